@@ -1,0 +1,235 @@
+"""The evaluation as a flow: one task per stage of dvc.yaml, in which DVC decides whether the stage runs."""
+
+import argparse
+import atexit
+import logging
+import os
+import re
+import sys
+import time
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from threading import BoundedSemaphore
+from typing import Any, TypeVar
+
+from prefect import State, Task, flow, get_run_logger, task
+from prefect.artifacts import create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import TaskRun
+from prefect.futures import PrefectFuture, wait
+from rich.console import Console
+
+from flows import locks, processes, summary
+from flows.stages import upstream
+from flows.supervisor import TIMED_OUT
+from tasks.errors import GoldmeterError, ParamsError
+from tasks.params import run_params
+from tasks.pipeline import stages
+from tasks.run import Run
+
+JUDGE = "judge"
+"""The stage whose failed rows can be asked for again."""
+
+RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
+"""Environment variable that tells the judge to ask again where the ledger holds a failure."""
+
+USER_ERROR = 2
+"""Exit status of `python -m tasks` for an error that trying again does not mend."""
+
+DEFAULT = "default"
+"""What stands in `run.retries` and `run.timeouts` for the stages they don't name."""
+
+_BUSY = "is busy, it is being blocked by"
+_BUSY_PAUSE = 2.0
+_TRAILER = re.compile(r"ERROR: failed to reproduce '.*?': failed to run: .*, exited with (?P<status>-?\d+)$")
+_MESSAGE_LINES = 60
+Value = TypeVar("Value", int, float)
+
+
+class StageError(Exception):
+    """A stage did not end well: `message` is its own, the text only says which and how."""
+
+    def __init__(self, stage: str, how: str, message: str, mends_itself: bool) -> None:
+        super().__init__(f"stage {stage}: {how}")
+        self.message = message
+        self.mends_itself = mends_itself
+
+
+class EvaluationError(Exception):
+    """Some stages failed, and those that read from them did not run."""
+
+    def __init__(self, failures: Sequence[StageError]) -> None:
+        super().__init__("; ".join(map(str, failures)))
+        self.failures = failures
+
+
+@flow(name="evaluate", persist_result=False)
+def evaluate(retry_failed: bool = False) -> None:
+    """Bring every stage up to date; with `retry_failed`, ask the judge again where it failed.
+
+    Raises EvaluationError when a stage fails.
+    """
+    logger = get_run_logger()
+    tmp = locks.dvc_tmp(Path.cwd())
+    with locks.one_at_a_time(
+        tmp, lambda: logger.info("Another flow runs in this checkout: waiting for its end")
+    ):
+        locks.release_stale(tmp)
+        if failures := _run_stages(retry_failed):
+            raise EvaluationError(failures)
+        if metrics := summary.rows():
+            create_table_artifact(metrics, key="metrics", description="Each metric, by candidate")
+
+
+def _run_stages(retry_failed: bool) -> list[StageError]:
+    """Run each stage after those it reads from, some side by side; returns how stages failed."""
+    graph, run = upstream(stages()), run_params()
+    _check_names(run, graph)
+    slots = BoundedSemaphore(run.parallel_stages)
+    futures: dict[str, PrefectFuture[None]] = {}
+    try:
+        for name, before in graph.items():
+            named = run_stage.with_options(name=name, task_run_name=name, retries=_of(run.retries, name))
+            futures[name] = named.submit(
+                name,
+                timeout=_of(run.timeouts, name),
+                slots=slots,
+                ask_again=retry_failed and name == JUDGE,
+                return_state=False,
+                wait_for=[futures[one] for one in before],
+            )
+        wait(list(futures.values()))
+    except BaseException:  # interrupted: a task's thread ends when its command does
+        processes.stop()
+        raise
+    errors = [
+        future.state.result(raise_on_failure=False) for future in futures.values() if future.state.is_failed()
+    ]
+    return [error for error in errors if isinstance(error, StageError)]
+
+
+def _mends_itself(_task: "Task[..., Any]", _run: TaskRun, state: State[Any]) -> bool:
+    error = state.data
+    return not isinstance(error, StageError) or error.mends_itself
+
+
+@task(cache_policy=NO_CACHE, persist_result=False, retry_condition_fn=_mends_itself)
+def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, ask_again: bool) -> None:
+    """Have DVC bring one stage up to date, within `timeout` seconds.
+
+    Raises StageError with what the stage wrote to standard error.
+    """
+    with slots:
+        deadline = time.monotonic() + timeout
+        while True:
+            status, errors = _repro(stage, deadline - time.monotonic(), ask_again)
+            if status == 0:
+                return
+            if status == TIMED_OUT or not any(_BUSY in line for line in errors):
+                raise _failure(stage, status, errors, timeout)
+            time.sleep(_BUSY_PAUSE)  # another `dvc repro`, outside of any flow, has the same paths
+
+
+def _repro(stage: str, timeout: float, ask_again: bool) -> tuple[int, list[str]]:
+    """Exit status of DVC, and the lines of its and the stage's standard error."""
+    logger, errors = get_run_logger(), list[str]()
+
+    def each_line(stream: processes.Stream, line: str) -> None:
+        if line.strip():
+            logger.info("%s", line)
+        if stream == "stderr":
+            errors.append(line)
+
+    locks.release_stale(locks.dvc_tmp(Path.cwd()))
+    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
+    status = processes.run(
+        [*command, "--force"] if ask_again else command, _environment(ask_again), timeout, each_line
+    )
+    return status, errors
+
+
+def _environment(ask_again: bool) -> dict[str, str]:
+    """Ours, with this Python first in the path, for the commands of dvc.yaml."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    environment = os.environ | {"PATH": path, "PYTHONUNBUFFERED": "1"}
+    return environment | {RETRY_FAILED: "1"} if ask_again else environment
+
+
+def _failure(stage: str, status: int, errors: Sequence[str], timeout: float) -> StageError:
+    """The stage's failure, with its own last lines and without what DVC adds below them."""
+    if status == TIMED_OUT:
+        how = f"not done after {timeout:g} s, ended (params.yaml: run.timeouts.{stage}, or {DEFAULT})"
+        return StageError(
+            stage, how, "\n".join([*errors[-_MESSAGE_LINES:], f"{stage}: {how}"]), mends_itself=True
+        )
+    trailers = [match for line in errors if (match := _TRAILER.match(line))]
+    status = int(trailers[-1]["status"]) if trailers else status
+    own = [line for line in errors if line.strip() and not _TRAILER.match(line)] or list(errors)
+    message = "\n".join(own[-_MESSAGE_LINES:])
+    return StageError(stage, f"exit status {status}", message, mends_itself=status != USER_ERROR)
+
+
+def _of(values: Mapping[str, Value], stage: str) -> Value:
+    return values.get(stage, values[DEFAULT])
+
+
+def _check_names(run: Run, known: Collection[str]) -> None:
+    """Raise ParamsError when a stage is misspelt, or `default` is missing."""
+    for option, values in (("retries", run.retries), ("timeouts", run.timeouts)):
+        if DEFAULT not in values:
+            raise ParamsError(f"run.{option}.{DEFAULT}: missing; it stands for the stages that are not named")
+        for name in values:
+            if name not in known and name != DEFAULT:
+                raise ParamsError(
+                    f"run.{option}.{name}: no such stage; allowed: {DEFAULT}, {', '.join(known)}"
+                )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the flow; returns the exit status, and has the outcome printed as the last thing."""
+    parser = argparse.ArgumentParser(
+        prog="python -m flows.evaluate", description="Bring every stage up to date."
+    )
+    parser.add_argument("--retry-failed", action="store_true", help="ask the judge again where it failed")
+    chosen = parser.parse_args(arguments)
+    outcome: list[State[Any]] = []
+    atexit.register(_print_outcome, outcome)  # first in, last out: after Prefect's farewells
+    for logger in ("prefect.flow_runs", "prefect.task_runs"):
+        logging.getLogger(logger).addFilter(_without_traceback)
+    processes.watch()
+    try:
+        outcome.append(evaluate(retry_failed=chosen.retry_failed, return_state=True))
+    except KeyboardInterrupt:
+        return 130
+    return 0 if outcome[0].is_completed() else 1
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    """Our own errors say where and why: where they were raised is noise."""
+    if record.exc_info and isinstance(record.exc_info[1], GoldmeterError | StageError | EvaluationError):
+        record.exc_info = None
+    return True
+
+
+def _print_outcome(outcome: Sequence[State[Any]]) -> None:
+    for state in outcome:
+        error = state.result(raise_on_failure=False)
+        if isinstance(error, EvaluationError):
+            for failure in error.failures:
+                print(f"\n{failure}\n\n{failure.message}", file=sys.stderr)
+        elif isinstance(error, BaseException):
+            print(f"\nerror: {error}", file=sys.stderr)
+        else:
+            _print_metrics()
+
+
+def _print_metrics() -> None:
+    console = Console()
+    if metrics := summary.rows():
+        console.print(summary.table(metrics))
+    if summary.REPORT.exists():
+        console.print(f"report: {summary.REPORT}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,47 @@
+"""The command line: `python -m tasks <stage>`, `python -m tasks ledger import REV…`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from tasks.errors import GoldmeterError
+from tasks.pipeline import stages
+
+USER_ERROR = 2
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command; returns the exit status: 0, or 2 for an error the user can mend."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        if chosen.command == "ledger":
+            from tasks.ledger.imports import import_revisions
+
+            print(import_revisions(chosen.revisions))
+        else:
+            from tasks.runner import run
+
+            run(chosen.command)
+    except GoldmeterError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USER_ERROR
+    except OSError as error:
+        print(f"error: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
+        return USER_ERROR
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tasks", description="Run one stage of dvc.yaml.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    for stage in stages().values():
+        commands.add_parser(stage.name, help=stage.description)
+    ledger = commands.add_parser("ledger", help="judge replies and embeddings that were paid for")
+    actions = ledger.add_subparsers(dest="action", required=True, metavar="action")
+    take = actions.add_parser("import", help="take in the evidence of other versions")
+    take.add_argument("revisions", nargs="+", metavar="REV", help="commit, tag or branch")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,239 @@
+"""Estimates: one row per (candidate, metric, slice column, slice value); the row without a slice is the headline."""
+
+import json
+import warnings
+from collections.abc import Iterator
+from hashlib import sha256
+from math import isnan
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from tasks.columns import Candidate, ScoreColumn, candidates
+from tasks.contract import Contract
+from tasks.metrics.catalogue import configure
+from tasks.section import Section
+from tasks.statistics import Estimate, corpus_interval, mean_interval
+from tasks.tables import Parts
+
+WHOLE = True
+SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("candidate", "metric", "slice", "slice_value")),
+        *((name, pa.float64()) for name in ("value", "low", "high")),
+        *((name, pa.int64()) for name in ("rows", "n", "n_not_asked", "n_failed", "unaccounted")),
+        *((name, pa.float64()) for name in ("worst", "best", "lower_bound", "upper_bound", "failed_share")),
+        *((name, pa.float64()) for name in ("pass_value", "pass_low", "pass_high", "threshold")),
+        *((name, pa.string()) for name in ("method", "signature", "rate_signature")),
+    ]
+)
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Row = dict[str, Any]
+
+
+class Aggregate(Section):
+    """How sure, and how much may be missing."""
+
+    confidence: Annotated[float, Field(gt=0.5, lt=1)]
+    guarantee: bool
+    max_unmeasured: Share
+
+
+class Params(Section):
+    """The sections this stage sees."""
+
+    aggregate: Aggregate
+
+
+def aggregate(
+    load: Parts, rejected: Parts, embed: Parts, lexical: Parts, semantic: Parts, judge: Parts, params: Params
+) -> Iterator[dict[str, pa.Table | str]]:
+    """Every metric of every candidate: value, interval, counts, pass rate; over all rows and slice by slice."""
+    rows = [
+        row
+        for candidate in candidates(load, [lexical, semantic, judge])
+        for row in _candidate_rows(candidate, params.aggregate)
+    ]
+    table = pa.Table.from_pylist(rows, SCHEMA)
+    dataset = _dataset(load, rejected, embed)
+    yield {
+        "aggregate": table,
+        "reports/metrics.json": to_json(metrics_document(table, dataset)),
+        "reports/summary.json": to_json(summary(table)),
+    }
+
+
+def expect(params: Params) -> Contract:
+    """Intervals contain their value, rows add up, and few enough of them failed."""
+    from great_expectations import expectations as gxe
+    from great_expectations.expectations.row_conditions import Column
+
+    ordered = [("high", "value"), ("value", "low"), ("upper_bound", "high"), ("low", "lower_bound")]
+    ordered += [("pass_high", "pass_value"), ("pass_value", "pass_low"), ("value", "worst"), ("best", "value")]
+    return Contract(
+        rows=[
+            *(
+                gxe.ExpectColumnPairValuesAToBeGreaterThanB(
+                    column_A=a, column_B=b, or_equal=True, ignore_row_if="either_value_is_missing"
+                )
+                for a, b in ordered
+            ),
+            gxe.ExpectColumnValuesToBeInSet(column="unaccounted", value_set=[0]),
+            gxe.ExpectColumnValuesToBeBetween(
+                column="failed_share",
+                max_value=params.aggregate.max_unmeasured,
+                row_condition=Column("slice").is_null(),
+            ),
+        ],
+        keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["candidate", "metric", "slice", "slice_value"])],
+    )
+
+
+def _candidate_rows(candidate: Candidate, params: Aggregate) -> Iterator[Row]:
+    for column in candidate.columns:
+        if not column.values.size or column.not_asked.all():
+            continue
+        yield {"candidate": candidate.name} | _row(column, candidate.groups, params)
+        for name, values in candidate.slices.items():
+            for value in sorted(set(values)):
+                chosen = values == value
+                groups = None if candidate.groups is None else candidate.groups[chosen]
+                where = {"candidate": candidate.name, "slice": name, "slice_value": value}
+                yield where | _row(column.rows(chosen), groups, params)
+
+
+def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
+    """The numbers of one column over some rows."""
+    measured = ~np.isnan(column.values)
+    inside = column.rows(measured)
+    clusters = None if groups is None else groups[measured]
+    estimate = _estimate(inside, clusters, params)
+    low, high = column.about["bounds"]
+    n, not_asked = int(measured.sum()), int(column.not_asked.sum())
+    failed = int((~measured & ~column.not_asked).sum())
+    return {
+        "metric": column.name,
+        **estimate._asdict(),
+        "value": None if isnan(estimate.value) else estimate.value,
+        "rows": len(measured),
+        "n": n,
+        "n_not_asked": not_asked,
+        "n_failed": failed,
+        "unaccounted": len(measured) - n - not_asked - failed,
+        "worst": _with_failed(estimate.value, n, low, failed),
+        "best": _with_failed(estimate.value, n, high, failed),
+        "lower_bound": low,
+        "upper_bound": high,
+        "failed_share": failed / (n + failed) if n + failed else 0.0,
+        "signature": column.about["signature"],
+        **_pass_rate(inside, clusters, params),
+    }
+
+
+def _with_failed(value: float, n: int, score: float, failed: int) -> float | None:
+    """The value had every failed row had this score; None when no row was asked."""
+    if n + failed == 0:
+        return None
+    return value if failed == 0 else ((value * n if n else 0.0) + score * failed) / (n + failed)
+
+
+def _estimate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Estimate:
+    """The mean of the rows, or the corpus score, with its interval."""
+    bounds = tuple(column.about["bounds"])
+    if column.stats is None:
+        return _interval(column.values, clusters, bounds, params)
+    about = column.about
+    score = configure(about["family"], about["metric"], about["options"]).score
+    if len(column.values) < 2 or (clusters is not None and len(set(clusters)) < 2):
+        value = float(score(column.stats.sum(0))) if len(column.values) else float("nan")
+        return Estimate(value, *bounds, len(column.values), "no interval below two")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimate = corpus_interval(column.stats, score, clusters, confidence=params.confidence, bounds=bounds)
+    return _noted(estimate, caught)
+
+
+def _interval(values: Any, clusters: Any, bounds: Any, params: Aggregate) -> Estimate:
+    if clusters is not None and len(values) and len(set(clusters)) < 2:
+        return Estimate(float(values.mean()), *bounds, len(values), "one cluster: no interval")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimate = mean_interval(values, clusters, bounds, params.confidence, params.guarantee)
+    return _noted(estimate, caught)
+
+
+def _noted(estimate: Estimate, caught: list[warnings.WarningMessage]) -> Estimate:
+    """The estimate with what the statistics warned of in its method."""
+    notes = sorted({str(each.message) for each in caught})
+    return estimate._replace(method="; ".join([estimate.method, *notes]))
+
+
+def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
+    about = column.about
+    if "rate_signature" not in about:
+        return {}
+    limit = about["bounds"][1] if about["threshold"] is None else about["threshold"]
+    passed = (column.values >= limit if about["higher_is_better"] else column.values <= limit).astype(np.float64)
+    rate = _interval(passed, clusters, (0.0, 1.0), params)
+    return {
+        "pass_value": None if isnan(rate.value) else rate.value,
+        "pass_low": rate.low,
+        "pass_high": rate.high,
+        "threshold": about["threshold"],
+        "rate_signature": about["rate_signature"],
+    }
+
+
+def _dataset(load: Parts, rejected: Parts, embed: Parts) -> Row:
+    """Counts, and a hash of what was asked and expected that does not depend on the order of rows."""
+    rows = load.whole(["id", "content"]).group_by(["id", "content"]).aggregate([]).sort_by("content")
+    return {
+        "rows": load.rows,
+        "ids": rows.num_rows,
+        "rejected": rejected.rows,
+        "truncated_texts": embed.about.get("truncated", 0),
+        "hash": sha256("\n".join(rows["content"].to_pylist()).encode()).hexdigest(),
+    }
+
+
+def metrics_document(table: pa.Table, dataset: Row) -> Row:
+    """reports/metrics.json: the table as a tree, numbers rounded to 6 decimals."""
+    tree: dict[str, Any] = {}
+    for row in table.to_pylist():
+        metrics = tree.setdefault(row["candidate"], {})
+        if row["slice"] is None:
+            metrics[row["metric"]] = _entry(row)
+        else:
+            slices = metrics[row["metric"]].setdefault("slices", {})
+            slices.setdefault(row["slice"], {})[row["slice_value"]] = _entry(row)
+    return {"schema": 1, "dataset": dataset, "candidates": tree, "comparisons": []}
+
+
+def _entry(row: Row) -> Row:
+    names = ("value", "low", "high", "n", "n_not_asked", "n_failed", "worst", "best", "method", "signature")
+    entry = {name: _rounded(row[name]) for name in names}
+    if row["pass_low"] is None:
+        return entry
+    rate = {name: _rounded(row[f"pass_{name}"]) for name in ("value", "low", "high")}
+    return entry | {"pass_rate": rate | {"threshold": row["threshold"], "signature": row["rate_signature"]}}
+
+
+def summary(table: pa.Table) -> dict[str, dict[str, float]]:
+    """reports/summary.json: candidate → metric → value to 4 significant digits, nothing else."""
+    values: dict[str, dict[str, float]] = {}
+    for row in table.to_pylist():
+        if row["slice"] is None and row["value"] is not None:
+            values.setdefault(row["candidate"], {})[row["metric"]] = float(f"{row['value']:.4g}")
+    return values
+
+
+def to_json(document: Row) -> str:
+    """Readable JSON; the same document gives the same bytes."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 6) if isinstance(value, float) else value

@@ -1,0 +1,130 @@
+"""What is aggregated: every score column of the tables as numbers, one value per (id, candidate), sorted by key."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tasks.metrics.base import NOT_ASKED, Floats
+from tasks.tables import Parts
+
+Mask = NDArray[np.bool_]
+NOT_ASKED_STATUS = ("not sampled", "filtered", "disabled")
+"""Values of `judge_status` that are by design."""
+
+
+@dataclass(frozen=True)
+class ScoreColumn:
+    """One score column of one candidate; n rows.
+
+    values: shape (n,), NaN = unmeasured. not_asked: shape (n,), unmeasured by design.
+    stats: shape (n, k), where the corpus score is not the mean. about: what the table's metadata says of it.
+    """
+
+    name: str
+    values: Floats
+    not_asked: Mask
+    stats: Floats | None
+    about: dict[str, Any]
+
+    def rows(self, chosen: Mask) -> "ScoreColumn":
+        """The column of some rows only."""
+        stats = None if self.stats is None else self.stats[chosen]
+        return ScoreColumn(self.name, self.values[chosen], self.not_asked[chosen], stats, self.about)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """All score columns of one candidate, its rows in key order; n rows.
+
+    groups: cluster labels, shape (n,), or None. slices: slice column → value of each row, shape (n,).
+    """
+
+    name: str
+    columns: list[ScoreColumn]
+    groups: NDArray[np.uint64] | None
+    slices: dict[str, NDArray[np.object_]]
+
+
+def candidates(rows: Parts, score_tables: Sequence[Parts]) -> Iterator[Candidate]:
+    """The numbers of each candidate, by name. Rows are sorted by a hash of their id, so input order does not matter."""
+    keys = rows.whole(["id", "candidate"])
+    names = keys["candidate"].to_numpy(zero_copy_only=False)
+    hashes = hashed(keys["id"])
+    groups, slices = _groups(rows, hashes), _slices(rows)
+    columns = [column for table in (rows, *score_tables) for column in _columns(table)]
+    for name in sorted(set(names)):
+        chosen = np.flatnonzero(names == name)
+        order = chosen[np.argsort(hashes[chosen], kind="stable")]
+        yield Candidate(
+            name,
+            [_take(column, order) for column in columns],
+            None if groups is None else groups[order],
+            {key: values[order] for key, values in slices.items()},
+        )
+
+
+def hashed(texts: pa.ChunkedArray) -> NDArray[np.uint64]:
+    """A 64-bit hash of each text, the same on every machine; shape (n,)."""
+    return pd.util.hash_array(texts.to_numpy(zero_copy_only=False))
+
+
+def _take(column: ScoreColumn, order: NDArray[np.intp]) -> ScoreColumn:
+    stats = None if column.stats is None else column.stats[order]
+    return ScoreColumn(column.name, column.values[order], column.not_asked[order], stats, column.about)
+
+
+def _columns(table: Parts) -> Iterator[ScoreColumn]:
+    for name, about in table.about.get("columns", {}).items():
+        values = pc.cast(table.whole([name])[name], pa.float64()).to_numpy(zero_copy_only=False)
+        yield ScoreColumn(name, values, _not_asked(table, name, about, np.isnan(values)), _stats(table, about), about)
+
+
+def _stats(table: Parts, about: dict[str, Any]) -> Floats | None:
+    if about["corpus_is_mean"]:
+        return None
+    stats = table.whole([f"{about['metric']}_stats"])[0].combine_chunks()
+    return np.asarray(stats.flatten()).reshape(len(stats), -1)
+
+
+def _not_asked(table: Parts, name: str, about: dict[str, Any], missing: Mask) -> Mask:
+    """Which rows of a column are unmeasured by design."""
+    names = table.schema.names
+    if name == "label":
+        return missing
+    if "judge_status" in names:
+        status = table.whole(["judge_status"])["judge_status"]
+        by_design = pc.is_in(status, pa.array(NOT_ASKED_STATUS)).to_numpy(zero_copy_only=False)
+        return missing & by_design.astype(np.bool_)
+    details = next((each for each in (f"{name}_details", f"{about['metric']}_details") if each in names), None)
+    if details is None or not missing.any():
+        return np.zeros_like(missing)
+    reasons = table.whole([details])[details].filter(pa.array(missing)).to_pylist()
+    asked = np.zeros_like(missing)
+    asked[missing] = [json.loads(reason or "{}").get("unmeasured") in NOT_ASKED for reason in reasons]
+    return asked
+
+
+def _groups(rows: Parts, ids: NDArray[np.uint64]) -> NDArray[np.uint64] | None:
+    """The cluster of each row; a row without one is its own."""
+    groups = rows.whole(["group"])["group"]
+    if groups.null_count == len(groups):
+        return None
+    alone = groups.is_null().to_numpy(zero_copy_only=False)
+    return np.where(alone, ids, hashed(groups.fill_null("")))
+
+
+def _slices(rows: Parts) -> dict[str, NDArray[np.object_]]:
+    if "slices" not in rows.schema.names:
+        return {}
+    table = rows.whole(["slices"]).flatten()
+    return {
+        name.removeprefix("slices."): table[name].fill_null("(none)").to_numpy(zero_copy_only=False)
+        for name in table.column_names
+    }

@@ -1,0 +1,146 @@
+"""Checks tables against their contracts with Great Expectations, part by part, and adds the results up."""
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, Self
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+from tasks.contract import Contract
+from tasks.errors import ContractError
+
+KEYS = ("id", "candidate")
+SHOWN = 5
+
+
+class Check(BaseModel):
+    """One expectation's result over all rows it saw."""
+
+    model_config = ConfigDict(frozen=True)
+
+    expectation: str
+    columns: str
+    """The columns and what was expected of them."""
+    checked: int
+    failed: int
+    first: tuple[str, ...] = ()
+    """The first offending rows."""
+
+    def plus(self, other: Self) -> Self:
+        """The result over the rows of both."""
+        return self.model_copy(
+            update={
+                "checked": self.checked + other.checked,
+                "failed": self.failed + other.failed,
+                "first": (*self.first, *other.first)[:SHOWN],
+            }
+        )
+
+    def __str__(self) -> str:
+        rows = f", first: {', '.join(self.first)}" if self.first else ""
+        return f"{self.expectation}({self.columns}): {self.failed:,} of {self.checked:,} rows{rows}"
+
+
+def check(frame: pd.DataFrame, expectations: Sequence[Any]) -> list[Check]:
+    """Run expectations over a frame; one result each, in their order."""
+    if not expectations:
+        return []
+    import great_expectations as gx
+
+    result = _whole_frame().get_batch({"dataframe": frame}).validate(
+        gx.ExpectationSuite("contract", expectations=[*expectations]),
+        result_format={
+            "result_format": "COMPLETE",
+            "unexpected_index_column_names": [key for key in KEYS if key in frame.columns],
+            "return_unexpected_index_query": False,
+        },
+    )
+    return [_check(each.to_json_dict(), len(frame)) for each in result.results]
+
+
+def add_up(results: Iterable[list[Check]]) -> list[Check]:
+    """The results of all parts, expectation by expectation."""
+    totals: list[Check] = []
+    for part in results:
+        totals = [a.plus(b) for a, b in zip(totals, part, strict=True)] if totals else part
+    return totals
+
+
+def check_totals(contract: Contract, keys: pd.DataFrame, counts: dict[str, float]) -> list[Check]:
+    """Run the table-wise expectations: on the keys of all parts, and on the row of counts."""
+    return [*check(keys, contract.keys), *check(pd.DataFrame([counts]), contract.counts)]
+
+
+def require(stage: str, checks: Sequence[Check], counts: dict[str, float]) -> None:
+    """Raise ContractError when a check failed, with the expectation, the columns, the count and the first rows."""
+    broken = [each for each in checks if each.failed]
+    if not broken:
+        return
+    numbers = ", ".join(f"{name} {value:,.6g}" for name, value in counts.items())
+    lines = [f"{stage}: the table breaks its contract and was not written", *(f"  {each}" for each in broken)]
+    raise ContractError("\n".join([*lines, f"  counts: {numbers}", f"  all checks: reports/validation/{stage}.json"]))
+
+
+def to_json(checks: Sequence[Check], counts: dict[str, float]) -> str:
+    """The validation report of a stage; the same tables give the same bytes."""
+    body = {"success": not any(each.failed for each in checks), "counts": counts}
+    return json.dumps(body | {"checks": [each.model_dump() for each in checks]}, indent=1, ensure_ascii=False) + "\n"
+
+
+@cache
+def _whole_frame() -> Any:
+    """The batch definition "this frame, all of it", in a context that leaves nothing behind."""
+    import great_expectations as gx
+
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    return context.data_sources.add_pandas("table").add_dataframe_asset("part").add_batch_definition_whole_dataframe("all")
+
+
+def _check(outcome: dict[str, Any], rows: int) -> Check:
+    config, result = outcome["expectation_config"], outcome["result"]
+    raised = _raised(outcome.get("exception_info") or {})
+    failed = int(result.get("unexpected_count") or 0)
+    offenders = result.get("unexpected_index_list") or []
+    return Check(
+        expectation=config["type"],
+        columns=_described(config["kwargs"]),
+        checked=int(result.get("element_count", rows)),
+        failed=max(failed, 0 if outcome["success"] else 1),
+        first=tuple(map(_row, offenders[:SHOWN])) or ((str(raised),) if raised else ()),
+    )
+
+
+def _raised(info: dict[str, Any]) -> str | None:
+    """The message of an expectation that could not run; it stands at the top or one level down."""
+    below = [each.get("exception_message") for each in info.values() if isinstance(each, dict)]
+    return next((message for message in [info.get("exception_message"), *below] if message), None)
+
+
+def _described(kwargs: dict[str, Any]) -> str:
+    hidden = {"batch_id", "row_condition", "condition_parser"}
+    shown = [_text(value) for name, value in kwargs.items() if name.startswith("column")]
+    shown += [f"{name} {_text(v)}" for name, v in kwargs.items() if not name.startswith("column") and name not in hidden]
+    condition = kwargs.get("row_condition")
+    return ", ".join(shown) + (f" where {_condition(condition)}" if condition else "")
+
+
+def _condition(condition: dict[str, Any]) -> str:
+    column = condition.get("column", {}).get("name", "")
+    if condition.get("type") == "nullity":
+        return f"{column} is {'' if condition.get('is_null') else 'not '}null"
+    if "operator" in condition:
+        return f"{column} {condition['operator']} {_text(condition.get('parameter'))}"
+    return json.dumps(condition, sort_keys=True)
+
+
+def _text(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _row(offender: Any) -> str:
+    if not isinstance(offender, dict):
+        return f"row {offender}"
+    return "/".join(str(offender[key]) for key in KEYS if key in offender) or str(offender)

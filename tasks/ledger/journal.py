@@ -1,0 +1,136 @@
+"""A journal: lines that are on the disk one by one, until they are sealed into one segment.
+
+Each writing process has its own, locked while it lives. The lock ends with the process, however that ends,
+and the next process that opens the store seals what it finds unlocked. A last line that is torn never counted.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tasks.ledger.segments import publish, sync, unusable
+
+PATTERN = "journal-*"
+SUFFIX = ".jsonl"
+
+
+class Journal:
+    """The journal of this process; `append` returns when its lines are on the disk."""
+
+    def __init__(self, store: Path) -> None:
+        self._store = store
+        self._path, self._descriptor = _create(store)
+
+    def append(self, lines: Iterable[bytes]) -> None:
+        """Add lines (each ends in a line break) and wait for the disk.
+
+        Raises LedgerError when the disk refuses; then none of them counts.
+        """
+        before = os.fstat(self._descriptor).st_size
+        try:
+            _write_all(self._descriptor, b"".join(lines))
+            os.fsync(self._descriptor)
+        except OSError as error:
+            os.ftruncate(self._descriptor, before)
+            raise unusable(self._store, error) from error
+
+    def seal(self) -> None:
+        """Turn the journal into a segment, and end it."""
+        try:
+            _seal(self._path)
+        finally:
+            os.close(self._descriptor)
+
+
+def seal_abandoned(store: Path) -> None:
+    """Seal the journals whose writers are dead."""
+    for path in sorted(store.glob(PATTERN)):
+        try:
+            descriptor = os.open(path, os.O_RDWR)
+        except FileNotFoundError:  # sealed by somebody else meanwhile
+            continue
+        try:
+            if _lock(descriptor, wait=False) and _is_at(path, descriptor):
+                _seal(path)
+        finally:
+            os.close(descriptor)
+
+
+def journals(store: Path) -> Iterator[tuple[str, bytes]]:
+    """Key and line of everything in the store's unsealed journals."""
+    for path in sorted(store.glob(PATTERN)):
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:  # sealed meanwhile: it is a segment now
+            continue
+        yield from whole_lines(content)
+
+
+def whole_lines(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Key and line of each entry that was written to its end."""
+    for line in content.splitlines(keepends=True):
+        key = _key(line)
+        if key is not None:
+            yield key, line
+
+
+def _key(line: bytes) -> str | None:
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    key = entry.get("key") if isinstance(entry, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def _create(store: Path) -> tuple[Path, int]:
+    while True:
+        path = store / f"journal-{secrets.token_hex(8)}{SUFFIX}"
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+            _lock(descriptor, wait=True)
+            if _is_at(path, descriptor):  # else it was taken for abandoned before we held it
+                sync(store)
+                return path, descriptor
+        except OSError as error:
+            raise unusable(store, error) from error
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _seal(path: Path) -> None:
+    lines = sorted({(key, line) for key, line in whole_lines(path.read_bytes())})
+    if lines:
+        content = b"".join(line for _, line in lines)
+        publish(path.parent, SUFFIX, lambda temporary: _write_file(temporary, content))
+    path.unlink()
+    sync(path.parent)
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]

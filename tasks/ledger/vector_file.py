@@ -1,0 +1,117 @@
+"""A file of vectors: Arrow IPC, one row per key, in key order, batches of 65,536; read through a memory map."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tasks.errors import LedgerError
+
+BATCH = 65_536
+NO_KEYS = np.empty(0, "S32")
+
+Keys: TypeAlias = Sequence[bytes] | pa.Array | pa.ChunkedArray | NDArray[np.bytes_] | NDArray[np.uint8]
+KeyArray: TypeAlias = NDArray[np.bytes_]
+Floats32: TypeAlias = NDArray[np.float32]
+Rows: TypeAlias = NDArray[np.int64]
+
+
+class VectorFile:
+    """Keys and vectors of one file. Raises LedgerError when it is no such file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
+            self.dimension: int = self._reader.schema.field("vector").type.list_size
+        except (OSError, pa.ArrowInvalid, KeyError, AttributeError) as error:
+            raise LedgerError(f"{path}: not a file of vectors ({error}).") from error
+
+    @cached_property
+    def keys(self) -> KeyArray:
+        """All keys, shape (n,), dtype S32 (a key's trailing NULs are kept in the array's bytes)."""
+        batches = (self._reader.get_batch(i) for i in range(self._reader.num_record_batches))
+        parts = [key_array(batch.column("key")) for batch in batches]
+        keys = np.concatenate([NO_KEYS, *parts])
+        if any(len(part) != BATCH for part in parts[:-1]) or (keys[1:] <= keys[:-1]).any():
+            raise LedgerError(
+                f"{self.path}: not a file of vectors (keys out of order, or batches of another size)."
+            )
+        return keys
+
+    def take(self, rows: Rows) -> Floats32:
+        """The vectors of rows, shape (m, dimension)."""
+        out = np.empty((len(rows), self.dimension), np.float32)
+        for number in np.unique(rows // BATCH):
+            here = rows // BATCH == number
+            vectors = self._reader.get_batch(int(number)).column("vector").flatten()
+            out[here] = vectors.to_numpy().reshape(-1, self.dimension)[rows[here] - number * BATCH]
+        return out
+
+
+def key_array(keys: Keys) -> KeyArray:
+    """Keys as an array of shape (m,), dtype S32.
+
+    keys: 32 bytes each, as a list, an Arrow column, or an array of dtype S32 or of shape (m, 32), uint8.
+    """
+    if isinstance(keys, np.ndarray):
+        return np.ascontiguousarray(keys).view("S32").reshape(-1)
+    if isinstance(keys, pa.ChunkedArray | pa.Array):
+        array = (
+            pa.concat_arrays(keys.chunks) if isinstance(keys, pa.ChunkedArray) and keys.num_chunks else keys
+        )
+        if array.type != pa.binary(32) or array.null_count:
+            raise ValueError(
+                f"keys are 32 bytes each, without nulls; got {array.type}, {array.null_count} null"
+            )
+        return (
+            np.frombuffer(array.buffers()[1], "S32")[array.offset :][: len(array)] if len(array) else NO_KEYS
+        )
+    if any(len(key) != 32 for key in keys):
+        raise ValueError("keys are 32 bytes each")
+    return np.frombuffer(b"".join(keys), "S32")
+
+
+def find(keys: KeyArray, wanted: KeyArray) -> tuple[Rows, NDArray[np.bool_]]:
+    """The first place of each wanted key among sorted keys, and whether it is there; both of shape (m,)."""
+    if not len(keys):
+        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return places, keys[places] == wanted
+
+
+def write_vectors(path: Path, keys: KeyArray, vectors: Callable[[slice], Floats32]) -> None:
+    """Write sorted keys with their vectors, asked for batch by batch; the same entries give the same bytes."""
+    batch = vectors(slice(0, BATCH))
+    dimension = batch.shape[1]
+    vector = pa.list_(pa.float32(), dimension)
+    schema = pa.schema(
+        [pa.field("key", pa.binary(32), nullable=False), pa.field("vector", vector, nullable=False)]
+    )
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        for start in range(0, len(keys), BATCH):
+            part = slice(start, start + BATCH)
+            batch = batch if start == 0 else vectors(part)
+            check_dimension(batch.shape[1], dimension, path)
+            column = pa.FixedSizeListArray.from_arrays(pa.array(batch.reshape(-1)), type=vector)
+            writer.write_batch(pa.record_batch([_key_column(keys[part]), column], schema=schema))
+
+
+def _key_column(keys: KeyArray) -> pa.Array:
+    return pa.FixedSizeBinaryArray.from_buffers(
+        pa.binary(32), len(keys), [None, pa.py_buffer(keys.tobytes())]
+    )
+
+
+def check_dimension(dimension: int, expected: int, where: Path) -> None:
+    if dimension != expected:
+        raise LedgerError(f"{where}: vectors of dimension {dimension} where {expected} was expected.")
+
+
+def missing(keys: KeyArray, where: Path) -> LedgerError:
+    first = keys[:1].tobytes().hex()
+    return LedgerError(f"{where}: {len(keys)} vectors are not there; the first key is {first}.")

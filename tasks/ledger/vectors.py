@@ -1,0 +1,226 @@
+"""Vectors: the embedding of a text, one entry per key (the 32 bytes of a sha256)."""
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.errors import LedgerError
+from tasks.ledger.segments import open_store, publish, sync, verify
+from tasks.ledger.vector_file import (
+    BATCH,
+    NO_KEYS,
+    Floats32,
+    KeyArray,
+    Keys,
+    Rows,
+    VectorFile,
+    check_dimension,
+    find,
+    key_array,
+    missing,
+    write_vectors,
+)
+
+EVIDENCE_FILE = "vectors.arrow"
+SUFFIX = ".arrow"
+log = logging.getLogger(__name__)
+
+
+class VectorEvidence:
+    """The vectors of the checked-out version, to read from: what data/ledger/embed holds."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = VectorFile(folder / EVIDENCE_FILE)
+        self.dimension = self._file.dimension
+
+    def __reduce__(self) -> tuple[type["VectorEvidence"], tuple[Path]]:
+        return VectorEvidence, (self._folder,)
+
+    @property
+    def keys(self) -> KeyArray:
+        """All keys in order, shape (n,), dtype S32; the row of a key is its offset in data/embed."""
+        return self._file.keys
+
+    def lookup(self, keys: Keys) -> Floats32:
+        """The vectors of keys, shape (m, dimension). Raises LedgerError when one is missing."""
+        wanted = key_array(keys)
+        rows, found = find(self.keys, wanted)
+        if not found.all():
+            raise missing(wanted[~found], self._file.path)
+        return self._file.take(rows)
+
+    def take(self, offsets: Rows) -> Floats32:
+        """The vectors at offsets, shape (m, dimension)."""
+        return self._file.take(offsets)
+
+
+class Vectors:
+    """The store of vectors, with the evidence of the checked-out version laid over it; for one thread."""
+
+    def __init__(self, store: Path) -> None:
+        self.disagreements = 0
+        self._store = store
+        self._segments: list[Path] = []
+        self._loose: list[tuple[KeyArray, int]] = []
+        self._verified: set[Path] = set()
+        self._keys, self._segment, self._row = NO_KEYS, np.empty(0, np.int64), np.empty(0, np.int64)
+        self._evidence: VectorFile | None = None
+        self._used: list[KeyArray] = []
+        open_store(store)
+        for segment in sorted(store.glob(f"[0-9a-f]*{SUFFIX}")):
+            self._learn(segment)
+
+    def close(self) -> None:
+        """Nothing is left open; here because a ledger is closed."""
+
+    def known(self, keys: Keys) -> NDArray[np.bool_]:
+        """Which keys have a vector, shape (m,)."""
+        wanted = key_array(keys)
+        found = find(self._index(), wanted)[1]
+        return found | find(self._evidence.keys, wanted)[1] if self._evidence else found
+
+    def add(self, keys: Keys, vectors: Floats32) -> None:
+        """Add vectors, shape (m, d), float32; when this returns, they are on the disk as one segment.
+
+        Raises ValueError when the shapes do not fit, or a number is not finite.
+        """
+        new, first = np.unique(key_array(keys), return_index=True)
+        if vectors.ndim != 2 or len(vectors) != len(keys) or vectors.dtype != np.float32:
+            raise ValueError(f"{len(keys)} keys, but vectors of shape {vectors.shape}, {vectors.dtype}")
+        if not np.isfinite(vectors).all():
+            raise ValueError("a vector has a number that is not finite")
+        if len(new):
+            rows = vectors[first]
+            self._learn(
+                publish(self._store, SUFFIX, lambda path: write_vectors(path, new, lambda part: rows[part]))
+            )
+
+    def lookup(self, keys: Keys) -> Floats32:
+        """The vectors of keys, shape (m, d). Raises LedgerError when one is missing, or they differ in dimension."""
+        wanted = key_array(keys)
+        if self._evidence is None:
+            return self._stored(wanted)
+        rows, here = find(self._evidence.keys, wanted)
+        if here.all():
+            return self._evidence.take(rows)
+        stored = self._stored(wanted[~here])
+        out = np.empty((len(wanted), stored.shape[1]), np.float32)
+        out[~here] = stored
+        if here.any():
+            check_dimension(self._evidence.dimension, stored.shape[1], self._evidence.path)
+            out[here] = self._evidence.take(rows[here])
+        return out
+
+    def take_in(self, folder: Path) -> int:
+        """Add what the evidence in a folder has and the store has not; returns the number of entries added.
+
+        Where the two disagree, the evidence wins as long as this object lives; `disagreements` counts it.
+        Raises LedgerError when the evidence is damaged.
+        """
+        path = folder / EVIDENCE_FILE
+        if not path.exists():
+            return 0
+        evidence, before, added = VectorFile(path), self.disagreements, 0
+        for start in range(0, len(evidence.keys), BATCH):
+            rows = np.arange(start, min(start + BATCH, len(evidence.keys)))
+            new = self._unknown(evidence.keys[rows], evidence.take(rows))
+            self.add(evidence.keys[rows][new], evidence.take(rows[new]))
+            added += int(new.sum())
+        self._evidence = evidence
+        if self.disagreements > before:
+            count = self.disagreements - before
+            log.warning(
+                "%s: %d vectors differ from those in %s; the evidence's are used", path, count, self._store
+            )
+        return added
+
+    def use(self, keys: Keys) -> None:
+        """Mark what the current tables rest on."""
+        self._used.append(key_array(keys))
+
+    def write_evidence(self, folder: Path) -> None:
+        """Write exactly the used entries, in key order. Raises LedgerError when one of them is not known."""
+        folder.mkdir(parents=True, exist_ok=True)
+        keys = np.unique(np.concatenate([NO_KEYS, *self._used]))
+        write_vectors(folder / EVIDENCE_FILE, keys, lambda part: self.lookup(keys[part]))
+        sync(folder / EVIDENCE_FILE)
+
+    def _learn(self, segment: Path) -> None:
+        if segment not in self._segments:
+            self._segments.append(segment)
+            self._loose.append((VectorFile(segment).keys, len(self._segments) - 1))
+
+    def _index(self) -> KeyArray:
+        """All keys of the store in order; of variants of one key, the chosen one comes first."""
+        if self._loose:
+            sizes = [len(keys) for keys, _ in self._loose]
+            keys = np.concatenate([self._keys, *(keys for keys, _ in self._loose)])
+            segment = np.concatenate([self._segment, np.repeat([number for _, number in self._loose], sizes)])
+            row = np.concatenate([self._row, *(np.arange(size) for size in sizes)])
+            order = np.argsort(keys, kind="stable")
+            self._keys, self._segment, self._row = keys[order], segment[order], row[order]
+            self._loose = []
+            self._choose()
+        return self._keys
+
+    def _choose(self) -> None:
+        """Put the variant with the smaller sha256 before the others of its key."""
+        again = np.flatnonzero(self._keys[1:] == self._keys[:-1])
+        if not len(again):
+            return
+        rivals = np.union1d(again, again + 1)
+        ranks = np.zeros(len(self._keys), "S64")
+        for number, positions in self._by_segment(rivals):
+            vectors = self._open(number).take(self._row[positions])
+            ranks[positions] = [hashlib.sha256(vector.tobytes()).hexdigest() for vector in vectors]
+        order = np.lexsort((ranks, self._keys))
+        self._segment, self._row = self._segment[order], self._row[order]
+
+    def _stored(self, keys: KeyArray) -> Floats32:
+        positions, found = find(self._index(), keys)
+        if not found.all():
+            raise missing(keys[~found], self._store)
+        return self._read(positions)
+
+    def _read(self, positions: Rows) -> Floats32:
+        """The vectors at positions of the index, shape (m, d)."""
+        out: Floats32 | None = None
+        for number, here in self._by_segment(positions):
+            file = self._open(number)
+            out = np.empty((len(positions), file.dimension), np.float32) if out is None else out
+            check_dimension(file.dimension, out.shape[1], file.path)
+            chosen = np.isin(positions, here)
+            out[chosen] = file.take(self._row[positions[chosen]])
+        return np.empty((0, 0), np.float32) if out is None else out
+
+    def _by_segment(self, positions: Rows) -> Iterator[tuple[int, Rows]]:
+        segments = self._segment[positions]
+        for number in np.unique(segments):
+            yield int(number), positions[segments == number]
+
+    def _open(self, number: int) -> VectorFile:
+        path = self._segments[number]
+        if path not in self._verified:
+            verify(path)
+            self._verified.add(path)
+        return VectorFile(path)
+
+    def _unknown(self, keys: KeyArray, vectors: Floats32) -> NDArray[np.bool_]:
+        """Which entries the store has not, shape (m,); counts the keys it has with another vector."""
+        index = self._index()
+        positions, found = find(index, keys)
+        new = ~found
+        if found.any():
+            stored = self._read(positions[found])
+            check_dimension(vectors.shape[1], stored.shape[1], self._store)
+            differs = (stored.view(np.uint32) != vectors[found].view(np.uint32)).any(axis=1)
+            self.disagreements += int(differs.sum())
+            for i in np.flatnonzero(found)[differs]:
+                variants = self._read(np.flatnonzero(index == keys[i]))
+                new[i] = not (variants.view(np.uint32) == vectors[i].view(np.uint32)).all(axis=1).any()
+        return new

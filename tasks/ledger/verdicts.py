@@ -1,0 +1,225 @@
+"""Verdicts: what a judge replied, one entry per key (the sha256 of all that was known before the call)."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Self, TypedDict
+
+from tasks.errors import LedgerError
+from tasks.ledger.journal import SUFFIX, Journal, journals, seal_abandoned
+from tasks.ledger.segments import open_store, publish, sync, unusable, verify
+
+EVIDENCE_FILE = "verdicts.jsonl"
+CHUNK = 50_000
+log = logging.getLogger(__name__)
+
+
+class Entry(TypedDict):
+    """One line of the ledger.
+
+    key: 64 hex digits. metric, prompt (its hash), draw: what was asked, for readers; the key covers all of it.
+    raw: the last reply's text as it came, None when there was none. verdict, reason: what was parsed from it,
+    None when it could not be. problem: why there is no verdict. model: what the server says it ran.
+    tokens: prompt and completion, as the server counts. latency: seconds, of all attempts. attempts: calls made.
+    """
+
+    key: str
+    metric: str
+    prompt: str
+    draw: int
+    raw: str | None
+    verdict: float | None
+    reason: str | None
+    problem: str | None
+    model: str | None
+    tokens: dict[str, int] | None
+    latency: float
+    attempts: int
+
+
+class Place(NamedTuple):
+    """Where a line is: in a segment (offset, length), or in memory."""
+
+    sha256: bytes
+    segment: Path | None
+    offset: int
+    length: int
+    line: bytes = b""
+
+
+class Verdicts:
+    """The store of verdicts, with the evidence of the checked-out version laid over it; for one thread.
+
+    An entry without a reply cost nothing: it is evidence of the version it was made for, and no part of the
+    store, so that another run asks again.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self.disagreements = 0
+        self._store = store
+        self._places: dict[str, Place] = {}
+        self._rivals: dict[str, set[bytes]] = {}
+        self._evidence: dict[str, Place] = {}
+        self._used: set[str] = set()
+        self._journal: Journal | None = None
+        open_store(store)
+        try:
+            seal_abandoned(store)
+            for key, line in journals(
+                store
+            ):  # before the segments: a journal sealed in between is read there
+                self._learn(key, _in_memory(line))
+            for segment in sorted(store.glob(f"[0-9a-f]*{SUFFIX}")):
+                self._index(segment)
+        except OSError as error:
+            raise unusable(store, error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def get(self, keys: Iterable[str]) -> dict[str, Entry]:
+        """The entries that are known."""
+        return {key: json.loads(line) for key, line in self._lines(keys)}
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Add entries; when this returns, those with a reply are on the disk."""
+        lines = [(entry["key"], entry["raw"] is not None, canonical(entry) + b"\n") for entry in entries]
+        if paid := [line for _, replied, line in lines if replied]:
+            self._journal = self._journal or Journal(self._store)
+            self._journal.append(paid)
+        for key, replied, line in lines:
+            if replied:
+                self._learn(key, _in_memory(line))
+            if not replied or key in self._evidence:
+                self._evidence[key] = _in_memory(line)
+
+    def take_in(self, folder: Path) -> int:
+        """Add what the evidence in a folder has and the store has not; returns the number of entries added.
+
+        Where the two disagree, the evidence wins as long as this object lives; `disagreements` counts it.
+        Raises LedgerError when the evidence is damaged.
+        """
+        path = folder / EVIDENCE_FILE
+        if not path.exists():
+            return 0
+        before, added, unknown = self.disagreements, 0, self._unknown(path)
+        while new := sorted(islice(unknown, CHUNK)):
+            self._index(publish(self._store, SUFFIX, partial(_write, lines=new)))
+            added += len(new)
+        if self.disagreements > before:
+            count = self.disagreements - before
+            log.warning(
+                "%s: %d verdicts differ from those in %s; the evidence's are used", path, count, self._store
+            )
+        return added
+
+    def use(self, keys: Iterable[str]) -> None:
+        """Mark what the current tables rest on."""
+        self._used.update(keys)
+
+    def write_evidence(self, folder: Path) -> None:
+        """Write exactly the used entries, in key order.
+
+        Raises LedgerError when one of them is not known.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        keys = sorted(self._used)
+        with (folder / EVIDENCE_FILE).open("wb") as file:
+            for start in range(0, len(keys), CHUNK):
+                lines = dict(self._lines(keys[start : start + CHUNK]))
+                for key in keys[start : start + CHUNK]:
+                    if key not in lines:
+                        raise LedgerError(f"the verdict {key} is used, but it is not in {self._store}")
+                    file.write(lines[key])
+        sync(folder / EVIDENCE_FILE)
+
+    def close(self) -> None:
+        """Seal what this process wrote into a segment; without it, the next process does."""
+        if self._journal:
+            self._journal.seal()
+            self._journal = None
+
+    def _lines(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        by_segment: dict[Path, list[tuple[str, Place]]] = {}
+        for key in keys:
+            place = self._evidence.get(key) or self._places.get(key)
+            if place and place.segment:
+                by_segment.setdefault(place.segment, []).append((key, place))
+            elif place:
+                yield key, place.line
+        for segment, places in by_segment.items():
+            with segment.open("rb") as file:
+                for key, place in places:
+                    file.seek(place.offset)
+                    yield key, file.read(place.length)
+
+    def _index(self, segment: Path) -> None:
+        verify(segment)
+        offset = 0
+        with segment.open("rb") as file:
+            for line in file:
+                key = json.loads(line)["key"]
+                self._learn(key, Place(_sha256(line), segment, offset, len(line)))
+                offset += len(line)
+
+    def _learn(self, key: str, place: Place) -> None:
+        known = self._places.setdefault(key, place)
+        if known.sha256 != place.sha256:
+            self._rivals.setdefault(key, {known.sha256}).add(place.sha256)
+            self._places[key] = min(known, place, key=lambda each: each.sha256)
+
+    def _unknown(self, path: Path) -> Iterator[tuple[str, bytes]]:
+        for key, line, replied in _read_evidence(path):
+            place, known = _in_memory(line), self._places.get(key)
+            if not replied:
+                self._evidence[key] = place
+                continue
+            self._evidence.pop(key, None)
+            if known and known.sha256 != place.sha256:
+                self.disagreements += 1
+                self._evidence[key] = place
+            if not known or place.sha256 not in self._rivals.get(key, {known.sha256}):
+                yield key, line
+
+
+def canonical(value: Mapping[str, object] | Entry) -> bytes:
+    r"""The one way we write JSON where bytes count: sorted keys, no spaces, ASCII.
+
+    >>> canonical({"b": "é", "a": 1})
+    b'{"a":1,"b":"\\u00e9"}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def _in_memory(line: bytes) -> Place:
+    return Place(_sha256(line), None, 0, len(line), line)
+
+
+def _sha256(line: bytes) -> bytes:
+    return hashlib.sha256(line).digest()
+
+
+def _read_evidence(path: Path) -> Iterator[tuple[str, bytes, bool]]:
+    """Key, line, and whether there was a reply, of each entry."""
+    with path.open("rb") as file:
+        for number, text in enumerate(file, 1):
+            try:
+                entry: Entry = json.loads(text)
+                key, line, replied = str(entry["key"]), canonical(entry) + b"\n", entry["raw"] is not None
+            except (ValueError, TypeError, KeyError) as error:
+                raise LedgerError(
+                    f"{path}, line {number}: not an entry of the ledger ({error!r}).\n"
+                    "Restore the file, for example with `dvc checkout -f`."
+                ) from error
+            yield key, line, replied
+
+
+def _write(path: Path, lines: Sequence[tuple[str, bytes]]) -> None:
+    path.write_bytes(b"".join(line for _, line in lines))

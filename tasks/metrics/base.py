@@ -1,0 +1,194 @@
+"""What every metric is: options, additive statistics per row, and a score of (summed) statistics."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from tasks.metrics.pairs import Pairs
+
+Floats = NDArray[np.float64]
+NO_RESPONSE, EMPTY_RESPONSE, NO_PHRASES = "no response", "empty response", "no phrases"
+NOT_ASKED = frozenset({NO_PHRASES, "judge disabled", "not sampled", "filtered"})
+"""Reasons for a missing score that are by design; every other reason is a failure."""
+
+
+class Metric(BaseModel):
+    """A configured metric: its fields are its options, its file's name is its name.
+
+    A row's score is `score(stats)`, the corpus score `score(stats.sum(0))`, a jackknife replicate
+    `score(total - stats)`. A row that can't be measured has statistics of zeros, and `score(zeros)` is NaN.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    version: ClassVar[int] = 1
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    default_threshold: ClassVar[float | None] = 0.5
+    higher_is_better: ClassVar[bool] = True
+
+    profile: str = "default"
+    threshold: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_from_profile(cls, options: Any) -> Any:
+        options = dict(options or {})
+        name = options.get("profile", "default")
+        if name != "default" and name not in cls.profiles:
+            raise ValueError(f"unknown profile {name!r}; allowed: {', '.join(['default', *cls.profiles])}")
+        defaults = {"threshold": cls.default_threshold, **cls.profiles.get(name, {})}
+        return {**defaults, **{key: value for key, value in options.items() if value is not None}}
+
+    @model_validator(mode="after")
+    def _check_threshold(self) -> Self:
+        if self.default_threshold is None and self.threshold is not None:
+            raise ValueError(f"{self.name} is binary (pass means 1.0) and takes no threshold")
+        low, high = self.bounds
+        if self.threshold is not None and not low <= self.threshold <= high:
+            raise ValueError(f"threshold {self.threshold:g} is outside the bounds of {self.name}, {low:g} to {high:g}")
+        return self
+
+    @property
+    def name(self) -> str:
+        """The key in params.yaml."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def column(self) -> str:
+        """The column that has a result and a pass rate."""
+        return self.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All score columns."""
+        return (self.column,)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Smallest and largest possible score."""
+        return (0.0, 1.0)
+
+    @property
+    def needs_references(self) -> bool:
+        """Whether a row without references can't be scored."""
+        return True
+
+    @property
+    def corpus_is_mean(self) -> bool:
+        """Whether the corpus score is the mean of the rows' scores."""
+        return True
+
+    def stats(self, pairs: Pairs) -> Floats:
+        """Additive statistics, shape (n, k)."""
+        raise NotImplementedError
+
+    def score(self, stats: Floats) -> Floats:
+        """Scores of (summed) statistics, shape (..., k) -> (...); NaN where nothing was measured."""
+        return self.column_scores(stats)[self.column]
+
+    def column_scores(self, stats: Floats) -> dict[str, Floats]:
+        """The score of every column, each of shape (...)."""
+        raise NotImplementedError
+
+    def details(self, pairs: Pairs) -> list[str | None]:
+        """Per row, JSON that answers "why?", or None where there is nothing to say; length n."""
+        return [
+            _reason("unmeasured", NO_RESPONSE) if missing else _reason("note", EMPTY_RESPONSE) if blank else None
+            for missing, blank in zip(pairs.missing, pairs.blank, strict=True)
+        ]
+
+    def texts(self, pairs: Pairs) -> list[str]:
+        """The texts whose vectors `stats` will ask for."""
+        return []
+
+    def signature_fields(self) -> dict[str, object]:
+        """What defines the number, by short name: all options unless a metric says otherwise."""
+        return {key: value for key, value in self.model_dump().items() if key not in {"profile", "threshold"}}
+
+    def signature(self, **facts: object) -> str:
+        """One line that says how the number was made; two numbers compare only when theirs are equal.
+
+        facts: what is known only at run time, such as the hash of the embedding model's weights.
+        """
+        fields = {**self.signature_fields(), **facts, "v": self.version}
+        return "|".join([self.name, *(f"{key}:{_short(value)}" for key, value in fields.items())])
+
+    def rate_signature(self, **facts: object) -> str:
+        """The signature of the pass rate."""
+        rule = "pass:1" if self.threshold is None else f"thr:{self.threshold:g}"
+        return f"{self.signature(**facts)}|{rule}"
+
+    def result(self, scores: Floats) -> NDArray[np.str_]:
+        """`pass`, `fail` or `unmeasured` for each score; shape (n,)."""
+        limit = self.bounds[1] if self.threshold is None else self.threshold
+        return np.where(np.isnan(scores), "unmeasured", np.where(scores >= limit, "pass", "fail"))
+
+
+class MeanMetric(Metric):
+    """A metric scored pair by pair: the best reference counts, and the corpus score is the mean.
+
+    Statistics: one sum per column and the count of rows.
+    """
+
+    def pair_scores(self, pairs: Pairs) -> Floats:
+        """Scores of each response with each of its references; shape (m, columns).
+
+        The response of reference j is `pairs.response_texts[pairs.rows[j]]`; it may be missing or blank:
+        whatever stands there then is not used.
+        """
+        raise NotImplementedError
+
+    def stats(self, pairs: Pairs) -> Floats:
+        scores = self.pair_scores(pairs)
+        best = best_reference(scores[:, self.columns.index(self.column)], pairs)
+        rows = np.full((len(pairs), scores.shape[1] + 1), np.nan)
+        rows[best >= 0, :-1] = scores[best[best >= 0]]
+        rows[:, -1] = 1.0
+        rows[pairs.blank, :-1] = self.bounds[0]
+        rows[pairs.missing | np.isnan(rows).any(axis=1)] = 0.0
+        return rows
+
+    def column_scores(self, stats: Floats) -> dict[str, Floats]:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = stats[..., :-1] / stats[..., -1:]
+        return {name: means[..., i] for i, name in enumerate(self.columns)}
+
+
+class CorpusMetric(Metric):
+    """A metric whose corpus score is a function of the summed statistics, not the mean of the rows."""
+
+    aggregate: Literal["corpus", "mean"] = "corpus"
+
+    @property
+    def corpus_is_mean(self) -> bool:
+        return self.aggregate == "mean"
+
+    def column_scores(self, stats: Floats) -> dict[str, Floats]:
+        return {self.column: self.score(stats)}
+
+    def score(self, stats: Floats) -> Floats:
+        raise NotImplementedError
+
+
+def best_reference(scores: Floats, pairs: Pairs) -> NDArray[np.int64]:
+    """The reference with the highest score of each row, ties to the first, -1 for rows without any.
+
+    scores: shape (m,). Returns indices into the flat references; shape (n,).
+    """
+    best = np.full(len(pairs), -1, dtype=np.int64)
+    order = np.lexsort((-np.arange(len(scores)), np.where(np.isnan(scores), -np.inf, scores)))
+    best[pairs.rows[order]] = order
+    return best
+
+
+def _reason(key: str, text: str) -> str:
+    return json.dumps({key: text})
+
+
+def _short(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

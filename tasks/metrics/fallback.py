@@ -1,0 +1,25 @@
+"""Token fallback: the score of pairs whose texts leave a tokenizer or normaliser nothing to compare."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.metrics.pairs import Pairs, Ragged, Tokens
+
+
+def token_fallback(tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
+    """One score per reference, shape (m,): NaN where both texts have tokens, so that the metric applies.
+
+    1 where neither has any and the raw texts are equal ignoring case, else 0.
+    """
+    has_response = lengths(tokens.responses)[pairs.rows] > 0
+    has_reference = lengths(tokens.references) > 0
+    scores = np.where(has_response & has_reference, np.nan, 0.0)
+    for j in np.flatnonzero(~has_response & ~has_reference):
+        response = pairs.response_texts[pairs.rows[j]]
+        scores[j] = response is not None and response.casefold() == pairs.reference_texts[j].casefold()
+    return scores
+
+
+def lengths(rows: Ragged) -> NDArray[np.int64]:
+    """The number of tokens of each row."""
+    return np.diff(rows.offsets)

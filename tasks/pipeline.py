@@ -1,0 +1,78 @@
+"""What dvc.yaml says of the stages: it is the only list of them."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+DATA = "data/"
+LEDGER = "data/ledger/"
+REPORTS = "reports/"
+
+
+class Stage(NamedTuple):
+    """One stage of dvc.yaml."""
+
+    name: str
+    description: str
+    command: str
+    deps: tuple[str, ...]
+    params: tuple[str, ...]
+    outs: tuple[str, ...]
+
+    @property
+    def tables_read(self) -> list[str]:
+        """Names of the tables among the deps, in order."""
+        return [dep.removeprefix(DATA) for dep in self.deps if _is_table(dep)]
+
+    @property
+    def tables_written(self) -> list[str]:
+        """Names of the tables among the outs, in order."""
+        return [out.removeprefix(DATA) for out in self.outs if _is_table(out)]
+
+    @property
+    def documents_read(self) -> list[str]:
+        """JSON files among the deps that other stages wrote."""
+        return [dep for dep in self.deps if dep.startswith(REPORTS)]
+
+    @property
+    def ledger_read(self) -> str | None:
+        """The ledger whose evidence the stage reads."""
+        return _ledger(self.deps)
+
+    @property
+    def ledger_written(self) -> str | None:
+        """The ledger whose evidence the stage writes."""
+        return _ledger(self.outs)
+
+
+@cache
+def stages(path: Path = Path("dvc.yaml")) -> dict[str, Stage]:
+    """Every stage of dvc.yaml, by name, in the order they stand there."""
+    listed = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
+    return {name: _stage(name, body) for name, body in listed.items()}
+
+
+def _stage(name: str, body: dict[str, Any]) -> Stage:
+    outs = [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]
+    return Stage(
+        name,
+        body.get("desc", ""),
+        body["cmd"],
+        tuple(body.get("deps", [])),
+        tuple(map(_key, body.get("params", []))),
+        tuple(map(_key, outs)),
+    )
+
+
+def _key(entry: str | dict[str, Any]) -> str:
+    return entry if isinstance(entry, str) else next(iter(entry))
+
+
+def _is_table(path: str) -> bool:
+    return path.startswith(DATA) and path.count("/") == 1
+
+
+def _ledger(paths: tuple[str, ...]) -> str | None:
+    return next((path.removeprefix(LEDGER) for path in paths if path.startswith(LEDGER)), None)

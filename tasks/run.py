@@ -1,0 +1,20 @@
+"""Section `run` of params.yaml: how to run, which changes no number and is never a dependency."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tasks.judge import RunJudge
+from tasks.section import Section
+
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Run(Section):
+    """How the stages run."""
+
+    workers: Positive | None
+    parallel_stages: Positive
+    retries: dict[str, Annotated[int, Field(ge=0)]]
+    timeouts: dict[str, Annotated[float, Field(gt=0)]]
+    judge: RunJudge

@@ -1,0 +1,104 @@
+"""Score tables: one row per (id, candidate), per metric its score, result, statistics and details."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tasks.contract import Contract
+from tasks.metrics.base import Floats, Metric
+from tasks.metrics.pairs import Embed, Pairs
+from tasks.tables import describe
+
+
+def pairs_of(rows: pa.Table, embed: Embed | None = None) -> Pairs:
+    """The pairs of one part of data/normalize."""
+    column = {name: rows[name].combine_chunks() for name in rows.column_names}
+    return Pairs(
+        column["response"],
+        column["references"],
+        inputs=column["input"],
+        phrases=column["phrases"],
+        normalized=(column["response_normalized"], column["references_normalized"]),
+        embed=embed,
+    )
+
+
+def score_table(
+    rows: pa.Table, pairs: Pairs, metrics: Mapping[str, Metric], facts: Mapping[str, object] | None = None
+) -> pa.Table:
+    """The scores of `pairs` under every metric, with what the numbers mean in the table's metadata.
+
+    facts: what else defines the numbers, such as the embedding model; part of every signature.
+    """
+    columns: dict[str, pa.Array] = {"id": rows["id"], "candidate": rows["candidate"]}
+    for metric in metrics.values():
+        columns |= _columns(metric, pairs)
+    about = {name: column for metric in metrics.values() for name, column in about_columns(metric, facts or {}).items()}
+    return describe(pa.table(columns), {"columns": about})
+
+
+def about_columns(metric: Metric, facts: Mapping[str, object]) -> dict[str, dict[str, Any]]:
+    """What a reader of the table must know of each column of a metric."""
+    shared = {
+        "family": type(metric).__module__.split(".")[-2],
+        "metric": metric.name,
+        "options": metric.model_dump(),
+        "bounds": metric.bounds,
+        "higher_is_better": metric.higher_is_better,
+        "corpus_is_mean": metric.corpus_is_mean,
+        "signature": metric.signature(**facts),
+    }
+    gated = {"threshold": metric.threshold, "rate_signature": metric.rate_signature(**facts)}
+    return {name: shared | (gated if name == metric.column else {}) for name in metric.columns}
+
+
+def expect_scores(metrics: Sequence[Metric], read: str) -> Contract:
+    """The contract of a score table made from the table `read`: scores within bounds, results that follow from them."""
+    from great_expectations import expectations as gxe
+
+    keys = ["id", "candidate"]
+    return Contract(
+        rows=[
+            *(gxe.ExpectColumnValuesToNotBeNull(column=key) for key in keys),
+            *(expectation for metric in metrics for expectation in expect_metric(metric)),
+        ],
+        keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=keys)],
+        counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B=f"rows_{read}")],
+    )
+
+
+def expect_metric(metric: Metric) -> list[Any]:
+    """Scores of one metric within its bounds; its result consistent with score and threshold."""
+    from great_expectations import expectations as gxe
+    from great_expectations.expectations.row_conditions import Column
+
+    low, high = metric.bounds
+    limit = high if metric.threshold is None else metric.threshold
+    score, result = Column(metric.column), f"{metric.column}_result"
+    cases = {"pass": score >= limit, "fail": score < limit, "unmeasured": score.is_null()}
+    return [
+        *(gxe.ExpectColumnValuesToBeBetween(column=name, min_value=low, max_value=high) for name in metric.columns),
+        *(
+            gxe.ExpectColumnValuesToBeInSet(column=result, value_set=[value], row_condition=condition)
+            for value, condition in cases.items()
+        ),
+    ]
+
+
+def _columns(metric: Metric, pairs: Pairs) -> dict[str, pa.Array]:
+    stats = metric.stats(pairs)
+    scores = metric.column_scores(stats)
+    columns = {name: nullable(values) for name, values in scores.items()}
+    columns[f"{metric.column}_result"] = pa.array(metric.result(scores[metric.column]).tolist(), pa.string())
+    if not metric.corpus_is_mean:
+        flat = pa.array(np.ascontiguousarray(stats, dtype=np.float64).ravel())
+        columns[f"{metric.column}_stats"] = pa.FixedSizeListArray.from_arrays(flat, stats.shape[1])
+    columns[f"{metric.column}_details"] = pa.array(metric.details(pairs), pa.string())
+    return columns
+
+
+def nullable(values: Floats) -> pa.Array:
+    """Floats with NaN as null: a missing score is never a number."""
+    return pa.array(values, pa.float64(), from_pandas=True)

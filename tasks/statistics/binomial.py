@@ -1,0 +1,93 @@
+"""Limits from exact binomial tails: mid-p for fractional counts, Blaker's interval for whole ones."""
+
+from collections.abc import Callable
+
+from scipy.optimize import brentq
+from scipy.special import betainc, betaincinv
+
+_RTOL = 1e-14
+
+# A limit may be a simple fraction, such as 1/2 for 18 of 50: rounding must not leave that one outside.
+_OUTWARD = 1e-12
+
+
+def midp_lower(k: float, n: float, tail: float) -> float:
+    """Return the p at which "more than k, or half of exactly k" has probability `tail`.
+
+    Counts may be fractional, 0 <= k <= n: binomial tails are incomplete beta functions.
+    The upper limit is `1 - midp_lower(n - k, n, tail)`. Source: Lancaster 1961; Korn & Graubard 1998.
+
+    >>> round(midp_lower(3, 3, 0.025), 6)  # p³/2 = 0.025
+    0.368403
+    """
+    if k <= 0.0:
+        return 0.0
+    # P(X >= k) alone reaches the tail first, P(X > k) alone last.
+    first, last = _reached(k, n, tail), _reached(k + 1.0, n, tail)
+    return _root(lambda p: 0.5 * (_at_least(k, n, p) + _at_least(k + 1.0, n, p)) - tail, first, last)
+
+
+def blaker_interval(k: int, n: int, confidence: float) -> tuple[float, float]:
+    """Return the interval that never covers less than `confidence`, inside Clopper and Pearson's.
+
+    It is the hull of {p: acceptability(p) >= 1 - confidence}.
+    Source: Blaker 2000; Klaschka 2010 for the hull.
+
+    >>> low, high = blaker_interval(3, 10, 0.95)
+    >>> round(low, 8), round(high, 8)
+    (0.08726443, 0.61941066)
+    """
+    alpha = 1.0 - confidence
+    low, high = _blaker_lower(k, n, alpha), 1.0 - _blaker_lower(n - k, n, alpha)
+    return max(0.0, low - _OUTWARD), min(1.0, high + _OUTWARD)
+
+
+def _blaker_lower(k: int, n: int, alpha: float) -> float:
+    """Return the smallest acceptable p.
+
+    Acceptability is P(X >= k) plus the largest lower tail P(X <= j) that does not exceed it.
+    It is below alpha up to Clopper and Pearson's limit. From there it either climbs to alpha
+    before the next j joins, or jumps to twice P(X >= k) >= alpha where that one does.
+    """
+    if k == 0:
+        return 0.0
+    start = _reached(k, n, alpha / 2.0)
+    j = _largest_lower_tail(k, n, start)
+    joins = _root(lambda p: _at_least(k, n, p) - _at_most(j + 1, n, p), start, 1.0)
+    if _at_least(k, n, joins) + _at_most(j, n, joins) < alpha:
+        return joins
+    return _root(lambda p: _at_least(k, n, p) + _at_most(j, n, p) - alpha, start, joins)
+
+
+def _largest_lower_tail(k: int, n: int, p: float) -> int:
+    """Return the largest j, or -1, with P(X <= j) <= P(X >= k), by bisection."""
+    upper = _at_least(k, n, p)
+    below, above = -1, k
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (middle, above) if _at_most(middle, n, p) <= upper else (below, middle)
+    return below
+
+
+def _at_least(k: float, n: float, p: float) -> float:
+    if k <= 0.0:
+        return 1.0
+    return 0.0 if k > n else float(betainc(k, n - k + 1.0, p))
+
+
+def _at_most(k: float, n: float, p: float) -> float:
+    return _at_least(n - k, n, 1.0 - p)
+
+
+def _reached(k: float, n: float, tail: float) -> float:
+    """Return the p at which P(X >= k) is `tail`."""
+    return 1.0 if k > n else float(betaincinv(k, n - k + 1.0, tail))
+
+
+def _root(f: Callable[[float], float], low: float, high: float) -> float:
+    """Return the root of an increasing function, or the end where rounding has left it."""
+    if f(low) >= 0.0:
+        return low
+    if f(high) <= 0.0:
+        return high
+    return float(brentq(f, low, high, xtol=1e-18, rtol=_RTOL, maxiter=1000))

@@ -1,0 +1,102 @@
+"""The mean of one score per row, with its interval: binary, bounded or clustered."""
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.statistics.binomial import blaker_interval
+from tasks.statistics.clusters import Labels, cluster_codes, clustered_n
+from tasks.statistics.estimate import (
+    Bounds,
+    Estimate,
+    FloatArray,
+    check_bounds,
+    check_confidence,
+    unknown,
+    within,
+)
+from tasks.statistics.gaffke import gaffke_interval
+from tasks.statistics.score import effective_n, score_interval
+
+
+def mean_interval(
+    x: npt.ArrayLike,
+    clusters: Labels | None = None,
+    bounds: Bounds = (0.0, 1.0),
+    confidence: float = 0.95,
+    guarantee: bool = False,  # noqa: FBT001, FBT002
+) -> Estimate:
+    """Estimate a mean and its interval.
+
+    `x`: shape (n,), float64, within `bounds`, unmeasured rows left out. Rows all on a bound are binary.
+    `clusters`: shape (n,), one label per row; rows of one cluster depend on each other.
+    `guarantee`: an interval that never covers less than `confidence`, for independent rows: Blaker's when
+    binary (proven), else Gaffke's (no counterexample is known).
+
+    Warns FewClusters below 10 clusters.
+    Raises: ValueError for NaN, values outside the bounds, a single cluster, a guarantee with clusters.
+
+    >>> estimate = mean_interval([1.0] * 9 + [0.0])
+    >>> estimate.value, round(estimate.low, 4), round(estimate.high, 4), estimate.method
+    (0.9, 0.5958, 0.995, 'wilson+midp')
+    """
+    check_confidence(confidence)
+    scores = np.asarray(x, dtype=np.float64)
+    _check_scores(scores, bounds)
+    if scores.size == 0:
+        return unknown(bounds, 0, "no rows")
+    lower, upper = bounds
+    unit = scores if (lower, upper) == (0.0, 1.0) else np.clip((scores - lower) / (upper - lower), 0.0, 1.0)
+    (low, high), method = _unit_interval(unit, clusters, confidence, guarantee=guarantee)
+    width = upper - lower
+    return within(_mean(scores), (lower + width * low, lower + width * high), bounds, scores.size, method)
+
+
+def _unit_interval(
+    unit: FloatArray, clusters: Labels | None, confidence: float, *, guarantee: bool
+) -> tuple[tuple[float, float], str]:
+    binary = bool(((unit == 0.0) | (unit == 1.0)).all())
+    if guarantee and clusters is not None:
+        message = "no interval guarantees its coverage for clustered rows: drop guarantee or clusters"
+        raise ValueError(message)
+    if guarantee and binary:
+        return blaker_interval(int(unit.sum()), unit.size, confidence), "blaker"
+    if guarantee:
+        return gaffke_interval(unit, confidence), "gaffke"
+    p = _mean(unit)
+    independent = float(unit.size) if binary else _bounded_n(unit, p)
+    if clusters is None:
+        return score_interval(p, independent, confidence=confidence), "wilson+midp" if binary else "bounded"
+    n_eff, df = clustered_n(unit, cluster_codes(clusters, unit.size))
+    # Clusters never make rows worth more than independent ones.
+    return score_interval(p, min(n_eff, independent), df, confidence), "cr2"
+
+
+def _bounded_n(unit: FloatArray, p: float) -> float:
+    """Return how many binary rows would say as much: more, the less the scores vary."""
+    n = unit.size
+    binomial = p * (1.0 - p)
+    if n == 1 or binomial == 0.0:
+        return float(n)
+    r = min(float(unit.var(ddof=1)) / binomial, 1.0)
+    return effective_n(n, r, events=n * min(p, 1.0 - p))
+
+
+def _mean(values: FloatArray) -> float:
+    """Return the mean, which rounding may not carry past the smallest or largest value."""
+    return min(max(float(values.mean()), float(values.min())), float(values.max()))
+
+
+def _check_scores(scores: FloatArray, bounds: Bounds) -> None:
+    check_bounds(bounds)
+    if not np.isfinite(bounds).all():
+        message = f"bounds = {bounds}: a mean needs finite bounds; outside them no interval is honest"
+        raise ValueError(message)
+    if scores.ndim != 1:
+        message = f"x has shape {scores.shape}: expected one score per row, shape (n,)"
+        raise ValueError(message)
+    if scores.size and not (bounds[0] <= scores.min() and scores.max() <= bounds[1]):
+        row = int(np.argmin((scores >= bounds[0]) & (scores <= bounds[1])))
+        message = (
+            f"x[{row}] = {scores[row]} lies outside {tuple(bounds)}: correct it, or leave unmeasured rows out"
+        )
+        raise ValueError(message)

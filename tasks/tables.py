@@ -1,0 +1,75 @@
+"""Tables in parts: a folder of parquet files, part-00000.parquet, …, with one schema."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+METADATA_KEY = b"goldmeter"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A table on disk, read part by part."""
+
+    folder: Path
+
+    @property
+    def paths(self) -> list[Path]:
+        """The parts' files, in order."""
+        return sorted(self.folder.glob("part-*.parquet"))
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        return self.read()
+
+    def read(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Each part, or only some columns of it."""
+        for path in self.paths:
+            yield pq.read_table(path, columns=columns)
+
+    def part(self, number: int) -> pa.Table:
+        """One part."""
+        return pq.read_table(self.paths[number])
+
+    @property
+    def rows(self) -> int:
+        """Rows in all parts."""
+        return sum(pq.read_metadata(path).num_rows for path in self.paths)
+
+    def whole(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """All parts as one table; for narrow columns only."""
+        return pa.concat_tables(self.read(columns))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the first part, with its metadata."""
+        return pq.read_schema(self.paths[0])
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the stage said of the table: `about` of its schema."""
+        return about(self.schema)
+
+
+def describe(table: pa.Table, facts: dict[str, Any]) -> pa.Table:
+    """The table with facts (JSON) about it in its schema's metadata."""
+    return table.replace_schema_metadata({METADATA_KEY: json.dumps(facts, sort_keys=True, ensure_ascii=False)})
+
+
+def about(schema: pa.Schema) -> dict[str, Any]:
+    """The facts that `describe` put into a schema; empty when there are none."""
+    return dict(json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}")))
+
+
+def write_part(table: pa.Table, folder: Path, number: int) -> Path:
+    """Write one part; the same table gives the same bytes."""
+    path = folder / f"part-{number:05d}.parquet"
+    pq.write_table(table, path, compression="zstd")
+    return path

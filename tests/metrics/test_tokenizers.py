@@ -1,0 +1,117 @@
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.tokenize import NLTKWordTokenizer, WordPunctTokenizer
+from rouge_score.tokenize import tokenize as rouge_tokenize
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
+
+from tasks.metrics.tokenizers import TOKENIZERS, tokenizer
+
+# Pieces that the rules speak of, between arbitrary Unicode.
+PIECES = st.sampled_from(
+    ["<skipped>", "-\n", "\n", "&quot;", "&amp;", "&lt;", "&gt;", "&amp;lt;", ".", ",", "-", "1", "23", "a", " "]
+    + ["東", "京", "か", "タ", "ー", "々", "한", "é", "e\u0301", "\u200d", "İ", "ẞ", "٣", "ς", "'s", "can't", "$", "\x85", "\u3000"]
+)
+TEXTS = st.one_of(st.text(), st.lists(st.one_of(PIECES, st.text(max_size=3)), max_size=12).map("".join))
+
+
+def test_an_unknown_name_is_refused_with_the_names_that_exist():
+    with pytest.raises(ValueError, match=r"unknown tokenizer 'zh'; allowed: 13a\+cjk, 13a, treebank, wordpunct, "):
+        tokenizer("zh")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("13a+cjk", ["It's", "$", "3.50", ",", "2019", "-", "20", "in", "東", "京", "タ", "ワ", "ー", "한국", "Paris", "."]),
+        ("13a", ["It's", "$", "3.50", ",", "2019", "-", "20", "in", "東京タワー", "한국", "Paris", "."]),
+        ("treebank", ["It", "'s", "$", "3.50,2019-20", "in", "東京タワー", "한국", "Paris", "."]),
+        ("wordpunct", ["It", "'", "s", "$", "3", ".", "50", ",", "2019", "-", "20", "in", "東京タワー", "한국", "Paris", "."]),
+        ("whitespace", ["It's", "$3.50,2019-20", "in", "東京タワー", "한국", "Paris."]),
+        ("char", list("It's$3.50,2019-20in東京タワー한국Paris.")),
+        ("words", ["it", "s", "3", "50", "2019", "20", "in", "東", "京", "タ", "ワ", "ー", "한국", "paris"]),
+        ("rouge_score", ["it", "s", "3", "50", "2019", "20", "in", "paris"]),
+    ],
+)
+def test_each_tokenizer_on_one_text(name, expected):
+    text = "It's $3.50,2019-20 in 東京タワー 한국 Paris."
+    if name.startswith("13a"):
+        expected = [*expected[:2], "3.50,2019", *expected[5:]]  # a comma between digits does not split
+
+    assert tokenizer(name)(text) == expected
+
+
+def test_every_tokenizer_is_in_the_table_above():
+    assert list(TOKENIZERS) == ["13a+cjk", "13a", "treebank", "wordpunct", "whitespace", "char", "words", "rouge_score"]
+
+
+def test_13a_splits_sentences_inside_a_text():
+    assert tokenizer("13a+cjk")("It is Paris. It is big.") == ["It", "is", "Paris", ".", "It", "is", "big", "."]
+
+
+@given(TEXTS)
+def test_13a_equals_sacrebleu(text):
+    assert tokenizer("13a")(text) == Tokenizer13a()(text).split()
+
+
+@given(TEXTS)
+def test_char_equals_sacrebleu(text):
+    assert tokenizer("char")(text) == TokenizerChar()(text).split()
+
+
+@given(TEXTS)
+def test_13a_cjk_only_splits_what_13a_leaves_together(text):
+    tokens = tokenizer("13a+cjk")(text)
+
+    assert "".join(tokens) == "".join(tokenizer("13a")(text))
+    assert all(len(token) == 1 for token in tokens if regex.search(r"[\p{Han}\p{Hiragana}\p{Katakana}]", token))
+
+
+@given(TEXTS)
+def test_wordpunct_and_treebank_equal_nltk(text):
+    assert tokenizer("wordpunct")(text) == WordPunctTokenizer().tokenize(text)
+    assert tokenizer("treebank")(text) == NLTKWordTokenizer().tokenize(text)
+
+
+@given(TEXTS)
+def test_rouge_score_equals_its_namesake(text):
+    assert tokenizer("rouge_score")(text) == rouge_tokenize(text, None)
+
+
+@given(TEXTS)
+def test_words_are_runs_of_letters_marks_and_digits(text):
+    runs = regex.findall(r"[\p{L}\p{M}\p{N}]+", text.lower())
+
+    # regex may know characters that this Python's unicodedata does not: those are compared by neither
+    if not regex.search(r"\p{Cn}", text) and all(map(str.isprintable, "".join(runs))):
+        assert "".join(tokenizer("words")(text)) == "".join(runs)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),  # vowel signs are marks: they don't split a word
+        ("cafe\u0301 naïve", ["cafe\u0301", "naïve"]),
+        ("الحَمْد", ["الحَمْد"]),
+        ("Straße, ½ Ⅷ x²", ["straße", "½", "ⅷ", "x²"]),
+        ("人々は・ｶﾞ𠮷豈〇", ["人", "々", "は", "ｶ", "ﾞ", "𠮷", "豈", "〇"]),
+        ("서울은 크다", ["서울은", "크다"]),
+        ("😀 !!! —", []),
+    ],
+)
+def test_words_in_many_scripts(text, expected):
+    assert tokenizer("words")(text) == expected
+
+
+def test_cjk_is_every_character_of_three_scripts_and_their_own_marks():
+    scripts = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
+    shared = regex.compile(r"[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]")
+    unassigned = regex.compile(r"\p{Cn}")
+    split = tokenizer("13a+cjk")
+    for code in [*range(0x1100, 0xD800), *range(0xE000, 0x1F300), *range(0x20000, 0x33480)]:
+        character = chr(code)
+        alone = split(f"가{character}가") == ["가", character, "가"]
+        assert alone or not scripts.match(character), hex(code)
+        assert not alone or shared.match(character) or unassigned.match(character), hex(code)

@@ -1,0 +1,118 @@
+import os
+import warnings
+from pathlib import Path
+
+import nltk
+import pytest
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+from scripts.build_wordnet import build
+from tasks.errors import ModelError
+from tasks.metrics import wordnet as module
+from tasks.metrics.wordnet import PARTS_OF_SPEECH, TABLE, read, render, wordnet
+
+DICT = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))  # WordNet's own variable; Debian's wordnet-base
+needs_dict = pytest.mark.skipif(not (DICT / "data.noun").exists(), reason=f"no WordNet dict folder at {DICT}")
+
+
+@pytest.fixture(scope="module")
+def nltk_reader(tmp_path_factory):
+    """NLTK's own reader over the dict folder."""
+    folder = tmp_path_factory.mktemp("wordnet")
+    for source in DICT.iterdir():
+        (folder / source.name).write_bytes(source.read_bytes())
+    # Debian leaves these out; no name of a lexicographer file is asked for here.
+    (folder / "lexnames").write_text("".join(f"{i:02d}\tname{i}\t1\n" for i in range(45)))
+    (folder / "index.sense").touch()
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setattr(nltk.data, "path", [str(folder)])  # NLTK opens files under its data path only
+        warnings.simplefilter("ignore")  # "multilingual functions are not available"
+        yield WordNetCorpusReader(str(folder), None)
+
+
+def expected(reader, word):
+    return {
+        lemma.name() for synset in reader.synsets(word) for lemma in synset.lemmas() if "_" not in lemma.name()
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "synonyms"),
+    [
+        ("42", {"42", "forty-two", "xlii"}),
+        ("autos", {"auto", "automobile", "car", "machine", "motorcar"}),
+        ("paris", {"Paris"}),
+        ("French_capital", {"Paris"}),
+        ("mice", {"mouse"}),
+        ("xyzzy", set()),
+        ("", set()),
+        ("日本", set()),
+    ],
+)
+def test_synonyms_of_a_word(word, synonyms):
+    assert wordnet().synonyms(word) >= synonyms
+    assert bool(wordnet().synonyms(word)) == bool(synonyms)
+
+
+def test_the_table_holds_wordnet_3_0():
+    lemmas = {lemma for names in wordnet().names.values() for lemma in names}
+
+    assert len(lemmas) == 147_306
+    assert sum("_" not in lemma for lemma in lemmas) == 83_118
+    assert [len(wordnet().names[part]) for part in PARTS_OF_SPEECH] == [117_798, 11_529, 21_479, 4_481]
+    assert 1_000_000 < TABLE.stat().st_size < 2_000_000
+
+
+def test_the_licence_stands_beside_the_table():
+    licence = TABLE.with_suffix(".LICENSE").read_text()
+
+    assert "WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved." in licence
+    assert 'PROVIDED "AS IS"' in licence
+
+
+@pytest.mark.parametrize("damage", [None, b"", b"no gzip", TABLE.read_bytes()[:100_000]])
+def test_without_its_table_nothing_is_guessed(tmp_path, monkeypatch, damage):
+    path = tmp_path / "wordnet.gz"
+    if damage is not None:
+        path.write_bytes(damage)
+    monkeypatch.setattr(module, "TABLE", path)
+    wordnet.cache_clear()
+
+    with pytest.raises(ModelError, match=r"wordnet\.gz can't be read .*set lexical\.meteor\.synonyms to false"):
+        wordnet()
+
+
+def test_a_written_table_reads_back(tmp_path):
+    (tmp_path / "table.gz").write_bytes(render(wordnet()))
+
+    assert read(tmp_path / "table.gz") == wordnet()
+
+
+@needs_dict
+def test_the_table_is_what_the_script_builds():
+    assert build(DICT) == read(TABLE)
+
+
+def test_another_version_of_wordnet_is_refused(tmp_path):
+    (tmp_path / "data.noun").write_text("  14 WordNet 3.1 Copyright 2011 by Princeton University.\n")
+
+    with pytest.raises(ValueError, match=r"data\.noun is not of WordNet 3\.0"):
+        build(tmp_path)
+
+
+@needs_dict
+def test_synonyms_equal_nltk_on_every_lemma(nltk_reader):
+    for lemma in nltk_reader.all_lemma_names():
+        assert wordnet().synonyms(lemma) == expected(nltk_reader, lemma), lemma
+
+
+@needs_dict
+def test_synonyms_equal_nltk_on_inflected_words(nltk_reader):
+    lemmas = sorted(nltk_reader.all_lemma_names())[::40]
+    endings = ["s", "es", "ses", "ves", "ies", "xes", "men", "ed", "ing", "er", "est", "ly", "'s", "-"]
+    exceptions = [form for forms in wordnet().exceptions.values() for form in forms]
+    words = [lemma[: len(lemma) - cut] + ending for lemma in lemmas for ending in endings for cut in (0, 1)]
+
+    assert len(words) > 50_000
+    for word in [*words, *exceptions]:
+        assert wordnet().synonyms(word) == expected(nltk_reader, word), word

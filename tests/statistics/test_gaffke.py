@@ -1,0 +1,67 @@
+"""Gaffke's interval against Clopper and Pearson, a closed form and its definition by simulation."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from tasks.statistics import mean_interval
+from tasks.statistics.gaffke import gaffke_interval
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 5), (2, 5), (299, 300), (0, 5000), (2500, 5000)])
+def test_equals_clopper_pearson_on_binary_data(k: int, n: int, confidence: float) -> None:
+    tail = (1 - confidence) / 2
+    low = beta.ppf(tail, k, n - k + 1) if k else 0.0
+    high = beta.isf(tail, k + 1, n - k) if k < n else 1.0
+
+    interval = gaffke_interval(np.repeat([1.0, 0.0], [k, n - k]), confidence)
+
+    assert interval == pytest.approx((low, high), abs=1e-12)
+
+
+def test_one_row_by_hand() -> None:
+    # One weight is uniform: between 0.5 and 1 all but 2.5 % lies below 1 - 0.5·0.025.
+    assert gaffke_interval(np.array([0.5]), 0.95) == pytest.approx((0.0125, 0.9875), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "scores", [[0.2, 0.9], [0.01, 0.5, 0.99], [0.3, 0.31, 0.6, 0.95], [1e-6, 1e-3, 0.1, 0.7]]
+)
+def test_tail_of_distinct_scores_by_partial_fractions(scores: list[float]) -> None:
+    high = gaffke_interval(np.array(scores), 0.95)[1]
+    a = np.array([*scores, 1.0]) - high
+
+    # P(sum of a_i E_i > 0) for distinct a_i
+    tail = sum(np.prod([x / (x - y) for y in a if y != x]) for x in a if x > 0)
+
+    assert tail == pytest.approx(0.025, rel=1e-7)
+
+
+def test_limits_are_quantiles_of_randomly_weighted_means() -> None:
+    rng = np.random.default_rng(5)
+    scores = np.concatenate([rng.beta(8, 1, 20), [0.0, 0.0, 1.0, 0.5]])
+    weights = rng.dirichlet(np.ones(scores.size + 1), 200_000)
+    means = weights[:, :-1] @ scores
+
+    low, high = gaffke_interval(scores, 0.9)
+
+    assert np.mean(means < low) == pytest.approx(0.05, abs=0.0015)
+    assert np.mean(means + weights[:, -1] > high) == pytest.approx(0.05, abs=0.0015)
+
+
+def test_rounding_of_many_rows_goes_outwards() -> None:
+    scores = np.random.default_rng(6).random(70_000)
+    exact_half = 1.96 * scores.std() / scores.size**0.5
+
+    low, high = gaffke_interval(scores, 0.95)
+
+    assert exact_half < high - scores.mean() < 1.05 * exact_half
+    assert exact_half < scores.mean() - low < 1.05 * exact_half
+
+
+def test_a_constant_score_still_has_a_spread() -> None:
+    estimate = mean_interval([0.4] * 50, guarantee=True)
+
+    assert estimate.method == "gaffke"
+    assert estimate.low < 0.4 < estimate.high

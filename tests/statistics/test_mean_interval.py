@@ -1,0 +1,100 @@
+"""The mean of independent rows: values written out, edges and refusals."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tasks.statistics import mean_interval
+
+
+def test_binary_rows() -> None:
+    estimate = mean_interval([1.0] * 98 + [0.0] * 2)
+
+    assert estimate[:4] == pytest.approx((0.98, 0.929988209, 0.996633056, 100), abs=1e-9)
+    assert estimate.method == "wilson+midp"
+
+
+def test_booleans_and_integers_are_binary_rows() -> None:
+    assert mean_interval([True, False, True]) == mean_interval([1, 0, 1]) == mean_interval([1.0, 0.0, 1.0])
+
+
+def test_bounded_rows_by_hand() -> None:
+    # s² = 0.2/3, r = 0.2667, e = 2: r~ = (2·0.2667 + 1)/3, n_eff = 4/0.5111 = 7.826
+    n_eff = 4 / ((2 * (0.2 / 3) / 0.25 + 1) / 3)
+    z = 1.959963984540054
+    half = 0.5 * z / math.sqrt(n_eff + z**2)
+
+    estimate = mean_interval([0.2, 0.4, 0.6, 0.8])
+
+    assert estimate[:4] == pytest.approx((0.5, 0.5 - half, 0.5 + half, 4), abs=1e-12)
+    assert estimate.method == "bounded"
+
+
+def test_rows_that_do_not_vary_are_not_taken_as_certain() -> None:
+    # r = 0, e = 2: worth 4·(2 + 1)/1 = 12 binary rows
+    z = 1.959963984540054
+    half = 0.5 * z / math.sqrt(12 + z**2)
+
+    assert mean_interval([0.5] * 4)[1:3] == pytest.approx((0.5 - half, 0.5 + half), abs=1e-12)
+
+
+def test_guarantee_of_binary_rows_is_blaker() -> None:
+    estimate = mean_interval([1.0] * 3 + [0.0] * 7, guarantee=True)
+
+    assert estimate[:4] == pytest.approx((0.3, 0.08726443, 0.61941066, 10), abs=1e-8)
+    assert estimate.method == "blaker"
+
+
+def test_no_rows_leave_everything_open() -> None:
+    estimate = mean_interval([], bounds=(-1, 1))
+
+    assert math.isnan(estimate.value)
+    assert estimate[1:] == (-1.0, 1.0, 0, "no rows")
+
+
+@pytest.mark.parametrize(("x", "method"), [(0.0, "wilson+midp"), (0.3, "bounded"), (1.0, "wilson+midp")])
+def test_one_row_says_little(x: float, method: str) -> None:
+    estimate = mean_interval([x])
+
+    assert estimate.low <= x <= estimate.high
+    assert estimate.high - estimate.low > 0.75
+    assert (estimate.n, estimate.method) == (1, method)
+
+
+def test_other_bounds_are_a_change_of_units() -> None:
+    unit = mean_interval([0.0, 0.25, 1.0, 0.75])
+    shifted = mean_interval([-1.0, -0.5, 1.0, 0.5], bounds=(-1, 1))
+
+    assert shifted[:3] == pytest.approx(tuple(2 * v - 1 for v in unit[:3]), abs=1e-12)
+    assert shifted[3:] == unit[3:]
+
+
+def test_the_mean_of_equal_rows_is_their_value() -> None:
+    assert mean_interval([0.1] * 1001).value == 0.1
+
+
+@pytest.mark.parametrize(
+    ("x", "bounds", "message"),
+    [
+        ([0.5, 0.2, 1.5, 2.0], (0, 1), r"x\[2\] = 1\.5 lies outside \(0, 1\)"),
+        ([0.5, float("nan")], (0, 1), r"x\[1\] = nan"),
+        ([-2.0], (-1, 1), r"x\[0\] = -2\.0"),
+        ([[0.5]], (0, 1), r"shape \(1, 1\)"),
+        ([0.5], (1, 0), "lower < upper"),
+        ([0.5], (0, math.inf), "finite bounds"),
+        ([0.5], (0, math.nan), "lower < upper"),
+    ],
+)
+def test_unusable_scores_are_refused_by_name(
+    x: list[float], bounds: tuple[float, float], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        mean_interval(x, bounds=bounds)
+
+
+def test_arguments_are_left_alone() -> None:
+    x = np.array([0.2, 0.4, 0.9])
+    x.flags.writeable = False
+
+    assert mean_interval(x, bounds=(0, 2)).n == 3

@@ -1,0 +1,72 @@
+"""params.yaml: every section stated, every mistake named by its full path."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tasks import params
+from tasks.errors import ParamsError
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Change], None]:
+    """Checks params.yaml after a change."""
+
+    def check(change: Change) -> None:
+        content = params.raw()
+        change(content)
+        path = tmp_path / "params.yaml"
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+        monkeypatch.setattr(params, "raw", lambda: yaml.safe_load(path.read_text(encoding="utf-8")))
+        params.check()
+
+    return check
+
+
+def test_the_projects_own_params_are_right() -> None:
+    params.check()
+
+
+def test_params_state_every_section_that_a_stage_sees() -> None:
+    assert sorted(params.raw()) == sorted(params.models())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: p["lexical"]["bleu"].update(smothing="none"), r"^lexical\.bleu\.smothing: .*smoothing"),
+        (lambda p: p["lexical"]["bleu"].update(threshold=1.5), r"^lexical\.bleu.*threshold 1\.5 .*0 to 1"),
+        (lambda p: p["lexical"]["exact_match"].update(threshold=0.5), r"^lexical\.exact_match.*takes no threshold"),
+        (lambda p: p["lexical"].update(blue={}), r"^lexical\.blue: .*bleu"),
+        (lambda p: p["lexical"]["bleu"].update(profile="nltkk"), r"^lexical\.bleu.*nltkk.*nltk"),
+        (lambda p: p["aggregate"].update(confidance=0.9), r"^aggregate\.confidance: .*did you mean confidence"),
+        (lambda p: p["aggregate"].update(confidence=95), r"^aggregate\.confidence: .*95"),
+        (lambda p: p["aggregate"].pop("guarantee"), r"^aggregate\.guarantee: missing"),
+        (lambda p: p.update(lexicall={}), r"^lexicall: unknown section"),
+        (lambda p: p.pop("lexical"), r"^lexical: .*lacks"),
+    ],
+)
+def test_a_mistake_is_named_by_its_full_path(
+    changed: Callable[[Change], None], change: Change, message: str
+) -> None:
+    with pytest.raises(ParamsError, match=message):
+        changed(change)
+
+
+def test_a_missing_file_says_where_to_run(tmp_path: Path) -> None:
+    with pytest.raises(ParamsError, match=r"params\.yaml: not found"):
+        params.raw(tmp_path / "params.yaml")
+
+
+@pytest.mark.parametrize("text", ["a: [", "- 1", "\x00", ""])
+def test_a_file_that_is_not_sections_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(ParamsError, match=str(path.name)):
+        params.raw(path)

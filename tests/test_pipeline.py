@@ -1,0 +1,98 @@
+"""dvc.yaml against the code: what a stage depends on is what it imports and what it reads."""
+
+from importlib import import_module
+from pathlib import Path
+
+import grimp
+import pytest
+
+from tasks.pipeline import stages
+
+PLUMBING = {
+    "tasks",  # environment variables
+    "tasks.contract",  # what a contract is
+    "tasks.errors",  # words
+    "tasks.ledger",  # moves bytes; what they mean is in the keys
+    "tasks.metrics",  # the public face in Python; no stage calls it
+    "tasks.section",  # how params are checked
+    "tasks.tables",  # reads and writes parts
+}
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("tasks", "flows", include_external_packages=True)
+
+
+def is_plumbing(module: str) -> bool:
+    return module in PLUMBING or module.startswith("tasks.ledger.")
+
+
+def covered(path: Path, deps: tuple[str, ...]) -> bool:
+    return any(path == Path(dep) or Path(dep) in path.parents for dep in deps)
+
+
+def source(module: str) -> Path:
+    path = Path(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def code_of(imports: grimp.ImportGraph, stage: str) -> set[str]:
+    """The modules that may change a stage's numbers: what it imports, stopping at plumbing."""
+    found, todo = set(), [f"tasks.{stage}"]
+    while todo:
+        module = todo.pop()
+        if module.startswith("tasks") and not is_plumbing(module) and module not in found:
+            found.add(module)
+            todo += imports.find_modules_directly_imported_by(module)
+    return found
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_a_stage_depends_on_all_code_that_it_imports(stage: str, imports: grimp.ImportGraph) -> None:
+    missing = {m for m in code_of(imports, stage) if not covered(source(m), stages()[stage].deps)}
+
+    assert not missing
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_a_stage_lists_the_sections_of_params_that_it_sees(stage: str) -> None:
+    seen = import_module(f"tasks.{stage}").Params.model_fields
+
+    assert sorted(stages()[stage].params) == sorted(seen)
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_a_stage_has_one_name(stage: str) -> None:
+    assert stages()[stage].command == f"python -m tasks {stage}"
+    assert callable(getattr(import_module(f"tasks.{stage}"), stage))
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_every_dep_exists_or_is_made_by_another_stage(stage: str) -> None:
+    made = {out for each in stages().values() for out in each.outs}
+
+    assert all(dep in made or Path(dep).exists() or "$" in dep for dep in stages()[stage].deps)
+
+
+def test_every_file_beside_the_code_is_somebodys_dep() -> None:
+    deps = tuple(dep for stage in stages().values() for dep in stage.deps)
+    others = [p for p in Path("tasks").rglob("*.*") if p.suffix not in {".py", ".pyc", ".LICENSE"} and p.is_file()]
+
+    assert [path for path in others if not covered(path, deps)] == []
+
+
+def test_metrics_and_statistics_are_pure(imports: grimp.ImportGraph) -> None:
+    impure = {"prefect", "dvc", "great_expectations", "yaml", "openai", "httpx", "requests", "urllib", "socket"}
+    pure = [m for m in imports.modules if m.startswith(("tasks.metrics", "tasks.statistics"))]
+
+    found = {m: imports.find_modules_directly_imported_by(m) & impure for m in pure}
+
+    assert not {module: names for module, names in found.items() if names}
+
+
+def test_only_flows_import_prefect(imports: grimp.ImportGraph) -> None:
+    importers = imports.find_modules_that_directly_import("prefect")
+
+    assert importers
+    assert all(module.startswith("flows") for module in importers)

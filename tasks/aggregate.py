@@ -2,9 +2,9 @@
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
-from math import isnan
+from math import isfinite
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from pydantic import Field
 
 from tasks.columns import Candidate, ScoreColumn, candidates
 from tasks.contract import Contract
+from tasks.errors import ParamsError
+from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import configure
 from tasks.section import Section
 from tasks.statistics import Estimate, corpus_interval, mean_interval
@@ -32,6 +34,7 @@ SCHEMA = pa.schema(
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Row = dict[str, Any]
+Bounds = tuple[float, float]
 
 
 class Aggregate(Section):
@@ -93,6 +96,8 @@ def expect(params: Params) -> Contract:
 
 
 def _candidate_rows(candidate: Candidate, params: Aggregate) -> Iterator[Row]:
+    if params.guarantee and candidate.groups is not None:
+        raise ParamsError("aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false")
     for column in candidate.columns:
         if not column.values.size or column.not_asked.all():
             continue
@@ -111,20 +116,20 @@ def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
     inside = column.rows(measured)
     clusters = None if groups is None else groups[measured]
     estimate = _estimate(inside, clusters, params)
-    low, high = column.about["bounds"]
+    low, high = column.about["bounds"] or (None, None)
     n, not_asked = int(measured.sum()), int(column.not_asked.sum())
     failed = int((~measured & ~column.not_asked).sum())
     return {
         "metric": column.name,
-        **estimate._asdict(),
-        "value": None if isnan(estimate.value) else estimate.value,
+        **{name: _finite(getattr(estimate, name)) for name in ("value", "low", "high")},
+        "method": estimate.method,
         "rows": len(measured),
         "n": n,
         "n_not_asked": not_asked,
         "n_failed": failed,
         "unaccounted": len(measured) - n - not_asked - failed,
-        "worst": _with_failed(estimate.value, n, low, failed),
-        "best": _with_failed(estimate.value, n, high, failed),
+        "worst": _finite(_with_failed(estimate.value, n, low, failed)),
+        "best": _finite(_with_failed(estimate.value, n, high, failed)),
         "lower_bound": low,
         "upper_bound": high,
         "failed_share": failed / (n + failed) if n + failed else 0.0,
@@ -133,53 +138,61 @@ def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
     }
 
 
-def _with_failed(value: float, n: int, score: float, failed: int) -> float | None:
-    """The value had every failed row had this score; None when no row was asked."""
-    if n + failed == 0:
+def _with_failed(value: float, n: int, score: float | None, failed: int) -> float | None:
+    """The value had every failed row had this score; None when no row was asked, or scores have no bounds."""
+    if n + failed == 0 or (failed and score is None):
         return None
-    return value if failed == 0 else ((value * n if n else 0.0) + score * failed) / (n + failed)
+    return value if not failed or score is None else ((value * n if n else 0.0) + score * failed) / (n + failed)
 
 
 def _estimate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Estimate:
     """The mean of the rows, or the corpus score, with its interval."""
-    bounds = tuple(column.about["bounds"])
-    if column.stats is None:
-        return _interval(column.values, clusters, bounds, params)
     about = column.about
-    score = configure(about["family"], about["metric"], about["options"]).score
-    if len(column.values) < 2 or (clusters is not None and len(set(clusters)) < 2):
-        value = float(score(column.stats.sum(0))) if len(column.values) else float("nan")
-        return Estimate(value, *bounds, len(column.values), "no interval below two")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        estimate = corpus_interval(column.stats, score, clusters, confidence=params.confidence, bounds=bounds)
-    return _noted(estimate, caught)
+    if column.stats is not None:
+        score = configure(about["family"], about["metric"], about["options"]).score
+        return _corpus(column.stats, score, clusters, tuple(about["bounds"]), params)
+    if about["bounds"] is None:  # numbers from elsewhere: the jackknife of a mean is its t interval
+        sums = np.column_stack([column.values, np.ones_like(column.values)])
+        return _corpus(sums, lambda total: total[..., 0] / total[..., 1], clusters, (-np.inf, np.inf), params)
+    return _mean(column.values, clusters, tuple(about["bounds"]), params)
 
 
-def _interval(values: Any, clusters: Any, bounds: Any, params: Aggregate) -> Estimate:
-    if clusters is not None and len(values) and len(set(clusters)) < 2:
+def _mean(values: Floats, clusters: Any, bounds: Bounds, params: Aggregate) -> Estimate:
+    if _single(clusters):
         return Estimate(float(values.mean()), *bounds, len(values), "one cluster: no interval")
+    return _noted(lambda: mean_interval(values, clusters, bounds, params.confidence, params.guarantee))
+
+
+def _corpus(stats: Floats, score: Any, clusters: Any, bounds: Bounds, params: Aggregate) -> Estimate:
+    if _single(clusters):
+        return Estimate(float(score(stats.sum(0))), *bounds, len(stats), "one cluster: no interval")
+    return _noted(lambda: corpus_interval(stats, score, clusters, params.confidence, bounds))
+
+
+def _single(clusters: Any) -> bool:
+    return clusters is not None and len(set(clusters)) == 1
+
+
+def _noted(estimate: Callable[[], Estimate]) -> Estimate:
+    """The estimate, with what the statistics warned of in its method."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimate = mean_interval(values, clusters, bounds, params.confidence, params.guarantee)
-    return _noted(estimate, caught)
-
-
-def _noted(estimate: Estimate, caught: list[warnings.WarningMessage]) -> Estimate:
-    """The estimate with what the statistics warned of in its method."""
+        result = estimate()
     notes = sorted({str(each.message) for each in caught})
-    return estimate._replace(method="; ".join([estimate.method, *notes]))
+    return result._replace(method="; ".join([result.method, *notes]))
 
 
 def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
     about = column.about
     if "rate_signature" not in about:
         return {}
+    if about["threshold"] is None and about["bounds"] is None:
+        return {}
     limit = about["bounds"][1] if about["threshold"] is None else about["threshold"]
     passed = (column.values >= limit if about["higher_is_better"] else column.values <= limit).astype(np.float64)
-    rate = _interval(passed, clusters, (0.0, 1.0), params)
+    rate = _mean(passed, clusters, (0.0, 1.0), params)
     return {
-        "pass_value": None if isnan(rate.value) else rate.value,
+        "pass_value": _finite(rate.value),
         "pass_low": rate.low,
         "pass_high": rate.high,
         "threshold": about["threshold"],
@@ -233,6 +246,10 @@ def summary(table: pa.Table) -> dict[str, dict[str, float]]:
 def to_json(document: Row) -> str:
     """Readable JSON; the same document gives the same bytes."""
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and isfinite(value) else None
 
 
 def _rounded(value: Any) -> Any:

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict
 from tasks.contract import Contract
 from tasks.errors import ContractError
 
-KEYS = ("id", "candidate")
+KEYS = ("id", "candidate", "metric", "slice", "slice_value")
+"""Columns that name a row, in any table."""
 SHOWN = 5
 
 
@@ -143,4 +144,4 @@ def _text(value: Any) -> str:
 def _row(offender: Any) -> str:
     if not isinstance(offender, dict):
         return f"row {offender}"
-    return "/".join(str(offender[key]) for key in KEYS if key in offender) or str(offender)
+    return "/".join(str(offender[key]) for key in KEYS if offender.get(key) is not None) or str(offender)

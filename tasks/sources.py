@@ -67,12 +67,12 @@ def records(path: str | Path, pattern: str | None = None) -> Records:
 
 def as_text(value: Any) -> Value:
     """A value of a JSON or Parquet file with its numbers, booleans, dates and bytes as text; NaN is null."""
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, list | tuple):
         return [as_text(each) for each in value]
     if isinstance(value, dict):
         return {key: as_text(each) for key, each in value.items()}
-    if value is None or isinstance(value, str):
-        return value
     if isinstance(value, bool):
         return "true" if value else "false"
     return _other_text(value)
@@ -279,7 +279,9 @@ def _parquet(path: Path) -> Rows:
         raise
     except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
         problem = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        raise DataError(f"{_name(path)}, after row {row}: not readable as Parquet: {problem}") from None
+        raise DataError(
+            f"{_name(path)}, near row {max(row, 1)}: not readable as Parquet: {problem}"
+        ) from None
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Reading user files: what is kept as it stands, and what is refused with file and line."""
 
 import csv
-import datetime
+import datetime as dt
 import json
 from pathlib import Path
 
@@ -39,6 +39,13 @@ def refusal(path, pattern=None):
     return message
 
 
+def read_or_refused(path):
+    try:
+        return list(records(path)), ""
+    except DataError as error:
+        return [], str(error)
+
+
 # what is kept
 
 
@@ -68,7 +75,7 @@ def test_parquet_values_are_text(write):
         "n": [7, None],
         "x": [1.5, float("nan")],
         "b": [True, None],
-        "day": [datetime.date(2024, 2, 29), None],
+        "day": [dt.date(2024, 2, 29), None],
         "raw": [b"caf\xc3\xa9", None],
         "list": [["a", None], []],
         "struct": [{"n": 1}, None],
@@ -160,7 +167,8 @@ def test_missing_file_names_its_neighbours(write):
     )
 
 
-def test_missing_folder(write):
+@pytest.mark.usefixtures("write")
+def test_missing_folder():
     assert refusal("nowhere/at/all.csv") == "nowhere/at/all.csv: no such file or folder; see dataset.path"
 
 
@@ -304,7 +312,7 @@ def test_csv_cells_have_a_limit(write, monkeypatch):
 def test_parquet_that_is_none(write):
     path = write("a.parquet", "PAR1 no parquet PAR1")
 
-    assert refusal(path).startswith("a.parquet, after row 0: not readable as Parquet: ")
+    assert refusal(path).startswith("a.parquet, near row 1: not readable as Parquet: ")
 
 
 def test_parquet_with_two_columns_of_one_name(write):
@@ -319,7 +327,7 @@ def test_parquet_bytes_that_are_no_text(write):
     pq.write_table(pa.table({"a": [b"fine", b"\xff"]}), path)
 
     assert refusal(path).startswith(
-        "a.parquet, after row 1: not readable as Parquet: 'utf-8' codec can't decode"
+        "a.parquet, near row 2: not readable as Parquet: 'utf-8' codec can't decode"
     )
 
 
@@ -360,7 +368,9 @@ def test_json_objects_round_trip(tmp_path, objects, ascii_only, indent):
 def test_csv_cells_round_trip(tmp_path, rows, delimiter, end):
     path = tmp_path / ("a.csv" if delimiter == "," else "a.tsv")
     with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, delimiter=delimiter, lineterminator=end).writerows([("a", "b"), *rows])
+        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator=end).writerows(
+            [("a", "b"), *rows]
+        )
 
     assert [tuple(r.values.values()) for r in records(path)] == [(a or None, b or None) for a, b in rows]
 
@@ -379,12 +389,8 @@ def test_any_bytes_are_read_or_refused(tmp_path, content, end):
     path = tmp_path / f"a{end}"
     path.write_bytes(content)
 
-    try:
-        found = list(records(path))
-    except DataError as error:
-        assert path.name in str(error)
-    else:
-        assert found
+    found, message = read_or_refused(path)
+    assert found or path.name in message
 
 
 @TMP
@@ -396,7 +402,5 @@ def test_a_parquet_file_with_a_wrong_byte_is_read_or_refused(tmp_path, place, by
     content[place % len(content)] = byte
     path.write_bytes(content)
 
-    try:
-        list(records(path))
-    except DataError as error:
-        assert "a.parquet" in str(error)
+    found, message = read_or_refused(path)
+    assert found or path.name in message

@@ -129,7 +129,7 @@ class Vectors:
         for start in range(0, len(evidence.keys), BATCH):
             rows = np.arange(start, min(start + BATCH, len(evidence.keys)))
             new = self._unknown(evidence.keys[rows], evidence.take(rows))
-            self.add(evidence.keys[rows][new], evidence.take(rows[new]))
+            self._add_from(evidence, rows[new])
             added += int(new.sum())
         self._evidence = evidence
         if self.disagreements > before:
@@ -138,6 +138,12 @@ class Vectors:
                 "%s: %d vectors differ from those in %s; the evidence's are used", path, count, self._store
             )
         return added
+
+    def _add_from(self, evidence: VectorFile, rows: Rows) -> None:
+        try:
+            self.add(evidence.keys[rows], evidence.take(rows))
+        except ValueError as error:
+            raise LedgerError(f"{evidence.path}: not sound: {error}. Restore it: `dvc checkout -f`.") from error
 
     def use(self, keys: Keys) -> None:
         """Mark what the current tables rest on."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit  # type: ignore[import-untyped]
+from numba import njit
 from numpy.typing import NDArray
 
 from tasks.metrics.pairs import Tokens
@@ -11,7 +11,9 @@ from tasks.metrics.pairs import Tokens
 Integers = NDArray[np.int64]
 
 
-def clipped_matches(tokens: Tokens, rows: Integers, starts: Integers, ends: Integers, max_order: int) -> Integers:
+def clipped_matches(
+    tokens: Tokens, rows: Integers, starts: Integers, ends: Integers, max_order: int
+) -> Integers:
     """n-grams of response `rows[k]` that references `starts[k]:ends[k]` have too; shape (len(rows), max_order).
 
     An n-gram counts at most as often as in the reference that has most of it. rows, starts, ends: shape (k,).
@@ -55,12 +57,12 @@ def _clipped_matches(
         pooled_prefixes = np.zeros(len(pooled), np.int64)
         for order in range(min(max_order, len(response))):
             keys = np.full(_capacity(len(response)), -1, np.int64)
-            counts = _count(response, prefixes, order, keys, True)
+            counts = _count(response, prefixes, order, keys, insert=True)
             most = np.zeros(len(keys), np.int64)
             for j in range(len(bounds) - 1):
                 reference = pooled[bounds[j] : bounds[j + 1]]
                 its_prefixes = pooled_prefixes[bounds[j] : bounds[j + 1]]
-                most = np.maximum(most, _count(reference, its_prefixes, order, keys, False))
+                most = np.maximum(most, _count(reference, its_prefixes, order, keys, insert=False))
             matches[k, order] = np.minimum(counts, most).sum()
     return matches
 
@@ -85,10 +87,12 @@ def _count(text: NDArray[np.int32], prefixes: Integers, order: int, keys: Intege
     return counts
 
 
-def _slot(key: int, keys: Integers) -> int:
+def _slot(key: np.int64, keys: Integers) -> np.int64:
     """Where the key is, or would be put."""
     mask = np.uint64(len(keys) - 1)
-    slot = ((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask  # Knuth: 2^64 / golden ratio
+    slot = (
+        (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
+    ) & mask  # Knuth: 2^64 / golden ratio
     while keys[slot] not in (-1, key):
         slot = (slot + np.uint64(1)) & mask
     return np.int64(slot)

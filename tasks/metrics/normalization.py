@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain, pairwise
 from typing import Literal
 
@@ -26,7 +26,7 @@ def normalize(
     case: fold it. punctuation: delete Unicode categories P and S, except a sign before a number
     and . : / between digits. articles: drop a, an, the. White space is collapsed whatever the options.
 
-    >>> normalize("  It’s  $1,000.50!"), normalize("-5 at 12:30")
+    >>> normalize("  It's  $1,000.50!"), normalize("-5 at 12:30")
     ('its 1000.50', '-5 at 12:30')
     """
     once = partial(_once, unicode=unicode, case=case, punctuation=punctuation, articles=articles)
@@ -36,13 +36,13 @@ def normalize(
     return text
 
 
-def normalized_texts(pairs: Pairs) -> tuple[list[str | None], list[str]]:
-    """Normalised responses (n) and references (m): those of the normalize stage, else by its defaults."""
-    if pairs.normalized is not None:
-        responses, references = pairs.normalized
-        return responses.to_pylist(), references.to_pylist()
-    responses = [None if text is None else normalize(text) for text in pairs.response_texts]
-    return responses, [normalize(text) for text in pairs.reference_texts]
+def normalized_pairs(pairs: Pairs) -> list[tuple[str, str]]:
+    """`pairs.paired`, normalised: as the normalize stage did it, else by the defaults of `normalize`."""
+    if pairs.normalized is None:
+        form = lru_cache(maxsize=None)(normalize)
+        return [(form(response), form(reference)) for response, reference in pairs.paired]
+    responses, references = (texts.to_pylist() for texts in pairs.normalized)
+    return [(responses[row] or "", reference) for row, reference in zip(pairs.rows, references, strict=True)]
 
 
 def _once(text: str, *, unicode: Form, case: bool, punctuation: bool, articles: bool) -> str:
@@ -60,13 +60,13 @@ def _once(text: str, *, unicode: Form, case: bool, punctuation: bool, articles: 
     return " ".join(words)
 
 
-_VARIANTS = str.maketrans("‐‒–−⁄∕٫", "----//.")
-"""Dashes that stand for a sign, slashes (NFKC makes one of ½) and the Arabic decimal separator."""
+_VARIANTS = str.maketrans("\u2010\u2012\u2013\u2212\u2044\u2215\u066b", "----//.")
+"""Hyphen, figure dash, en dash and minus; fraction (½ in NFKC) and division slash; Arabic decimal separator."""
 
 
 @cache
 def _spacing_accents() -> dict[int, None]:
-    """Accents that stand alone, such as ´: NFKC would turn them into a space and a mark without a letter."""
+    """Accents that stand alone, such as U+00B4: NFKC would turn them into a space and a mark without a letter."""
     return {ord(c): None for c in _characters("PS") if unicodedata.normalize("NFKC", c).startswith(" ")}
 
 
@@ -76,10 +76,10 @@ def _deleted() -> re.Pattern[str]:
     kept = set("+-±.:/")
     symbols = _character_class(c for c in _characters("PS") if c not in kept)
     currency = _character_class(c for c in _characters("S") if unicodedata.category(c) == "Sc")
-    marks = _character_class(c for c in _characters("MC") if unicodedata.category(c) not in {"Cc", "Co", "Cn", "Cs"})
-    return re.compile(
-        rf"(?:(?<!\d)[.:/]|[.:/](?!\d)|[+\-±](?!{currency}?\d)|{symbols}){marks}*"
+    marks = _character_class(
+        c for c in _characters("MC") if unicodedata.category(c) not in {"Cc", "Co", "Cn", "Cs"}
     )
+    return re.compile(rf"(?:(?<!\d)[.:/]|[.:/](?!\d)|[+\-±](?!{currency}?\d)|{symbols}){marks}*")
 
 
 def _characters(major: str) -> Iterator[str]:
@@ -92,5 +92,7 @@ def _character_class(characters: Iterable[str]) -> str:
     codes = sorted(map(ord, characters))
     starts = [codes[0], *(right for left, right in pairwise(codes) if right > left + 1)]
     ends = [*(left for left, right in pairwise(codes) if right > left + 1), codes[-1]]
-    ranges = (f"{re.escape(chr(start))}-{re.escape(chr(end))}" for start, end in zip(starts, ends, strict=True))
+    ranges = (
+        f"{re.escape(chr(start))}-{re.escape(chr(end))}" for start, end in zip(starts, ends, strict=True)
+    )
     return "[" + "".join(ranges) + "]"

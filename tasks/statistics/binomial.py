@@ -72,7 +72,7 @@ def _largest_lower_tail(k: int, n: int, p: float) -> int:
 def _at_least(k: float, n: float, p: float) -> float:
     if k <= 0.0:
         return 1.0
-    return 0.0 if k > n else float(betainc(k, n - k + 1.0, p))
+    return 0.0 if k >= n + 1.0 else float(betainc(k, n - k + 1.0, p))
 
 
 def _at_most(k: float, n: float, p: float) -> float:
@@ -81,7 +81,7 @@ def _at_most(k: float, n: float, p: float) -> float:
 
 def _reached(k: float, n: float, tail: float) -> float:
     """Return the p at which P(X >= k) is `tail`."""
-    return 1.0 if k > n else float(betaincinv(k, n - k + 1.0, tail))
+    return 1.0 if k >= n + 1.0 else float(betaincinv(k, n - k + 1.0, tail))
 
 
 def _root(f: Callable[[float], float], low: float, high: float) -> float:

@@ -21,7 +21,7 @@ class FewClusters(UserWarning):
 
 
 def cluster_codes(labels: Labels, n: int) -> Codes:
-    """Number the clusters of n rows from 0.
+    """Give the clusters of n rows numbers from 0.
 
     Returns shape (n,), integer.
 

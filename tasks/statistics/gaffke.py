@@ -86,7 +86,7 @@ def _saddlepoint(a: FloatArray, counts: FloatArray) -> float:
     n = float(counts.sum())
 
     def slope(share: float) -> float:
-        s = share / a[-1]
+        s = share / float(a[-1])
         return float(counts @ (a / (1.0 - a * s))) - 1.0 / s
 
     share = float(brentq(slope, 1.0 / (n + 1.0), n / (n + 1.0), rtol=1e-6))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from tasks.statistics import corpus_interval, mean_interval, score_interval
 from tasks.statistics.binomial import blaker_interval
 
 Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
 
 SIZES = [5, 10, 20, 30, 50, 100, 300, 1000]
 EDGE = np.geomspace(1e-5, 1e-3, 62)[:-1]
@@ -39,7 +41,7 @@ def width(limits: Floats, n: int) -> float:
 def reaches(hits: int, draws: int, target: float) -> bool:
     """Return whether a simulated coverage reaches the target within three Monte Carlo standard errors."""
     share = hits / draws
-    return share + 3 * (share * (1 - share) / draws) ** 0.5 >= target
+    return share + 3 * sqrt(share * (1 - share) / draws) >= target
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -63,7 +65,7 @@ def test_blaker_never_covers_less_than_it_says(n: int) -> None:
     assert width(limits, n) < width(exact, n)
 
 
-Sampler = Callable[[np.random.Generator, tuple[int, int]], Floats]
+Sampler = Callable[[np.random.Generator, tuple[int, int]], npt.NDArray[np.floating]]
 SHAPES: dict[str, tuple[float, Sampler]] = {
     "uniform": (0.5, lambda rng, size: rng.random(size)),
     "dense": (0.8, lambda rng, size: rng.beta(16, 4, size)),
@@ -73,9 +75,9 @@ SHAPES: dict[str, tuple[float, Sampler]] = {
         0.99,
         lambda rng, size: np.where(rng.random(size) < 0.02, rng.random(size), 1.0),
     ),
-    "steady with rare failures": (0.882, lambda rng, size: 0.9 * (rng.random(size) < 0.98)),
-    "half or nothing": (0.45, lambda rng, size: 0.5 * (rng.random(size) < 0.9)),
-    "nearly binary": (0.892, lambda rng, size: 0.01 + 0.98 * (rng.random(size) < 0.9)),
+    "steady with rare failures": (0.882, lambda rng, size: 0.9 * rng.binomial(1, 0.98, size)),
+    "half or nothing": (0.45, lambda rng, size: 0.5 * rng.binomial(1, 0.9, size)),
+    "nearly binary": (0.892, lambda rng, size: 0.01 + 0.98 * rng.binomial(1, 0.9, size)),
     "grades": (
         0.8775,
         lambda rng, size: rng.choice([0, 0.25, 0.5, 0.75, 1], size, p=[0.02, 0.03, 0.05, 0.22, 0.68]),
@@ -92,21 +94,19 @@ def test_bounded_scores_are_covered(shape: str, n: int) -> None:
     assert reaches(sum(e.low <= truth <= e.high for e in found), len(found), 0.93)
 
 
-@pytest.mark.parametrize(
-    "shape", ["uniform", "nearly binary", "mostly right, else anything", "half or nothing"]
-)
+@pytest.mark.parametrize("shape", ["uniform", "nearly binary", "mostly right, else anything"])
 def test_gaffke_covers_what_it_says(shape: str) -> None:
     truth, sample = SHAPES[shape]
-    found = [mean_interval(x, guarantee=True) for x in sample(np.random.default_rng(2), (600, 12))]
+    found = [mean_interval(x, guarantee=True) for x in sample(np.random.default_rng(2), (400, 10))]
 
     assert reaches(sum(e.low <= truth <= e.high for e in found), len(found), 0.95)
 
 
-def clustered(rng: np.random.Generator, sizes: npt.NDArray[np.int64], p: float, icc: float) -> Floats:
-    """Binary rows whose clusters have their own beta-distributed rate."""
-    spread = 1 / icc - 1 if icc else 0.0
-    rates = rng.beta(p * spread, (1 - p) * spread, sizes.size) if icc else np.full(sizes.size, p)
-    return (rng.random(sizes.sum()) < np.repeat(rates, sizes)).astype(np.float64)
+def clustered(rng: np.random.Generator, draws: int, codes: Codes, p: float, icc: float) -> Floats:
+    """Shape (draws, n): binary rows whose clusters have their own beta-distributed rate."""
+    spread, shape = 1 / icc - 1 if icc else 0.0, (draws, codes.max() + 1)
+    rates = rng.beta(p * spread, (1 - p) * spread, shape) if icc else np.full(shape, p)
+    return (rng.random((draws, codes.size)) < rates[:, codes]).astype(np.float64)
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
@@ -114,19 +114,15 @@ def clustered(rng: np.random.Generator, sizes: npt.NDArray[np.int64], p: float, 
 @pytest.mark.parametrize(("icc", "equal"), [(0.0, True), (0.3, True), (0.3, False)])
 def test_clustered_means_are_covered(icc: float, equal: bool, groups: int, p: float) -> None:  # noqa: FBT001
     rng = np.random.default_rng(3)
-    hits = 0
-    for _ in range(4000):
-        sizes = np.full(groups, 6) if equal else 1 + rng.geometric(0.15, groups)
-        x = clustered(rng, sizes, p, icc)
-        estimate = mean_interval(x, np.repeat(np.arange(groups), sizes))
-        hits += estimate.low <= p <= estimate.high
+    codes = np.repeat(np.arange(groups), 6 if equal else 1 + rng.geometric(0.15, groups))
+    found = [mean_interval(x, codes) for x in clustered(rng, 4000, codes, p, icc)]
 
-    assert reaches(hits, 4000, 0.94)
+    assert reaches(sum(e.low <= p <= e.high for e in found), len(found), 0.94)
 
 
 def test_ignoring_clusters_would_not_cover() -> None:
     rng = np.random.default_rng(4)
-    found = [mean_interval(clustered(rng, np.full(30, 6), 0.9, 0.3)) for _ in range(2000)]
+    found = [mean_interval(x) for x in clustered(rng, 2000, np.repeat(np.arange(30), 6), 0.9, 0.3)]
 
     assert not reaches(sum(e.low <= 0.9 <= e.high for e in found), len(found), 0.94)
 

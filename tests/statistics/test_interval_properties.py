@@ -82,7 +82,7 @@ def test_a_guarantee_contains_the_value_and_covers_a_constant_truth(x: list[floa
 
 
 @quick
-@given(binary)
+@given(binary.filter(lambda x: 3 not in (sum(x), len(x) - sum(x))))  # the tail ends at three events
 def test_a_nearly_binary_score_is_treated_nearly_as_binary(x: list[float]) -> None:
     nearly = mean_interval([min(v + 1e-7, 1.0) for v in x])
 

@@ -44,12 +44,19 @@ def test_midp_limit_of_all_successes_by_hand() -> None:
 
 
 def test_midp_limit_of_fractional_counts_lies_between_whole_ones() -> None:
-    limits = [midp_lower(k, 10.5, 0.025) for k in (0.0, 1e-9, 0.5, 1.0, 1.5, 2.0)]
+    limits = [midp_lower(k, 10.5, 0.025) for k in (0.0, 0.05, 0.5, 1.0, 1.5, 2.0, 10.2, 10.5)]
 
-    assert limits == sorted(limits)
-    assert limits[0] == 0.0
+    assert limits == sorted(set(limits))
     assert limits[1] < 1e-12
-    assert limits[3] < limits[4] < limits[5]
+
+
+@pytest.mark.parametrize(("k", "n"), [(1, 3), (2, 3), (3, 3), (1, 1)])
+def test_midp_limit_is_continuous_in_the_counts(k: int, n: int) -> None:
+    expected = midp_lower(k, n, 0.025)
+
+    assert midp_lower(k - 1e-9, n, 0.025) == pytest.approx(expected, abs=1e-7)
+    assert midp_lower(k, n + 1e-9, 0.025) == pytest.approx(expected, abs=1e-7)
+    assert midp_lower(min(k + 1e-9, n), n, 0.025) == pytest.approx(expected, abs=1e-7)
 
 
 def test_degrees_of_freedom_widen_as_the_t_quantile_does() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
@@ -16,6 +17,7 @@ from tasks.metrics.ngrams import Integers, clipped_matches, ngram_counts
 from tasks.metrics.pairs import Pairs, Tokens
 from tasks.metrics.tokenizers import TokenizerName
 
+Flags = NDArray[np.bool_]
 Smoothing = Literal["none", "floor", "add-k", "exp", "method1", "method2", "method3", "method4"]
 EPSILON = 0.1  # of floor and method1
 K = 5.0  # of method4; the paper's value
@@ -38,7 +40,13 @@ class Bleu(CorpusMetric):
         "nltk": {**_AS_NLTK, "smoothing": "none"},
         "azure": {**_AS_NLTK, "aggregate": "mean"},
         "ragas": {"aggregate": "mean"},
-        "sacrebleu": {"smoothing": "exp", "tokenizer": "13a", "fallback": False, "scale": 100, "threshold": 50.0},
+        "sacrebleu": {
+            "smoothing": "exp",
+            "tokenizer": "13a",
+            "fallback": False,
+            "scale": 100,
+            "threshold": 50.0,
+        },
     }
 
     max_order: Annotated[int, Field(ge=1)] = 4
@@ -81,24 +89,57 @@ class Bleu(CorpusMetric):
     def score(self, stats: Floats) -> Floats:
         matches, totals = stats[..., : self.max_order], stats[..., self.max_order : -2]
         response, reference = stats[..., -2], stats[..., -1]
-        precisions, counted = self._precisions(matches, totals, response)
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.where(counted, np.log(precisions), 0.0).sum(axis=-1) / counted.sum(axis=-1)
+            precisions, counted = self._precisions(matches, totals, response)
+            mean_log = np.where(counted, np.log(precisions), 0.0).sum(axis=-1) / counted.sum(axis=-1)
             brevity = np.minimum(1.0 - reference / response, 0.0)
-            scores = np.where(matches[..., 0] > 0, self.scale * np.exp(brevity + logs), 0.0)
+            scores = np.where(matches[..., 0] > 0, self.scale * np.exp(brevity + mean_log), 0.0)
         return np.where((stats == 0).all(axis=-1), np.nan, scores)
 
-    def _precisions(self, matches: Floats, totals: Floats, response: Floats) -> tuple[Floats, Floats]:
+    def signature_fields(self) -> dict[str, object]:
+        unusual = {
+            "empty": "counted" if self.empty_orders else None,
+            "fallback": None if self.fallback else "no",
+            "scale": None if self.scale == 1 else self.scale,
+            "agg": None if self.aggregate == "corpus" else self.aggregate,
+        }
+        return {
+            "order": self.max_order,
+            "smooth": self.smoothing,
+            "eff": self.effective_order,
+            "tok": self.tokenizer,
+            "case": "lc" if self.lowercase else "mixed",
+            "refs": "pooled",
+            **{key: value for key, value in unusual.items() if value is not None},
+        }
+
+    def _precisions(self, matches: Floats, totals: Floats, response: Floats) -> tuple[Floats, Flags]:
         """Smoothed precisions, at most 1, and which of them count; both of shape (..., max_order)."""
+        smoothed, of = self._smoothed(matches, totals, response[..., None])
+        precisions = np.where(of > 0, np.minimum(smoothed / of, 1.0), 0.0)
+        present = totals if self.smoothing == "method2" else of
+        return precisions, present > 0 if self.effective_order else np.ones_like(present, np.bool_)
+
+    def _smoothed(self, matches: Floats, totals: Floats, response: Floats) -> tuple[Floats, Floats]:
+        """Matches and totals after smoothing; both of shape (..., max_order)."""
         unmatched = matches == 0
-        halvings = 0.5 ** np.cumsum(unmatched, axis=-1)
+        if self.smoothing == "none":
+            return matches, totals
         if self.smoothing in {"floor", "method1"}:
-            matches = np.where(unmatched, EPSILON, matches)
-        elif self.smoothing in {"add-k", "method2"}:
-            added = np.arange(self.max_order) > 0
-            ...
-        raise NotImplementedError
+            return np.where(unmatched, EPSILON, matches), totals
+        if self.smoothing in {"add-k", "method2"}:
+            higher = np.arange(self.max_order) > 0
+            return matches + higher, totals + higher
+        matched = 0.5 ** np.cumsum(unmatched, axis=-1)
+        if self.smoothing == "method4":
+            # NLTK drops the zeros of a one-token response from the product, which is as if they had matched.
+            matched = np.where(response > 1, matched * np.log(response) / K, totals)
+        return np.where(unmatched, matched, matches), totals
 
 
 def _closest_lengths(tokens: Tokens, pairs: Pairs) -> Integers:
-    raise NotImplementedError
+    """The length of the reference closest to each response, ties to the shorter; shape (n,), 0 without references."""
+    responses, references = lengths(tokens.responses)[pairs.rows], lengths(tokens.references)
+    distance = 2 * np.abs(references - responses) + (references > responses)
+    closest = best_reference(-distance.astype(np.float64), pairs)
+    return np.append(references, 0)[closest]

@@ -63,8 +63,8 @@ class Meteor(MeanMetric):
             "perfect": self.perfect_match,
             "tok": self.tokenizer,
             "case": "lc",
-            "fallback": self.fallback,
             "refs": "best",
+            **({} if self.fallback else {"fallback": "no"}),
         }
 
     def _f_mean_less_penalty(

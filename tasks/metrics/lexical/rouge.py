@@ -62,8 +62,8 @@ class Rouge(MeanMetric):
             "stem": "porter>3" if self.stemmer else "no",
             "tok": self.tokenizer,
             "case": "lc",
-            "fallback": self.fallback,
             "refs": "best",
+            **({} if self.fallback else {"fallback": "no"}),
         }
 
 

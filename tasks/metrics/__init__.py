@@ -1,0 +1,63 @@
+"""Every metric in one line of Python: `score(name, responses, references)`, and `accuracy(predictions, references)`."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tasks.errors import ParamsError
+
+if TYPE_CHECKING:
+    from tasks.metrics.base import Floats
+    from tasks.metrics.lexical.accuracy import accuracy
+
+__all__ = ["accuracy", "score"]
+
+
+def score(
+    name: str,
+    responses: Sequence[str | None],
+    references: Sequence[str | Sequence[str]],
+    *,
+    inputs: Sequence[str | None] | None = None,
+    profile: str = "default",
+    **options: Any,
+) -> "Floats":
+    """Row scores of any metric, shape (n,), float64; NaN where a row can't be measured.
+
+    references: one string or a list of strings per row. Of a metric with several columns, the one it gates on.
+    Raises ParamsError for an unknown metric or option, ValueError when the lengths differ.
+
+    >>> score("bleu", ["New York", None], ["New York", ["Paris", "Rome"]])
+    array([ 1., nan])
+    """
+    from tasks.metrics import (
+        catalogue,
+    )  # everything below is imported when used: `import tasks.metrics` stays light
+    from tasks.metrics.pairs import Pairs
+
+    family = catalogue.family_of(name)
+    if family == "judge":
+        judge = _of_family("judge", "score")
+        scores: Floats = judge(name, responses, references, inputs=inputs, profile=profile, **options)
+        return scores
+    embed = _of_family("semantic", "default_embed")() if family == "semantic" else None
+    metric = catalogue.configure(family, name, {"profile": profile, **options})
+    return metric.score(metric.stats(Pairs.of(responses, references, inputs=inputs, embed=embed)))
+
+
+def _of_family(family: str, function: str) -> Callable[..., Any]:
+    module = import_module(f"tasks.metrics.{family}")
+    if not hasattr(module, function):
+        raise ParamsError(
+            f"metrics of family {family} can't be scored here; allowed: metrics of family lexical"
+        )
+    found: Callable[..., Any] = getattr(module, function)
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name == "accuracy":
+        from tasks.metrics.lexical.accuracy import accuracy
+
+        return accuracy
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,105 @@
+"""Which metrics there are: a metric is a module of a family's folder, a family a folder beside this file.
+
+A module whose name begins with an underscore is no metric; every other one defines exactly one Metric class.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from tasks.errors import ParamsError
+from tasks.metrics.base import Metric
+
+_HERE = Path(__file__).parent
+
+
+def families() -> list[str]:
+    """Names of the families, sorted."""
+    return sorted(folder.name for folder in _HERE.iterdir() if any(_modules(folder)))
+
+
+def names(family: str) -> list[str]:
+    """Names of a family's metrics, sorted; ParamsError for an unknown family."""
+    if family not in families():
+        raise ParamsError(_unknown("family", family, families()))
+    return sorted(_modules(_HERE / family))
+
+
+def metric(name: str) -> type[Metric]:
+    """The metric of that name in whichever family; ParamsError for an unknown one."""
+    return metric_class(family_of(name), name)
+
+
+def family_of(name: str) -> str:
+    """The family that has the metric; ParamsError for an unknown one."""
+    found = {metric: family for family in families() for metric in names(family)}
+    if name not in found:
+        raise ParamsError(_unknown("metric", name, sorted(found)))
+    return found[name]
+
+
+def metric_class(family: str, name: str) -> type[Metric]:
+    """The one Metric class that the metric's module defines; ParamsError for an unknown family or metric."""
+    if name not in names(family):
+        raise ParamsError(f"{family}.{name}: {_unknown('metric', name, names(family))}")
+    module = importlib.import_module(f"tasks.metrics.{family}.{name}")
+    classes = [
+        cls
+        for _, cls in inspect.getmembers(module, inspect.isclass)
+        if issubclass(cls, Metric) and cls.__module__ == module.__name__
+    ]
+    if len(classes) != 1:
+        raise TypeError(
+            f"{module.__name__} defines {len(classes)} Metric classes; a metric's module defines one"
+        )
+    return classes[0]
+
+
+def configure(family: str, name: str, options: Mapping[str, Any] | None) -> Metric:
+    """The metric with its options of params.yaml; ParamsError naming the path of each option that is wrong."""
+    cls = metric_class(family, name)
+    if not isinstance(options, Mapping | None):
+        raise ParamsError(f"{family}.{name}: expected options, such as {{threshold: 0.5}}, not {options!r}")
+    try:
+        return cls.model_validate(dict(options or {}))
+    except ValidationError as error:
+        problems = (_problem(f"{family}.{name}", cls, details) for details in error.errors())
+        raise ParamsError("\n".join(problems)) from None
+
+
+def _modules(folder: Path) -> Iterable[str]:
+    found = pkgutil.iter_modules([str(folder)])
+    return (module.name for module in found if not module.name.startswith("_"))
+
+
+def _problem(path: str, cls: type[Metric], details: ErrorDetails) -> str:
+    what = details["msg"].removeprefix("Value error, ")
+    option = ".".join(map(str, details["loc"])) or _first_named(cls, what)
+    where = f"{path}.{option}" if option else path
+    if details["type"] == "extra_forbidden":
+        return f"{where}: {_unknown('option', option, list(cls.model_fields))}"
+    if details["type"] == "literal_error":
+        values = get_args(cls.model_fields[option].annotation)
+        return f"{where}: unknown value {details['input']!r}; allowed: {', '.join(map(str, values))}"
+    if details["type"] == "value_error":
+        return f"{where}: {what}"
+    return f"{where}: {details['input']!r} given; allowed: {what.removeprefix('Input should be ')}"
+
+
+def _first_named(cls: type[Metric], message: str) -> str:
+    """The option that a rule over the whole metric complains of: the first its message names."""
+    return next((word for word in re.findall(r"\w+", message) if word in cls.model_fields), "")
+
+
+def _unknown(kind: str, name: str, allowed: list[str]) -> str:
+    near = get_close_matches(name, allowed)
+    hint = f" did you mean {' or '.join(near)}?" if near else ""
+    return f"unknown {kind} {name!r};{hint} allowed: {', '.join(allowed)}"

@@ -1,0 +1,25 @@
+"""Meaning Match: does the response give the same essential answer as the ground truth? By a judge, 1.0 or 0.0."""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.metrics.base import Floats
+from tasks.metrics.judged import JudgeMetric
+
+MAJORITY = 0.5
+
+
+class MeaningMatch(JudgeMetric):
+    """True or false. Of several draws the score is the share that said true, and a majority passes: a tie fails."""
+
+    default_threshold: ClassVar[float | None] = None
+    verdict_name: ClassVar[str] = "verdict"
+    verdict_schema: ClassVar[dict[str, object]] = {"type": "boolean"}
+
+    def verdict_score(self, value: object) -> float | None:
+        return float(value) if isinstance(value, bool) else None
+
+    def result(self, scores: Floats) -> NDArray[np.str_]:
+        return np.where(np.isnan(scores), "unmeasured", np.where(scores > MAJORITY, "pass", "fail"))

@@ -1,0 +1,105 @@
+"""Metrics that a judge scores: the prompt, the reply's schema, and what counts as a reply."""
+
+import hashlib
+import inspect
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tasks.metrics.base import Floats, Metric
+from tasks.metrics.pairs import Pairs
+
+FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+
+
+class Verdict(NamedTuple):
+    """What a judge said, and why."""
+
+    score: float
+    reason: str
+
+
+class JudgeMetric(Metric):
+    """A metric whose scores stand in a column of verdicts; its corpus score is their mean.
+
+    Its prompt is the text file beside its module. Statistics: (score, 1), or zeros where there is no verdict.
+    """
+
+    verdict_name: ClassVar[str]
+    verdict_schema: ClassVar[Mapping[str, object]]
+
+    def verdict_score(self, value: object) -> float | None:
+        """The score of what the reply has under `verdict_name`; None when it is no verdict."""
+        raise NotImplementedError
+
+    @property
+    def prompt(self) -> str:
+        """The static part of the request."""
+        return Path(inspect.getfile(type(self))).with_suffix(".txt").read_text(encoding="utf-8")
+
+    @property
+    def prompt_hash(self) -> str:
+        """The sha256 of the prompt, in hex."""
+        return hashlib.sha256(self.prompt.encode()).hexdigest()
+
+    @property
+    def reply_schema(self) -> dict[str, Any]:
+        """The JSON schema of a reply."""
+        properties = {"nonce": {"type": "string"}, "reason": {"type": "string"}, self.verdict_name: self.verdict_schema}
+        return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+    def parse(self, reply: str, nonce: str, *, fenced: bool = False) -> Verdict:
+        """The verdict in a reply, which must be one JSON object of the schema with the request's nonce.
+
+        fenced: whether one markdown fence around the object is accepted.
+        Raises ValueError, whose message says what is wrong with the reply.
+        """
+        values = _one_object(reply, fenced=fenced)
+        if set(values) != set(self.reply_schema["properties"]):
+            raise ValueError("the reply has other fields than asked for")
+        if values["nonce"] != nonce:
+            raise ValueError("the reply does not carry the nonce")
+        score, reason = self.verdict_score(values[self.verdict_name]), values["reason"]
+        if score is None or not isinstance(reason, str):
+            raise ValueError("the reply has a field of a wrong type")
+        return Verdict(score, reason.encode("utf-8", "replace").decode("utf-8"))
+
+    def stats(self, pairs: Pairs) -> Floats:
+        raise NotImplementedError(f"{self.name} is judged: its statistics come from scores, `stats_of(scores)`")
+
+    def stats_of(self, scores: Floats) -> Floats:
+        """Statistics of row scores, shape (n,) -> (n, 2); NaN is unmeasured."""
+        measured = ~np.isnan(scores)
+        return np.stack([np.where(measured, scores, 0.0), measured.astype(np.float64)], axis=-1)
+
+    def column_scores(self, stats: Floats) -> dict[str, Floats]:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return {self.column: stats[..., 0] / stats[..., 1]}
+
+
+def _one_object(reply: str, *, fenced: bool) -> dict[str, object]:
+    text = reply.strip()
+    if fenced and (match := FENCE.fullmatch(text)):
+        text = match[1]
+    try:
+        values = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise ValueError("the reply is not one JSON object") from None
+    if not isinstance(values, dict):
+        raise ValueError("the reply is not one JSON object")
+    return values
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise ValueError("a name twice")
+    return values
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(name)

@@ -1,0 +1,166 @@
+"""Accuracy: the share of responses that equal their reference once both are normalised, or come close enough."""
+
+import json
+import string
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+from rapidfuzz import fuzz
+
+from tasks.metrics.base import Floats, MeanMetric
+from tasks.metrics.normalization import normalize, normalized_pairs
+from tasks.metrics.pairs import Pairs
+
+
+class Match(NamedTuple):
+    """How two texts match, and their similarity (0 where nobody asked)."""
+
+    kind: Literal["exact", "fuzzy", "none"]
+    similarity: float
+
+
+EXACT, NONE = Match("exact", 1.0), Match("none", 0.0)
+_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+class Accuracy(MeanMetric):
+    """1 iff the response matches a reference exactly or, if asked for, nearly; partial credit stands in details.
+
+    normalize_text: compare normalised texts; else only white space around them goes.
+    fuzzy_threshold: smallest Indel similarity of a fuzzy match; also the credit of one.
+    rules: benchwise counts exact matches only, gives a fuzzy one its similarity as credit,
+    and deletes ASCII punctuation, after collapsing white space.
+    """
+
+    default_threshold: ClassVar[float | None] = None
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {"benchwise": {"rules": "benchwise"}}
+
+    case_sensitive: bool = False
+    normalize_text: bool = True
+    fuzzy_match: bool = False
+    fuzzy_threshold: Annotated[float, Field(ge=0, le=1)] = 0.8
+    rules: Literal["default", "benchwise"] = "default"
+
+    def pair_scores(self, pairs: Pairs) -> Floats:
+        return np.array([self.is_hit(match) for match in self._matches(pairs)], np.float64)[:, None]
+
+    def details(self, pairs: Pairs) -> list[str | None]:
+        notes = super().details(pairs)
+        if not self.fuzzy_match:
+            return notes
+        best: dict[int, Match] = {}
+        for row, match in zip(pairs.rows.tolist(), self._matches(pairs), strict=True):
+            best[row] = max(best.get(row, NONE), match, key=lambda match: (match is EXACT, match.similarity))
+        for row, match in best.items():
+            if notes[row] is None and match is not EXACT:
+                about = {
+                    "match": match.kind,
+                    "score": self.credit(match),
+                    "similarity": round(match.similarity, 6),
+                }
+                notes[row] = json.dumps(about)
+        return notes
+
+    def is_hit(self, match: Match) -> bool:
+        """Whether the match counts as a right answer."""
+        return match is EXACT or (match.kind == "fuzzy" and self.rules == "default")
+
+    def credit(self, match: Match) -> float:
+        """1 for an exact match, 0 for none, something between for a fuzzy one."""
+        if match.kind != "fuzzy":
+            return float(match is EXACT)
+        return self.fuzzy_threshold if self.rules == "default" else match.similarity
+
+    def comparable(self, text: str) -> str:
+        """The text in the form in which it is compared."""
+        if self.rules == "benchwise":
+            text = text if self.case_sensitive else text.lower()
+            return (
+                " ".join(text.split()).translate(_ASCII_PUNCTUATION) if self.normalize_text else text
+            ).strip()
+        if self.normalize_text:
+            return normalize(text, case=not self.case_sensitive)
+        return (text if self.case_sensitive else text.casefold()).strip()
+
+    def match(self, raw: tuple[str, str], compared: tuple[str, str]) -> Match:
+        """How a response matches a reference, given as they are and as they are compared."""
+        response, reference = compared
+        if response == reference:
+            nothing_left = not response and self.rules == "default"
+            return NONE if nothing_left and raw[0].casefold() != raw[1].casefold() else EXACT
+        if not (self.fuzzy_match and response and reference):
+            return NONE
+        similarity = fuzz.ratio(response, reference) / 100
+        return Match("fuzzy" if similarity >= self.fuzzy_threshold else "none", similarity)
+
+    def _matches(self, pairs: Pairs) -> list[Match]:
+        if self.rules == "default" and self.normalize_text and not self.case_sensitive:
+            compared = normalized_pairs(pairs)
+        else:
+            form = lru_cache(maxsize=None)(self.comparable)
+            compared = [(form(response), form(reference)) for response, reference in pairs.paired]
+        return [self.match(*both) for both in zip(pairs.paired, compared, strict=True)]
+
+
+def accuracy(
+    predictions: Sequence[str],
+    references: Sequence[str],
+    case_sensitive: bool = False,  # noqa: FBT001, FBT002
+    normalize_text: bool = True,  # noqa: FBT001, FBT002
+    fuzzy_match: bool = False,  # noqa: FBT001, FBT002
+    fuzzy_threshold: float = 0.8,
+    return_confidence: bool = True,  # noqa: FBT001, FBT002
+    *,
+    profile: str = "default",
+) -> dict[str, Any]:
+    """Accuracy of predictions against one reference each, with its 95 % interval and what it is made of.
+
+    Raises ValueError when the lengths differ.
+
+    >>> result = accuracy(["Paris!", "London"], ["paris", "Rome"])
+    >>> result["accuracy"], result["match_types"]
+    (0.5, ['exact', 'none'])
+    """
+    if len(predictions) != len(references):
+        raise ValueError(f"{len(predictions)} predictions, but {len(references)} references: give one each")
+    metric = Accuracy(
+        profile=profile,
+        case_sensitive=case_sensitive,
+        normalize_text=normalize_text,
+        fuzzy_match=fuzzy_match,
+        fuzzy_threshold=fuzzy_threshold,
+    )
+    matches = [
+        metric.match(pair, (metric.comparable(pair[0]), metric.comparable(pair[1])))
+        for pair in zip(predictions, references, strict=True)
+    ]
+    return _summary(metric, matches, return_confidence=return_confidence)
+
+
+def _summary(metric: Accuracy, matches: list[Match], *, return_confidence: bool) -> dict[str, Any]:
+    from tasks.statistics import mean_interval  # importing scipy takes a second
+
+    hits = [float(metric.is_hit(match)) for match in matches]
+    credits_ = [metric.credit(match) for match in matches]
+    exact = sum(match is EXACT for match in matches)
+    close = sum(match.kind != "none" for match in matches)
+    rows = max(len(matches), 1)
+    summary = {
+        "accuracy": sum(hits) / rows,
+        "exact_accuracy": exact / rows,
+        "correct": exact,
+        "total": len(matches),
+        "mean_score": sum(credits_) / rows,
+        "std_score": float(np.std(credits_)) if credits_ else 0.0,
+        "individual_scores": credits_,
+        "match_types": [match.kind for match in matches],
+    }
+    if metric.fuzzy_match:
+        summary |= {"fuzzy_accuracy": close / rows, "correct_fuzzy": close}
+    if return_confidence:
+        estimate = mean_interval(hits)
+        summary["accuracy_confidence_interval"] = (estimate.low, estimate.high)
+    return summary

@@ -1,0 +1,85 @@
+"""Google BLEU: n-grams in common, of the larger number of n-grams of the two texts.
+
+Source: Wu et al. 2016, "Google's Neural Machine Translation System", section 4.3; NLTK 3.10 `translate.gleu_score`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from tasks.metrics.base import CorpusMetric, Floats, best_reference
+from tasks.metrics.fallback import lengths
+from tasks.metrics.ngrams import clipped_matches, ngram_counts
+from tasks.metrics.pairs import Pairs
+from tasks.metrics.tokenizers import TokenizerName
+
+Order = Annotated[int, Field(ge=1)]
+_AS_NLTK = {"tokenizer": "treebank", "fallback": False}
+
+
+class Gleu(CorpusMetric):
+    """GLEU of the best reference; of a corpus from the sums of matches and of n-grams.
+
+    fallback: texts that both have no n-gram are compared as they are; else they score 0.
+    """
+
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "nltk": _AS_NLTK,
+        "azure": {**_AS_NLTK, "aggregate": "mean"},
+        "ragas": {"aggregate": "mean"},
+    }
+
+    min_order: Order = 1
+    max_order: Order = 4
+    tokenizer: TokenizerName = "13a+cjk"
+    lowercase: bool = False
+    fallback: bool = True
+
+    @model_validator(mode="after")
+    def _check_orders(self) -> Self:
+        if self.min_order > self.max_order:
+            raise ValueError(f"min_order {self.min_order} is above max_order {self.max_order}")
+        return self
+
+    def stats(self, pairs: Pairs) -> Floats:
+        """Matches and the larger number of n-grams, of the best reference; shape (n, 2)."""
+        scored = self._reference_stats(pairs)
+        best = best_reference(self.score(scored), pairs)
+        rows = np.zeros((len(pairs), 2))
+        rows[best >= 0] = scored[best[best >= 0]]
+        rows[pairs.blank & (best >= 0), 0] = 0.0
+        rows[pairs.missing] = 0.0
+        return rows
+
+    def score(self, stats: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):
+            scores: Floats = stats[..., 0] / stats[..., 1]
+        return scores
+
+    def signature_fields(self) -> dict[str, object]:
+        unusual = {
+            "fallback": None if self.fallback else "no",
+            "agg": None if self.aggregate == "corpus" else self.aggregate,
+        }
+        return {
+            "order": f"{self.min_order}-{self.max_order}",
+            "tok": self.tokenizer,
+            "case": "lc" if self.lowercase else "mixed",
+            "refs": "best",
+            **{key: value for key, value in unusual.items() if value is not None},
+        }
+
+    def _reference_stats(self, pairs: Pairs) -> Floats:
+        """The statistics of each response with each of its references; shape (m, 2)."""
+        tokens = pairs.tokens(self.tokenizer, self.lowercase)
+        each, orders = np.arange(len(pairs.rows)), slice(self.min_order - 1, None)
+        matches = clipped_matches(tokens, pairs.rows, each, each + 1, self.max_order)[:, orders].sum(axis=1)
+        responses = ngram_counts(lengths(tokens.responses), self.max_order)[:, orders].sum(axis=1)
+        references = ngram_counts(lengths(tokens.references), self.max_order)[:, orders].sum(axis=1)
+        most = np.maximum(responses[pairs.rows], references)
+        for j in np.flatnonzero(most == 0) if self.fallback else ():
+            response, reference = pairs.paired[j]
+            matches[j] = response.casefold() == reference.casefold()
+        return np.stack([matches, np.maximum(most, 1)], axis=1).astype(np.float64)

@@ -1,0 +1,34 @@
+"""Similarity of two strings by an edit distance: 1 for equal strings, 0 for strings with nothing in common."""
+
+from typing import Literal
+
+import numpy as np
+from rapidfuzz import distance, process
+
+from tasks.metrics.base import Floats, MeanMetric
+from tasks.metrics.pairs import Pairs
+
+_DISTANCES = {
+    "levenshtein": distance.Levenshtein,
+    "hamming": distance.Hamming,
+    "jaro": distance.Jaro,
+    "jaro_winkler": distance.JaroWinkler,
+    "indel": distance.Indel,
+    "osa": distance.OSA,
+}
+
+
+class NonLlmStringSimilarity(MeanMetric):
+    """rapidfuzz's normalised similarity with the most similar reference, on raw strings.
+
+    hamming takes the shorter string as padded; jaro_winkler weighs the common prefix by 0.1.
+    """
+
+    distance: Literal["levenshtein", "hamming", "jaro", "jaro_winkler", "indel", "osa"] = "levenshtein"
+    case_sensitive: bool = True
+
+    def pair_scores(self, pairs: Pairs) -> Floats:
+        form = str if self.case_sensitive else str.casefold
+        responses, references = ([form(pair[side]) for pair in pairs.paired] for side in (0, 1))
+        scorer = _DISTANCES[self.distance].normalized_similarity
+        return process.cpdist(responses, references, scorer=scorer, dtype=np.float64)[:, None]

@@ -1,0 +1,86 @@
+"""Which rows a judge is asked about: a sample by hash, and filters; the same rows on every run."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, Self
+
+from pydantic import StrictFloat, StrictInt, StrictStr, field_validator, model_validator
+
+from tasks.section import Section
+
+Operator = Literal["=", "!=", "contains", "not_contains", ">", ">=", "<", "<=", "is_empty", "is_not_empty"]
+COLUMNS = (
+    "id", "candidate", "input", "response", "references", "phrases", "response_normalized", "references_normalized",
+)  # fmt: skip
+ALIASES = {
+    **dict.fromkeys(["actual_output", "prediction", "predictions", "output", "answer"], "response"),
+    **dict.fromkeys(["reference", "ground_truth", "expected_output", "expected_text"], "references"),
+    **dict.fromkeys(["query", "question", "prompt"], "input"),
+}
+ORDER: Mapping[str, Callable[[float, float], bool]] = {
+    ">": float.__gt__,
+    ">=": float.__ge__,
+    "<": float.__lt__,
+    "<=": float.__le__,
+}
+
+
+class Filter(Section):
+    """One condition on a row. A list (references) meets it when one of its texts does; negations when none does."""
+
+    field: str
+    operator: Operator
+    value: StrictStr | StrictInt | StrictFloat | None
+
+    @field_validator("field")
+    @classmethod
+    def _known_field(cls, field: str) -> str:
+        if field not in COLUMNS and field not in ALIASES:
+            raise ValueError(f"unknown field {field!r}; allowed: {', '.join(COLUMNS)}")
+        return ALIASES.get(field, field)
+
+    @model_validator(mode="after")
+    def _value_fits(self) -> Self:
+        if self.operator in {"is_empty", "is_not_empty"}:
+            if self.value is not None:
+                raise ValueError(f"{self.operator} compares with nothing: value must be null")
+        elif self.value is None:
+            raise ValueError(f"{self.operator} needs a value")
+        elif self.operator in ORDER and _number(self.value) is None:
+            raise ValueError(f"{self.operator} compares numbers, and {self.value!r} is none")
+        return self
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row meets the condition."""
+        cell = row[self.field]
+        texts = [text for text in (cell if isinstance(cell, list) else [cell]) if text is not None]
+        match self.operator:
+            case "=" | "!=":
+                return any(text == str(self.value) for text in texts) == (self.operator == "=")
+            case "contains" | "not_contains":
+                return any(str(self.value) in text for text in texts) == (self.operator == "contains")
+            case "is_empty" | "is_not_empty":
+                return any(text.strip() for text in texts) == (self.operator == "is_not_empty")
+        return any(_compare(self.operator, text, self.value) for text in texts)
+
+
+def sampled(ids: Iterable[str], seed: int, rate: float) -> list[bool]:
+    """Which ids are in the sample; a larger rate contains the smaller one's."""
+    limit = rate * 2.0**64
+    return [_position(seed, row) < limit for row in ids]
+
+
+def _position(seed: int, row: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}:{row}".encode()).digest()[:8])
+
+
+def _compare(operator: str, text: str, value: float | str | None) -> bool:
+    left, right = _number(text), _number(value)
+    return left is not None and right is not None and ORDER[operator](left, right)
+
+
+def _number(text: float | str | None) -> float | None:
+    try:
+        return float(text) if text is not None else None
+    except ValueError:
+        return None

@@ -1,0 +1,118 @@
+"""The flow on a small project: what runs, what is said, and how it ends. One story, told by few runs."""
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+Make = Callable[..., Any]
+
+STAGES = {
+    "load": [],
+    "lexical": ["load"],
+    "embed": ["load"],
+    "judge": ["load"],
+    "report": ["lexical", "embed", "judge"],
+}
+
+
+class Ended(NamedTuple):
+    status: int
+    output: str
+    started: list[str]
+
+
+@pytest.fixture(scope="module")
+def project(make_project: Make) -> Any:
+    made = make_project(STAGES, retries={"default": 0, "lexical": 1, "embed": 1})
+    (made.folder / "reports").mkdir()
+    (made.folder / "reports/index.html").write_text("")
+    scores = {"small": {"exact_match": 0.25}, "large": {"exact_match": 0.5}}
+    (made.folder / "reports/summary.json").write_text(json.dumps(scores))
+    return made
+
+
+def evaluate(project: Any, *arguments: str) -> Ended:
+    status, output = project.evaluate(*arguments)
+    return Ended(status, output, project.started())
+
+
+@pytest.fixture(scope="module")
+def first(project: Any) -> Ended:
+    """Three stages that end only when all three run at the same time."""
+    for stage in ("lexical", "embed", "judge"):
+        project.mode(stage, "together lexical embed judge")
+    return evaluate(project)
+
+
+@pytest.fixture(scope="module")
+def failed(project: Any, first: Ended) -> Ended:
+    """One stage fails for a reason only the user can mend, one for another reason; each may be tried again once."""
+    project.mode("lexical", "fail 2")
+    project.mode("embed", "fail 1")
+    return evaluate(project)
+
+
+@pytest.fixture(scope="module")
+def mended(project: Any, failed: Ended) -> Ended:
+    project.mode("lexical", "mended")
+    project.mode("embed", "mended")
+    return evaluate(project, "--retry-failed")
+
+
+def test_every_stage_runs_once_after_those_it_reads(first: Ended) -> None:
+    assert first.status == 0, first.output
+    assert first.started[0] == "load -"
+    assert sorted(first.started[1:4]) == ["embed -", "judge -", "lexical -"]
+    assert first.started[4:] == ["report -"]
+
+
+def test_what_stages_say_is_told_under_their_names(first: Ended) -> None:
+    assert "Task run 'lexical' - lexical works on it" in first.output
+
+
+def test_a_run_ends_with_the_metrics_and_the_path_of_the_report(first: Ended) -> None:
+    *_, row, _border, report = first.output.splitlines()
+
+    assert row.split() == "│ exact_match │ 0.25 │ 0.5 │".split()
+    assert report == "report: reports/index.html"
+
+
+def test_dvc_finds_everything_up_to_date_after_a_flow(project: Any, mended: Ended) -> None:
+    assert "Data and pipelines are up to date." in project.dvc("repro")
+    assert project.started() == []
+
+
+def test_no_process_looks_beyond_its_own_machine(project: Any, first: Ended) -> None:
+    assert not (project.folder / "connections.log").exists()
+
+
+def test_a_failed_stage_fails_the_run(failed: Ended) -> None:
+    assert failed.status == 1
+    assert "Traceback" not in failed.output
+
+
+def test_the_last_thing_printed_is_what_the_stages_said(failed: Ended) -> None:
+    assert failed.output.endswith(
+        "\nstage lexical: exit status 2\n\nlexical: the reason\n  and what to do\n"
+        "\nstage embed: exit status 1\n\nembed: the reason\n  and what to do\n"
+    )
+
+
+def test_what_only_the_user_can_mend_is_not_tried_again(failed: Ended) -> None:
+    assert failed.started.count("lexical -") == 1
+    assert failed.started.count("embed -") == 2
+
+
+def test_what_reads_from_a_failed_stage_does_not_run(failed: Ended) -> None:
+    assert "report -" not in failed.started
+
+
+def test_only_what_failed_and_what_reads_from_it_runs_again(mended: Ended) -> None:
+    assert mended.status == 0, mended.output
+    assert {line.split()[0] for line in mended.started} == {"lexical", "embed", "judge"}
+
+
+def test_retry_failed_asks_the_judge_again_and_tells_only_the_judge(mended: Ended) -> None:
+    assert sorted(mended.started) == ["embed -", "judge 1", "lexical -"]

@@ -1,0 +1,219 @@
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+
+from tasks.metrics.lexical.rouge import Rouge
+from tasks.metrics.pairs import Pairs
+
+EVOUNA = Path(__file__).parents[4] / "shared" / "data" / "evouna" / "NQ.json"
+TEXTS = st.one_of(
+    st.text(max_size=20),
+    st.lists(st.sampled_from(["the", "The", "cats", "cat", "running", "ran", "été", "-", "42", "ties", "İ"]), max_size=9)
+    .map(" ".join),
+)  # fmt: skip
+PROFILES = {"rouge_score": False, "azure": False, "ragas": True}  # and whether it stems
+
+
+def columns(responses, references, **options):
+    metric = Rouge(**options)
+    by_name = metric.column_scores(metric.stats(Pairs.of(responses, references)))
+    return np.stack([by_name[f"rouge_{name}"] for name in ("precision", "recall", "f1_score")], axis=1)
+
+
+def f1(response, reference, **options):
+    return float(columns([response], [reference], **options)[0, 2])
+
+
+def rouge_score_l(scorer, response, reference):
+    score = scorer.score(reference, response)["rougeL"]
+    return [score.precision, score.recall, score.fmeasure]
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("Paris", "Paris", 1.0),
+        ("New York", "New York", 1.0),
+        ("London", "Paris", 0.0),
+        ("Marie Curie was birthed in Warsaw.", "Marie Curie was born in Warsaw.", 0.8333),
+        (
+            "According to wikipedia, Marie Curie was not born in Paris but in Warsaw.",
+            "Marie Curie was born in Warsaw.",
+            0.6316,
+        ),
+        ("42", "forty-two", 0.0),
+    ],
+)
+@pytest.mark.parametrize("profile", ["default", *PROFILES])
+def test_known_values(response, reference, expected, profile):
+    assert f1(response, reference, profile=profile) == pytest.approx(expected, abs=5e-5)
+
+
+def test_precision_and_recall_are_shares_of_response_and_reference():
+    assert columns(["the quick brown fox"], ["the fox"])[0].tolist() == pytest.approx([0.5, 1.0, 2 / 3])
+
+
+def test_all_columns_are_of_the_reference_with_the_best_f1():
+    references = ["a", "a b", "a b c d e f g h"]
+
+    # F1 of 2/5, 2/3 and 2/3: of equal ones the first counts
+    assert columns(["a b c d"], [references])[0].tolist() == pytest.approx([0.5, 1.0, 2 / 3])
+
+
+def test_the_columns_and_the_one_that_is_gated():
+    assert Rouge().columns == ("rouge_precision", "rouge_recall", "rouge_f1_score")
+    assert Rouge().column == "rouge_f1_score"
+    assert Rouge().threshold == 0.5
+
+
+def test_the_corpus_score_is_the_mean_of_each_column():
+    metric = Rouge()
+    stats = metric.stats(Pairs.of(["a b", "x", None], ["a c", "x", "y"]))
+
+    assert {name: float(value) for name, value in metric.column_scores(stats.sum(0)).items()} == {
+        "rouge_precision": 0.75,
+        "rouge_recall": 0.75,
+        "rouge_f1_score": 0.75,
+    }
+
+
+def test_the_stemmer_leaves_tokens_up_to_three_letters_alone():
+    assert f1("running cats", "run cat", stemmer=True) == 1.0
+    assert f1("was", "wa", stemmer=True) == 0.0
+    assert f1("running", "run", stemmer=False) == 0.0
+
+
+def test_case_is_ignored_under_every_tokenizer():
+    assert f1("THE CAT", "the cat", tokenizer="13a") == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Paris",
+        "Война и мир",
+        "مرحبا بالعالم",
+        "नमस्ते दुनिया",
+        "東京タワー",
+        "서울",
+        "😀👍🏽",
+        "!!!",
+        "<skipped>",
+        "a a b a",
+    ],
+)
+def test_a_text_equals_itself_in_every_script(text):
+    assert columns([text], [text]).tolist() == [[1.0, 1.0, 1.0]]
+
+
+def test_japanese_is_compared_character_by_character():
+    assert f1("東京です", "東京") == pytest.approx(2 / 3)
+
+
+def test_texts_without_tokens_are_compared_as_they_are():
+    pairs = (["!!!", "!!!", "!!! a", "😀"], ["!!!", "?", "!!!", "a 😀"])
+
+    assert columns(*pairs)[:, 2].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert columns(*pairs, fallback=False)[:, 2].tolist() == [0.0, 0.0, 0.0, 0.0]
+
+
+def test_a_blank_response_is_wrong_and_a_missing_one_unmeasured():
+    rows = columns(["  ", None, "x"], ["x", "x", []])
+
+    assert rows[0].tolist() == [0.0, 0.0, 0.0]
+    assert np.isnan(rows[1:]).all()
+
+
+def test_no_rows_give_no_scores():
+    assert columns([], []).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "rouge|type:L|stem:no|tok:words|case:lc|refs:best|v:1"),
+        (
+            {"profile": "ragas"},
+            "rouge|type:L|stem:porter>3|tok:rouge_score|case:lc|refs:best|fallback:no|v:1",
+        ),
+    ],
+)
+def test_the_signature_says_how_the_number_was_made(options, expected):
+    assert Rouge(**options).signature() == expected
+
+
+def test_every_option_is_in_the_signature():
+    changed = {"stemmer": True, "tokenizer": "rouge_score", "fallback": False}
+
+    assert set(changed) == set(Rouge.model_fields) - {"profile", "threshold"}
+    for name, value in changed.items():
+        assert Rouge(**{name: value}).signature() != Rouge().signature()
+
+
+@given(TEXTS.filter(str.strip), TEXTS)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_equals_rouge_score(profile, response, reference):
+    scorer = RougeScorer(["rougeL"], use_stemmer=PROFILES[profile])
+
+    ours = columns([response], [reference], profile=profile)[0]
+
+    assert ours.tolist() == pytest.approx(rouge_score_l(scorer, response, reference), abs=1e-12)
+
+
+@given(TEXTS.filter(str.strip), st.lists(TEXTS, min_size=1, max_size=3), TEXTS)
+def test_stays_within_bounds_and_one_more_reference_never_lowers_it(response, references, another):
+    before, after = f1(response, references), f1(response, [*references, another])
+
+    assert 0.0 <= before <= after <= 1.0
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_equals_rouge_score_on_random_texts(profile):
+    draw = random.Random(7)  # noqa: S311
+    words = [
+        "The",
+        "cats",
+        "cat",
+        "running",
+        "runs",
+        "generously",
+        "flies",
+        "dying",
+        "été",
+        "42",
+        "ninety-two",
+        "x",
+        "。",
+    ]
+    texts = [" ".join(draw.choices(words, k=draw.randint(1, 60))) for _ in range(4000)]
+
+    assert_equals_rouge_score(texts[::2], texts[1::2], profile)
+
+
+@pytest.mark.skipif(not EVOUNA.exists(), reason=f"EVOUNA-NQ is not at {EVOUNA}")
+@pytest.mark.parametrize("profile", PROFILES)
+def test_equals_rouge_score_on_real_answers(profile):
+    rows = json.loads(EVOUNA.read_text())[::6]
+    systems = ["fid", "gpt35", "chatgpt", "gpt4", "newbing"]
+    pairs = [(row[f"answer_{s}"], row["golden_answer"]) for row in rows for s in systems]
+    responses, references = zip(
+        *((answer, golden) for answer, golden in pairs if answer and golden), strict=True
+    )
+
+    assert len(responses) > 2500
+    assert_equals_rouge_score(responses, references, profile)
+
+
+def assert_equals_rouge_score(responses, references, profile):
+    scorer = RougeScorer(["rougeL"], use_stemmer=PROFILES[profile])
+    theirs = [rouge_score_l(scorer, *pair) for pair in zip(responses, references, strict=True)]
+
+    difference = np.abs(columns(responses, references, profile=profile) - np.array(theirs))
+
+    assert difference.max() <= 1e-12, f"{difference.max()} in row {difference.max(axis=1).argmax()}"

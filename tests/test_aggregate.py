@@ -1,0 +1,160 @@
+"""Estimates from small tables whose numbers can be checked by hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tasks.aggregate import SCHEMA, Aggregate, Params, aggregate, expect
+from tasks.errors import ParamsError
+from tasks.gates import check
+from tasks.metrics.catalogue import configure
+from tasks.metrics.pairs import Pairs
+from tasks.scores import about_columns, score_table
+from tasks.tables import Parts, describe, write_part
+
+PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05))
+LABEL: dict[str, Any] = {
+    "family": "dataset", "metric": "label", "options": {}, "bounds": [0, 1], "threshold": None, "corpus_is_mean": True,
+    "higher_is_better": True, "signature": "label|v:1", "rate_signature": "label|v:1|pass:1",
+}  # fmt: skip
+
+
+def stored(folder: Path, *tables: pa.Table) -> Parts:
+    folder.mkdir()
+    for number, table in enumerate(tables):
+        write_part(table, folder, number)
+    return Parts(folder)
+
+
+def rows(labels: list[bool | None], groups: list[str | None] | None = None, about: Any = None) -> pa.Table:
+    n = len(labels)
+    table = pa.table(
+        {
+            "id": [f"q{i}" for i in range(n)],
+            "candidate": ["a"] * n,
+            "label": pa.array(labels, pa.bool_()),
+            "group": pa.array(groups or [None] * n, pa.string()),
+            "slices": pa.array([{"topic": "even" if i % 2 == 0 else "odd"} for i in range(n)]),
+            "content": [f"{i:064x}" for i in range(n)],
+        }
+    )
+    return describe(table, {"columns": {"label": about or LABEL}})
+
+
+def lexical(responses: list[str | None], references: list[str]) -> pa.Table:
+    metrics = {name: configure("lexical", name, {}) for name in ("exact_match", "bleu")}
+    keys = pa.table({"id": [f"q{i}" for i in range(len(responses))], "candidate": ["a"] * len(responses)})
+    return score_table(keys, Pairs.of(responses, references), metrics)
+
+
+def run(tmp_path: Path, load: pa.Table, scores: pa.Table, params: Params = PARAMS) -> tuple[dict[tuple[Any, ...], Any], Any]:
+    nothing = pa.table({"id": pa.array([], pa.string())})
+    names = iter("abcdef")
+    tables = [stored(tmp_path / next(names), t) for t in (load, nothing, nothing, scores, nothing, nothing)]
+    [made] = list(aggregate(*tables, params))
+    assert made["aggregate"].schema == SCHEMA
+    found = {(r["metric"], r["slice"], r["slice_value"]): r for r in made["aggregate"].to_pylist()}
+    return found, made
+
+
+def test_a_rate_with_wilsons_interval_and_its_counts(tmp_path: Path) -> None:
+    found, _ = run(tmp_path, rows([True] * 8 + [False] * 8 + [None] * 4), lexical(["x"] * 20, ["x"] * 20))
+
+    label = found["label", None, None]
+    assert (label["value"], label["n"], label["n_not_asked"], label["n_failed"]) == (0.5, 16, 4, 0)
+    assert (round(label["low"], 4), round(label["high"], 4)) == (0.2800, 0.7200)
+
+
+def test_a_missing_response_is_failed_and_bounded(tmp_path: Path) -> None:
+    found, _ = run(tmp_path, rows([None] * 4), lexical(["x", "x", "y", None], ["x"] * 4))
+
+    exact = found["exact_match", None, None]
+    assert (exact["n"], exact["n_not_asked"], exact["n_failed"], exact["failed_share"]) == (3, 0, 1, 0.25)
+    assert (exact["value"], exact["worst"], exact["best"]) == (2 / 3, 2 / 4, 3 / 4)
+
+
+def test_corpus_bleu_is_a_score_of_sums_not_a_mean_of_rows(tmp_path: Path) -> None:
+    texts = (["a b c d", "x y"], ["a b c d", "x z"])
+    found, _ = run(tmp_path, rows([True, True]), lexical(*texts))
+
+    metric = configure("lexical", "bleu", {})
+    stats = metric.stats(Pairs.of(*texts))
+    assert found["bleu", None, None]["value"] == pytest.approx(float(metric.score(stats.sum(0))))
+    assert found["bleu", None, None]["value"] != pytest.approx(float(metric.score(stats).mean()))
+
+
+def test_grouped_rows_get_a_wider_interval_than_loose_ones(tmp_path: Path) -> None:
+    labels = [True] * 30 + [False] * 30
+    (tmp_path / "1").mkdir()
+    (tmp_path / "2").mkdir()
+    scores = lexical(["x"] * 60, ["x"] * 60)
+
+    loose, _ = run(tmp_path / "1", rows(labels), scores)
+    grouped, _ = run(tmp_path / "2", rows(labels, [f"g{i // 5}" for i in range(60)]), scores)
+
+    width = [each["label", None, None]["high"] - each["label", None, None]["low"] for each in (loose, grouped)]
+    assert width[1] > 1.5 * width[0]
+    assert grouped["label", None, None]["method"].startswith("cr2")
+
+
+def test_slices_are_estimated_one_by_one(tmp_path: Path) -> None:
+    found, _ = run(tmp_path, rows([True, False] * 10), lexical(["x"] * 20, ["x"] * 20))
+
+    assert found["label", "topic", "even"]["value"] == 1.0
+    assert found["label", "topic", "odd"]["value"] == 0.0
+    assert found["label", "topic", "odd"]["n"] == 10
+
+
+def test_the_documents_follow_the_table(tmp_path: Path) -> None:
+    _, made = run(tmp_path, rows([True] * 2 + [False]), lexical(["x", "x", "y"], ["x"] * 3))
+
+    metrics, summary = json.loads(made["reports/metrics.json"]), json.loads(made["reports/summary.json"])
+    assert metrics["schema"] == 1
+    assert metrics["dataset"] | {"hash": ""} == {"rows": 3, "ids": 3, "rejected": 0, "truncated_texts": 0, "hash": ""}
+    exact = metrics["candidates"]["a"]["exact_match"]
+    assert exact["value"] == 0.666667
+    assert exact["pass_rate"]["value"] == 0.666667
+    assert exact["pass_rate"]["threshold"] is None
+    assert exact["slices"]["topic"]["even"]["n"] == 2
+    assert summary["a"]["exact_match"] == 0.6667
+
+
+def test_numbers_without_bounds_get_a_t_interval(tmp_path: Path) -> None:
+    load = rows([None] * 4)
+    latency = LABEL | {"metric": "score_ms", "bounds": None, "signature": "score|name:ms|v:1"}
+    table = describe(
+        load.append_column("score_ms", pa.array([1.0, 2.0, 3.0, 4.0])), {"columns": {"score_ms": latency}}
+    )
+
+    found, _ = run(tmp_path, table, lexical(["x"] * 4, ["x"] * 4))
+
+    row = found["score_ms", None, None]
+    assert (row["value"], round(row["low"], 4), round(row["high"], 4)) == (2.5, 0.4457, 4.5543)
+    assert row["pass_value"] is None
+
+
+def test_the_contract_stops_when_too_many_rows_failed(tmp_path: Path) -> None:
+    _, made = run(tmp_path, rows([True] * 4), lexical(["x", "x", "y", None], ["x"] * 4))
+
+    broken = [each for each in check(made["aggregate"].to_pandas(), expect(PARAMS).rows) if each.failed]
+
+    assert [each.columns.split(",")[0] for each in broken] == ["failed_share"]
+    assert broken[0].failed == 2  # exact_match and bleu
+
+
+def test_a_guarantee_is_refused_for_grouped_rows(tmp_path: Path) -> None:
+    params = Params(aggregate=Aggregate(confidence=0.95, guarantee=True, max_unmeasured=0.05))
+
+    with pytest.raises(ParamsError, match=r"aggregate\.guarantee"):
+        run(tmp_path, rows([True] * 4, ["g"] * 4), lexical(["x"] * 4, ["x"] * 4), params)
+
+
+def test_every_score_column_says_what_it_is() -> None:
+    about = about_columns(configure("lexical", "rouge", {}), {})
+
+    assert list(about) == ["rouge_precision", "rouge_recall", "rouge_f1_score"]
+    assert "threshold" not in about["rouge_recall"]
+    assert about["rouge_f1_score"]["threshold"] == 0.5

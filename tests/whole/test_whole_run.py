@@ -1,0 +1,105 @@
+"""The pipeline as a user runs it, on the bundled example; tests run in order on one copy."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from tasks.pipeline import stages
+
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("whole_run")]
+
+METRIC = '''"""Share of the reference's characters that stand in the response."""
+
+import numpy as np
+
+from tasks.metrics.base import Floats, MeanMetric
+from tasks.metrics.pairs import Pairs
+
+
+class CharacterRecall(MeanMetric):
+    def pair_scores(self, pairs: Pairs) -> Floats:
+        texts = zip(pairs.rows, pairs.reference_texts, strict=True)
+        shares = [np.mean([c in (pairs.response_texts[i] or "") for c in reference]) for i, reference in texts]
+        return np.array(shares).reshape(-1, 1)
+'''
+
+
+def metrics(project: Any) -> Any:
+    return json.loads(project.read("reports/metrics.json"))["candidates"]
+
+
+def test_a_fresh_copy_runs_every_stage(project: Any) -> None:
+    assert sorted(project.repro()) == sorted(stages())
+    assert metrics(project)["aurora"]["label"]["n"] == 258
+    assert (project.folder / "reports/index.html").exists()
+
+
+def test_then_everything_is_up_to_date(project: Any) -> None:
+    assert "up to date" in project.run("dvc", "repro")
+
+
+def test_the_flow_after_that_runs_nothing(project: Any) -> None:
+    output = project.run("python", "-m", "flows.evaluate")
+
+    assert "Running stage" not in output
+    assert "reports/index.html" in output
+
+
+def test_dvc_says_something_useful(project: Any) -> None:
+    assert "bleu" in project.run("dvc", "metrics", "show")
+    assert "index.html" in project.run("dvc", "plots", "show")
+    project.commit("first run")
+
+
+def test_a_threshold_re_runs_what_sees_it_and_dvc_tells_the_difference(project: Any) -> None:
+    project.edit("params.yaml", "gleu: {threshold: 0.5}", "gleu: {threshold: 0.6}")
+
+    assert project.repro() == ["lexical", "aggregate", "report"]
+    assert "lexical.gleu.threshold" in project.run("dvc", "params", "diff")
+
+
+def test_a_metric_is_one_file_and_one_line(project: Any) -> None:
+    (project.folder / "tasks/metrics/lexical/character_recall.py").write_text(METRIC, encoding="utf-8")
+    project.edit("params.yaml", "  gleu:", "  character_recall: {threshold: 0.5}\n  gleu:")
+
+    assert project.repro() == ["lexical", "aggregate", "report"]
+    assert 0 < metrics(project)["aurora"]["character_recall"]["value"] < 1
+
+
+def test_parts_workers_and_row_order_change_no_number(project: Any) -> None:
+    before = project.read("reports/metrics.json")
+    path = project.folder / "data/examples/qa.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    random.Random(7).shuffle(lines)  # noqa: S311
+    path.write_text("".join(lines), encoding="utf-8")
+    project.edit("params.yaml", "part_rows: 50000", "part_rows: 200")
+    project.edit("params.yaml", "workers: null", "workers: 2")
+
+    project.repro()
+
+    assert len(list((project.folder / "data/lexical").iterdir())) == 3
+    assert project.read("reports/metrics.json") == before
+
+
+def test_the_flow_runs_it_and_dvc_repro_then_runs_nothing(project: Any) -> None:
+    project.edit("params.yaml", "gleu: {threshold: 0.6}", "gleu: {threshold: 0.7}")
+
+    output = project.run("python", "-m", "flows.evaluate")
+
+    assert "Running stage 'lexical'" in output
+    assert "up to date" in project.run("dvc", "repro")
+
+
+def test_a_mistake_in_the_data_stops_the_flow_with_its_message_last(project: Any) -> None:
+    project.edit("data/examples/qa.jsonl", '"id": "sci-001"', '"id": "sci-001')
+
+    output = project.run("python", "-m", "flows.evaluate", status=1)
+
+    assert "qa.jsonl" in output.strip().splitlines()[-1] or "qa.jsonl" in "".join(output.strip().splitlines()[-5:])
+    assert (project.folder / "data/lexical").exists()
+
+
+def test_no_process_reached_beyond_this_machine(project: Any) -> None:
+    assert not project.log.exists(), project.log.read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ import atexit
 import logging
 import os
 import re
+import signal
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -22,6 +23,7 @@ from rich.console import Console
 from flows import locks, processes, summary
 from flows.stages import upstream
 from flows.supervisor import TIMED_OUT
+from tasks.__main__ import USER_ERROR
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.params import run_params
 from tasks.pipeline import stages
@@ -32,9 +34,6 @@ JUDGE = "judge"
 
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
 """Environment variable that tells the judge to ask again where the ledger holds a failure."""
-
-USER_ERROR = 2
-"""Exit status of `python -m tasks` for an error that trying again does not mend."""
 
 DEFAULT = "default"
 """What stands in `run.retries` and `run.timeouts` for the stages they don't name."""
@@ -49,7 +48,7 @@ Value = TypeVar("Value", int, float)
 class StageError(Exception):
     """A stage did not end well: `message` is its own, the text only says which and how."""
 
-    def __init__(self, stage: str, how: str, message: str, mends_itself: bool) -> None:
+    def __init__(self, stage: str, how: str, message: str, *, mends_itself: bool) -> None:
         super().__init__(f"stage {stage}: {how}")
         self.message = message
         self.mends_itself = mends_itself
@@ -64,27 +63,24 @@ class EvaluationError(Exception):
 
 
 @flow(name="evaluate", persist_result=False)
-def evaluate(retry_failed: bool = False) -> None:
+def evaluate(*, retry_failed: bool = False) -> None:
     """Bring every stage up to date; with `retry_failed`, ask the judge again where it failed.
 
     Raises EvaluationError when a stage fails.
     """
     logger = get_run_logger()
     tmp = locks.dvc_tmp(Path.cwd())
-    with locks.one_at_a_time(
-        tmp, lambda: logger.info("Another flow runs in this checkout: waiting for its end")
-    ):
+    with locks.one_at_a_time(tmp, lambda: logger.info("Another flow runs in this checkout: waiting for its end")):
         locks.release_stale(tmp)
-        if failures := _run_stages(retry_failed):
+        if failures := _run_stages(retry_failed=retry_failed):
             raise EvaluationError(failures)
         if metrics := summary.rows():
             create_table_artifact(metrics, key="metrics", description="Each metric, by candidate")
 
 
-def _run_stages(retry_failed: bool) -> list[StageError]:
+def _run_stages(*, retry_failed: bool) -> list[StageError]:
     """Run each stage after those it reads from, some side by side; returns how stages failed."""
-    graph, run = upstream(stages()), run_params()
-    _check_names(run, graph)
+    graph, run = _plan()
     slots = BoundedSemaphore(run.parallel_stages)
     futures: dict[str, PrefectFuture[None]] = {}
     try:
@@ -102,9 +98,7 @@ def _run_stages(retry_failed: bool) -> list[StageError]:
     except BaseException:  # interrupted: a task's thread ends when its command does
         processes.stop()
         raise
-    errors = [
-        future.state.result(raise_on_failure=False) for future in futures.values() if future.state.is_failed()
-    ]
+    errors = [future.state.result(raise_on_failure=False) for future in futures.values() if future.state.is_failed()]
     return [error for error in errors if isinstance(error, StageError)]
 
 
@@ -114,7 +108,7 @@ def _mends_itself(_task: "Task[..., Any]", _run: TaskRun, state: State[Any]) -> 
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retry_condition_fn=_mends_itself)
-def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, ask_again: bool) -> None:
+def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, *, ask_again: bool) -> None:
     """Have DVC bring one stage up to date, within `timeout` seconds.
 
     Raises StageError with what the stage wrote to standard error.
@@ -122,7 +116,7 @@ def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, ask_again: bo
     with slots:
         deadline = time.monotonic() + timeout
         while True:
-            status, errors = _repro(stage, deadline - time.monotonic(), ask_again)
+            status, errors = _repro(stage, deadline - time.monotonic(), ask_again=ask_again)
             if status == 0:
                 return
             if status == TIMED_OUT or not any(_BUSY in line for line in errors):
@@ -130,7 +124,7 @@ def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, ask_again: bo
             time.sleep(_BUSY_PAUSE)  # another `dvc repro`, outside of any flow, has the same paths
 
 
-def _repro(stage: str, timeout: float, ask_again: bool) -> tuple[int, list[str]]:
+def _repro(stage: str, timeout: float, *, ask_again: bool) -> tuple[int, list[str]]:
     """Exit status of DVC, and the lines of its and the stage's standard error."""
     logger, errors = get_run_logger(), list[str]()
 
@@ -143,12 +137,12 @@ def _repro(stage: str, timeout: float, ask_again: bool) -> tuple[int, list[str]]
     locks.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
     status = processes.run(
-        [*command, "--force"] if ask_again else command, _environment(ask_again), timeout, each_line
+        [*command, "--force"] if ask_again else command, _environment(ask_again=ask_again), timeout, each_line
     )
     return status, errors
 
 
-def _environment(ask_again: bool) -> dict[str, str]:
+def _environment(*, ask_again: bool) -> dict[str, str]:
     """Ours, with this Python first in the path, for the commands of dvc.yaml."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     environment = os.environ | {"PATH": path, "PYTHONUNBUFFERED": "1"}
@@ -159,9 +153,7 @@ def _failure(stage: str, status: int, errors: Sequence[str], timeout: float) -> 
     """The stage's failure, with its own last lines and without what DVC adds below them."""
     if status == TIMED_OUT:
         how = f"not done after {timeout:g} s, ended (params.yaml: run.timeouts.{stage}, or {DEFAULT})"
-        return StageError(
-            stage, how, "\n".join([*errors[-_MESSAGE_LINES:], f"{stage}: {how}"]), mends_itself=True
-        )
+        return StageError(stage, how, "\n".join([*errors[-_MESSAGE_LINES:], f"{stage}: {how}"]), mends_itself=True)
     trailers = [match for line in errors if (match := _TRAILER.match(line))]
     status = int(trailers[-1]["status"]) if trailers else status
     own = [line for line in errors if line.strip() and not _TRAILER.match(line)] or list(errors)
@@ -173,34 +165,41 @@ def _of(values: Mapping[str, Value], stage: str) -> Value:
     return values.get(stage, values[DEFAULT])
 
 
-def _check_names(run: Run, known: Collection[str]) -> None:
-    """Raise ParamsError when a stage is misspelt, or `default` is missing."""
+def _plan() -> tuple[Mapping[str, Collection[str]], Run]:
+    """Stage → those it waits for, and how to run; raises ParamsError, so that a typo fails before anything starts."""
+    graph, run = upstream(stages()), run_params()
     for option, values in (("retries", run.retries), ("timeouts", run.timeouts)):
         if DEFAULT not in values:
             raise ParamsError(f"run.{option}.{DEFAULT}: missing; it stands for the stages that are not named")
         for name in values:
-            if name not in known and name != DEFAULT:
-                raise ParamsError(
-                    f"run.{option}.{name}: no such stage; allowed: {DEFAULT}, {', '.join(known)}"
-                )
+            if name not in graph and name != DEFAULT:
+                raise ParamsError(f"run.{option}.{name}: no such stage; allowed: {DEFAULT}, {', '.join(graph)}")
+    return graph, run
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the flow; returns the exit status, and has the outcome printed as the last thing."""
-    parser = argparse.ArgumentParser(
-        prog="python -m flows.evaluate", description="Bring every stage up to date."
-    )
+    parser = argparse.ArgumentParser(prog="python -m flows.evaluate", description="Bring every stage up to date.")
     parser.add_argument("--retry-failed", action="store_true", help="ask the judge again where it failed")
     chosen = parser.parse_args(arguments)
+    try:
+        _plan()
+    except (GoldmeterError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USER_ERROR
+    return _run(retry_failed=chosen.retry_failed)
+
+
+def _run(*, retry_failed: bool) -> int:
     outcome: list[State[Any]] = []
     atexit.register(_print_outcome, outcome)  # first in, last out: after Prefect's farewells
     for logger in ("prefect.flow_runs", "prefect.task_runs"):
         logging.getLogger(logger).addFilter(_without_traceback)
     processes.watch()
     try:
-        outcome.append(evaluate(retry_failed=chosen.retry_failed, return_state=True))
+        outcome.append(evaluate(retry_failed=retry_failed, return_state=True))
     except KeyboardInterrupt:
-        return 130
+        return 128 + signal.SIGINT
     return 0 if outcome[0].is_completed() else 1
 
 

@@ -22,9 +22,7 @@ def dvc_tmp(start: Path) -> Path:
             tmp = folder / ".dvc" / "tmp"
             tmp.mkdir(exist_ok=True)
             return tmp
-    raise GoldmeterError(
-        f"{start}: not in a DVC repository; run `dvc init`, or change to the folder of dvc.yaml"
-    )
+    raise GoldmeterError(f"{start}: not in a DVC repository; run `dvc init`, or change to the folder of dvc.yaml")
 
 
 @contextmanager
@@ -64,8 +62,7 @@ def release_stale(tmp: Path) -> None:
 
 def _held_by_the_living(held: dict[str, Any], written: float) -> dict[str, Any]:
     readers = {
-        path: [info for info in infos if _lives(info["pid"], written)]
-        for path, infos in held.get("read", {}).items()
+        path: [info for info in infos if _lives(info["pid"], written)] for path, infos in held.get("read", {}).items()
     }
     writers = {path: info for path, info in held.get("write", {}).items() if _lives(info["pid"], written)}
     return {"read": {path: infos for path, infos in readers.items() if infos}, "write": writers}
@@ -75,8 +72,6 @@ def _lives(pid: int, written: float) -> bool:
     """Whether the process can be the one that wrote its number into the table at `written`, Unix time, or before."""
     try:
         process = psutil.Process(pid)
-        return bool(
-            process.status() != psutil.STATUS_ZOMBIE and process.create_time() <= written + CLOCK_ERROR
-        )
+        return bool(process.status() != psutil.STATUS_ZOMBIE and process.create_time() <= written + CLOCK_ERROR)
     except psutil.NoSuchProcess:
         return False

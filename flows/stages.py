@@ -24,8 +24,7 @@ def _writers(reader: Stage, stages: Mapping[str, Stage]) -> frozenset[str]:
     return frozenset(
         writer.name
         for writer in stages.values()
-        if writer.name != reader.name
-        and any(_overlap(dep, out) for dep in reader.deps for out in writer.outs)
+        if writer.name != reader.name and any(_overlap(dep, out) for dep in reader.deps for out in writer.outs)
     )
 
 

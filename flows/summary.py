@@ -17,8 +17,7 @@ def rows(path: Path = SUMMARY) -> list[dict[str, Any]]:
     candidates: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     metrics = dict.fromkeys(metric for values in candidates.values() for metric in values)
     return [
-        {"metric": metric} | {name: values.get(metric) for name, values in candidates.items()}
-        for metric in metrics
+        {"metric": metric} | {name: values.get(metric) for name, values in candidates.items()} for metric in metrics
     ]
 
 

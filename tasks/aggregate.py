@@ -99,8 +99,6 @@ def _candidate_rows(candidate: Candidate, params: Aggregate) -> Iterator[Row]:
     if params.guarantee and candidate.groups is not None:
         raise ParamsError("aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false")
     for column in candidate.columns:
-        if not column.values.size or column.not_asked.all():
-            continue
         yield {"candidate": candidate.name} | _row(column, candidate.groups, params)
         for name, values in candidate.slices.items():
             for value in sorted(set(values)):

@@ -48,7 +48,7 @@ class Candidate:
 
     name: str
     columns: list[ScoreColumn]
-    groups: NDArray[np.uint64] | None
+    groups: NDArray[np.intp] | None
     slices: dict[str, NDArray[np.object_]]
 
 
@@ -101,7 +101,7 @@ def _not_asked(table: Parts, name: str, about: dict[str, Any], missing: Mask) ->
     if "judge_status" in names:
         status = table.whole(["judge_status"])["judge_status"]
         by_design = pc.is_in(status, pa.array(NOT_ASKED_STATUS)).to_numpy(zero_copy_only=False)
-        return missing & by_design.astype(np.bool_)
+        return np.asarray(missing & by_design.astype(np.bool_), np.bool_)
     details = next((each for each in (f"{name}_details", f"{about['metric']}_details") if each in names), None)
     if details is None or not missing.any():
         return np.zeros_like(missing)
@@ -111,13 +111,14 @@ def _not_asked(table: Parts, name: str, about: dict[str, Any], missing: Mask) ->
     return asked
 
 
-def _groups(rows: Parts, ids: NDArray[np.uint64]) -> NDArray[np.uint64] | None:
-    """The cluster of each row; a row without one is its own."""
+def _groups(rows: Parts, ids: NDArray[np.uint64]) -> NDArray[np.intp] | None:
+    """The number of each row's cluster; a row without one is its own."""
     groups = rows.whole(["group"])["group"]
     if groups.null_count == len(groups):
         return None
     alone = groups.is_null().to_numpy(zero_copy_only=False)
-    return np.where(alone, ids, hashed(groups.fill_null("")))
+    _, numbers = np.unique(np.where(alone, ids, hashed(groups.fill_null(""))), return_inverse=True)
+    return numbers
 
 
 def _slices(rows: Parts) -> dict[str, NDArray[np.object_]]:

@@ -50,13 +50,17 @@ def check(frame: pd.DataFrame, expectations: Sequence[Any]) -> list[Check]:
         return []
     import great_expectations as gx
 
-    result = _whole_frame().get_batch({"dataframe": frame}).validate(
-        gx.ExpectationSuite("contract", expectations=[*expectations]),
-        result_format={
-            "result_format": "COMPLETE",
-            "unexpected_index_column_names": [key for key in KEYS if key in frame.columns],
-            "return_unexpected_index_query": False,
-        },
+    result = (
+        _whole_frame()
+        .get_batch({"dataframe": frame})
+        .validate(
+            gx.ExpectationSuite("contract", expectations=[*expectations]),
+            result_format={
+                "result_format": "COMPLETE",
+                "unexpected_index_column_names": [key for key in KEYS if key in frame.columns],
+                "return_unexpected_index_query": False,
+            },
+        )
     )
     return [_check(each.to_json_dict(), len(frame)) for each in result.results]
 
@@ -97,7 +101,8 @@ def _whole_frame() -> Any:
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
-    return context.data_sources.add_pandas("table").add_dataframe_asset("part").add_batch_definition_whole_dataframe("all")
+    part = context.data_sources.add_pandas("table").add_dataframe_asset("part")
+    return part.add_batch_definition_whole_dataframe("all")
 
 
 def _check(outcome: dict[str, Any], rows: int) -> Check:
@@ -123,7 +128,8 @@ def _raised(info: dict[str, Any]) -> str | None:
 def _described(kwargs: dict[str, Any]) -> str:
     hidden = {"batch_id", "row_condition", "condition_parser"}
     shown = [_text(value) for name, value in kwargs.items() if name.startswith("column")]
-    shown += [f"{name} {_text(v)}" for name, v in kwargs.items() if not name.startswith("column") and name not in hidden]
+    rest = {name: value for name, value in kwargs.items() if not name.startswith("column") and name not in hidden}
+    shown += [f"{name} {_text(value)}" for name, value in rest.items()]
     condition = kwargs.get("row_condition")
     return ", ".join(shown) + (f" where {_condition(condition)}" if condition else "")
 

@@ -1,5 +1,6 @@
 """Loads the user's records by the mapping in params.yaml; what can't be used is kept beside, with the reason."""
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Self
 
@@ -43,6 +44,11 @@ class Candidate(Section):
     response: Name
     label: Name | None = None
     about: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("about", mode="before")
+    @classmethod
+    def _as_json(cls, facts: Any) -> Any:
+        return json.loads(json.dumps(facts, default=str))  # YAML makes dates of dates
 
 
 class Score(Section):
@@ -223,7 +229,7 @@ def counts(load: pa.Table, load_rejected: pa.Table) -> dict[str, float]:
         "rows_read": facts["rows_read"],
         "rows_loaded_or_rejected": load.num_rows + load_rejected.num_rows,
         # Parts are added up in floating point: 100 rows at 0.01 must allow 1 however they are divided.
-        "rejected_allowed": facts["rows_read"] * facts["max_rejected"] * (1 + 1e-9),
+        "rejected_allowed": facts["rows_read"] * facts["max_rejected"],
     }
 
 

@@ -9,18 +9,23 @@ from importlib import import_module
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 import pyarrow as pa
 
-from tasks import gates, ledger, params
+from tasks import gates, params
 from tasks.contract import Contract
+from tasks.ledger import root
+from tasks.ledger.vectors import VectorEvidence, Vectors
+from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline import DATA, LEDGER, Stage, stages
 from tasks.tables import Parts, write_part
 
 Written = Mapping[str, pa.Table | str]
 """What a stage makes of one part: table name → table, or path of a report → text."""
+STORES: dict[str, Any] = {"judge": Verdicts, "embed": Vectors}
+EVIDENCE: dict[str, Any] = {"embed": VectorEvidence}
 
 
 def run(name: str) -> None:
@@ -61,7 +66,7 @@ class _Workspace:
         self.folder = Path(DATA, f".{stage.name}.tmp")
         self.ledger: Any = None
 
-    def __enter__(self) -> "_Workspace":
+    def __enter__(self) -> Self:
         shutil.rmtree(self.folder, ignore_errors=True)
         for table in self.stage.tables_written:
             (self.folder / DATA / table).mkdir(parents=True)
@@ -75,11 +80,11 @@ class _Workspace:
     def open_ledger(self) -> dict[str, Any]:
         """The keyword argument of a stage that reads or writes a ledger."""
         if kind := self.stage.ledger_written:
-            self.ledger = ledger.open_store(kind)
+            self.ledger = STORES[kind](root() / kind)
             self.ledger.take_in(Path(LEDGER, kind))
             return {"ledger": self.ledger}
         if kind := self.stage.ledger_read:
-            return {"ledger": ledger.open_evidence(Path(LEDGER, kind))}
+            return {"ledger": EVIDENCE[kind](Path(LEDGER, kind))}
         return {}
 
     def write(self, written: Written, number: int) -> None:

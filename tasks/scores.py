@@ -20,7 +20,7 @@ def pairs_of(rows: pa.Table, embed: Embed | None = None) -> Pairs:
         column["references"],
         inputs=column["input"],
         phrases=column["phrases"],
-        normalized=(column["response_normalized"], column["references_normalized"]),
+        normalized=(column["response_normalized"], column["references_normalized"].flatten()),
         embed=embed,
     )
 

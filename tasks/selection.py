@@ -1,6 +1,7 @@
 """Which rows a judge is asked about: a sample by hash, and filters; the same rows on every run."""
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Self
 
@@ -81,6 +82,7 @@ def _compare(operator: str, text: str, value: float | str | None) -> bool:
 
 def _number(text: float | str | None) -> float | None:
     try:
-        return float(text) if text is not None else None
+        number = float(text) if text is not None else math.nan
     except ValueError:
         return None
+    return None if math.isnan(number) else number

@@ -58,6 +58,10 @@ def records(path: str | Path, pattern: str | None = None) -> Records:
 
     Raises DataError when there is no such file, or its format is unknown.
     """
+    if "://" in str(path):
+        raise DataError(
+            f"{path}: fetch it first, by dvc import-url {path}, and name the local file in dataset.path"
+        )
     files = _files(Path(path), pattern)
     for each in files:
         if each.suffix.lower() not in FORMATS:

@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.errors import DataError
+
 METADATA_KEY = b"goldmeter"
 
 
@@ -20,8 +22,11 @@ class Parts:
 
     @property
     def paths(self) -> list[Path]:
-        """The parts' files, in order."""
-        return sorted(self.folder.glob("part-*.parquet"))
+        """The parts' files, in order; raises DataError when there are none."""
+        found = sorted(self.folder.glob("part-*.parquet"))
+        if not found:
+            raise DataError(f"{self.folder}: no table there; `dvc repro` runs the stages in their order")
+        return found
 
     def __len__(self) -> int:
         return len(self.paths)

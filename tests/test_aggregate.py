@@ -50,7 +50,9 @@ def lexical(responses: list[str | None], references: list[str]) -> pa.Table:
     return score_table(keys, Pairs.of(responses, references), metrics)
 
 
-def run(tmp_path: Path, load: pa.Table, scores: pa.Table, params: Params = PARAMS) -> tuple[dict[tuple[Any, ...], Any], Any]:
+def run(
+    tmp_path: Path, load: pa.Table, scores: pa.Table, params: Params = PARAMS
+) -> tuple[dict[tuple[Any, ...], Any], Any]:
     nothing = pa.table({"id": pa.array([], pa.string())})
     names = iter("abcdef")
     tables = [stored(tmp_path / next(names), t) for t in (load, nothing, nothing, scores, nothing, nothing)]
@@ -125,9 +127,7 @@ def test_the_documents_follow_the_table(tmp_path: Path) -> None:
 def test_numbers_without_bounds_get_a_t_interval(tmp_path: Path) -> None:
     load = rows([None] * 4)
     latency = LABEL | {"metric": "score_ms", "bounds": None, "signature": "score|name:ms|v:1"}
-    table = describe(
-        load.append_column("score_ms", pa.array([1.0, 2.0, 3.0, 4.0])), {"columns": {"score_ms": latency}}
-    )
+    table = describe(load.append_column("score_ms", pa.array([1.0, 2.0, 3.0, 4.0])), {"columns": {"score_ms": latency}})
 
     found, _ = run(tmp_path, table, lexical(["x"] * 4, ["x"] * 4))
 

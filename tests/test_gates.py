@@ -66,7 +66,9 @@ def test_a_column_that_is_not_there_fails_the_check() -> None:
 def test_a_broken_contract_stops_with_expectation_column_count_and_rows() -> None:
     checks = check(ROWS, [WITHIN])
 
-    with pytest.raises(ContractError, match=r"(?s)lexical.*not written.*to_be_between\(bleu, .*1 of 3 rows, first: b/x"):
+    with pytest.raises(
+        ContractError, match=r"(?s)lexical.*not written.*to_be_between\(bleu, .*1 of 3 rows, first: b/x"
+    ):
         require("lexical", checks, {"rows": 3})
 
 

@@ -51,9 +51,7 @@ def test_params_state_every_section_that_a_stage_sees() -> None:
         (lambda p: p.pop("lexical"), r"^lexical: .*lacks"),
     ],
 )
-def test_a_mistake_is_named_by_its_full_path(
-    changed: Callable[[Change], None], change: Change, message: str
-) -> None:
+def test_a_mistake_is_named_by_its_full_path(changed: Callable[[Change], None], change: Change, message: str) -> None:
     with pytest.raises(ParamsError, match=message):
         changed(change)
 

@@ -3,6 +3,11 @@
 import os
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tasks.ledger.vectors import VectorEvidence, Vectors
+    from tasks.ledger.verdicts import Verdicts
 
 ROOT_VARIABLE = "GOLDMETER_LEDGER"
 
@@ -16,6 +21,24 @@ def root() -> Path:
         return Path(override).expanduser().absolute()
     common = _git_common_dir()
     return (common / "goldmeter" if common else Path(".goldmeter").absolute()) / "ledger"
+
+
+def open_store(kind: str) -> "Verdicts | Vectors":
+    """Open the store of a kind for reading and writing: judge (verdicts) or embed (vectors)."""
+    if kind == "judge":
+        from tasks.ledger.verdicts import Verdicts
+
+        return Verdicts(root() / kind)
+    from tasks.ledger.vectors import Vectors
+
+    return Vectors(root() / kind)
+
+
+def open_evidence(folder: Path) -> "VectorEvidence":
+    """Open the vectors of the checked-out version for reading: data/ledger/embed."""
+    from tasks.ledger.vectors import VectorEvidence
+
+    return VectorEvidence(folder)
 
 
 def _git_common_dir() -> Path | None:

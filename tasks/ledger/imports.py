@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tasks.errors import LedgerError
-from tasks.ledger import root
-from tasks.ledger.vectors import Vectors
-from tasks.ledger.verdicts import Verdicts
+from tasks.ledger import open_store
 
 if TYPE_CHECKING:
     from dvc.fs import DVCFileSystem
@@ -46,7 +44,7 @@ def _import(revision: str, commit: str) -> list[str]:
 
 
 def _take_in(name: str, folder: Path) -> str:
-    ledger = Verdicts(root() / name) if name == "judge" else Vectors(root() / name)
+    ledger = open_store(name)
     added = ledger.take_in(folder)
     ledger.close()
     noun = "verdicts" if name == "judge" else "vectors"
@@ -60,7 +58,7 @@ def _fetch(revision: str, commit: str, out: str, folder: Path) -> bool:
         if not files.exists(out):
             return False
         files.get(out, str(folder), recursive=True)
-    except Exception as error:  # noqa: BLE001  (DVC's layers raise classes without a common base)
+    except Exception as error:  # DVC's layers raise classes without a common base
         raise LedgerError(
             f"ledger import {revision}: its {out} can't be fetched: {error}\n"
             "It is in neither DVC's cache nor a remote. Whoever made that version has to `dvc push` it first."
@@ -69,7 +67,7 @@ def _fetch(revision: str, commit: str, out: str, folder: Path) -> bool:
 
 
 def _files(commit: str) -> "DVCFileSystem":
-    from dvc.api import DVCFileSystem  # noqa: PLC0415  (takes a second)
+    from dvc.api import DVCFileSystem  # takes a second
 
     return DVCFileSystem(rev=commit)
 

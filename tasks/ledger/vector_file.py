@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tasks.errors import LedgerError
 
 BATCH = 65_536
+KEY_BYTES = 32
 NO_KEYS = np.empty(0, "S32")
 
 Keys: TypeAlias = Sequence[bytes] | pa.Array | pa.ChunkedArray | NDArray[np.bytes_] | NDArray[np.uint8]
@@ -38,9 +39,7 @@ class VectorFile:
         parts = [key_array(batch.column("key")) for batch in batches]
         keys = np.concatenate([NO_KEYS, *parts])
         if any(len(part) != BATCH for part in parts[:-1]) or (keys[1:] <= keys[:-1]).any():
-            raise LedgerError(
-                f"{self.path}: not a file of vectors (keys out of order, or batches of another size)."
-            )
+            raise LedgerError(f"{self.path}: not a file of vectors (keys out of order, or batches of another size).")
         return keys
 
     def take(self, rows: Rows) -> Floats32:
@@ -61,17 +60,11 @@ def key_array(keys: Keys) -> KeyArray:
     if isinstance(keys, np.ndarray):
         return np.ascontiguousarray(keys).view("S32").reshape(-1)
     if isinstance(keys, pa.ChunkedArray | pa.Array):
-        array = (
-            pa.concat_arrays(keys.chunks) if isinstance(keys, pa.ChunkedArray) and keys.num_chunks else keys
-        )
+        array = pa.concat_arrays(keys.chunks) if isinstance(keys, pa.ChunkedArray) and keys.num_chunks else keys
         if array.type != pa.binary(32) or array.null_count:
-            raise ValueError(
-                f"keys are 32 bytes each, without nulls; got {array.type}, {array.null_count} null"
-            )
-        return (
-            np.frombuffer(array.buffers()[1], "S32")[array.offset :][: len(array)] if len(array) else NO_KEYS
-        )
-    if any(len(key) != 32 for key in keys):
+            raise ValueError(f"keys are 32 bytes each, without nulls; got {array.type}, {array.null_count} null")
+        return np.frombuffer(array.buffers()[1], "S32")[array.offset :][: len(array)] if len(array) else NO_KEYS
+    if any(len(key) != KEY_BYTES for key in keys):
         raise ValueError("keys are 32 bytes each")
     return np.frombuffer(b"".join(keys), "S32")
 
@@ -89,9 +82,7 @@ def write_vectors(path: Path, keys: KeyArray, vectors: Callable[[slice], Floats3
     batch = vectors(slice(0, BATCH))
     dimension = batch.shape[1]
     vector = pa.list_(pa.float32(), dimension)
-    schema = pa.schema(
-        [pa.field("key", pa.binary(32), nullable=False), pa.field("vector", vector, nullable=False)]
-    )
+    schema = pa.schema([pa.field("key", pa.binary(32), nullable=False), pa.field("vector", vector, nullable=False)])
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
         for start in range(0, len(keys), BATCH):
             part = slice(start, start + BATCH)
@@ -102,9 +93,7 @@ def write_vectors(path: Path, keys: KeyArray, vectors: Callable[[slice], Floats3
 
 
 def _key_column(keys: KeyArray) -> pa.Array:
-    return pa.FixedSizeBinaryArray.from_buffers(
-        pa.binary(32), len(keys), [None, pa.py_buffer(keys.tobytes())]
-    )
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(32), len(keys), [None, pa.py_buffer(keys.tobytes())])
 
 
 def check_dimension(dimension: int, expected: int, where: Path) -> None:

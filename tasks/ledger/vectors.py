@@ -90,15 +90,13 @@ class Vectors:
         Raises ValueError when the shapes do not fit, or a number is not finite.
         """
         new, first = np.unique(key_array(keys), return_index=True)
-        if vectors.ndim != 2 or len(vectors) != len(keys) or vectors.dtype != np.float32:
+        if vectors.shape[:-1] != (len(keys),) or vectors.dtype != np.float32:
             raise ValueError(f"{len(keys)} keys, but vectors of shape {vectors.shape}, {vectors.dtype}")
         if not np.isfinite(vectors).all():
             raise ValueError("a vector has a number that is not finite")
         if len(new):
             rows = vectors[first]
-            self._learn(
-                publish(self._store, SUFFIX, lambda path: write_vectors(path, new, lambda part: rows[part]))
-            )
+            self._learn(publish(self._store, SUFFIX, lambda path: write_vectors(path, new, lambda part: rows[part])))
 
     def lookup(self, keys: Keys) -> Floats32:
         """The vectors of keys, shape (m, d). Raises LedgerError when one is missing, or they differ in dimension."""
@@ -134,9 +132,7 @@ class Vectors:
         self._evidence = evidence
         if self.disagreements > before:
             count = self.disagreements - before
-            log.warning(
-                "%s: %d vectors differ from those in %s; the evidence's are used", path, count, self._store
-            )
+            log.warning("%s: %d vectors differ from those in %s; the evidence's are used", path, count, self._store)
         return added
 
     def _add_from(self, evidence: VectorFile, rows: Rows) -> None:

@@ -69,9 +69,7 @@ class Verdicts:
         open_store(store)
         try:
             seal_abandoned(store)
-            for key, line in journals(
-                store
-            ):  # before the segments: a journal sealed in between is read there
+            for key, line in journals(store):  # before the segments: a journal sealed in between is read there
                 self._learn(key, _in_memory(line))
             for segment in sorted(store.glob(f"[0-9a-f]*{SUFFIX}")):
                 self._index(segment)
@@ -115,9 +113,7 @@ class Verdicts:
             added += len(new)
         if self.disagreements > before:
             count = self.disagreements - before
-            log.warning(
-                "%s: %d verdicts differ from those in %s; the evidence's are used", path, count, self._store
-            )
+            log.warning("%s: %d verdicts differ from those in %s; the evidence's are used", path, count, self._store)
         return added
 
     def use(self, keys: Iterable[str]) -> None:

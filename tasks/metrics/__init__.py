@@ -30,11 +30,12 @@ def score(
     >>> score("bleu", ["New York", None], ["New York", ["Paris", "Rome"]])
     array([ 1., nan])
     """
-    from tasks.metrics import (
-        catalogue,
-    )  # everything below is imported when used: `import tasks.metrics` stays light
+    # Imported when used: `import tasks.metrics` stays light.
+    from tasks.metrics import catalogue
     from tasks.metrics.pairs import Pairs
 
+    if isinstance(responses, str) or isinstance(references, str):
+        raise TypeError("responses and references are lists with one entry per row, not one string")
     family = catalogue.family_of(name)
     if family == "judge":
         judge = _of_family("judge", "score")

@@ -15,8 +15,8 @@ def token_fallback(tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
     has_reference = lengths(tokens.references) > 0
     scores = np.where(has_response & has_reference, np.nan, 0.0)
     for j in np.flatnonzero(~has_response & ~has_reference):
-        response = pairs.response_texts[pairs.rows[j]]
-        scores[j] = response is not None and response.casefold() == pairs.reference_texts[j].casefold()
+        response, reference = pairs.paired[j]
+        scores[j] = response.casefold() == reference.casefold()
     return scores
 
 

@@ -49,8 +49,17 @@ class JudgeMetric(Metric):
     @property
     def reply_schema(self) -> dict[str, Any]:
         """The JSON schema of a reply."""
-        properties = {"nonce": {"type": "string"}, "reason": {"type": "string"}, self.verdict_name: self.verdict_schema}
-        return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+        properties = {
+            "nonce": {"type": "string"},
+            "reason": {"type": "string"},
+            self.verdict_name: self.verdict_schema,
+        }
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
 
     def parse(self, reply: str, nonce: str, *, fenced: bool = False) -> Verdict:
         """The verdict in a reply, which must be one JSON object of the schema with the request's nonce.
@@ -88,10 +97,10 @@ def _one_object(reply: str, *, fenced: bool) -> dict[str, object]:
     try:
         values = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise ValueError("the reply is not one JSON object") from None
-    if not isinstance(values, dict):
-        raise ValueError("the reply is not one JSON object")
-    return values
+        values = None
+    if isinstance(values, dict):
+        return values
+    raise ValueError("the reply is not one JSON object")
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

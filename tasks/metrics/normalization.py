@@ -60,13 +60,13 @@ def _once(text: str, *, unicode: Form, case: bool, punctuation: bool, articles: 
     return " ".join(words)
 
 
-_VARIANTS = str.maketrans("\u2010\u2012\u2013\u2212\u2044\u2215\u066b", "----//.")
-"""Hyphen, figure dash, en dash and minus; fraction (½ in NFKC) and division slash; Arabic decimal separator."""
+_VARIANTS = str.maketrans("‐‒–−⁄∕٫", "----//.")
+"""Dashes that stand for a sign, slashes (NFKC makes one of ½) and the Arabic decimal separator."""
 
 
 @cache
 def _spacing_accents() -> dict[int, None]:
-    """Accents that stand alone, such as U+00B4: NFKC would turn them into a space and a mark without a letter."""
+    """Accents that stand alone, such as ´: NFKC would turn them into a space and a mark without a letter."""
     return {ord(c): None for c in _characters("PS") if unicodedata.normalize("NFKC", c).startswith(" ")}
 
 

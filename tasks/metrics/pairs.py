@@ -118,7 +118,8 @@ class Pairs:
     @cached_property
     def paired(self) -> list[tuple[str, str]]:
         """Each of the m references with its row's response before it, "" for a missing one."""
-        return [(self.response_texts[row] or "", text) for row, text in zip(self.rows, self.reference_texts)]
+        rows = zip(self.rows, self.reference_texts, strict=True)
+        return [(self.response_texts[row] or "", text) for row, text in rows]
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:

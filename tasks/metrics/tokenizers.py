@@ -117,7 +117,7 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 _CJK_RANGES = (
     (0x2E80, 0x2FDF),  # CJK Radicals Supplement, Kangxi Radicals
-    (0x3005, 0x3007),  # iteration mark 々, closing mark 〆, number zero 〇
+    (0x3005, 0x3007),  # iteration mark 々, closing mark 〆, ideographic zero
     (0x3021, 0x3029),  # Hangzhou numerals
     (0x3031, 0x3035),  # vertical kana repeat marks
     (0x3038, 0x303C),  # Hangzhou numerals, vertical iteration mark, masu mark

@@ -43,7 +43,7 @@ def cluster_codes(labels: Labels, n: int) -> Codes:
         raise ValueError(message)
     if count < FEW_CLUSTERS:
         message = f"{count} clusters: below {FEW_CLUSTERS} an interval may cover less than it says"
-        warnings.warn(message, FewClusters, stacklevel=3)
+        warnings.warn(message, FewClusters, stacklevel=4)
     return codes
 
 

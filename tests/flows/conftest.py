@@ -50,7 +50,7 @@ STAGE = """
     Path("data", name).write_text(name)
 """
 
-# What each process of a run tells of the addresses it asks for or connects to, unless they are its own machine.
+# What each process of a run tells of the hosts it asks for or connects to.
 WATCH_CONNECTIONS = """
     import os, sys
 
@@ -61,9 +61,8 @@ WATCH_CONNECTIONS = """
             host = arguments[0]
         else:
             return
-        if host not in ("127.0.0.1", "::1", "localhost", None):
-            with open(os.environ["CONNECTIONS"], "a") as log:
-                log.write(f"{sys.argv} {event} {host}\\n")
+        with open(os.environ["CONNECTIONS"], "a") as log:
+            log.write(f"{host}\\n")
 
     sys.addaudithook(note)
 """

@@ -49,6 +49,7 @@ def first(project: Any) -> Ended:
 @pytest.fixture(scope="module")
 def failed(project: Any, first: Ended) -> Ended:
     """One stage fails for a reason only the user can mend, one for another reason; each may be tried again once."""
+    assert first.status == 0
     project.mode("lexical", "fail 2")
     project.mode("embed", "fail 1")
     return evaluate(project)
@@ -56,6 +57,7 @@ def failed(project: Any, first: Ended) -> Ended:
 
 @pytest.fixture(scope="module")
 def mended(project: Any, failed: Ended) -> Ended:
+    assert failed.status == 1
     project.mode("lexical", "mended")
     project.mode("embed", "mended")
     return evaluate(project, "--retry-failed")
@@ -75,17 +77,22 @@ def test_what_stages_say_is_told_under_their_names(first: Ended) -> None:
 def test_a_run_ends_with_the_metrics_and_the_path_of_the_report(first: Ended) -> None:
     *_, row, _border, report = first.output.splitlines()
 
-    assert row.split() == "│ exact_match │ 0.25 │ 0.5 │".split()
+    assert row.split() == ["│", "exact_match", "│", "0.25", "│", "0.5", "│"]
     assert report == "report: reports/index.html"
 
 
-def test_dvc_finds_everything_up_to_date_after_a_flow(project: Any, mended: Ended) -> None:
+@pytest.mark.usefixtures("mended")
+def test_dvc_finds_everything_up_to_date_after_a_flow(project: Any) -> None:
     assert "Data and pipelines are up to date." in project.dvc("repro")
     assert project.started() == []
 
 
-def test_no_process_looks_beyond_its_own_machine(project: Any, first: Ended) -> None:
-    assert not (project.folder / "connections.log").exists()
+@pytest.mark.usefixtures("first")
+def test_no_process_looks_beyond_its_own_machine(project: Any) -> None:
+    hosts = set((project.folder / "connections.log").read_text().split())
+
+    assert "127.0.0.1" in hosts
+    assert hosts <= {"127.0.0.1", "::1", "localhost", "None"}
 
 
 def test_a_failed_stage_fails_the_run(failed: Ended) -> None:
@@ -116,3 +123,18 @@ def test_only_what_failed_and_what_reads_from_it_runs_again(mended: Ended) -> No
 
 def test_retry_failed_asks_the_judge_again_and_tells_only_the_judge(mended: Ended) -> None:
     assert sorted(mended.started) == ["embed -", "judge 1", "lexical -"]
+
+
+def test_a_misspelt_stage_fails_before_anything_starts(make_project: Make) -> None:
+    project = make_project({"load": []}, timeouts={"default": 300, "laod": 5})
+
+    assert project.evaluate() == (2, "error: run.timeouts.laod: no such stage; allowed: default, load\n")
+
+
+def test_a_missing_default_fails_before_anything_starts(make_project: Make) -> None:
+    project = make_project({"load": []}, retries={"load": 5})
+
+    assert project.evaluate() == (
+        2,
+        "error: run.retries.default: missing; it stands for the stages that are not named\n",
+    )

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LEFT_BEHIND = shutil.ignore_patterns(".git", ".venv", "__pycache__", "tmp", "cache", ".*_cache", ".hypothesis", "tests")
-GUARD = '''
+GUARD = """
 import os, sys
 
 LOCAL = ("127.", "::1", "localhost", "0.0.0.0", "/")
@@ -33,7 +33,7 @@ def watch(event, arguments):
 
 
 sys.addaudithook(watch)
-'''
+"""
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -64,6 +64,16 @@ class Accuracy(MeanMetric):
                 notes[row] = json.dumps(about)
         return notes
 
+    def signature_fields(self) -> dict[str, object]:
+        form = "normalized" if self.normalize_text else "stripped"
+        return {
+            "form": form,
+            "case": "mixed" if self.case_sensitive else "folded",
+            "fuzzy": self.fuzzy_threshold if self.fuzzy_match else "no",
+            "rules": self.rules,
+            "refs": "best",
+        }
+
     def is_hit(self, match: Match) -> bool:
         """Whether the match counts as a right answer."""
         return match is EXACT or (match.kind == "fuzzy" and self.rules == "default")

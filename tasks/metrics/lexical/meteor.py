@@ -44,7 +44,7 @@ class Meteor(MeanMetric):
 
     def pair_scores(self, pairs: Pairs) -> Floats:
         tokens = pairs.tokens(self.tokenizer)
-        matches, chunks = alignments(tokens, pairs.rows, _forms(tokens.vocabulary, self.synonyms)).T
+        matches, chunks = alignments(tokens, pairs.rows, _forms(tokens.vocabulary, synonyms=self.synonyms)).T
         scores = self._f_mean_less_penalty(
             matches, chunks, lengths(tokens.responses)[pairs.rows], lengths(tokens.references)
         )
@@ -155,7 +155,7 @@ def _chunks(matched: Mapping[int, int]) -> int:
     return sum(matched.get(i - 1, -2) != j - 1 for i, j in matched.items())
 
 
-def _forms(vocabulary: Sequence[str], synonyms: bool) -> Forms:
+def _forms(vocabulary: Sequence[str], *, synonyms: bool) -> Forms:
     lowered: dict[str, int] = {}
     lowered_ids = [lowered.setdefault(token.lower(), len(lowered)) for token in vocabulary]
     stems: dict[str, int] = {}

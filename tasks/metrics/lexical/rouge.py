@@ -16,6 +16,7 @@ from tasks.metrics.pairs import Pairs, Tokens
 from tasks.metrics.stemmer import porter_stem
 from tasks.metrics.tokenizers import TokenizerName
 
+UNSTEMMED = 3  # tokens up to this length are compared as they are, as rouge-score does
 _AS_ROUGE_SCORE = {"tokenizer": "rouge_score", "fallback": False}
 
 
@@ -46,7 +47,7 @@ class Rouge(MeanMetric):
 
     def pair_scores(self, pairs: Pairs) -> Floats:
         tokens = pairs.tokens(self.tokenizer)
-        common = common_subsequences(tokens, pairs.rows, _forms(tokens.vocabulary, self.stemmer))
+        common = common_subsequences(tokens, pairs.rows, _forms(tokens.vocabulary, stemmer=self.stemmer))
         precision = common / np.maximum(lengths(tokens.responses)[pairs.rows], 1)
         recall = common / np.maximum(lengths(tokens.references), 1)
         f1 = 2 * precision * recall / np.where(common > 0, precision + recall, 1.0)
@@ -59,7 +60,7 @@ class Rouge(MeanMetric):
     def signature_fields(self) -> dict[str, object]:
         return {
             "type": "L",
-            "stem": "porter>3" if self.stemmer else "no",
+            "stem": f"porter>{UNSTEMMED}" if self.stemmer else "no",
             "tok": self.tokenizer,
             "case": "lc",
             "refs": "best",
@@ -86,9 +87,9 @@ def common_subsequences(
     )
 
 
-def _forms(vocabulary: Sequence[str], stemmer: bool) -> NDArray[np.int64]:
+def _forms(vocabulary: Sequence[str], *, stemmer: bool) -> NDArray[np.int64]:
     """Equal numbers for tokens that count as equal; shape (vocabulary,)."""
     forms: dict[str, int] = {}
     lowered = (token.lower() for token in vocabulary)
-    compared = (porter_stem(token) if stemmer and len(token) > 3 else token for token in lowered)
+    compared = (porter_stem(token) if stemmer and len(token) > UNSTEMMED else token for token in lowered)
     return np.array([forms.setdefault(form, len(forms)) for form in compared], np.int64)

@@ -1,6 +1,6 @@
 import json
 import random
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -57,7 +57,7 @@ class TableAsNltkReader:
     """What NLTK's METEOR asks of a WordNet reader, answered by our table."""
 
     @staticmethod
-    @lru_cache(maxsize=None)
+    @cache
     def synsets(word):
         names = [SimpleNamespace(name=lambda name=name: name) for name in wordnet().synonyms(word)]
         return [SimpleNamespace(lemmas=lambda: names)]

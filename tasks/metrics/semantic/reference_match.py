@@ -1,0 +1,63 @@
+"""Reference match: the cosine with each of several references, the best or the mean of them."""
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import Annotated, Literal
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, field_validator
+
+from tasks.metrics.cosine import CosineMetric, Floats, rounded
+from tasks.metrics.pairs import Pairs
+
+
+class ReferenceMatch(CosineMetric):
+    """The cosine with each reference, below 0 counting as 0, then their maximum or mean.
+
+    references: the same ones for every row, instead of the row's own.
+    deduplicate: a reference that stands there twice counts once.
+    """
+
+    references: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    aggregation: Literal["max", "mean"] = "max"
+    deduplicate: bool = False
+
+    @field_validator("references")
+    @classmethod
+    def _check_references(cls, references: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if references is not None and not all(reference.strip() for reference in references):
+            raise ValueError("a reference is blank")
+        return references
+
+    @property
+    def needs_references(self) -> bool:
+        return self.references is None
+
+    def signature_fields(self) -> dict[str, object]:
+        fields = super().signature_fields()
+        if self.references is None:
+            return fields | {"references": "row"}
+        return fields | {"references": sha256("\0".join(self.references).encode()).hexdigest()[:12]}
+
+    def stats(self, pairs: Pairs) -> Floats:
+        return super().stats(self._against(pairs))
+
+    def texts(self, pairs: Pairs) -> list[str]:
+        return super().texts(self._against(pairs))
+
+    def pair_scores(self, pairs: Pairs) -> Floats:
+        scores = np.clip(self.cosine(pairs), 0.0, 1.0)
+        if self.aggregation == "mean":
+            sums = np.bincount(pairs.rows, weights=scores, minlength=len(pairs))
+            scores = (sums / np.maximum(np.diff(pairs.offsets), 1))[pairs.rows]
+        return rounded(scores)[:, None]
+
+    def _against(self, pairs: Pairs) -> Pairs:
+        """The pairs with the references that count."""
+        if self.references is None and not self.deduplicate:
+            return pairs
+        lists = pairs.reference_lists if self.references is None else [list(self.references)] * len(pairs)
+        if self.deduplicate:
+            lists = [list(dict.fromkeys(references)) for references in lists]
+        return replace(pairs, references=pa.array(lists, pa.list_(pa.string())), normalized=None, _tokens={})

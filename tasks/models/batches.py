@@ -1,0 +1,51 @@
+"""Batches in canonical order (token count, then sha256), so that a text's vector depends on no row order."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+
+def canonical_order(texts: Sequence[str], sizes: Sequence[int]) -> list[int]:
+    """Indices of the texts by (size, sha256 of the text)."""
+    return sorted(range(len(texts)), key=lambda i: (sizes[i], _sha256(texts[i])))
+
+
+def batches(texts: Sequence[str], sizes: Sequence[int], budget: int, limit: int) -> list[list[int]]:
+    """Indices of the texts in canonical order, cut so that a batch padded to its longest text stays in the budget.
+
+    sizes: tokens of each text. A text above the budget is a batch by itself; no batch has more than `limit` texts.
+    """
+    cut: list[list[int]] = []
+    for i in canonical_order(texts, sizes):
+        if cut and len(cut[-1]) < limit and (len(cut[-1]) + 1) * sizes[i] <= budget:
+            cut[-1].append(i)
+        else:
+            cut.append([i])
+    return cut
+
+
+def encode_batches(
+    texts: Sequence[str], cut: Sequence[Sequence[int]], encode: Callable[[list[str]], NDArray[np.floating]]
+) -> Vectors:
+    """Unit vectors of the texts, in their order; shape (len(texts), d)."""
+    if not texts:
+        return np.zeros((0, 0), np.float32)
+    encoded = np.concatenate([np.asarray(encode([texts[i] for i in batch]), np.float64) for batch in cut])
+    vectors = np.empty(encoded.shape, np.float32)
+    vectors[np.concatenate([np.asarray(batch) for batch in cut])] = unit(encoded)
+    return vectors
+
+
+def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
+    """The vectors at length 1, in float64; zeros stay zeros. Shape (m, d)."""
+    exact = np.asarray(vectors, np.float64)
+    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
+    return exact / np.where(lengths == 0.0, 1.0, lengths)
+
+
+def _sha256(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

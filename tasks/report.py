@@ -1,0 +1,145 @@
+"""What people read: one page with every number, its interval and the rows behind it, and the tables of `dvc plots`."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from tasks.columns import ScoreColumn
+from tasks.columns import _columns as score_columns
+from tasks.reporting import plots
+from tasks.reporting.cards import look
+from tasks.reporting.charts import Distribution, distribution
+from tasks.reporting.estimates import FAMILIES, Metric, metrics, slices
+from tasks.reporting.page import Content, Stage, render
+from tasks.reporting.rows import Answers, blank, choose, kinds
+from tasks.section import Section
+from tasks.tables import Parts
+
+WHOLE = True
+VALIDATION = "reports/validation/"
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Report(Section):
+    """How much the page shows."""
+
+    rows_to_look_at: Annotated[int, Field(ge=0)]
+    bins: Annotated[int, Field(ge=2, le=200)]
+    max_chars: Positive
+    slice_values: Positive
+    small_n: Annotated[int, Field(ge=0)]
+
+
+class Params(Section):
+    """The sections this stage sees."""
+
+    report: Report
+
+
+Table = tuple[Parts, list[ScoreColumn]]
+
+
+def report(
+    load: Parts,
+    lexical: Parts,
+    semantic: Parts,
+    judge: Parts,
+    aggregate: Parts,
+    params: Params,
+    *,
+    documents: Mapping[str, Any],
+) -> Iterator[dict[str, str]]:
+    """Make the page and the tables of `dvc plots`.
+
+    documents: parsed JSON by path: reports/metrics.json and reports/validation/<stage>.json.
+    """
+    options = params.report
+    estimates = aggregate.whole()
+    candidates = sorted(set(load.whole(["candidate"])["candidate"].to_pylist()))
+    tables = {
+        name: (parts, list(score_columns(parts)))
+        for name, parts in zip(FAMILIES, (load, lexical, semantic, judge), strict=True)
+    }
+    families = {name: metrics(parts, estimates, candidates) for name, (parts, _) in tables.items()}
+    every = [metric for family in families.values() for metric in family]
+    drawn, not_drawn = _distributions(every, tables, options.bins)
+    document = documents["reports/metrics.json"]
+    content = Content(
+        dataset=document["dataset"],
+        confidence=document.get("confidence"),
+        candidates=candidates,
+        lead=_lead(every, families),
+        families={FAMILIES[name]: family for name, family in families.items() if family},
+        drawn=drawn,
+        not_drawn=not_drawn,
+        slices=slices(estimates, [metric for metric in every if metric.gated], options.slice_values),
+        small_n=options.small_n,
+        look=_look(tables, families, options),
+        stages=_stages(documents),
+    )
+    yield {
+        "reports/index.html": render(content),
+        "reports/plots/scores.json": _json(plots.scores(estimates)),
+        "reports/plots/pass_rates.json": _json(plots.pass_rates(estimates)),
+        "reports/plots/distributions.json": _json(plots.distributions(drawn)),
+    }
+
+
+def _lead(every: Sequence[Metric], families: Mapping[str, Sequence[Metric]]) -> Metric | None:
+    """The measured metric nearest to what people say: their labels, else the judge, meaning, words."""
+    order = [*(m for m in every if m.name == "label"), *families["judge"], *families["semantic"], *every]
+    return next((metric for metric in order if metric.gated and metric.rows), None)
+
+
+def _distributions(
+    every: Sequence[Metric], tables: Mapping[str, Table], bins: int
+) -> tuple[list[Distribution], dict[str, str]]:
+    """The distributions, and the metrics that have none with the reason."""
+    columns = {column.name: (parts, column) for parts, those in tables.values() for column in those}
+    drawn, not_drawn = [], {}
+    for metric in every:
+        parts, column = columns[metric.name]
+        found = distribution(column, _rows_by_candidate(parts), bins)
+        if found is not None:
+            drawn.append(found)
+        elif metric.rows:
+            not_drawn[metric.name] = "only its lowest and highest score occur: the table above says it all"
+        else:
+            not_drawn[metric.name] = f"not measured: {', '.join(sorted(set(metric.missing.values())))}"
+    return drawn, not_drawn
+
+
+def _rows_by_candidate(parts: Parts) -> dict[str, Any]:
+    names = parts.whole(["candidate"])["candidate"].to_numpy(zero_copy_only=False)
+    return {name: np.flatnonzero(names == name) for name in sorted(set(names))}
+
+
+def _look(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]], options: Report) -> list[Any]:
+    """The rows people should look at first."""
+    load, from_load = tables["load"]
+    keys = load.whole(["id", "candidate"])
+    columns = [column for _, those in tables.values() for column in those]
+    gated = [column for column in columns if "rate_signature" in column.about and column.name != "label"]
+    label = next((column.values for column in from_load if column.name == "label"), np.full(load.rows, np.nan))
+    semantic = {metric.name for metric in families["semantic"]}
+    usable = [column for column in gated if not np.isnan(column.values).all()]
+    lead = next((column for column in usable if column.name in semantic), usable[0] if usable else None)
+    answers = Answers(keys["id"], keys["candidate"], label, gated, blank(load), lead)
+    found = kinds(answers)
+    chosen = choose(found, answers, options.rows_to_look_at)
+    return look(chosen, found, answers, [*tables.values()], options.max_chars)
+
+
+def _stages(documents: Mapping[str, Any]) -> list[Stage]:
+    return [
+        Stage(path.removeprefix(VALIDATION).removesuffix(".json"), body["success"], body["counts"], body["checks"])
+        for path, body in documents.items()
+        if path.startswith(VALIDATION)
+    ]
+
+
+def _json(rows: list[dict[str, Any]]) -> str:
+    return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

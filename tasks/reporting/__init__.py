@@ -1,0 +1,1 @@
+"""What people read: numbers as text, charts as SVG, the rows worth a look, one page that holds it all."""

@@ -1,0 +1,97 @@
+"""The chosen rows in full: texts, scores and details of a few answers, read for them alone."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from tasks.columns import Mask, ScoreColumn
+from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Look, Score, details_text
+from tasks.reporting.rows import Answers, Chosen, Kind, passes, take
+from tasks.reporting.words import Text, shown
+from tasks.tables import Parts
+
+TEXTS = ("input", "response", "references")
+REASONS = ("_details", "_reason")
+"""How columns end that say why a score is what it is."""
+
+
+def look(
+    chosen: Sequence[Chosen],
+    found: Sequence[Kind],
+    answers: Answers,
+    tables: Sequence[tuple[Parts, Sequence[ScoreColumn]]],
+    max_chars: int,
+) -> list[Look]:
+    """The chosen rows, kind by kind.
+
+    tables: data/load first, then the score tables, each with its columns.
+    """
+    positions = [position for each in chosen for position in each.positions]
+    rows = take(tables[0][0], _text_columns(tables[0][0]), positions)
+    details = _details([table for table, _ in tables[1:]], positions, max_chars)
+    passed = {column.name: passes(column) for column in answers.gated}
+    columns = [column for _, those in tables for column in those if column.name != "label"]
+
+    def answer(position: int) -> Answer:
+        response, candidate = rows[position]["response"], answers.candidates[position].as_py()
+        return Answer(
+            candidate=candidate,
+            response=None if response is None else shown(response, max_chars),
+            label={1.0: "right", 0.0: "wrong"}.get(float(answers.label[position]), ""),
+            reasons=[kind.why(position) for kind in found if kind.rows[position]],
+            scores=[_score(column, passed, position) for column in columns],
+            details=details[position],
+        )
+
+    def card(each: Chosen) -> Card:
+        return _card(each, rows[each.positions[0]], [answer(position) for position in each.positions], max_chars)
+
+    return [
+        Look(kind.title, kind.about, int(kind.rows.sum()), [card(each) for each in chosen if each.kind == number])
+        for number, kind in enumerate(found)
+    ]
+
+
+def _card(chosen: Chosen, row: Mapping[str, Any], answers: list[Answer], max_chars: int) -> Card:
+    references = row["references"] or []
+    return Card(
+        id=chosen.id,
+        input=None if row["input"] is None else shown(row["input"], max_chars),
+        references=[shown(text or "", max_chars) for text in references[:REFERENCES_SHOWN]],
+        more_references=max(0, len(references) - REFERENCES_SHOWN),
+        slices={name: value for name, value in (row.get("slices") or {}).items() if value is not None},
+        answers=answers,
+    )
+
+
+def _score(column: ScoreColumn, passed: Mapping[str, Mask], position: int) -> Score:
+    value = float(column.values[position])
+    if isnan(value):
+        return Score(column.name, None, "not asked" if column.not_asked[position] else "unmeasured")
+    verdict = ("pass" if passed[column.name][position] else "fail") if column.name in passed else ""
+    return Score(column.name, value, verdict)
+
+
+def _text_columns(load: Parts) -> list[str]:
+    return [name for name in (*TEXTS, "slices") if name in load.schema.names]
+
+
+def _details(tables: Sequence[Parts], positions: Sequence[int], limit: int) -> dict[int, list[tuple[str, Text]]]:
+    found: dict[int, list[tuple[str, Text]]] = {position: [] for position in np.asarray(positions).tolist()}
+    for table in tables:
+        columns = [name for name in table.schema.names if name.endswith(REASONS)]
+        for position, row in take(table, columns, positions).items() if columns else ():
+            found[position] += [
+                (_metric_of(name), details_text(str(text), limit) if name.endswith("_details") else shown(str(text), limit))
+                for name, text in row.items()
+                if text is not None
+            ]
+    return found
+
+
+def _metric_of(column: str) -> str:
+    for end in REASONS:
+        column = column.removesuffix(end)
+    return column

@@ -1,0 +1,121 @@
+"""The page: everything it shows as plain values, and the template that shows them, all escaped."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import select_autoescape as by_suffix
+
+from tasks.reporting import words
+from tasks.reporting.charts import Distribution, colour, histogram
+from tasks.reporting.estimates import Metric, SliceTable
+
+FOLDER = Path(__file__).parent
+REFERENCES_SHOWN = 10
+
+
+class Score(NamedTuple):
+    """One score of one answer; verdict: pass, fail, unmeasured, or nothing where there is no threshold."""
+
+    name: str
+    value: float | None
+    verdict: str
+
+
+class Answer(NamedTuple):
+    """One candidate's answer to the input of a card; label: right, wrong or nothing; response None: no response."""
+
+    candidate: str
+    response: words.Text | None
+    label: str
+    reasons: list[str]
+    scores: list[Score]
+    details: list[tuple[str, words.Text]]
+
+
+class Card(NamedTuple):
+    """One input that people should look at."""
+
+    id: str
+    input: words.Text | None
+    references: list[words.Text]
+    more_references: int
+    slices: dict[str, str]
+    answers: list[Answer]
+
+
+class Look(NamedTuple):
+    """The cards of one kind; total: answers of that kind in the whole run."""
+
+    title: str
+    about: str
+    total: int
+    cards: list[Card]
+
+
+class Stage(NamedTuple):
+    """What the gate of one stage found."""
+
+    name: str
+    success: bool
+    counts: dict[str, float]
+    checks: list[dict[str, Any]]
+
+
+class Content(NamedTuple):
+    """What the page shows. confidence: of the intervals, where it is known. lead: the metric of the first lines."""
+
+    dataset: dict[str, Any]
+    confidence: float | None
+    candidates: list[str]
+    lead: Metric | None
+    families: dict[str, list[Metric]]
+    drawn: list[Distribution]
+    not_drawn: dict[str, str]
+    slices: dict[str, list[SliceTable]]
+    small_n: int
+    look: list[Look]
+    stages: list[Stage]
+
+
+def render(content: Content) -> str:
+    """The page as one HTML file that needs nothing else; the same content gives the same bytes."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=by_suffix(["html", "j2"], default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": words.number,
+        "percent": words.percent,
+        "count": words.count,
+        "answers": words.answers,
+        "visible": words.visible,
+        "expectation": expectation,
+    }
+    page = environment.get_template("index.html.j2")
+    swatches = {name: colour(number) for number, name in enumerate(content.candidates)}
+    charts = [(each, histogram(each, content.candidates)) for each in content.drawn]
+    style = (FOLDER / "style.css").read_text(encoding="utf-8")
+    return page.render(**content._asdict(), charts=charts, swatches=swatches, style=style)
+
+
+def expectation(name: str) -> str:
+    """An expectation's name as words.
+
+    >>> expectation("expect_column_values_to_not_be_null")
+    'column values to not be null'
+    """
+    return name.removeprefix("expect_").replace("_", " ")
+
+
+def details_text(details: str, limit: int) -> words.Text:
+    """The details of a score, one fact a line."""
+    facts = json.loads(details)
+    if not isinstance(facts, dict):
+        return words.shown(details, limit)
+    lines = (f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}" for key, value in facts.items())
+    return words.shown("\n".join(lines), limit)

@@ -1,0 +1,79 @@
+"""Numbers and texts as a page shows them: three significant digits, nothing invisible, nothing endless."""
+
+import re
+from math import floor, isnan, log10
+from typing import NamedTuple
+
+NONE = "–"
+SMALLEST_SHOWN = 1e-6
+UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""Controls, and marks that reorder the text around them; joiners and plain direction marks are part of writing."""
+
+
+class Text(NamedTuple):
+    """A text made harmless to look at, and what was left out of it."""
+
+    shown: str
+    note: str = ""
+
+
+def number(value: float | None) -> str:
+    """Three significant digits.
+
+    >>> number(0.71349), number(1), number(0), number(-12.345), number(1234567), number(None)
+    ('0.713', '1.00', '0', '−12.3', '1,230,000', '–')
+    """
+    if value is None or isnan(value):
+        return NONE
+    rounded = float(f"{value:.3g}")
+    if abs(rounded) < SMALLEST_SHOWN:
+        return "0" if value == 0 else f"{rounded:g}".replace("-", "−")
+    return f"{rounded:,.{max(0, 2 - floor(log10(abs(rounded))))}f}".replace("-", "−")
+
+
+def percent(share: float | None) -> str:
+    """A share in percent; 0% and 100% mean none and all.
+
+    >>> percent(0.71349), percent(1), percent(0.9999), percent(0.0001), percent(0)
+    ('71.3%', '100%', '>99.9%', '<0.1%', '0%')
+    """
+    if share is None or isnan(share):
+        return NONE
+    if share in (0, 1):
+        return f"{share:.0%}"
+    text = f"{share:.1%}"
+    return {"100.0%": ">99.9%", "0.0%": "<0.1%"}.get(text, text)
+
+
+def count(n: float) -> str:
+    """A count with thousands separators; what is no whole number as `number` shows it.
+
+    >>> count(12345), count(2.5)
+    ('12,345', '2.50')
+    """
+    return f"{int(n):,}" if n == int(n) else number(n)
+
+
+def answers(n: int) -> str:
+    """A number of answers in words.
+
+    >>> answers(1), answers(1200)
+    ('1 answer', '1,200 answers')
+    """
+    return f"{n:,} answer{'' if n == 1 else 's'}"
+
+
+def visible(text: str) -> str:
+    r"""The text with what could hide or reorder something spelled out.
+
+    >>> visible("a\x00b \u202egnp.exe")
+    'a⟨U+0000⟩b ⟨U+202E⟩gnp.exe'
+    """
+    return UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def shown(text: str, limit: int) -> Text:
+    """The text, or its first `limit` characters and a note that says so."""
+    if len(text) <= limit:
+        return Text(visible(text))
+    return Text(visible(text[:limit]) + "…", f"cut: the first {limit:,} of {len(text):,} characters")

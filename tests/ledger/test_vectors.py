@@ -1,0 +1,212 @@
+"""The store of vectors: content-named Arrow segments, and evidence in key order that is the same for everybody."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.errors import LedgerError
+from tasks.ledger.vector_file import key_array
+from tasks.ledger.vectors import VectorEvidence, Vectors
+
+A, B, C, ZERO = b"a" * 32, b"b" * 32, b"c" * 31 + b"\0", b"\0" * 32
+
+
+def floats(*rows: list[float]) -> np.ndarray:
+    return np.array(rows, np.float32)
+
+
+def stored(path: Path, **entries: list[float]) -> Vectors:
+    vectors = Vectors(path)
+    vectors.add([name.encode() * 32 for name in entries], floats(*entries.values()))
+    return vectors
+
+
+def written(vectors: Vectors, keys: list[bytes], folder: Path) -> bytes:
+    vectors.use(keys)
+    vectors.write_evidence(folder)
+    return (folder / "vectors.arrow").read_bytes()
+
+
+def test_vectors_come_back_in_the_order_asked_for(tmp_path: Path) -> None:
+    vectors = Vectors(tmp_path)
+    vectors.add([B, A], floats([1, 2], [3, 4]))
+    vectors.add([C, ZERO], floats([5, 6], [7, 8]))
+
+    for store in (vectors, Vectors(tmp_path)):
+        assert store.known([A, b"x" * 32, C]).tolist() == [True, False, True]
+        assert store.lookup([C, A, B, A, ZERO]).tolist() == [[5, 6], [3, 4], [1, 2], [3, 4], [7, 8]]
+
+
+def test_keys_come_as_bytes_arrow_or_numpy() -> None:
+    arrow = pa.array([A, ZERO, C], pa.binary(32))
+    numbers = np.frombuffer(A + ZERO + C, np.uint8).reshape(3, 32)
+
+    for keys in ([A, ZERO, C], arrow, pa.chunked_array([arrow[:1], arrow[1:]]), numbers, arrow[0:3]):
+        assert key_array(keys).tobytes() == A + ZERO + C
+    assert key_array(arrow[1:2]).tobytes() == ZERO
+    assert len(key_array([])) == len(key_array(pa.array([], pa.binary(32)))) == 0
+
+
+@pytest.mark.parametrize("keys", [[b"short"], pa.array([A, None], pa.binary(32)), pa.array(["text"])])
+def test_other_keys_are_refused(keys: object) -> None:
+    with pytest.raises(ValueError, match="keys are 32 bytes"):
+        key_array(keys)  # type: ignore[arg-type]
+
+
+def test_a_missing_key_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="1 vectors are not there.*" + A.hex()):
+        stored(tmp_path, b=[1.0]).lookup([A, B])
+
+
+@pytest.mark.parametrize(
+    "vectors", [floats([1]), np.zeros((2, 2)), floats([1], [np.nan]), np.zeros(2, np.float32), np.zeros((2, 1, 1), "f4")]
+)
+def test_vectors_that_do_not_fit_are_refused(tmp_path: Path, vectors: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="shape|finite"):
+        Vectors(tmp_path).add([A, B], vectors)
+
+
+def test_each_call_adds_one_segment_named_by_its_content(tmp_path: Path) -> None:
+    for store, order in (("one", [0, 1]), ("two", [1, 0])):
+        vectors = Vectors(tmp_path / store)
+        vectors.add([[A, B][i] for i in order], floats([1], [2])[order])
+
+    (one,), (two,) = ((path.name for path in (tmp_path / store).iterdir()) for store in ("one", "two"))
+    assert one == two
+
+
+def test_a_damaged_segment_is_named(tmp_path: Path) -> None:
+    stored(tmp_path, a=[1.0, 2.0])
+    (segment,) = tmp_path.iterdir()
+    content = segment.read_bytes()
+    segment.write_bytes(content.replace(floats([1, 2]).tobytes(), floats([1, 3]).tobytes()))
+
+    with pytest.raises(LedgerError, match="damaged"):
+        Vectors(tmp_path).lookup([A])
+
+
+def test_a_truncated_segment_is_named(tmp_path: Path) -> None:
+    stored(tmp_path, a=[1.0, 2.0])
+    (segment,) = tmp_path.iterdir()
+    segment.write_bytes(segment.read_bytes()[:-20])
+
+    with pytest.raises(LedgerError, match=segment.name):
+        Vectors(tmp_path)
+
+
+def test_the_same_data_give_the_same_evidence(tmp_path: Path) -> None:
+    one = stored(tmp_path / "one", a=[1.0, 0.0], b=[0.0, 1.0], x=[9.0, 9.0])
+    two = stored(tmp_path / "two", b=[0.0, 1.0])
+    two.add([A], floats([1, 0]))
+
+    first = written(one, [B, A, B], tmp_path / "e1")
+    second = written(two, [A, B], tmp_path / "e2")
+
+    assert first == second
+    evidence = VectorEvidence(tmp_path / "e1")
+    assert evidence.keys.tobytes() == A + B
+    assert evidence.dimension == 2
+    assert evidence.lookup([B]).tolist() == [[0, 1]]
+    assert evidence.take(np.array([1, 0])).tolist() == [[0, 1], [1, 0]]
+    assert pickle.loads(pickle.dumps(evidence)).lookup([A]).tolist() == [[1, 0]]
+    with pytest.raises(LedgerError, match="1 vectors"):
+        evidence.lookup([C])
+
+
+def test_evidence_has_the_documented_schema(tmp_path: Path) -> None:
+    written(stored(tmp_path / "s", a=[1.0, 0.0, 2.0]), [A], tmp_path)
+
+    schema = pa.ipc.open_file(tmp_path / "vectors.arrow").schema
+
+    assert schema.names == ["key", "vector"]
+    assert schema.field("key").type == pa.binary(32)
+    assert schema.field("vector").type == pa.list_(pa.float32(), 3)
+
+
+def test_evidence_of_nothing_can_be_read(tmp_path: Path) -> None:
+    written(Vectors(tmp_path / "s"), [], tmp_path)
+
+    assert len(VectorEvidence(tmp_path).keys) == 0
+    assert Vectors(tmp_path / "other").take_in(tmp_path) == 0
+
+
+def test_evidence_is_written_in_batches(tmp_path: Path) -> None:
+    count = 65_536 + 5
+    keys = np.arange(count, dtype=">u8").repeat(4).view(np.uint8).reshape(count, 32)
+    vectors = Vectors(tmp_path / "s")
+    vectors.add(keys, np.arange(count, dtype=np.float32).reshape(-1, 1))
+    written(vectors, keys, tmp_path)
+
+    reader = pa.ipc.open_file(tmp_path / "vectors.arrow")
+
+    assert [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)] == [65_536, 5]
+    assert VectorEvidence(tmp_path).lookup(keys[[65_540, 3]]).ravel().tolist() == [65_540, 3]
+    other = Vectors(tmp_path / "other")
+    assert other.take_in(tmp_path) == count
+    assert other.lookup(keys[[65_540, 3]]).ravel().tolist() == [65_540, 3]
+
+
+def test_taking_in_adds_what_is_new_once(tmp_path: Path) -> None:
+    written(stored(tmp_path / "one", a=[1.0], b=[2.0]), [A, B], tmp_path)
+    two = stored(tmp_path / "two", b=[2.0])
+
+    assert [two.take_in(tmp_path), two.take_in(tmp_path)] == [1, 0]
+    assert two.disagreements == 0
+    assert Vectors(tmp_path / "two").lookup([A, B]).tolist() == [[1], [2]]
+
+
+def test_where_they_disagree_the_evidence_wins_else_the_smaller_sha256(tmp_path: Path) -> None:
+    winners = set()
+    for here, there in (("one", "two"), ("two", "one")):
+        values = {"one": 1.0, "two": 2.0}
+        written(stored(tmp_path / here / "x", a=[values[there]]), [A], tmp_path / here)
+        vectors = stored(tmp_path / here / "s", a=[values[here]], b=[0.0])
+
+        assert vectors.take_in(tmp_path / here) == 1
+        assert vectors.disagreements == 1
+        assert vectors.lookup([A, B]).tolist() == [[values[there]], [0.0]]
+        assert vectors.take_in(tmp_path / here) == 0
+        winners.add(Vectors(tmp_path / here / "s").lookup([A]).item())
+
+    assert len(winners) == 1
+
+
+def test_damaged_evidence_is_named(tmp_path: Path) -> None:
+    (tmp_path / "vectors.arrow").write_bytes(b"ARROW1 and nothing else")
+
+    with pytest.raises(LedgerError, match=r"vectors\.arrow"):
+        Vectors(tmp_path / "s").take_in(tmp_path)
+
+
+def test_models_of_two_dimensions_live_in_one_store(tmp_path: Path) -> None:
+    stored(tmp_path, a=[1.0, 2.0])
+    both = stored(tmp_path, b=[1.0])
+
+    assert both.lookup([A]).shape == (1, 2)
+    assert both.lookup([B]).shape == (1, 1)
+    with pytest.raises(LedgerError, match="dimension"):
+        both.lookup([A, B])
+
+
+@given(st.dictionaries(st.binary(min_size=32, max_size=32), st.integers(-9, 9), min_size=1, max_size=20), st.data())
+@settings(max_examples=30, deadline=None)
+def test_any_keys_come_back_whatever_the_segments(
+    tmp_path_factory: pytest.TempPathFactory, entries: dict[bytes, int], data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    vectors, keys = Vectors(folder / "s"), list(entries)
+    cut = data.draw(st.integers(0, len(keys)))
+    for part in (keys[:cut], keys[cut:]):
+        vectors.add(part, np.array([[entries[key], 1] for key in part], np.float32).reshape(-1, 2))
+    written(vectors, keys, folder)
+
+    asked = data.draw(st.lists(st.sampled_from(keys), min_size=1))
+
+    for source in (vectors, Vectors(folder / "s"), VectorEvidence(folder)):
+        assert source.lookup(asked)[:, 0].tolist() == [entries[key] for key in asked]
+    assert VectorEvidence(folder).keys.tobytes() == b"".join(sorted(keys))

@@ -1,0 +1,303 @@
+"""The store of verdicts: durable at once, readable after any death, and the same evidence for the same data."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks import ledger
+from tasks.errors import LedgerError
+from tasks.ledger.verdicts import Entry, Verdicts, canonical
+
+
+def entry(name: str, reason: str | None = "same", raw: str | None = "{}", verdict: float | None = 1.0) -> Entry:
+    return Entry(
+        key=name[0] * 64,
+        metric="meaning_match",
+        prompt="p",
+        draw=0,
+        raw=raw,
+        verdict=verdict,
+        reason=reason,
+        problem=None if verdict is not None else "timeout",
+        model="m-1",
+        tokens={"prompt": 10, "completion": 3},
+        latency=0.25,
+        attempts=1,
+    )
+
+
+def segments(store: Path) -> list[str]:
+    return sorted(path.name for path in store.iterdir())
+
+
+def evidence_of(verdicts: Verdicts, keys: str, folder: Path) -> bytes:
+    verdicts.use(key * 64 for key in keys)
+    verdicts.write_evidence(folder)
+    return (folder / "verdicts.jsonl").read_bytes()
+
+
+def test_an_entry_comes_back_from_another_process_view_of_the_store(tmp_path: Path) -> None:
+    with Verdicts(tmp_path) as writer:
+        writer.add([entry("a")])
+
+    assert Verdicts(tmp_path).get(["a" * 64, "b" * 64]) == {"a" * 64: entry("a")}
+
+
+def test_a_verdict_counts_before_its_writer_is_done(tmp_path: Path) -> None:
+    writer = Verdicts(tmp_path)
+    writer.add([entry("a")])
+
+    reader = Verdicts(tmp_path)
+    writer.add([entry("b")])
+    writer.close()
+
+    assert set(reader.get(["a" * 64])) == {"a" * 64}
+    assert set(Verdicts(tmp_path).get(["a" * 64, "b" * 64])) == {"a" * 64, "b" * 64}
+
+
+def test_closing_leaves_one_segment_named_by_its_content(tmp_path: Path) -> None:
+    with Verdicts(tmp_path) as writer:
+        writer.add([entry("b")])
+        writer.add([entry("a")])
+
+    content = canonical(entry("a")) + b"\n" + canonical(entry("b")) + b"\n"
+    assert segments(tmp_path) == [f"{hashlib.sha256(content).hexdigest()}.jsonl"]
+
+
+def test_the_same_verdicts_make_the_same_segment_whatever_their_order(tmp_path: Path) -> None:
+    for store, names in (("one", "abc"), ("two", "cab")):
+        with Verdicts(tmp_path / store) as writer:
+            for name in names:
+                writer.add([entry(name)])
+
+    assert segments(tmp_path / "one") == segments(tmp_path / "two")
+
+
+@pytest.mark.parametrize("torn", [b'{"key":"', b'{"key":"bbbb"}', b"\x00\x00\x00\n", b"[]\n", b"nonsense\n"])
+def test_a_torn_line_of_a_dead_writer_is_left_out(tmp_path: Path, torn: bytes) -> None:
+    (tmp_path / "journal-dead.jsonl").write_bytes(canonical(entry("a")) + b"\n" + torn)
+
+    verdicts = Verdicts(tmp_path)
+
+    assert set(verdicts.get(["a" * 64, "b" * 64])) == {"a" * 64}
+    assert not (tmp_path / "journal-dead.jsonl").exists()
+    assert len(segments(tmp_path)) == 1
+
+
+def test_an_empty_journal_of_a_dead_writer_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "journal-dead.jsonl").write_bytes(b"")
+
+    Verdicts(tmp_path)
+
+    assert segments(tmp_path) == []
+
+
+def test_the_journal_of_a_living_writer_is_left_alone(tmp_path: Path) -> None:
+    writer = Verdicts(tmp_path)
+    writer.add([entry("a")])
+
+    Verdicts(tmp_path).close()
+
+    assert [name.startswith("journal-") for name in segments(tmp_path)] == [True]
+
+
+def test_a_damaged_segment_is_named_with_what_to_do(tmp_path: Path) -> None:
+    with Verdicts(tmp_path) as writer:
+        writer.add([entry("a")])
+    (segment,) = tmp_path.iterdir()
+    segment.write_bytes(segment.read_bytes().replace(b"same", b"sane"))
+
+    with pytest.raises(LedgerError, match=rf"{segment.name}: damaged.*\n.*data/ledger"):
+        Verdicts(tmp_path)
+
+
+def test_two_stores_merge_by_copying_files(tmp_path: Path) -> None:
+    for store, names in (("one", "ab"), ("two", "bc")):
+        with Verdicts(tmp_path / store) as writer:
+            writer.add([entry(name) for name in names])
+    for path in (tmp_path / "two").iterdir():
+        path.rename(tmp_path / "one" / path.name)
+
+    merged = Verdicts(tmp_path / "one")
+
+    assert set(merged.get(name * 64 for name in "abcd")) == {name * 64 for name in "abc"}
+    assert merged.disagreements == 0
+
+
+def test_evidence_is_what_is_used_in_key_order_once(tmp_path: Path) -> None:
+    verdicts = Verdicts(tmp_path / "store")
+    verdicts.add([entry("c"), entry("a"), entry("b")])
+
+    written = evidence_of(verdicts, "cac", tmp_path / "evidence")
+
+    assert written == canonical(entry("a")) + b"\n" + canonical(entry("c")) + b"\n"
+
+
+def test_evidence_alone_gives_the_same_evidence_again(tmp_path: Path) -> None:
+    verdicts = Verdicts(tmp_path / "store")
+    verdicts.add([entry("c"), entry("a", raw=None, verdict=None)])
+    written = evidence_of(verdicts, "ac", tmp_path / "evidence")
+
+    other = Verdicts(tmp_path / "other")
+
+    assert other.take_in(tmp_path / "evidence") == 1
+    assert evidence_of(other, "ac", tmp_path / "again") == written
+
+
+def test_taking_in_twice_adds_nothing(tmp_path: Path) -> None:
+    verdicts = Verdicts(tmp_path / "store")
+    verdicts.add([entry("a")])
+    evidence_of(verdicts, "a", tmp_path / "evidence")
+    other = Verdicts(tmp_path / "other")
+
+    assert [other.take_in(tmp_path / "evidence"), other.take_in(tmp_path / "evidence")] == [1, 0]
+    assert Verdicts(tmp_path / "other").take_in(tmp_path / "evidence") == 0
+
+
+def test_where_they_disagree_the_evidence_wins_and_it_is_counted(tmp_path: Path) -> None:
+    for store, reason in (("one", "mine"), ("two", "theirs")):
+        with Verdicts(tmp_path / store) as writer:
+            writer.add([entry("a", reason)])
+            evidence_of(writer, "a", tmp_path / f"{store}-evidence")
+
+    for first, second in (("one", "two"), ("two", "one")):
+        verdicts = Verdicts(tmp_path / first)
+        verdicts.take_in(tmp_path / f"{second}-evidence")
+        winner = {"one": "mine", "two": "theirs"}[second]
+        assert verdicts.get(["a" * 64])["a" * 64]["reason"] == winner
+        assert verdicts.disagreements == 1
+
+
+def test_without_evidence_the_smaller_sha256_wins_in_every_store(tmp_path: Path) -> None:
+    for store, order in (("one", ["x", "y"]), ("two", ["y", "x"])):
+        for reason in order:
+            with Verdicts(tmp_path / store) as writer:
+                writer.add([entry("a", reason)])
+
+    winners = {Verdicts(tmp_path / store).get(["a" * 64])["a" * 64]["reason"] for store in ("one", "two")}
+
+    assert len(winners) == 1
+
+
+def test_an_entry_without_a_reply_is_evidence_but_no_part_of_the_store(tmp_path: Path) -> None:
+    failed = entry("a", None, raw=None, verdict=None)
+    verdicts = Verdicts(tmp_path / "store")
+    verdicts.add([failed])
+
+    assert verdicts.get(["a" * 64]) == {"a" * 64: failed}
+    assert segments(tmp_path / "store") == []
+    evidence_of(verdicts, "a", tmp_path / "evidence")
+    again = Verdicts(tmp_path / "store")
+    again.take_in(tmp_path / "evidence")
+    assert again.get(["a" * 64]) == {"a" * 64: failed}
+
+
+def test_a_later_answer_replaces_the_failure_of_the_evidence(tmp_path: Path) -> None:
+    verdicts = Verdicts(tmp_path / "store")
+    verdicts.add([entry("a", None, raw=None, verdict=None)])
+    verdicts.add([entry("a", "answered")])
+
+    assert verdicts.get(["a" * 64])["a" * 64]["reason"] == "answered"
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]\n", b'{"key":"a"}\n', b'{"raw":null}\n', b'{"key":"a","raw":NaN}\n'])
+def test_damaged_evidence_is_named_with_its_line(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "verdicts.jsonl").write_bytes(canonical(entry("a")) + b"\n" + line)
+
+    with pytest.raises(LedgerError, match=r"verdicts\.jsonl, line 2: .*\n.*dvc checkout"):
+        Verdicts(tmp_path / "store").take_in(tmp_path)
+
+
+def test_evidence_of_an_unknown_verdict_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="a{64} is used"):
+        evidence_of(Verdicts(tmp_path / "store"), "a", tmp_path)
+
+
+def test_a_store_that_cannot_be_made_names_the_variable(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(LedgerError, match="GOLDMETER_LEDGER"):
+        Verdicts(tmp_path / "file" / "judge")
+
+
+@given(reason=st.text(), raw=st.text(st.characters(codec=None)))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, reason: str, raw: str) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    with Verdicts(folder / "store") as verdicts:
+        verdicts.add([entry("a", reason, raw)])
+        evidence_of(verdicts, "a", folder / "evidence")
+    other = Verdicts(folder / "other")
+    other.take_in(folder / "evidence")
+
+    for each in (Verdicts(folder / "store"), other):
+        assert each.get(["a" * 64]) == {"a" * 64: entry("a", reason, raw)}
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\r\nb", "\x00", "\u2028\u2029\x85", "😀", "\ud83d", '"},{"key":"', "\\"])
+def test_hostile_texts_come_back_as_they_were(tmp_path: Path, text: str) -> None:
+    verdicts = Verdicts(tmp_path / "store")
+    verdicts.add([entry("a", text, text), entry("b")])
+
+    assert evidence_of(verdicts, "ab", tmp_path / "evidence").count(b"\n") == 2
+    assert Verdicts(tmp_path / "store").get(["a" * 64])["a" * 64]["raw"] == text
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from tasks.ledger.verdicts import Verdicts
+verdicts = Verdicts(Path(sys.argv[1]))
+for number in range(1_000_000):
+    key = f"{number:064d}"
+    verdicts.add([dict(key=key, metric="m", prompt="p", draw=0, raw="x" * 5000, verdict=1.0, reason="", problem=None,
+                       model="m", tokens=None, latency=0.0, attempts=1)])
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("answers", [1, 7, 40])
+def test_nothing_acknowledged_is_lost_by_sigkill(tmp_path: Path, answers: int) -> None:
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout
+    acknowledged = [int(writer.stdout.readline()) for _ in range(answers)]
+    os.kill(writer.pid, signal.SIGKILL)
+    acknowledged += [int(line) for line in writer.stdout.read().split("\n")[:-1]]
+    writer.wait()
+
+    keys = [f"{number:064d}" for number in acknowledged]
+
+    assert sorted(Verdicts(tmp_path).get(keys)) == keys
+    assert [name.startswith("journal-") for name in segments(tmp_path)] == [False]
+
+
+def test_the_root_is_in_the_git_folder_that_all_worktrees_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GOLDMETER_LEDGER", raising=False)
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run([*git, "init", "-q", tmp_path / "main"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "one"], cwd=tmp_path / "main", check=True)
+    subprocess.run([*git, "worktree", "add", "-q", tmp_path / "side"], cwd=tmp_path / "main", check=True)
+
+    roots = []
+    for folder in ("main", "side"):
+        monkeypatch.chdir(tmp_path / folder)
+        roots.append(ledger.root())
+
+    assert roots == [tmp_path / "main" / ".git" / "goldmeter" / "ledger"] * 2
+
+
+def test_the_root_outside_git_and_by_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.delenv("GOLDMETER_LEDGER", raising=False)
+    assert ledger.root() == tmp_path / ".goldmeter" / "ledger"
+
+    monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "mine"))
+    assert ledger.root() == tmp_path / "mine"

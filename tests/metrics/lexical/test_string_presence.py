@@ -1,0 +1,60 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tasks.metrics.lexical.string_presence import StringPresence
+from tasks.metrics.pairs import Pairs
+
+
+def rows(responses, references, **options):
+    metric = StringPresence(**options)
+    return metric.score(metric.stats(Pairs.of(responses, references)))
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "options", "expected"),
+    [
+        ("It is Paris.", "Paris", {}, 1.0),
+        ("Paris", "It is Paris.", {}, 0.0),
+        ("It is paris.", "Paris", {}, 0.0),
+        ("It is paris.", "Paris", {"case_sensitive": False}, 1.0),
+        ("about 1,000 people", "1000", {}, 0.0),
+        ("about 1,000 people", "1000", {"normalize": True}, 1.0),
+        ("It is the “New  York”!", "new york", {"normalize": True}, 1.0),
+        ("minus -5 degrees", "5", {"normalize": True}, 1.0),
+        ("wow!!!", "!!!", {}, 1.0),
+        ("wow!!!", "!!!", {"normalize": True}, 0.0),  # nothing is left of the reference only
+        ("!!!", "!!!", {"normalize": True}, 1.0),
+        ("!!!", "???", {"normalize": True}, 0.0),
+        ("Paris", "", {}, 0.0),
+    ],
+)
+def test_presence(response, reference, options, expected):
+    assert rows([response], [reference], **options).tolist() == [expected]
+
+
+def test_any_reference_will_do():
+    assert rows(["It is NYC"], [["New York", "NYC"]]).tolist() == [1.0]
+
+
+def test_normalised_texts_of_the_pairs_are_used():
+    pairs = Pairs(
+        pa.array(["the Paris", None]),
+        pa.array([["Rome", "A Paris"], ["x"]]),
+        normalized=(pa.array(["paris", None], pa.string()), pa.array(["rome", "paris", "x"])),
+    )
+    metric = StringPresence(normalize=True)
+
+    assert metric.score(metric.stats(pairs)).tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
+
+
+def test_a_missing_response_is_not_measured_and_a_blank_one_is_wrong():
+    scores = rows([None, " "], ["Paris", " "])
+
+    assert np.isnan(scores[0])
+    assert scores[1] == 0.0
+
+
+def test_takes_no_threshold():
+    with pytest.raises(ValueError, match="binary"):
+        StringPresence(threshold=0.5)

@@ -1,0 +1,112 @@
+import pkgutil
+
+import pytest
+
+from tasks.errors import ParamsError
+from tasks.metrics import catalogue
+from tasks.metrics.catalogue import configure, families, family_of, metric, metric_class, names
+from tasks.metrics.lexical.bleu import Bleu
+
+
+def test_a_metric_is_a_module_of_its_family():
+    assert {"bleu", "gleu", "f1", "exact_match", "accuracy"} <= set(names("lexical"))
+    assert names("lexical") == sorted(names("lexical"))
+    assert "lexical" in families()
+
+
+def test_every_metric_of_every_family_has_one_class_named_like_it():
+    for family in families():
+        for name in names(family):
+            cls = metric_class(family, name)
+            assert cls.__name__.lower() == name.replace("_", "")
+            assert metric(name) is cls
+            assert family_of(name) == family
+
+
+def test_a_new_file_is_a_new_metric(tmp_path, monkeypatch):
+    (tmp_path / "lexical").mkdir()
+    for module in ("__init__.py", "length.py", "_tables.py"):
+        (tmp_path / "lexical" / module).touch()
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(catalogue, "_HERE", tmp_path)
+
+    assert families() == ["lexical"]
+    assert names("lexical") == ["length"]
+
+
+def test_options_and_none_at_all():
+    assert configure("lexical", "bleu", {"max_order": 2, "threshold": None}) == Bleu(max_order=2)
+    assert configure("lexical", "bleu", None) == Bleu()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("blue", {}, r"^lexical\.blue: unknown metric 'blue'; did you mean bleu\? allowed: accuracy, bleu, "),
+        (
+            "bleu",
+            {"smothing": 1},
+            r"^lexical\.bleu\.smothing: unknown option .*did you mean smoothing\? allowed: profile, ",
+        ),
+        (
+            "bleu",
+            {"smoothing": "mehtod4"},
+            r"^lexical\.bleu\.smoothing: unknown value 'mehtod4'; "
+            r"allowed: none, floor, add-k, exp, method1, method2, method3, method4$",
+        ),
+        (
+            "bleu",
+            {"max_order": 0},
+            r"^lexical\.bleu\.max_order: 0 given; allowed: greater than or equal to 1$",
+        ),
+        ("bleu", {"max_order": "four"}, r"^lexical\.bleu\.max_order: 'four' given; allowed: a valid integer"),
+        (
+            "bleu",
+            {"threshold": 3},
+            r"^lexical\.bleu\.threshold: threshold 3 is outside the bounds of bleu, 0 to 1$",
+        ),
+        (
+            "bleu",
+            {"tokenizer": "14a"},
+            r"^lexical\.bleu\.tokenizer: unknown tokenizer '14a'; allowed: 13a\+cjk, ",
+        ),
+        (
+            "bleu",
+            {"profile": "azur"},
+            r"^lexical\.bleu\.profile: unknown profile 'azur'; allowed: default, nltk, azure, ",
+        ),
+        ("exact_match", {"threshold": 1}, r"^lexical\.exact_match\.threshold: exact_match is binary"),
+        ("gleu", {"min_order": 5}, r"^lexical\.gleu\.min_order: min_order 5 is above max_order 4$"),
+        (
+            "bleu",
+            ["smoothing"],
+            r"^lexical\.bleu: expected options, such as \{threshold: 0\.5\}, not \['smoothing'\]$",
+        ),
+    ],
+)
+def test_a_wrong_option_is_named_with_its_path_and_what_is_allowed(name, options, message):
+    with pytest.raises(ParamsError, match=message):
+        configure("lexical", name, options)
+
+
+def test_all_wrong_options_are_named_at_once():
+    with pytest.raises(ParamsError) as error:
+        configure("lexical", "bleu", {"max_order": 0, "lowercase": "sometimes"})
+
+    assert [line.partition(":")[0] for line in str(error.value).splitlines()] == [
+        "lexical.bleu.max_order",
+        "lexical.bleu.lowercase",
+    ]
+
+
+def test_an_unknown_family_or_metric():
+    with pytest.raises(ParamsError, match=r"unknown family 'lexcial'; did you mean lexical\? allowed: "):
+        names("lexcial")
+    with pytest.raises(ParamsError, match=r"unknown metric 'rogue'; did you mean rouge\? allowed: "):
+        metric("rogue")
+
+
+def test_no_module_of_a_family_is_overlooked():
+    found = {module.name for module in pkgutil.iter_modules([str(catalogue._HERE / "lexical")])}
+
+    assert {name for name in found if not name.startswith("_")} == set(names("lexical"))

@@ -1,0 +1,29 @@
+import numpy as np
+
+from tasks.metrics.fallback import lengths, token_fallback
+from tasks.metrics.pairs import Pairs
+
+
+def test_texts_without_tokens_are_compared_as_they_are_and_others_left_to_the_metric():
+    pairs = Pairs.of(
+        ["!!!", "!!!", "a", "!!!", "a", None], [["!!!", "?!"], ["word"], ["!!!"], ["!!! "], ["b"], ["!!!"]]
+    )
+
+    scores = token_fallback(pairs.tokens("words"), pairs)
+
+    assert np.array_equal(scores, [1.0, 0.0, 0.0, 0.0, 0.0, np.nan, 0.0], equal_nan=True)
+
+
+def test_case_is_ignored():
+    pairs = Pairs.of(["<Skipped>"], ["<SKIPPED>"])  # 13a: three tokens each; no tokens under a stricter eye
+    marks = Pairs.of(["ⓢ"], ["Ⓢ"])  # circled letters are symbols
+
+    assert np.isnan(token_fallback(pairs.tokens("13a"), pairs)).all()
+    assert token_fallback(marks.tokens("words"), marks).tolist() == [1.0]
+
+
+def test_lengths_are_numbers_of_tokens():
+    tokens = Pairs.of(["a b c", None, ""], ["x", "x y", "z"]).tokens("whitespace")
+
+    assert lengths(tokens.responses).tolist() == [3, 0, 0]
+    assert lengths(tokens.references).tolist() == [1, 2, 1]

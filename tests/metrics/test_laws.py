@@ -1,0 +1,177 @@
+"""Laws of all lexical metrics: a metric that is added to the folder is tested the same day."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.metrics.catalogue import configure, metric_class, names
+from tasks.metrics.pairs import Pairs
+
+FAMILY = "lexical"
+METRICS = [pytest.param(configure(FAMILY, name, {}), id=name) for name in names(FAMILY)]
+PROFILES = [
+    *METRICS,
+    *(
+        pytest.param(configure(FAMILY, name, {"profile": profile}), id=f"{name}-{profile}")
+        for name in names(FAMILY)
+        for profile in metric_class(FAMILY, name).profiles
+    ),
+]
+BEST_OF_REFERENCES = [case for case in PROFILES if "|refs:pooled|" not in case.values[0].signature()]
+IDENTICAL = [
+    "Paris", "New York", "The", "a", "an a the", "It is Paris. It is big.", "U.S.A.", "forty-two", "x\ny\t z ",
+    "Привет, мир", "مرحبا بالعالم", "नमस्ते दुनिया", "สวัสดี", "東京タワー", "ひらがな カタカナ", "안녕하세요 세계",
+    "ΐ ŉ ǰ İ ß ﬁ", "42", "-5", "3.5", "½", "1,000", "12:30", "$5", "!!!", "...", "?", "-\n-", "<skipped>", "&quot;",
+    "&amp;lt;", "``''", "😀", "❤️", "👩🏽‍🚀 🇫🇷", "1️⃣", "\u200b", "\u0301", "´", "\x00", "_", "the. a! AN?",
+]  # fmt: skip
+WORDS = st.lists(
+    st.sampled_from(["the", "The", "cat", "cats", "sat", "Paris", "New", "York", ".", "!!!", "東京", "мир", "42", "😀"]),
+    min_size=1, max_size=6,
+).map(" ".join)  # fmt: skip
+TEXTS = WORDS | st.text(max_size=10)
+ROWS = st.lists(
+    st.tuples(TEXTS | st.none(), st.lists(TEXTS.filter(str.strip), min_size=1, max_size=3)), max_size=8
+)
+law = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+
+
+def stats(metric, rows):
+    return metric.stats(Pairs.of([response for response, _ in rows], [references for _, references in rows]))
+
+
+def columns(metric, rows):
+    """Scores of all columns; shape (n, columns)."""
+    scores = metric.column_scores(stats(metric, rows))
+    return np.stack([scores[column] for column in metric.columns], axis=-1)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("text", IDENTICAL)
+def test_identity(metric, text):
+    assert columns(metric, [(text, [text])]).tolist() == [[metric.bounds[1]] * len(metric.columns)]
+
+
+@law
+@given(texts=st.lists((st.text() | WORDS).filter(str.strip), max_size=8))
+@pytest.mark.parametrize("metric", METRICS)
+def test_identity_of_any_text(metric, texts):
+    assert (columns(metric, [(text, [text]) for text in texts]) == metric.bounds[1]).all()
+
+
+@law
+@given(rows=ROWS)
+@pytest.mark.parametrize("metric", PROFILES)
+def test_scores_are_within_bounds_or_missing_with_the_response(metric, rows):
+    scores = columns(metric, rows)
+
+    low, high = metric.bounds
+    missing = np.array([response is None for response, _ in rows], np.bool_)
+    assert (np.isnan(scores) == missing[:, None]).all()
+    assert ((scores[~missing] >= low) & (scores[~missing] <= high)).all()
+
+
+@law
+@given(rows=ROWS)
+@pytest.mark.parametrize("metric", PROFILES)
+def test_neither_row_order_nor_batch_size_matters(metric, rows):
+    together = stats(metric, rows)
+
+    assert np.array_equal(together, stats(metric, rows))
+    assert np.array_equal(together[::-1], stats(metric, rows[::-1]))
+    for i, row in enumerate(rows):
+        assert np.array_equal(together[i : i + 1], stats(metric, [row]))
+        assert np.array_equal(metric.score(together)[i], metric.score(together[i]), equal_nan=True)
+
+
+@law
+@given(rows=ROWS, more=TEXTS.filter(str.strip))
+@pytest.mark.parametrize("metric", BEST_OF_REFERENCES)
+def test_adding_a_reference_never_lowers_a_best_of_references_score(metric, rows, more):
+    before = metric.score(stats(metric, rows))
+    after = metric.score(stats(metric, [(response, [*references, more]) for response, references in rows]))
+
+    assert ((after >= before) | np.isnan(before)).all()
+
+
+@law
+@given(rows=ROWS)
+@pytest.mark.parametrize("metric", PROFILES)
+def test_the_corpus_score_ignores_what_was_not_measured(metric, rows):
+    measured = [(response, references) for response, references in rows if response is not None]
+
+    corpus = metric.score(stats(metric, rows).sum(axis=0))
+
+    assert np.array_equal(corpus, metric.score(stats(metric, measured).sum(axis=0)), equal_nan=True)
+    if measured and metric.corpus_is_mean and "aggregate" not in type(metric).model_fields:
+        assert corpus == pytest.approx(metric.score(stats(metric, measured)).mean())
+
+
+@pytest.mark.parametrize("metric", PROFILES)
+def test_no_response_is_unmeasured_and_a_blank_one_gets_the_lower_bound(metric):
+    rows = [(None, ["Paris"]), ("", ["Paris"]), (" \n\u00a0", ["the", " \n\u00a0"]), ("Paris", [])]
+
+    scores = columns(metric, rows)
+    details = metric.details(
+        Pairs.of([response for response, _ in rows], [references for _, references in rows])
+    )
+
+    assert np.isnan(scores[[0, 3]]).all()
+    assert (scores[1:3] == metric.bounds[0]).all()
+    assert json.loads(details[0]) == {"unmeasured": "no response"}
+    assert [json.loads(text) for text in details[1:3]] == [{"note": "empty response"}] * 2
+
+
+@pytest.mark.parametrize("metric", PROFILES)
+def test_statistics_of_zeros_are_unmeasured(metric):
+    width = stats(metric, [("a", ["a"])]).shape[1]
+
+    for scores in metric.column_scores(np.zeros((2, width))).values():
+        assert np.isnan(scores).all()
+    assert metric.result(metric.score(np.zeros((2, width)))).tolist() == ["unmeasured"] * 2
+
+
+@pytest.mark.parametrize("metric", PROFILES)
+def test_no_rows(metric):
+    assert columns(metric, []).shape == (0, len(metric.columns))
+
+
+@pytest.mark.parametrize("metric", PROFILES)
+def test_passes_from_the_threshold_on(metric):
+    low, high = metric.bounds
+    limit = high if metric.threshold is None else metric.threshold
+
+    scores = np.array([low, np.nextafter(limit, low), limit, high, np.nan])
+
+    assert low < limit <= high
+    assert metric.result(scores).tolist() == ["fail", "fail", "pass", "pass", "unmeasured"]
+
+
+@pytest.mark.parametrize("metric", PROFILES)
+def test_a_threshold_outside_the_bounds_is_refused(metric):
+    low, high = metric.bounds
+    message = "binary" if metric.threshold is None else f"bounds of {metric.name}, {low:g} to {high:g}"
+
+    with pytest.raises(ValueError, match=message):
+        type(metric)(profile=metric.profile, threshold=high + 0.5)
+
+
+@pytest.mark.parametrize("metric", PROFILES)
+def test_configurations_are_immutable_and_signed(metric):
+    assert metric.signature().startswith(f"{metric.name}|")
+    assert metric.signature().endswith(f"|v:{metric.version}")
+    assert metric.column in metric.columns
+    with pytest.raises(ValueError, match="frozen"):
+        metric.threshold = 0.1
+
+
+def test_signatures_differ_between_metrics_and_profiles():
+    for name in names(FAMILY):
+        signatures = {configure(FAMILY, name, {}).signature()}
+        for profile in metric_class(FAMILY, name).profiles:
+            signatures.add(configure(FAMILY, name, {"profile": profile}).signature())
+        assert len(signatures) > 1 or not metric_class(FAMILY, name).profiles

@@ -1,0 +1,119 @@
+"""Small tables as the stages before the report make them."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+
+from tasks.aggregate import Aggregate, aggregate
+from tasks.aggregate import Params as AggregateParams
+from tasks.report import Params, Report, report
+from tasks.tables import Parts, describe, write_part
+
+SECTION = {"rows_to_look_at": 6, "bins": 10, "max_chars": 200, "slice_values": 2, "small_n": 3}
+LABEL = {"metric": "label", "family": "dataset", "options": {}, "signature": "label|v:1"}
+LABEL |= {"rate_signature": "label|v:1|pass:1", "bounds": (0.0, 1.0), "threshold": None}
+LABEL |= {"higher_is_better": True, "corpus_is_mean": True}
+
+
+def column(metric, family, threshold, bounds=(0.0, 1.0)):
+    signature = f"{metric}|v:1"
+    return {
+        "metric": metric,
+        "family": family,
+        "options": {},
+        "bounds": bounds,
+        "higher_is_better": True,
+        "corpus_is_mean": True,
+        "signature": signature,
+        "threshold": threshold,
+        "rate_signature": f"{signature}|thr",
+    }
+
+
+def row(id, candidate, response, label, f1, meaning, *, input="What?", references=("Paris",), topic="places"):
+    """One answer: what people say, and what two metrics say; meaning None = failed."""
+    return locals()
+
+
+ROWS = [
+    row("q1", "aurora", "Paris", True, 1.0, 0.9),
+    row("q1", "borealis", "It may be Paris", False, 0.8, 0.85),
+    row("q2", "aurora", "The capital", True, 0.1, 0.3, topic="words"),
+    row("q2", "borealis", "", False, 0.0, 0.0, topic="words"),
+    row("q3", "aurora", "Rome", False, 0.0, 0.4, topic="words"),
+    row("q3", "borealis", "Paris", True, 1.0, None, topic="words"),
+    row("q4", "aurora", "Lutetia", False, 0.25, 0.55, topic="names"),
+    row("q4", "borealis", "Paris!", True, 1.0, 0.95, topic="names"),
+]
+
+
+def load_table(rows):
+    texts = ["id", "candidate", "input", "response"]
+    columns = {name: pa.array([each[name] for each in rows], pa.string()) for name in texts}
+    columns["references"] = pa.array([list(each["references"]) for each in rows], pa.list_(pa.string()))
+    columns["label"] = pa.array([each["label"] for each in rows], pa.bool_())
+    columns["group"] = pa.nulls(len(rows), pa.string())
+    columns["slices"] = pa.array([{"topic": each["topic"]} for each in rows], pa.struct([("topic", pa.string())]))
+    columns["content"] = columns["id"]
+    labelled = any(each["label"] is not None for each in rows)
+    return describe(pa.table(columns), {"columns": {"label": LABEL} if labelled else {}})
+
+
+def score_table(rows, name, family, threshold, values, details):
+    keys = {key: [each[key] for each in rows] for key in ("id", "candidate")}
+    columns = {**keys, name: pa.array(values, pa.float64()), f"{name}_details": pa.array(details, pa.string())}
+    return describe(pa.table(columns), {"columns": {name: column(name, family, threshold)}})
+
+
+def tables(rows):
+    """Table name → table; the judge is off."""
+    failed = [json.dumps({"unmeasured": "no vector"}) if each["meaning"] is None else None for each in rows]
+    meaning = [each["meaning"] for each in rows]
+    off = [json.dumps({"unmeasured": "judge disabled"})] * len(rows)
+    return {
+        "load": load_table(rows),
+        "lexical": score_table(rows, "f1", "lexical", 0.5, [each["f1"] for each in rows], [None] * len(rows)),
+        "semantic": score_table(rows, "semantic_similarity", "semantic", 0.7, meaning, failed),
+        "judge": score_table(rows, "meaning_match", "judge", None, [None] * len(rows), off),
+        "load_rejected": pa.table({"id": pa.array([], pa.string())}),
+        "embed": describe(pa.table({"key": pa.array([], pa.string())}), {"truncated": 1}),
+    }
+
+
+def parts_of(made, folder: Path, part_rows):
+    found = {}
+    for name, table in made.items():
+        (folder / name).mkdir(parents=True)
+        for number, start in enumerate(range(0, max(1, table.num_rows), part_rows)):
+            write_part(table.slice(start, part_rows), folder / name, number)
+        found[name] = Parts(folder / name)
+    return found
+
+
+def validation(success=True):
+    check = {"expectation": "expect_column_values_to_not_be_null", "columns": "id", "checked": 8, "failed": 0}
+    broken = {"expectation": "expect_column_values_to_be_between", "columns": "f1, max_value 1", "checked": 8, "failed": 2}
+    checks = [check | {"first": []}, *([] if success else [broken | {"first": ["q1/aurora", "q2/aurora"]}])]
+    return {"success": success, "counts": {"rows": 8, "rows_load": 1234567}, "checks": checks}
+
+
+def inputs(rows, folder: Path, part_rows=3, extra=()):
+    """The report's tables and documents, with the real estimates in them."""
+    made = parts_of(tables(rows) | dict(extra), folder, part_rows)
+    options = AggregateParams(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.5))
+    names = ("load", "load_rejected", "embed", "lexical", "semantic", "judge")
+    (written,) = aggregate(*(made[name] for name in names), options)
+    (folder / "aggregate").mkdir()
+    write_part(written["aggregate"], folder / "aggregate", 0)
+    documents = {"reports/metrics.json": json.loads(written["reports/metrics.json"])}
+    documents |= {f"reports/validation/{name}.json": validation() for name in ("load", "lexical")}
+    return [*(made[name] for name in ("load", "lexical", "semantic", "judge")), Parts(folder / "aggregate")], documents
+
+
+def written(rows, folder: Path, part_rows=3, section=None, documents=None, extra=()):
+    """What the report writes for these rows."""
+    made, found = inputs(rows, folder, part_rows, extra)
+    params = Params(report=Report(**(SECTION | (section or {}))))
+    (files,) = report(*made, params, documents=found | (documents or {}))
+    return files

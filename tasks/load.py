@@ -229,7 +229,7 @@ def counts(load: pa.Table, load_rejected: pa.Table) -> dict[str, float]:
         "rows_read": facts["rows_read"],
         "rows_loaded_or_rejected": load.num_rows + load_rejected.num_rows,
         # Parts are added up in floating point: 100 rows at 0.01 must allow 1 however they are divided.
-        "rejected_allowed": facts["rows_read"] * facts["max_rejected"],
+        "rejected_allowed": facts["rows_read"] * facts["max_rejected"] * (1 + 1e-9),
     }
 
 

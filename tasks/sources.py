@@ -54,7 +54,7 @@ class Records:
 
 
 def records(path: str | Path, pattern: str | None = None) -> Records:
-    """The records of a file, or of the files of a folder that match a glob pattern, sorted by path.
+    """The records of a file, or of the files of a folder that match a glob pattern, sorted; hidden files never match.
 
     Raises DataError when there is no such file, or its format is unknown.
     """
@@ -108,7 +108,7 @@ def _matching(folder: Path, pattern: str | None) -> list[Path]:
             f"{_name(folder)}: a folder; say which of its files in dataset.pattern, such as *.jsonl"
         )
     try:
-        files = sorted(path for path in folder.glob(pattern) if path.is_file())
+        files = sorted(path for path in folder.glob(pattern) if path.is_file() and path.name[0] != ".")
     except (NotImplementedError, ValueError) as error:
         raise DataError(f"dataset.pattern: {pattern!r} can't be used: {error}") from None
     if not files:

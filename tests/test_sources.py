@@ -150,6 +150,13 @@ def test_a_folder_is_read_in_the_order_of_its_paths(write):
     ]
 
 
+def test_hidden_files_match_no_pattern(write):
+    write("in/a.csv", "a\n1\n")
+    write("in/.gitignore", "/a.csv\n")
+
+    assert [r.file for r in records("in", "*")] == ["in/a.csv"]
+
+
 def test_records_can_be_iterated_again(write):
     source = records(write("a.csv", "a\n1\n2\n"))
 

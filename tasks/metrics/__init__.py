@@ -50,7 +50,7 @@ def _of_family(family: str, function: str) -> Callable[..., Any]:
     module = import_module(f"tasks.metrics.{family}")
     if not hasattr(module, function):
         raise ParamsError(
-            f"metrics of family {family} can't be scored here; allowed: metrics of family lexical"
+            f"metrics of family {family} can't be scored from Python: {module.__name__} has no {function}"
         )
     found: Callable[..., Any] = getattr(module, function)
     return found

@@ -1,0 +1,422 @@
+"""Encoders: the golden vectors, what names a model, what order and batches may change, and what is refused."""
+
+import json
+import random
+import subprocess
+import sys
+import threading
+import types
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from tasks.errors import ModelError
+from tasks.models import local, remote
+from tasks.models.batches import batches
+from tasks.models.embedding import Embedding, open_encoder, vector_facts, vector_keys
+from tasks.models.local import BUNDLED, BUNDLED_SHA256, LocalEncoder, model_files
+
+SECTION = {
+    "provider": "local",
+    "model": BUNDLED,
+    "base_url": None,
+    "api_key_env": None,
+    "precision": "fp32",
+    "long": "truncate",
+    "batch_tokens": 8192,
+}
+
+
+def section(**options):
+    return Embedding(**SECTION | options)
+
+
+@pytest.fixture(scope="session")
+def encoder():
+    return LocalEncoder()
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A folder with links to the bundled model's files, to be changed by the test."""
+    folder = tmp_path / "model"
+    source = model_files(BUNDLED).folder
+    for path in source.rglob("*"):
+        if path.is_file():
+            link = folder / path.relative_to(source)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
+    return folder
+
+
+def rewrite(path, text):
+    path.unlink()
+    path.write_text(text, encoding="utf-8")
+
+
+def test_the_golden_cosines(encoder):
+    texts = ["the quick brown fox jumps over the lazy dog", "brown fox", "lazy dog", "dancing giraffe"]
+
+    fox, *phrases = encoder.encode(texts).astype(np.float64)
+
+    assert [fox @ phrase for phrase in phrases] == pytest.approx([0.6240063, 0.5937520, 0.2875657], abs=1e-6)
+
+
+def test_vectors_are_float32_and_of_length_1(encoder):
+    vectors = encoder.encode(["Paris", "東京タワー", "🎉", "!!!"])
+
+    assert (vectors.shape, vectors.dtype) == ((4, 384), np.float32)
+    assert np.linalg.norm(vectors.astype(np.float64), axis=1) == pytest.approx(np.ones(4), abs=1e-6)
+
+
+def test_no_text_gives_no_vector(encoder):
+    assert len(encoder.encode([])) == 0
+
+
+def test_vectors_do_not_depend_on_the_order_of_texts(encoder):
+    texts = [f"Answer {i}: " + "very " * (i % 7) + "likely Paris" for i in range(60)]
+    shuffled = random.Random(1).sample(texts, len(texts))
+
+    vectors = dict(zip(shuffled, encoder.encode(shuffled), strict=True))
+
+    assert np.array_equal(encoder.encode(texts), [vectors[text] for text in texts])
+
+
+def test_vectors_hardly_depend_on_the_batches(encoder):
+    texts = [f"Answer {i}: " + "very " * (i % 7) + "likely Paris" for i in range(60)]
+
+    small = LocalEncoder(batch_tokens=64).encode(texts)
+
+    assert np.abs(small - encoder.encode(texts)).max() < 1e-6
+
+
+def test_batches_are_canonical_and_keep_to_the_budget():
+    texts, sizes = ["a", "b", "long", "longer still", "c"], [3, 3, 10, 90, 3]
+
+    cut = batches(texts, sizes, budget=20, limit=2)
+
+    assert [sorted(texts[i] for i in batch) for batch in cut] in (
+        [[*pair], [single, "long"], ["longer still"]] for pair, single in (("ab", "c"), ("ac", "b"), ("bc", "a"))
+    )
+    assert [len(batch) for batch in cut] == [2, 2, 1]
+
+
+def test_bf16_is_close_to_fp32(encoder):
+    texts = ["Paris is the capital of France.", "The capital of France is Paris."]
+
+    rounded = LocalEncoder(precision="bf16").encode(texts)
+
+    assert rounded.dtype == np.float32
+    assert 0 < np.abs(rounded - encoder.encode(texts)).max() < 0.02
+    assert np.linalg.norm(rounded.astype(np.float64), axis=1) == pytest.approx([1, 1], abs=1e-6)
+
+
+def test_tokens_are_counted_with_the_special_ones_and_uncut(encoder):
+    assert encoder.count_tokens(["paris", "paris " * 300]) == [3, 302]
+    assert encoder.window == 256
+
+
+def test_truncate_reads_the_beginning(encoder):
+    beginning = "paris " * 254
+
+    vectors = encoder.encode([beginning + "rome " * 46, beginning])
+
+    assert np.abs(vectors[0] - vectors[1]).max() < 1e-6
+
+
+def test_mean_of_windows_reads_everything(encoder):
+    first, second, short = "paris " * 254, "rome " * 46, "berlin"
+
+    whole, same = LocalEncoder(long="mean_of_windows").encode([first + second, short])
+
+    parts = encoder.encode([first, second]).astype(np.float64)
+    mean = 256 * parts[0] + 48 * parts[1]
+    assert whole == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+    assert same == pytest.approx(encoder.encode([short])[0], abs=1e-6)
+
+
+def test_windows_are_cut_between_words():
+    encoder = LocalEncoder(long="mean_of_windows")
+    text = "internationalization of antidisestablishmentarianism " * 40
+
+    windows = encoder._windows(text)
+
+    assert len(windows) > 1
+    assert " ".join(windows).split() == text.split()
+    assert max(encoder.count_tokens(windows)) <= encoder.window
+
+
+def test_the_bundled_model_is_named_by_its_published_weights():
+    files = model_files(BUNDLED)
+
+    assert files.weights == BUNDLED_SHA256 == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    assert model_files("sentence-transformers/all-MiniLM-L6-v2") == files
+    assert vector_facts(section(), open_encoder(section())) == {
+        "weights": f"53aa51172d14/{files.setup[:12]}",
+        "precision": "fp32",
+        "long": "truncate",
+    }
+
+
+def test_bundled_weights_that_were_tampered_with_are_refused(copy, monkeypatch):
+    weights = copy / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.unlink()
+    weights.write_bytes(content)
+    monkeypatch.setattr(local, "_bundled", lambda: copy)
+
+    with pytest.raises(ModelError, match=r"not the published ones\n  sha256 expected: 53aa5117"):
+        LocalEncoder()
+
+
+def test_a_folder_with_the_same_files_is_the_same_model(copy):
+    assert LocalEncoder(str(copy)).identity == LocalEncoder().identity
+
+
+def test_another_window_is_another_model(copy):
+    rewrite(copy / "sentence_bert_config.json", '{"max_seq_length": 16, "do_lower_case": false}')
+
+    short = LocalEncoder(str(copy))
+
+    assert short.window == 16
+    assert short.identity != LocalEncoder().identity
+    vectors = short.encode(["paris " * 14 + "rome", "paris " * 14])
+    assert np.abs(vectors[0] - vectors[1]).max() < 1e-6
+
+
+def test_the_key_of_a_vector_holds_model_precision_and_text():
+    encoder = open_encoder(section())
+    keys = {
+        vector_keys(section(), encoder, ["Paris"])[0],
+        vector_keys(section(), encoder, ["paris"])[0],
+        vector_keys(section(precision="bf16"), encoder, ["Paris"])[0],
+        vector_keys(section(long="mean_of_windows"), encoder, ["Paris"])[0],
+        vector_keys(section(), types.SimpleNamespace(identity="openai:x"), ["Paris"])[0],
+    }
+
+    assert len(keys) == 5
+    assert {len(key) for key in keys} == {32}
+    assert vector_keys(section(batch_tokens=64), encoder, ["Paris"])[0] in keys
+
+
+def test_a_model_that_is_nowhere_is_an_error_that_says_what_was_tried(tmp_path):
+    with pytest.raises(ModelError) as caught:
+        open_encoder(section(model=str(tmp_path / "nothing")))
+    assert "all-MiniLM-L6-v2" in str(caught.value)
+    assert f"{tmp_path / 'nothing'} is none" in str(caught.value)
+
+
+def test_a_hub_id_is_not_fetched(monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+    with pytest.raises(ModelError, match=r"hub's id intfloat/e5-small: not in the local cache.*HF_HUB_OFFLINE=0"):
+        open_encoder(section(model="intfloat/e5-small"))
+
+
+def test_a_hub_id_in_the_cache_is_found(copy, monkeypatch, tmp_path):
+    revision = "0" * 40
+    repository = tmp_path / "models--org--model"
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / "main").write_text(revision)
+    (repository / "snapshots").mkdir()
+    copy.rename(repository / "snapshots" / revision)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+    assert LocalEncoder("org/model").identity == LocalEncoder().identity
+
+
+def test_a_folder_that_is_no_model_is_refused(tmp_path):
+    with pytest.raises(ModelError, match=r"has no modules.json: not a sentence-transformers model"):
+        LocalEncoder(str(tmp_path))
+
+
+def test_pickled_weights_are_not_loaded(copy):
+    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
+
+    with pytest.raises(ModelError, match=r"no \*.safetensors; other weights can hold code"):
+        LocalEncoder(str(copy))
+
+
+def test_a_model_with_code_of_its_own_is_refused(copy):
+    module = {"idx": 0, "name": "0", "path": "", "type": "custom_st.Transformer"}
+    rewrite(copy / "modules.json", json.dumps([module]))
+
+    with pytest.raises(ModelError, match=r"wants code of its own \(custom_st.Transformer\)"):
+        LocalEncoder(str(copy))
+
+
+def test_broken_weights_are_an_error_that_names_the_folder(copy):
+    rewrite(copy / "model.safetensors", "no weights")
+
+    with pytest.raises(ModelError, match=r"model can't be loaded"):
+        LocalEncoder(str(copy)).encode(["Paris"])
+
+
+def test_opening_and_counting_import_no_torch():
+    code = (
+        "import sys; from tasks.models.local import LocalEncoder; e = LocalEncoder(); e.identity; e.window;"
+        "assert e.count_tokens(['Paris']) == [3]; print({'torch', 'sentence_transformers'} & set(sys.modules))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path.cwd())
+
+    assert (done.returncode, done.stdout) == (0, "set()\n"), done.stderr
+
+
+def test_options_that_a_provider_has_not_are_refused():
+    for wrong in ({"precision": "bf16"}, {"long": "mean_of_windows"}):
+        with pytest.raises(ValidationError, match="provider openai takes only precision fp32 and long truncate"):
+            section(provider="openai", **wrong)
+    with pytest.raises(ValidationError, match="takes no base_url"):
+        section(base_url="http://127.0.0.1")
+
+
+class Server(ThreadingHTTPServer):
+    """An OpenAI-compatible server of embeddings; `answer` makes the reply from the request's texts."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked, self.keys, self.paths = [], [], []
+        self.answer = lambda texts: (200, embeddings(texts))
+        self.url = f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(body["input"])
+        self.server.keys.append(self.headers["Authorization"])
+        self.server.paths.append((self.path, body["model"]))
+        status, reply = self.server.answer(body["input"])
+        content = json.dumps(reply).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+def embeddings(texts):
+    """Vectors (length, 1, 0), the last text's first."""
+    data = [{"object": "embedding", "index": i, "embedding": [len(text), 1, 0]} for i, text in enumerate(texts)]
+    return {"object": "list", "model": "m", "data": data[::-1], "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
+@pytest.fixture
+def server():
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def openai(server, **options):
+    known = {"provider": "openai", "model": "text-embedding-3-small", "base_url": server.url, "api_key_env": "A_KEY"}
+    return open_encoder(section(**known | options))
+
+
+def test_a_server_embeds_in_batches(server, monkeypatch):
+    monkeypatch.setenv("A_KEY", "sk-secret")
+    texts = ["x" * (30 * i) for i in range(1, 11)]
+
+    vectors = openai(server, batch_tokens=200).encode(texts)
+
+    lengths = np.array([30.0 * i for i in range(1, 11)])
+    assert vectors[:, 0] == pytest.approx(lengths / np.hypot(lengths, 1), abs=1e-6)
+    assert len(server.asked) > 1
+    assert sorted(text for batch in server.asked for text in batch) == sorted(texts)
+    assert set(server.keys) == {"Bearer sk-secret"}
+    assert set(server.paths) == {("/v1/embeddings", "text-embedding-3-small")}
+
+
+def test_a_server_is_known_by_its_model_and_counts_no_tokens(server):
+    encoder = openai(server)
+
+    assert encoder.identity == "openai:text-embedding-3-small"
+    assert encoder.count_tokens(["a", "b"]) == [None, None]
+    assert server.asked == []
+
+
+def test_a_server_that_wants_no_key_gets_none_of_ours(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-you")
+
+    openai(server, api_key_env=None).encode(["a"])
+
+    assert "sk-not-for-you" not in str(server.keys)
+
+
+def test_a_key_that_is_not_set_is_an_error(server, monkeypatch):
+    monkeypatch.delenv("A_KEY", raising=False)
+
+    with pytest.raises(ModelError, match=r"embed.api_key_env: the environment variable A_KEY is not set"):
+        openai(server).encode(["a"])
+    assert server.asked == []
+
+
+def test_no_error_shows_the_key(server, monkeypatch):
+    monkeypatch.setenv("A_KEY", "sk-secret")
+    server.answer = lambda _: (401, {"error": {"message": "Incorrect API key provided: sk-secret"}})
+
+    with pytest.raises(ModelError, match=r"text-embedding-3-small at 127.0.0.1 answered 401") as caught:
+        openai(server).encode(["a"])
+    assert "sk-secret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ({"data": []}, "gave 0 vectors for 1 texts"),
+        ({"data": [{"index": 0, "embedding": [0.0, 0.0]}]}, "empty, zero or not finite"),
+        ({"data": [{"index": 0, "embedding": []}]}, "empty, zero or not finite"),
+        ({"data": [{"index": 1, "embedding": [1.0]}]}, "gave 1 vectors for 1 texts"),
+    ],
+)
+def test_a_reply_that_is_no_vector_is_an_error(server, reply, problem):
+    server.answer = lambda _: (200, {"object": "list", "model": "m"} | reply)
+
+    with pytest.raises(ModelError, match=problem):
+        openai(server, api_key_env=None).encode(["a"])
+
+
+def test_a_server_that_is_not_there_is_an_error(server, monkeypatch):
+    monkeypatch.setattr(remote, "RETRIES", 0)
+    encoder = openai(server, base_url="http://127.0.0.1:9/v1", api_key_env=None)
+
+    with pytest.raises(ModelError, match=r"at 127.0.0.1 did not answer"):
+        encoder.encode(["a"])
+
+
+class Fake:
+    """What LangChain calls Embeddings."""
+
+    def embed_documents(self, texts):
+        return [[float(len(text)), 0.0] for text in texts]
+
+
+def test_an_embeddings_object_is_found_by_its_dotted_path(monkeypatch):
+    module = types.ModuleType("fake_embeddings")
+    module.Fake, module.made, module.text = Fake, Fake(), "no"
+    monkeypatch.setitem(sys.modules, "fake_embeddings", module)
+
+    for name in ("Fake", "made"):
+        encoder = open_encoder(section(provider="langchain", model=f"fake_embeddings.{name}"))
+        assert encoder.encode(["a", "bb"]).tolist() == [[1.0, 0.0], [1.0, 0.0]]
+        assert encoder.identity == f"langchain:fake_embeddings.{name}"
+
+
+@pytest.mark.parametrize("path", ["no_such_module.x", "json.nothing", "name", "json.JSONDecoder"])
+def test_a_path_to_no_embeddings_is_an_error(path):
+    with pytest.raises(ModelError, match="embed.model: "):
+        open_encoder(section(provider="langchain", model=path)).encode(["a"])

@@ -1,0 +1,133 @@
+"""The runner on small data: atomic, gated, and the same bytes whatever the parts and workers."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from tasks import pipeline
+from tasks.__main__ import main
+from tasks.errors import ContractError
+from tasks.runner import run
+
+ROOT = Path(__file__).parents[1]
+ROWS = [
+    {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"], "thread": f"t{i // 2}", "topic": "x",
+     "language": "en", "aurora": f"answer {i % 3}", "aurora_correct": i % 3 == i, "borealis": f"The answer {i}.",
+     "borealis_correct": True}
+    for i in range(10)
+]  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with our params.yaml and dvc.yaml, and ten questions."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "ledger"))
+    pipeline.stages.cache_clear()
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "data/examples").mkdir(parents=True)
+    write(tmp_path, ROWS)
+    return tmp_path
+
+
+def write(folder: Path, rows: list[dict[str, Any]]) -> None:
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "data/examples/qa.jsonl").write_text(lines, encoding="utf-8")
+
+
+def edit(change: Callable[[dict[str, Any]], object]) -> None:
+    path = Path("params.yaml")
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+def files(folder: str) -> dict[str, bytes]:
+    return {str(p): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
+
+
+def test_stages_write_their_tables_and_what_was_checked(project: Path) -> None:
+    for stage in ("load", "normalize", "lexical"):
+        run(stage)
+
+    assert pq.read_table("data/lexical").num_rows == 20
+    report = json.loads((project / "reports/validation/lexical.json").read_text(encoding="utf-8"))
+    assert report["success"]
+    assert report["counts"] == {"rows": 20, "rows_normalize": 20}
+    assert len(report["checks"]) > 20
+
+
+def test_running_again_gives_the_same_bytes(project: Path) -> None:
+    run("load")
+    before = files("data/load")
+
+    run("load")
+
+    assert files("data/load") == before
+
+
+def test_parts_and_workers_give_the_same_rows(project: Path) -> None:
+    for stage in ("load", "normalize", "lexical"):
+        run(stage)
+    whole = pq.read_table("data/lexical").to_pylist()
+    edit(lambda p: (p["load"].update(part_rows=6), p["run"].update(workers=2)))
+
+    for stage in ("load", "normalize", "lexical"):
+        run(stage)
+
+    assert len(files("data/lexical")) == 4
+    assert pq.read_table("data/lexical").to_pylist() == whole
+
+
+def test_a_table_that_breaks_its_contract_is_not_written(project: Path) -> None:
+    run("load")
+    before = files("data/load")
+    write(project, [*ROWS[:5], *(row | {"references": []} for row in ROWS[5:])])
+
+    with pytest.raises(ContractError, match=r"(?s)load: .*not written.*rows_load_rejected 10"):
+        run("load")
+
+    assert files("data/load") == before
+    report = json.loads((project / "reports/validation/load.json").read_text(encoding="utf-8"))
+    assert not report["success"]
+    assert not list((project / "data").glob(".*"))
+
+
+def test_what_a_killed_run_left_is_swept_by_the_next(project: Path) -> None:
+    (project / "data/.load.tmp/data/load").mkdir(parents=True)
+    (project / "data/.load.tmp/data/load/part-00007.parquet").write_bytes(b"half")
+
+    run("load")
+
+    assert [Path(name).name for name in files("data/load")] == ["part-00000.parquet"]
+
+
+def test_a_users_mistake_is_one_message_and_status_2(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edit(lambda p: p["dataset"].update(input="qestion"))
+
+    assert main(["load"]) == 2
+
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert "question" in error
+    assert "Traceback" not in error
+
+
+def test_a_typo_anywhere_stops_the_first_stage(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edit(lambda p: p["semantic"]["similarity"].update(treshold=3))
+
+    assert main(["load"]) == 2
+    assert "semantic.similarity.treshold" in capsys.readouterr().err
+    assert not (project / "data/load").exists()
+
+
+def test_a_stage_before_its_inputs_says_what_to_do(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["normalize"]) == 2
+    assert "dvc repro" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from math import isfinite
@@ -64,7 +65,7 @@ def aggregate(
     dataset = _dataset(load, rejected, embed)
     yield {
         "aggregate": table,
-        "reports/metrics.json": to_json(metrics_document(table, dataset)),
+        "reports/metrics.json": to_json(metrics_document(table, dataset, params.aggregate)),
         "reports/summary.json": to_json(summary(table)),
     }
 
@@ -200,17 +201,19 @@ def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
 
 def _dataset(load: Parts, rejected: Parts, embed: Parts) -> Row:
     """Counts, and a hash of what was asked and expected that does not depend on the order of rows."""
-    rows = load.whole(["id", "content"]).group_by(["id", "content"]).aggregate([]).sort_by("content")
+    rows = load.whole(["id", "content"])
+    reasons = Counter(rejected.whole(["reason"])["reason"].to_pylist())
     return {
         "rows": load.rows,
-        "ids": rows.num_rows,
+        "ids": len(rows["id"].unique()),
         "rejected": rejected.rows,
+        "rejected_reasons": dict(sorted(reasons.items())),
         "truncated_texts": embed.about.get("truncated", 0),
-        "hash": sha256("\n".join(rows["content"].to_pylist()).encode()).hexdigest(),
+        "hash": sha256("\n".join(sorted(rows["content"].unique().to_pylist())).encode()).hexdigest(),
     }
 
 
-def metrics_document(table: pa.Table, dataset: Row) -> Row:
+def metrics_document(table: pa.Table, dataset: Row, params: Aggregate) -> Row:
     """reports/metrics.json: the table as a tree, numbers rounded to 6 decimals."""
     tree: dict[str, Any] = {}
     for row in table.to_pylist():
@@ -220,7 +223,8 @@ def metrics_document(table: pa.Table, dataset: Row) -> Row:
         else:
             slices = metrics[row["metric"]].setdefault("slices", {})
             slices.setdefault(row["slice"], {})[row["slice_value"]] = _entry(row)
-    return {"schema": 1, "dataset": dataset, "candidates": tree, "comparisons": []}
+    head = {"schema": 1, "confidence": params.confidence, "dataset": dataset}
+    return head | {"candidates": tree, "comparisons": []}
 
 
 def _entry(row: Row) -> Row:

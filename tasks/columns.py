@@ -58,7 +58,7 @@ def candidates(rows: Parts, score_tables: Sequence[Parts]) -> Iterator[Candidate
     names = keys["candidate"].to_numpy(zero_copy_only=False)
     hashes = hashed(keys["id"])
     groups, slices = _groups(rows, hashes), _slices(rows)
-    columns = [column for table in (rows, *score_tables) for column in _columns(table)]
+    columns = [column for table in (rows, *score_tables) for column in score_columns(table)]
     for name in sorted(set(names)):
         chosen = np.flatnonzero(names == name)
         order = chosen[np.argsort(hashes[chosen], kind="stable")]
@@ -80,7 +80,8 @@ def _take(column: ScoreColumn, order: NDArray[np.intp]) -> ScoreColumn:
     return ScoreColumn(column.name, column.values[order], column.not_asked[order], stats, column.about)
 
 
-def _columns(table: Parts) -> Iterator[ScoreColumn]:
+def score_columns(table: Parts) -> Iterator[ScoreColumn]:
+    """Every score column of a table, its rows in the table's order."""
     for name, about in table.about.get("columns", {}).items():
         values = pc.cast(table.whole([name])[name], pa.float64()).to_numpy(zero_copy_only=False)
         yield ScoreColumn(name, values, _not_asked(table, name, about, np.isnan(values)), _stats(table, about), about)

@@ -75,11 +75,15 @@ class Judge(Section):
 
 
 class RunJudge(Section):
-    """Section `run.judge`: how the judge is asked; changes no verdict. timeout: seconds a call."""
+    """Section `run.judge`: how the judge is asked. timeout: seconds a call.
+
+    retry_failed: ask again where the ledger has a reply that is no verdict.
+    """
 
     concurrency: Annotated[int, Field(ge=1)]
     timeout: Annotated[float, Field(gt=0)]
     retries: Annotated[int, Field(ge=0)]
+    retry_failed: bool
 
 
 class Params(Section):
@@ -164,7 +168,8 @@ def _ask_missing(part: pa.Table, options: Judge, ledger: Verdicts, how: RunJudge
     rows = rows_of(part, options)
     requests = {each.key: each for row in rows for draws in row.requests.values() for each in draws}
     known = ledger.get(requests)
-    missing = [request for key, request in requests.items() if key not in known]
+    settled = {key for key, entry in known.items() if entry["verdict"] is not None or not how.retry_failed}
+    missing = [request for key, request in requests.items() if key not in settled]
     if missing:
         endpoint = Endpoint(options.base_url, options.model, options.api_key_env, how.timeout, how.retries)
         ask_all(missing, Chat(endpoint), ledger, concurrency=how.concurrency, retries=how.retries)

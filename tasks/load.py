@@ -301,6 +301,7 @@ def _facts(params: Params) -> dict[str, Any]:
         | {f"score_{name}": _score_facts(name, score) for name, score in dataset.scores.items()},
         "labels": dataset.labels,
         "max_rejected": params.load.max_rejected,
+        "missing_response": dataset.missing_response,
     }
 
 

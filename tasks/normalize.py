@@ -8,7 +8,7 @@ import pyarrow as pa
 from tasks.contract import Contract
 from tasks.metrics import normalization
 from tasks.section import Section
-from tasks.tables import describe
+from tasks.tables import about, describe
 
 TEXTS = pa.list_(pa.string())
 SCHEMA = pa.schema(
@@ -48,7 +48,7 @@ def normalize(load: pa.Table, params: Params) -> pa.Table:
         "response_normalized": pa.array(responses, pa.string()),
         "references_normalized": pa.array(references, TEXTS),
     }
-    return describe(pa.table(columns, SCHEMA), {"normalize": options})
+    return describe(pa.table(columns, SCHEMA), about(load.schema) | {"normalize": options})
 
 
 def expect(params: Params) -> Contract:  # noqa: ARG001 (the same for all options)

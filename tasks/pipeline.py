@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from tasks.errors import ParamsError
+
 DATA = "data/"
 LEDGER = "data/ledger/"
 REPORTS = "reports/"
@@ -49,9 +51,17 @@ class Stage(NamedTuple):
 
 @cache
 def stages(path: Path = Path("dvc.yaml")) -> dict[str, Stage]:
-    """Every stage of dvc.yaml, by name, in the order they stand there."""
-    listed = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
-    return {name: _stage(name, body) for name, body in listed.items()}
+    """Every stage of dvc.yaml, by name, in the order they stand there.
+
+    Raises ParamsError when it can't be read.
+    """
+    try:
+        listed = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
+        return {name: _stage(name, body) for name, body in listed.items()}
+    except FileNotFoundError:
+        raise ParamsError(f"{path}: not found; run from the folder that holds it") from None
+    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise ParamsError(f"{path}: not readable as a list of stages: {error}") from None
 
 
 def _stage(name: str, body: dict[str, Any]) -> Stage:

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from tasks.columns import ScoreColumn
-from tasks.columns import _columns as score_columns
+from tasks.columns import ScoreColumn, score_columns
 from tasks.reporting import plots
 from tasks.reporting.cards import look
 from tasks.reporting.charts import Distribution, distribution
@@ -60,7 +59,7 @@ def report(
     estimates = aggregate.whole()
     candidates = sorted(set(load.whole(["candidate"])["candidate"].to_pylist()))
     tables = {
-        name: (parts, list(score_columns(parts)))
+        name: (parts, sorted(score_columns(parts), key=lambda column: parts.schema.names.index(column.name)))
         for name, parts in zip(FAMILIES, (load, lexical, semantic, judge), strict=True)
     }
     families = {name: metrics(parts, estimates, candidates) for name, (parts, _) in tables.items()}
@@ -106,7 +105,9 @@ def _distributions(
         if found is not None:
             drawn.append(found)
         elif metric.rows:
-            not_drawn[metric.name] = "only its lowest and highest score occur: the table above says it all"
+            not_drawn[metric.name] = (
+                "only the lowest and the highest score occur; the table above says it all"
+            )
         else:
             not_drawn[metric.name] = f"not measured: {', '.join(sorted(set(metric.missing.values())))}"
     return drawn, not_drawn
@@ -117,13 +118,17 @@ def _rows_by_candidate(parts: Parts) -> dict[str, Any]:
     return {name: np.flatnonzero(names == name) for name in sorted(set(names))}
 
 
-def _look(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]], options: Report) -> list[Any]:
+def _look(
+    tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]], options: Report
+) -> list[Any]:
     """The rows people should look at first."""
     load, from_load = tables["load"]
     keys = load.whole(["id", "candidate"])
     columns = [column for _, those in tables.values() for column in those]
     gated = [column for column in columns if "rate_signature" in column.about and column.name != "label"]
-    label = next((column.values for column in from_load if column.name == "label"), np.full(load.rows, np.nan))
+    label = next(
+        (column.values for column in from_load if column.name == "label"), np.full(load.rows, np.nan)
+    )
     semantic = {metric.name for metric in families["semantic"]}
     usable = [column for column in gated if not np.isnan(column.values).all()]
     lead = next((column for column in usable if column.name in semantic), usable[0] if usable else None)
@@ -135,7 +140,12 @@ def _look(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]],
 
 def _stages(documents: Mapping[str, Any]) -> list[Stage]:
     return [
-        Stage(path.removeprefix(VALIDATION).removesuffix(".json"), body["success"], body["counts"], body["checks"])
+        Stage(
+            path.removeprefix(VALIDATION).removesuffix(".json"),
+            body["success"],
+            body["counts"],
+            body["checks"],
+        )
         for path, body in documents.items()
         if path.startswith(VALIDATION)
     ]

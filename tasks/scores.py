@@ -9,7 +9,7 @@ import pyarrow as pa
 from tasks.contract import Contract
 from tasks.metrics.base import Floats, Metric
 from tasks.metrics.pairs import Embed, Pairs
-from tasks.tables import describe
+from tasks.tables import about, describe
 
 
 def pairs_of(rows: pa.Table, embed: Embed | None = None) -> Pairs:
@@ -33,10 +33,21 @@ def score_table(
     facts: what else defines the numbers, such as the embedding model; part of every signature.
     """
     columns: dict[str, pa.Array] = {"id": rows["id"], "candidate": rows["candidate"]}
+    meaning: dict[str, Any] = {}
     for metric in metrics.values():
         columns |= _columns(metric, pairs)
-    about = {name: column for metric in metrics.values() for name, column in about_columns(metric, facts or {}).items()}
-    return describe(pa.table(columns), {"columns": about})
+        meaning |= about_columns(metric, {**(facts or {}), **row_facts(rows, metric)})
+    return describe(pa.table(columns), {"columns": meaning})
+
+
+def row_facts(rows: pa.Table, metric: Metric) -> dict[str, object]:
+    """What the stages before did to the texts of data/normalize that changes this metric's numbers."""
+    earlier = about(rows.schema)
+    facts: dict[str, object] = {"missing": "wrong"} if earlier.get("missing_response") == "wrong" else {}
+    if metric.reads_normalized and "normalize" in earlier:
+        chosen = earlier["normalize"]
+        facts["norm"] = "+".join([chosen["unicode"], *(name for name, on in chosen.items() if on is True)])
+    return facts
 
 
 def about_columns(metric: Metric, facts: Mapping[str, object]) -> dict[str, dict[str, Any]]:

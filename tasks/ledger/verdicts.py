@@ -42,8 +42,9 @@ class Entry(TypedDict):
 
 
 class Place(NamedTuple):
-    """Where a line is: in a segment (offset, length), or in memory."""
+    """Where a line is: in a segment (offset, length), or in memory. The smaller of two is the better one."""
 
+    failed: bool
     sha256: bytes
     segment: Path | None
     offset: int
@@ -54,6 +55,7 @@ class Place(NamedTuple):
 class Verdicts:
     """The store of verdicts, with the evidence of the checked-out version laid over it; for one thread.
 
+    Of two entries with one key the evidence's wins, else one with a verdict, else the smaller sha256.
     An entry without a reply cost nothing: it is evidence of the version it was made for, and no part of the
     store, so that another run asks again.
     """
@@ -161,15 +163,16 @@ class Verdicts:
         offset = 0
         with segment.open("rb") as file:
             for line in file:
-                key = json.loads(line)["key"]
-                self._learn(key, Place(_sha256(line), segment, offset, len(line)))
+                entry: Entry = json.loads(line)
+                place = Place(entry.get("verdict") is None, _sha256(line), segment, offset, len(line))
+                self._learn(entry["key"], place)
                 offset += len(line)
 
     def _learn(self, key: str, place: Place) -> None:
         known = self._places.setdefault(key, place)
         if known.sha256 != place.sha256:
             self._rivals.setdefault(key, {known.sha256}).add(place.sha256)
-            self._places[key] = min(known, place, key=lambda each: each.sha256)
+            self._places[key] = min(known, place, key=lambda each: each[:2])
 
     def _unknown(self, path: Path) -> Iterator[tuple[str, bytes]]:
         for key, line, replied in _read_evidence(path):
@@ -195,7 +198,7 @@ def canonical(value: Mapping[str, object] | Entry) -> bytes:
 
 
 def _in_memory(line: bytes) -> Place:
-    return Place(_sha256(line), None, 0, len(line), line)
+    return Place(json.loads(line).get("verdict") is None, _sha256(line), None, 0, len(line), line)
 
 
 def _sha256(line: bytes) -> bytes:

@@ -8,7 +8,7 @@ from tasks.errors import ParamsError
 
 if TYPE_CHECKING:
     from tasks.metrics.base import Floats
-    from tasks.metrics.lexical.accuracy import accuracy
+    from tasks.metrics.predictions import accuracy
 
 __all__ = ["accuracy", "score"]
 
@@ -58,7 +58,7 @@ def _of_family(family: str, function: str) -> Callable[..., Any]:
 
 def __getattr__(name: str) -> Any:
     if name == "accuracy":
-        from tasks.metrics.lexical.accuracy import accuracy
+        from tasks.metrics.predictions import accuracy
 
         return accuracy
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

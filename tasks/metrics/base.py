@@ -77,6 +77,11 @@ class Metric(BaseModel):
         return True
 
     @property
+    def reads_normalized(self) -> bool:
+        """Whether it scores the texts of the normalize stage, whose options are then part of the signature."""
+        return False
+
+    @property
     def corpus_is_mean(self) -> bool:
         """Whether the corpus score is the mean of the rows' scores."""
         return True

@@ -145,7 +145,8 @@ class Chat:
                 "wrong (it usually ends in /v1)."
             ) from None
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-            raise _RefusedError(f"HTTP {error.status_code}: {self._clean(error.message)[:SHOWN]}") from None
+            said = self._clean(error.message).removeprefix(f"Error code: {error.status_code} - ")
+            raise _RefusedError(f"HTTP {error.status_code}: {said[:SHOWN]}") from None
         except openai.APIStatusError as error:
             return self._nothing(f"HTTP {error.status_code}", start, self._endpoint.retries + 1)
         except openai.APITimeoutError:
@@ -169,7 +170,7 @@ class Chat:
         )
 
     def _reply(self, body: str, start: float, attempts: int) -> Reply:
-        """The reply in a response's body; a body that is no completion is kept as it is."""
+        """The reply in a response's body."""
         latency, fenced = _since(start), FORMATS[self._format] == "text"
         try:
             completion = json.loads(body)
@@ -178,15 +179,7 @@ class Chat:
             model, usage = completion.get("model"), completion.get("usage") or {}
             tokens = {name: int(usage.get(f"{name}_tokens") or 0) for name in ("prompt", "completion")}
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-            return Reply(
-                self._clean(body),
-                "the server's answer is no completion",
-                None,
-                None,
-                latency,
-                attempts,
-                fenced,
-            )
+            return self._nothing("the server's answer is no completion", start, attempts)
         problem = "refusal" if refusal else _cut_off(choice.get("finish_reason"))
         text = self._clean(str(refusal or content or ""))
         return Reply(text, problem, model if isinstance(model, str) else None, tokens, latency, attempts, fenced)

@@ -1,12 +1,12 @@
 """The chosen rows in full: texts, scores and details of a few answers, read for them alone."""
 
+import json
 from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
-import numpy as np
-
 from tasks.columns import Mask, ScoreColumn
+from tasks.metrics.base import NOT_ASKED
 from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Look, Score, details_text
 from tasks.reporting.rows import Answers, Chosen, Kind, passes, take
 from tasks.reporting.words import Text, shown
@@ -30,7 +30,7 @@ def look(
     """
     positions = [position for each in chosen for position in each.positions]
     rows = take(tables[0][0], _text_columns(tables[0][0]), positions)
-    details = _details([table for table, _ in tables[1:]], positions, max_chars)
+    details = _details([table for table, _ in tables[1:]], positions)
     passed = {column.name: passes(column) for column in answers.gated}
     columns = [column for _, those in tables for column in those if column.name != "label"]
 
@@ -42,14 +42,24 @@ def look(
             label={1.0: "right", 0.0: "wrong"}.get(float(answers.label[position]), ""),
             reasons=[kind.why(position) for kind in found if kind.rows[position]],
             scores=[_score(column, passed, position) for column in columns],
-            details=details[position],
+            details=[
+                (_metric_of(name), _shown(name, text, max_chars)) for name, text in details[position].items()
+            ],
+            missing=_missing(details[position]),
         )
 
     def card(each: Chosen) -> Card:
-        return _card(each, rows[each.positions[0]], [answer(position) for position in each.positions], max_chars)
+        return _card(
+            each, rows[each.positions[0]], [answer(position) for position in each.positions], max_chars
+        )
 
     return [
-        Look(kind.title, kind.about, int(kind.rows.sum()), [card(each) for each in chosen if each.kind == number])
+        Look(
+            kind.title,
+            kind.about,
+            int(kind.rows.sum()),
+            [card(each) for each in chosen if each.kind == number],
+        )
         for number, kind in enumerate(found)
     ]
 
@@ -78,17 +88,25 @@ def _text_columns(load: Parts) -> list[str]:
     return [name for name in (*TEXTS, "slices") if name in load.schema.names]
 
 
-def _details(tables: Sequence[Parts], positions: Sequence[int], limit: int) -> dict[int, list[tuple[str, Text]]]:
-    found: dict[int, list[tuple[str, Text]]] = {position: [] for position in np.asarray(positions).tolist()}
+def _details(tables: Sequence[Parts], positions: Sequence[int]) -> dict[int, dict[str, str]]:
+    """Position → column → what it says."""
+    found: dict[int, dict[str, str]] = {position: {} for position in positions}
     for table in tables:
         columns = [name for name in table.schema.names if name.endswith(REASONS)]
         for position, row in take(table, columns, positions).items() if columns else ():
-            found[position] += [
-                (_metric_of(name), details_text(str(text), limit) if name.endswith("_details") else shown(str(text), limit))
-                for name, text in row.items()
-                if text is not None
-            ]
+            found[position] |= {name: str(text) for name, text in row.items() if text is not None}
     return found
+
+
+def _missing(details: Mapping[str, str]) -> list[str]:
+    """Why scores are missing, each reason once; what was not asked is no reason to look."""
+    facts = [json.loads(text) for name, text in details.items() if name.endswith("_details")]
+    reasons = {str(each["unmeasured"]) for each in facts if isinstance(each, dict) and "unmeasured" in each}
+    return sorted(reasons - NOT_ASKED)
+
+
+def _shown(column: str, text: str, limit: int) -> Text:
+    return details_text(text, limit) if column.endswith("_details") else shown(text, limit)
 
 
 def _metric_of(column: str) -> str:

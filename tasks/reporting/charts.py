@@ -72,7 +72,7 @@ def histogram(drawn: Distribution, candidates: Sequence[str]) -> str:
     order = [name for name in candidates if name in drawn.shares]
     header = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelPadding=2, labelLimit=WIDTH)
     chart = (
-        alt.layer(*layers, data=alt.Data(values=_bars(drawn)))
+        alt.layer(*layers, data=alt.InlineData(values=_bars(drawn)))
         .properties(width=WIDTH, height=HEIGHT)
         .facet(row=alt.Row("candidate:N", sort=order, header=header), spacing=6)
         .configure(**_style())
@@ -84,12 +84,16 @@ def histogram(drawn: Distribution, candidates: Sequence[str]) -> str:
 def _layers(alt: Any, drawn: Distribution, candidates: Sequence[str]) -> tuple[Any, Any]:
     span = alt.Scale(domain=[float(drawn.edges[0]), float(drawn.edges[-1])], nice=False)
     colours = alt.Scale(domain=[*candidates], range=[colour(i) for i in range(len(candidates))])
-    bars = alt.Chart().mark_bar().encode(
-        x=alt.X("from:Q", scale=span, axis=alt.Axis(title=None, grid=False, tickCount=5)),
-        x2="to:Q",
-        y2=alt.datum(0),
-        y=alt.Y("share:Q", axis=alt.Axis(title=None, format="%", tickCount=2)),
-        color=alt.Color("candidate:N", scale=colours, legend=None),
+    bars = (
+        alt.Chart()
+        .mark_bar()
+        .encode(
+            x=alt.X("from:Q", scale=span, axis=alt.Axis(title=None, grid=False, tickCount=5)),
+            x2="to:Q",
+            y2=alt.datum(0),
+            y=alt.Y("share:Q", axis=alt.Axis(title=None, format="%", tickCount=2)),
+            color=alt.Color("candidate:N", scale=colours, legend=None),
+        )
     )
     rule = alt.Chart().mark_rule(strokeDash=[4, 3], strokeWidth=1.5, color="currentColor")
     return bars, rule.encode(x=alt.datum(drawn.threshold))

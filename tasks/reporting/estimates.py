@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.columns import NOT_ASKED_STATUS
+from tasks.reporting.words import rule
 from tasks.tables import Parts
 
 Row = dict[str, Any]
@@ -40,10 +41,7 @@ class Metric(NamedTuple):
     @property
     def rule(self) -> str:
         """When a row passes, in words."""
-        if not self.gated or self.name == "label":
-            return ""
-        sign = "≥" if self.about["higher_is_better"] else "≤"
-        return "pass: 1" if self.about["threshold"] is None else f"pass: {sign} {self.about['threshold']:g}"
+        return "" if not self.gated or self.name == "label" else f"passes {rule(self.about)}"
 
     @property
     def methods(self) -> dict[str, list[str]]:
@@ -95,13 +93,17 @@ def why_missing(table: Parts, name: str, about: Row, candidate: str) -> str:
 
 def _reasons(table: Parts, name: str, about: Row, candidate: str) -> Iterator[tuple[str | None, str | None]]:
     present = table.schema.names
-    details = next((each for each in (f"{name}_details", f"{about['metric']}_details") if each in present), None)
-    columns = [each for each in (details, "judge_status") if each in present]
+    details = next(
+        (each for each in (f"{name}_details", f"{about['metric']}_details") if each in present), None
+    )
+    columns = [each for each in (details, "judge_status") if each and each in present]
     for part in table.read(["candidate", *columns]):
         rows = part.filter(pc.equal(part["candidate"], candidate))
         nothing = [None] * rows.num_rows
         told = rows[details].to_pylist() if details else nothing
-        yield from zip(told, rows["judge_status"].to_pylist() if "judge_status" in present else nothing, strict=True)
+        yield from zip(
+            told, rows["judge_status"].to_pylist() if "judge_status" in present else nothing, strict=True
+        )
 
 
 def _reason(details: str | None, status: str | None) -> str:

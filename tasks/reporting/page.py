@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from jinja2 import select_autoescape as by_suffix
 
 from tasks.reporting import words
 from tasks.reporting.charts import Distribution, colour, histogram
@@ -24,7 +23,10 @@ class Score(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One candidate's answer to the input of a card; label: right, wrong or nothing; response None: no response."""
+    """One candidate's answer to the input of a card.
+
+    label: right, wrong or nothing. response: None = no response. reasons: why to look. missing: why scores are missing.
+    """
 
     candidate: str
     response: words.Text | None
@@ -32,6 +34,7 @@ class Answer(NamedTuple):
     reasons: list[str]
     scores: list[Score]
     details: list[tuple[str, words.Text]]
+    missing: list[str]
 
 
 class Card(NamedTuple):
@@ -83,7 +86,7 @@ def render(content: Content) -> str:
     """The page as one HTML file that needs nothing else; the same content gives the same bytes."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
-        autoescape=by_suffix(["html", "j2"], default=True),
+        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -117,5 +120,8 @@ def details_text(details: str, limit: int) -> words.Text:
     facts = json.loads(details)
     if not isinstance(facts, dict):
         return words.shown(details, limit)
-    lines = (f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}" for key, value in facts.items())
+    lines = (
+        f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for key, value in facts.items()
+    )
     return words.shown("\n".join(lines), limit)

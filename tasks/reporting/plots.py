@@ -33,7 +33,12 @@ def _intervals(estimates: pa.Table, prefix: str) -> list[Row]:
 def distributions(drawn: Sequence[Distribution]) -> list[Row]:
     """One row per candidate, metric and edge of a bin: the share of scores below it."""
     return [
-        {"metric": each.metric, "candidate": name, "score": round(float(edge), 6), "share below": round(share, 6)}
+        {
+            "metric": each.metric,
+            "candidate": name,
+            "score": round(float(edge), 6),
+            "share below": round(share, 6),
+        }
         for each in drawn
         for name, shares in each.shares.items()
         for edge, share in zip(each.edges, [0.0, *accumulate(map(float, shares))], strict=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from tasks.columns import Mask, ScoreColumn
 from tasks.metrics.base import Floats
-from tasks.reporting.words import number
+from tasks.reporting.words import number, rule
 from tasks.tables import Parts
 
 HALF = 0.5
@@ -54,28 +54,31 @@ class Chosen(NamedTuple):
 
 def passes(column: ScoreColumn) -> Mask:
     """Which measured scores pass; shape (n,)."""
-    low, high = column.about["bounds"] or (0.0, 1.0)
     above, limit = column.about["higher_is_better"], column.about["threshold"]
-    limit = high if limit is None else limit
+    limit = column.about["bounds"][1] if limit is None else limit
     with np.errstate(invalid="ignore"):
         return np.asarray(column.values >= limit if above else column.values <= limit)
 
 
 def blank(load: Parts) -> Mask:
     """Which answers are empty or white space; shape (n,). Reads one part's answers at a time."""
-    parts = [pc.equal(pc.utf8_trim_whitespace(part["response"]), "").fill_null(False) for part in load.read(["response"])]
-    return np.concatenate([part.to_numpy().astype(np.bool_) for part in parts])
+    parts = (pc.equal(pc.utf8_trim_whitespace(part["response"]), "") for part in load.read(["response"]))
+    return np.concatenate(
+        [pc.coalesce(part, pa.scalar(value=False)).to_numpy().astype(np.bool_) for part in parts]
+    )
 
 
 def kinds(answers: Answers) -> list[Kind]:
     """Every kind of row worth a look, worst first."""
-    measured = np.array([~np.isnan(column.values) for column in answers.gated]).reshape(-1, len(answers.label))
+    measured = np.array([~np.isnan(column.values) for column in answers.gated]).reshape(
+        -1, len(answers.label)
+    )
     passed = np.array([passes(column) for column in answers.gated]).reshape(measured.shape)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = passed.sum(0) / measured.sum(0)
     found = [*_against_people(answers, measured, passed, share), *_without_score(answers)]
     if np.isnan(answers.label).all():
-        found.insert(0, _disagreeing(answers, measured, passed, share))
+        found.insert(0, _disagreeing(measured, passed, share))
     if answers.lead is not None:
         found.append(_lowest(answers, answers.lead))
     return [kind for kind in found if kind.rows.any()]
@@ -83,12 +86,11 @@ def kinds(answers: Answers) -> list[Kind]:
 
 def _against_people(answers: Answers, measured: Mask, passed: Mask, share: Floats) -> Iterator[Kind]:
     close = _mean_position(answers.gated, len(answers.label))
-    names = [column.name for column in answers.gated]
 
     def contradicted(verdict: str, contradiction: Mask, verb: str) -> Callable[[int], str]:
         def why(row: int) -> str:
-            those = [name for name, here in zip(names, contradiction[:, row], strict=True) if here]
-            return f"People say {verdict}, but {len(those)} of {measured[:, row].sum()} metrics {verb} it: {', '.join(those)}."
+            those, every = contradiction[:, row].sum(), measured[:, row].sum()
+            return f"People say {verdict}, but {those} of {every} metrics {verb} it."
 
         return why
 
@@ -108,26 +110,30 @@ def _against_people(answers: Answers, measured: Mask, passed: Mask, share: Float
     )
 
 
-def _disagreeing(answers: Answers, measured: Mask, passed: Mask, share: Floats) -> Kind:
+def _disagreeing(measured: Mask, passed: Mask, share: Floats) -> Kind:
     split = np.minimum(share, 1 - share)
     return Kind(
         "Metrics disagree",
         "Some metrics pass the answer and others fail it; without labels, only a person can say who is right.",
         split >= DISAGREEMENT,
         (split,),
-        lambda row: f"{passed[:, row].sum()} of {measured[:, row].sum()} metrics pass it, the others fail it.",
+        lambda row: (
+            f"{passed[:, row].sum()} of {measured[:, row].sum()} metrics pass it, the others fail it."
+        ),
     )
 
 
 def _without_score(answers: Answers) -> Iterator[Kind]:
-    failed = np.array([np.isnan(c.values) & ~c.not_asked for c in answers.gated]).reshape(-1, len(answers.label))
-    names = [column.name for column in answers.gated]
+    failed = np.array([np.isnan(c.values) & ~c.not_asked for c in answers.gated]).reshape(
+        -1, len(answers.label)
+    )
+    asked = len(failed) - np.array([c.not_asked for c in answers.gated]).reshape(failed.shape).sum(0)
     yield Kind(
         "Could not be measured",
         "At least one metric failed on these answers; they count in the worst and best case, not in the scores.",
-        failed.any(0),
+        np.asarray(failed.any(0)),
         (failed.sum(0).astype(np.float64),),
-        lambda row: f"Not measured by {', '.join(n for n, here in zip(names, failed[:, row], strict=True) if here)}.",
+        lambda row: f"{failed[:, row].sum()} of {asked[row]} metrics could not measure it.",
     )
     yield Kind(
         "Empty answers",
@@ -140,13 +146,14 @@ def _without_score(answers: Answers) -> Iterator[Kind]:
 
 def _lowest(answers: Answers, column: ScoreColumn) -> Kind:
     measured = ~np.isnan(column.values)
+    limit = rule(column.about)
     worse = -column.values if column.about["higher_is_better"] else column.values
     return Kind(
         f"Worst {column.name}",
         f"Answers that fail {column.name}, the worst scores first.",
         measured & ~passes(column) & ~answers.blank,
         (worse,),
-        lambda row: f"Its {column.name} is {number(float(column.values[row]))}.",
+        lambda row: f"Its {column.name} is {number(float(column.values[row]))}; it passes {limit}.",
     )
 
 
@@ -180,12 +187,17 @@ def choose(found: Sequence[Kind], answers: Answers, limit: int) -> list[Chosen]:
         if len(taken) == before:
             break
     positions = _positions(answers, list(taken))
-    return [Chosen(each, kind, positions[each]) for each, kind in sorted(taken.items(), key=lambda item: item[1])]
+    return [
+        Chosen(each, kind, positions[each]) for each, kind in sorted(taken.items(), key=lambda item: item[1])
+    ]
 
 
 def _worst_first(kind: Kind, answers: Answers) -> Iterator[str]:
     rows = np.flatnonzero(kind.rows)
-    ids, names = answers.ids.take(pa.array(rows)).to_pylist(), answers.candidates.take(pa.array(rows)).to_pylist()
+    ids, names = (
+        answers.ids.take(pa.array(rows)).to_pylist(),
+        answers.candidates.take(pa.array(rows)).to_pylist(),
+    )
     keys = [tuple(-float(each[row]) for each in kind.severity) for row in rows]
     order = sorted(range(len(rows)), key=lambda i: (keys[i], ids[i], names[i]))
     return (ids[i] for i in order)
@@ -196,14 +208,15 @@ def _positions(answers: Answers, ids: list[str]) -> dict[str, list[int]]:
     rows = np.flatnonzero(pc.is_in(answers.ids, pa.array(ids, pa.string())).to_numpy())
     found: dict[str, list[int]] = {each: [] for each in ids}
     names = answers.candidates.take(pa.array(rows)).to_pylist()
-    for row, name in sorted(zip(rows.tolist(), names, strict=True), key=lambda pair: pair[1]):
+    for _, row in sorted(zip(names, rows.tolist(), strict=True)):
         found[answers.ids[row].as_py()].append(row)
     return found
 
 
-def take(table: Parts, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, object]]:
+def take(table: Parts, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Some columns of the rows at `positions`; one part in memory at a time."""
-    wanted, found, start = np.sort(np.asarray(positions, dtype=np.int64)), {}, 0
+    wanted, start = np.sort(np.asarray(positions, dtype=np.int64)), 0
+    found: dict[int, dict[str, Any]] = {}
     for part in table.read([*columns]):
         here = wanted[(wanted >= start) & (wanted < start + part.num_rows)]
         rows = part.take(pa.array(here - start)).to_pylist()

@@ -1,8 +1,9 @@
 """Numbers and texts as a page shows them: three significant digits, nothing invisible, nothing endless."""
 
 import re
+from collections.abc import Mapping
 from math import floor, isnan, log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 NONE = "–"
 SMALLEST_SHOWN = 1e-6
@@ -63,13 +64,26 @@ def answers(n: int) -> str:
     return f"{n:,} answer{'' if n == 1 else 's'}"
 
 
+def rule(about: Mapping[str, Any]) -> str:
+    """Which scores of a column pass, by what its metadata says of it.
+
+    >>> rule({"threshold": 0.5, "higher_is_better": True}), rule({"threshold": None, "bounds": [0, 1]})
+    ('from 0.5', 'at 1')
+    """
+    if about["threshold"] is None:
+        return f"at {about['bounds'][1]:g}"
+    return f"{'from' if about['higher_is_better'] else 'up to'} {about['threshold']:g}"
+
+
 def visible(text: str) -> str:
     r"""The text with what could hide or reorder something spelled out.
 
     >>> visible("a\x00b \u202egnp.exe")
     'a⟨U+0000⟩b ⟨U+202E⟩gnp.exe'
     """
-    return UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return UNSEEN.sub(
+        lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n").replace("\r", "\n")
+    )
 
 
 def shown(text: str, limit: int) -> Text:

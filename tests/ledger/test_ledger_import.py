@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from tasks.ledger.imports import import_revisions
 from tasks.ledger.vectors import Vectors
 from tasks.ledger.verdicts import Entry, Verdicts
 
-Run = Callable[..., str]
 PIPELINE = """\
 stages:
   judge:
@@ -32,39 +30,53 @@ def entry(name: str) -> Entry:
     return Entry(key=name * 64, raw="{}", tokens=None, latency=0.0, attempts=1, **fields)  # type: ignore[typeddict-item]
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A clone with a remote, where branches `one` and `two` each judged a row of their own beside the shared one."""
-    project = tmp_path / "project"
-    project.mkdir()
-    monkeypatch.chdir(project)
+CONFIG = """\
+[core]
+    analytics = false
+    check_update = false
+    remote = shared
+['remote "shared"']
+    url = ../../remote
+"""
+
+
+def call(*command: str, check: bool = True) -> None:
+    program = [sys.executable, "-m", "dvc"] if command[0] == "dvc" else [command[0]]
+    subprocess.run([*program, *command[1:]], check=check, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone and its remote; branches `one` and `two` each judged a row of their own beside the shared one."""
+    folder = tmp_path_factory.mktemp("template")
+    (folder / "project/.dvc").mkdir(parents=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder / "project")
+        call("git", "init", "-q", "-b", "main")
+        call("git", "config", "user.name", "n")
+        call("git", "config", "user.email", "e@x")
+        Path(".dvc/config").write_text(CONFIG)
+        Path(".dvc/.gitignore").write_text("/cache\n/tmp\n")
+        Path("dvc.yaml").write_text(PIPELINE)
+        Path(".gitignore").write_text("data/\n")
+        judged("s")
+        for branch, name in (("one", "a"), ("two", "b")):
+            call("git", "checkout", "-q", "-b", branch, "main")
+            judged("s", name)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def clone(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy to work in; the current folder is its project."""
+    folder = tmp_path / "clone"
+    shutil.copytree(template, folder)
+    monkeypatch.chdir(folder / "project")
     monkeypatch.delenv("GOLDMETER_LEDGER", raising=False)
-    for name, value in {"user.name": "n", "user.email": "e@x"}.items():
-        monkeypatch.setenv(f"GIT_CONFIG_KEY_{['user.name', 'user.email'].index(name)}", name)
-        monkeypatch.setenv(f"GIT_CONFIG_VALUE_{['user.name', 'user.email'].index(name)}", value)
-    monkeypatch.setenv("GIT_CONFIG_COUNT", "2")
-
-    def call(*command: str, check: bool = True) -> str:
-        program = [sys.executable, "-m", "dvc"] if command[0] == "dvc" else [command[0]]
-        return subprocess.run(
-            [*program, *command[1:]], check=check, capture_output=True, text=True, cwd=project
-        ).stdout
-
-    call("git", "init", "-q", "-b", "main")
-    call("dvc", "init", "-q")
-    call("dvc", "config", "core.analytics", "false")
-    call("dvc", "config", "core.check_update", "false")
-    call("dvc", "remote", "add", "-q", "-d", "shared", str(tmp_path / "remote"))
-    Path("dvc.yaml").write_text(PIPELINE)
-    Path(".gitignore").write_text("data/\n")
-    judged(call, "s")
-    for branch in ("one", "two"):
-        call("git", "checkout", "-q", "-b", branch, "main")
-        judged(call, "s", {"one": "a", "two": "b"}[branch])
-    return call
+    return folder
 
 
-def judged(call: Run, *names: str) -> None:
+def judged(*names: str) -> None:
     Path("rows.txt").write_text(" ".join(names))
     shutil.rmtree("data", ignore_errors=True)
     verdicts, vectors = Verdicts(Path("scratch/judge")), Vectors(Path("scratch/embed"))
@@ -89,9 +101,9 @@ def known() -> str:
     return "".join(names)
 
 
-def test_both_sides_of_a_merge_conflict_are_taken_in(run: Run) -> None:
-    run("git", "checkout", "-q", "one")
-    run("git", "merge", "two", check=False)
+def test_both_sides_of_a_merge_conflict_are_taken_in() -> None:
+    call("git", "checkout", "-q", "one")
+    call("git", "merge", "two", check=False)
     assert "<<<<<<<" in Path("dvc.lock").read_text()
 
     summary = import_revisions(["HEAD", "MERGE_HEAD"])
@@ -105,7 +117,7 @@ def test_both_sides_of_a_merge_conflict_are_taken_in(run: Run) -> None:
     ]
 
 
-def test_evidence_that_only_the_remote_has_is_found(run: Run) -> None:
+def test_evidence_that_only_the_remote_has_is_found() -> None:
     shutil.rmtree(".dvc/cache")
     shutil.rmtree("data")
 
@@ -114,34 +126,34 @@ def test_evidence_that_only_the_remote_has_is_found(run: Run) -> None:
     assert known() == "as"
 
 
-def test_evidence_that_nobody_has_is_an_error_that_says_so(run: Run, tmp_path: Path) -> None:
+def test_evidence_that_nobody_has_is_an_error_that_says_so(clone: Path) -> None:
     shutil.rmtree(".dvc/cache")
-    shutil.rmtree(tmp_path / "remote")
+    shutil.rmtree(clone / "remote")
 
     with pytest.raises(LedgerError, match=r"ledger import one: its data/ledger/judge can't be fetched(.|\n)*dvc push"):
         import_revisions(["one"])
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "--help", "HEAD~99", ""])
-def test_an_unknown_revision_is_an_error(run: Run, revision: str) -> None:
+def test_an_unknown_revision_is_an_error(revision: str) -> None:
     with pytest.raises(LedgerError, match="git knows no such revision"):
         import_revisions(["one", revision])
 
     assert known() == ""
 
 
-def test_a_version_without_evidence_is_an_error(run: Run) -> None:
-    run("git", "checkout", "-q", "--orphan", "bare")
-    run("git", "rm", "-q", "-r", "--cached", ".")
-    run("git", "add", ".dvc", ".gitignore")
-    run("git", "commit", "-q", "-m", "bare")
+def test_a_version_without_evidence_is_an_error() -> None:
+    call("git", "checkout", "-q", "--orphan", "bare")
+    call("git", "rm", "-q", "-r", "--cached", ".")
+    call("git", "add", ".dvc", ".gitignore")
+    call("git", "commit", "-q", "-m", "bare")
     shutil.rmtree("data")
 
     with pytest.raises(LedgerError, match="has no evidence"):
         import_revisions(["bare"])
 
 
-def test_importing_again_adds_nothing(run: Run) -> None:
+def test_importing_again_adds_nothing() -> None:
     import_revisions(["one"])
 
     assert import_revisions(["one"]).startswith("one: 0 verdicts added")

@@ -59,15 +59,16 @@ def test_other_keys_are_refused(keys: object) -> None:
 
 
 def test_a_missing_key_is_named(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="1 vectors are not there.*" + A.hex()):
+    with pytest.raises(LedgerError, match=rf"1 vectors are not there.*{A.hex()}"):
         stored(tmp_path, b=[1.0]).lookup([A, B])
 
 
 @pytest.mark.parametrize(
-    "vectors", [floats([1]), np.zeros((2, 2)), floats([1], [np.nan]), np.zeros(2, np.float32), np.zeros((2, 1, 1), "f4")]
+    "vectors",
+    [floats([1]), np.zeros((2, 2)), floats([1], [np.nan]), np.zeros(2, np.float32), np.zeros((2, 1, 1), "f4")],
 )
 def test_vectors_that_do_not_fit_are_refused(tmp_path: Path, vectors: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="shape|finite"):
+    with pytest.raises(ValueError, match=r"shape|finite"):
         Vectors(tmp_path).add([A, B], vectors)
 
 
@@ -113,7 +114,7 @@ def test_the_same_data_give_the_same_evidence(tmp_path: Path) -> None:
     assert evidence.dimension == 2
     assert evidence.lookup([B]).tolist() == [[0, 1]]
     assert evidence.take(np.array([1, 0])).tolist() == [[0, 1], [1, 0]]
-    assert pickle.loads(pickle.dumps(evidence)).lookup([A]).tolist() == [[1, 0]]
+    assert pickle.loads(pickle.dumps(evidence)).lookup([A]).tolist() == [[1, 0]]  # noqa: S301  (our own)
     with pytest.raises(LedgerError, match="1 vectors"):
         evidence.lookup([C])
 

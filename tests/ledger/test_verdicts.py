@@ -186,6 +186,18 @@ def test_without_evidence_the_smaller_sha256_wins_in_every_store(tmp_path: Path)
     assert len(winners) == 1
 
 
+def test_in_a_store_an_answer_beats_a_reply_that_could_not_be_parsed(tmp_path: Path) -> None:
+    for reason in ("v", "w", "x", "y", "z"):
+        garbled = entry("a", None, raw=reason, verdict=None)
+        for order in ([garbled, entry("a", reason)], [entry("a", reason), garbled]):
+            store = tmp_path / f"{reason}{order[0]['raw']}"
+            for each in order:
+                with Verdicts(store) as writer:
+                    writer.add([each])
+
+            assert Verdicts(store).get(["a" * 64])["a" * 64]["verdict"] == 1.0
+
+
 def test_an_entry_without_a_reply_is_evidence_but_no_part_of_the_store(tmp_path: Path) -> None:
     failed = entry("a", None, raw=None, verdict=None)
     verdicts = Verdicts(tmp_path / "store")
@@ -216,7 +228,7 @@ def test_damaged_evidence_is_named_with_its_line(tmp_path: Path, line: bytes) ->
 
 
 def test_evidence_of_an_unknown_verdict_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="a{64} is used"):
+    with pytest.raises(LedgerError, match=r"a{64} is used"):
         evidence_of(Verdicts(tmp_path / "store"), "a", tmp_path)
 
 
@@ -278,7 +290,9 @@ def test_nothing_acknowledged_is_lost_by_sigkill(tmp_path: Path, answers: int) -
     assert [name.startswith("journal-") for name in segments(tmp_path)] == [False]
 
 
-def test_the_root_is_in_the_git_folder_that_all_worktrees_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_root_is_in_the_git_folder_that_all_worktrees_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("GOLDMETER_LEDGER", raising=False)
     git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
     subprocess.run([*git, "init", "-q", tmp_path / "main"], check=True)

@@ -51,7 +51,7 @@ def test_options_and_none_at_all():
         (
             "bleu",
             {"smoothing": "mehtod4"},
-            r"smoothing: unknown value 'mehtod4'; allowed: none, floor, add-k, exp, method1, method2, method3, method4$",
+            r"unknown value 'mehtod4'; allowed: none, floor, add-k, exp, method1, method2, method3, method4$",
         ),
         (
             "bleu",

@@ -29,7 +29,7 @@ IDENTICAL = [
     "❤️", "👩🏽‍🚀 🇫🇷", "1️⃣", "\u200b", "\u0301", "´", "\x00", "_", "the. a! AN?",
 ]  # fmt: skip
 WORDS = st.lists(
-    st.sampled_from(["the", "The", "cat", "cats", "sat", "Paris", "New", "York", ".", "!!!", "東京", "мир", "42", "😀"]),
+    st.sampled_from(["the", "The", "cat", "cats", "sat", "Paris", "New", "York", ".", "!!", "東京", "мир", "42", "😀"]),
     min_size=1, max_size=6,
 ).map(" ".join)  # fmt: skip
 TEXTS = WORDS | st.text(max_size=10)

@@ -1,7 +1,6 @@
 """Encoders: the golden vectors, what names a model, what order and batches may change, and what is refused."""
 
 import json
-import random
 import subprocess
 import sys
 import threading
@@ -78,7 +77,7 @@ def test_no_text_gives_no_vector(encoder):
 
 def test_vectors_do_not_depend_on_the_order_of_texts(encoder):
     texts = [f"Answer {i}: " + "very " * (i % 7) + "likely Paris" for i in range(60)]
-    shuffled = random.Random(1).sample(texts, len(texts))
+    shuffled = texts[::-2] + texts[::2]
 
     vectors = dict(zip(shuffled, encoder.encode(shuffled), strict=True))
 
@@ -98,9 +97,7 @@ def test_batches_are_canonical_and_keep_to_the_budget():
 
     cut = batches(texts, sizes, budget=20, limit=2)
 
-    assert [sorted(texts[i] for i in batch) for batch in cut] in (
-        [[*pair], [single, "long"], ["longer still"]] for pair, single in (("ab", "c"), ("ac", "b"), ("bc", "a"))
-    )
+    assert [texts[i] for batch in cut for i in batch] == ["c", "b", "a", "long", "longer still"]
     assert [len(batch) for batch in cut] == [2, 2, 1]
 
 
@@ -264,7 +261,7 @@ def test_opening_and_counting_import_no_torch():
         "assert e.count_tokens(['Paris']) == [3]; print({'torch', 'sentence_transformers'} & set(sys.modules))"
     )
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path.cwd())
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=Path.cwd())
 
     assert (done.returncode, done.stdout) == (0, "set()\n"), done.stderr
 
@@ -418,5 +415,5 @@ def test_an_embeddings_object_is_found_by_its_dotted_path(monkeypatch):
 
 @pytest.mark.parametrize("path", ["no_such_module.x", "json.nothing", "name", "json.JSONDecoder"])
 def test_a_path_to_no_embeddings_is_an_error(path):
-    with pytest.raises(ModelError, match="embed.model: "):
+    with pytest.raises(ModelError, match=r"embed\.model: "):
         open_encoder(section(provider="langchain", model=path)).encode(["a"])

@@ -31,9 +31,17 @@ def column(metric, family, threshold, bounds=(0.0, 1.0)):
     }
 
 
-def row(id, candidate, response, label, f1, meaning, *, input="What?", references=("Paris",), topic="places"):
+def row(key, candidate, response, label, f1, meaning, **others):
     """One answer: what people say, and what two metrics say; meaning None = failed."""
-    return locals()
+    answer = {
+        "id": key,
+        "candidate": candidate,
+        "response": response,
+        "label": label,
+        "f1": f1,
+        "meaning": meaning,
+    }
+    return answer | {"input": "What?", "references": ("Paris",), "topic": "places"} | others
 
 
 ROWS = [
@@ -54,7 +62,9 @@ def load_table(rows):
     columns["references"] = pa.array([list(each["references"]) for each in rows], pa.list_(pa.string()))
     columns["label"] = pa.array([each["label"] for each in rows], pa.bool_())
     columns["group"] = pa.nulls(len(rows), pa.string())
-    columns["slices"] = pa.array([{"topic": each["topic"]} for each in rows], pa.struct([("topic", pa.string())]))
+    columns["slices"] = pa.array(
+        [{"topic": each["topic"]} for each in rows], pa.struct([("topic", pa.string())])
+    )
     columns["content"] = columns["id"]
     labelled = any(each["label"] is not None for each in rows)
     return describe(pa.table(columns), {"columns": {"label": LABEL} if labelled else {}})
@@ -62,7 +72,11 @@ def load_table(rows):
 
 def score_table(rows, name, family, threshold, values, details):
     keys = {key: [each[key] for each in rows] for key in ("id", "candidate")}
-    columns = {**keys, name: pa.array(values, pa.float64()), f"{name}_details": pa.array(details, pa.string())}
+    columns = {
+        **keys,
+        name: pa.array(values, pa.float64()),
+        f"{name}_details": pa.array(details, pa.string()),
+    }
     return describe(pa.table(columns), {"columns": {name: column(name, family, threshold)}})
 
 
@@ -93,7 +107,12 @@ def parts_of(made, folder: Path, part_rows):
 
 def validation(success=True):
     check = {"expectation": "expect_column_values_to_not_be_null", "columns": "id", "checked": 8, "failed": 0}
-    broken = {"expectation": "expect_column_values_to_be_between", "columns": "f1, max_value 1", "checked": 8, "failed": 2}
+    broken = {
+        "expectation": "expect_column_values_to_be_between",
+        "columns": "f1, max_value 1",
+        "checked": 8,
+        "failed": 2,
+    }
     checks = [check | {"first": []}, *([] if success else [broken | {"first": ["q1/aurora", "q2/aurora"]}])]
     return {"success": success, "counts": {"rows": 8, "rows_load": 1234567}, "checks": checks}
 
@@ -108,7 +127,10 @@ def inputs(rows, folder: Path, part_rows=3, extra=()):
     write_part(written["aggregate"], folder / "aggregate", 0)
     documents = {"reports/metrics.json": json.loads(written["reports/metrics.json"])}
     documents |= {f"reports/validation/{name}.json": validation() for name in ("load", "lexical")}
-    return [*(made[name] for name in ("load", "lexical", "semantic", "judge")), Parts(folder / "aggregate")], documents
+    return [
+        *(made[name] for name in ("load", "lexical", "semantic", "judge")),
+        Parts(folder / "aggregate"),
+    ], documents
 
 
 def written(rows, folder: Path, part_rows=3, section=None, documents=None, extra=()):

@@ -2,7 +2,7 @@
 
 import json
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -106,71 +106,14 @@ class Accuracy(MeanMetric):
         similarity = fuzz.ratio(response, reference) / 100
         return Match("fuzzy" if similarity >= self.fuzzy_threshold else "none", similarity)
 
+    @property
+    def reads_normalized(self) -> bool:
+        return self.rules == "default" and self.normalize_text and not self.case_sensitive
+
     def _matches(self, pairs: Pairs) -> list[Match]:
-        if self.rules == "default" and self.normalize_text and not self.case_sensitive:
+        if self.reads_normalized:
             compared = normalized_pairs(pairs)
         else:
             form = lru_cache(maxsize=None)(self.comparable)
             compared = [(form(response), form(reference)) for response, reference in pairs.paired]
         return [self.match(*both) for both in zip(pairs.paired, compared, strict=True)]
-
-
-def accuracy(
-    predictions: Sequence[str],
-    references: Sequence[str],
-    case_sensitive: bool = False,  # noqa: FBT001, FBT002
-    normalize_text: bool = True,  # noqa: FBT001, FBT002
-    fuzzy_match: bool = False,  # noqa: FBT001, FBT002
-    fuzzy_threshold: float = 0.8,
-    return_confidence: bool = True,  # noqa: FBT001, FBT002
-    *,
-    profile: str = "default",
-) -> dict[str, Any]:
-    """Accuracy of predictions against one reference each, with its 95 % interval and what it is made of.
-
-    Raises ValueError when the lengths differ.
-
-    >>> result = accuracy(["Paris!", "London"], ["paris", "Rome"])
-    >>> result["accuracy"], result["match_types"]
-    (0.5, ['exact', 'none'])
-    """
-    if len(predictions) != len(references):
-        raise ValueError(f"{len(predictions)} predictions, but {len(references)} references: give one each")
-    metric = Accuracy(
-        profile=profile,
-        case_sensitive=case_sensitive,
-        normalize_text=normalize_text,
-        fuzzy_match=fuzzy_match,
-        fuzzy_threshold=fuzzy_threshold,
-    )
-    matches = [
-        metric.match(pair, (metric.comparable(pair[0]), metric.comparable(pair[1])))
-        for pair in zip(predictions, references, strict=True)
-    ]
-    return _summary(metric, matches, return_confidence=return_confidence)
-
-
-def _summary(metric: Accuracy, matches: list[Match], *, return_confidence: bool) -> dict[str, Any]:
-    from tasks.statistics import mean_interval  # importing scipy takes a second
-
-    hits = [float(metric.is_hit(match)) for match in matches]
-    credits_ = [metric.credit(match) for match in matches]
-    exact = sum(match is EXACT for match in matches)
-    close = sum(match.kind != "none" for match in matches)
-    rows = max(len(matches), 1)
-    summary = {
-        "accuracy": sum(hits) / rows,
-        "exact_accuracy": exact / rows,
-        "correct": exact,
-        "total": len(matches),
-        "mean_score": sum(credits_) / rows,
-        "std_score": float(np.std(credits_)) if credits_ else 0.0,
-        "individual_scores": credits_,
-        "match_types": [match.kind for match in matches],
-    }
-    if metric.fuzzy_match:
-        summary |= {"fuzzy_accuracy": close / rows, "correct_fuzzy": close}
-    if return_confidence:
-        estimate = mean_interval(hits)
-        summary["accuracy_confidence_interval"] = (estimate.low, estimate.high)
-    return summary

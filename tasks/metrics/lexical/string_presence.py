@@ -21,6 +21,10 @@ class StringPresence(MeanMetric):
     case_sensitive: bool = True
     normalize: bool = False
 
+    @property
+    def reads_normalized(self) -> bool:
+        return self.normalize
+
     def pair_scores(self, pairs: Pairs) -> Floats:
         compared = normalized_pairs(pairs) if self.normalize else pairs.paired
         present = [self._present(*raw, *texts) for raw, texts in zip(pairs.paired, compared, strict=True)]

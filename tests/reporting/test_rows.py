@@ -1,0 +1,118 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tasks.columns import ScoreColumn
+from tasks.reporting.rows import Answers, blank, choose, kinds, passes, take
+from tests.reporting.made import ROWS, column, load_table, parts_of
+
+NAN = float("nan")
+
+
+def scores(name, values, *, not_asked=(), threshold=0.5, higher=True):
+    about = column(name, "lexical", threshold) | {"higher_is_better": higher}
+    asked = np.isin(np.arange(len(values)), not_asked)
+    return ScoreColumn(name, np.array(values, dtype=np.float64), asked, None, about)
+
+
+def answers(ids, label, gated, lead=0, empty=()):
+    return Answers(
+        ids=pa.chunked_array([ids]),
+        candidates=pa.chunked_array([["aurora"] * len(ids)]),
+        label=np.array(label, dtype=np.float64),
+        gated=gated,
+        blank=np.isin(np.arange(len(ids)), empty),
+        lead=None if lead is None else gated[lead],
+    )
+
+
+def titles(given, limit=10):
+    found = kinds(given)
+    return [(each.id, found[each.kind].title) for each in choose(found, given, limit)]
+
+
+def test_wrong_but_passing_comes_before_right_but_failing_and_the_clearest_first():
+    given = answers(
+        ["a", "b", "c", "d"],
+        [0, 0, 1, 1],
+        [scores("f1", [0.6, 1.0, 0.0, 1.0]), scores("bleu", [0.1, 0.9, 0.2, 1.0])],
+        lead=None,
+    )
+
+    assert titles(given) == [
+        ("b", "People say wrong, metrics say pass"),
+        ("a", "People say wrong, metrics say pass"),
+        ("c", "People say right, metrics say fail"),
+    ]
+
+
+def test_why_counts_the_measured_metrics_only():
+    given = answers(
+        ["a"], [0], [scores("f1", [0.9]), scores("bleu", [0.8]), scores("judge", [NAN], not_asked=[0])]
+    )
+
+    (kind,) = kinds(given)
+
+    assert kind.why(0) == "People say wrong, but 2 of 2 metrics pass it."
+
+
+def test_failed_is_worth_a_look_and_not_asked_is_not():
+    given = answers(["a", "b"], [NAN, NAN], [scores("f1", [NAN, NAN], not_asked=[1])], lead=None)
+
+    (kind,) = kinds(given)
+
+    assert (kind.title, kind.rows.tolist()) == ("Could not be measured", [True, False])
+    assert kind.why(0) == "1 of 1 metrics could not measure it."
+
+
+def test_worst_of_the_leading_metric_lowest_first_without_the_passing_and_the_empty():
+    given = answers(["a", "b", "c", "d"], [NAN] * 4, [scores("f1", [0.2, 0.1, 0.9, 0.0])], empty=[3])
+
+    assert titles(given) == [("d", "Empty answers"), ("b", "Worst f1"), ("a", "Worst f1")]
+    assert kinds(given)[-1].why(1) == "Its f1 is 0.100; it passes from 0.5."
+
+
+def test_without_labels_disagreeing_metrics_come_first():
+    given = answers(["a", "b"], [NAN, NAN], [scores("f1", [1.0, 1.0]), scores("bleu", [0.0, 1.0])], lead=None)
+
+    assert titles(given) == [("a", "Metrics disagree")]
+
+
+def test_kinds_take_turns_and_an_id_stands_once():
+    label = [0, 0, 0, 1, 1, 1]
+    given = answers(list("abcdef"), label, [scores("f1", [1.0, 1.0, 1.0, 0.0, 0.0, 0.0])])
+
+    chosen = titles(given, limit=4)
+
+    assert [each for each, _ in chosen] == ["a", "b", "d", "e"]
+    assert len(titles(given, limit=100)) == 6
+
+
+def test_lower_is_better_turns_passing_round():
+    assert passes(scores("errors", [0.1, 0.5, 0.9, NAN], higher=False)).tolist() == [True, True, False, False]
+
+
+def test_a_binary_metric_passes_at_its_upper_bound():
+    assert passes(scores("exact_match", [1.0, 0.0, NAN], threshold=None)).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("part_rows", [1, 3, 8])
+def test_texts_are_taken_by_position_across_parts(tmp_path, part_rows):
+    table = parts_of({"load": load_table(ROWS)}, tmp_path, part_rows)["load"]
+
+    assert take(table, ["id", "response"], [6, 0, 2]) == {
+        0: {"id": "q1", "response": "Paris"},
+        2: {"id": "q2", "response": "The capital"},
+        6: {"id": "q4", "response": "Lutetia"},
+    }
+
+
+def test_blank_is_white_space_and_not_null(tmp_path):
+    rows = [ROWS[0] | {"response": text} for text in ("", " \n\t\u3000", None, " x ")]
+
+    assert blank(parts_of({"load": load_table(rows)}, tmp_path, 2)["load"]).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]

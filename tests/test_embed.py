@@ -1,0 +1,253 @@
+"""The embed stage: each distinct text once, what the ledger saves, and the contract of its table."""
+
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tasks import embed as stage
+from tasks import gates
+from tasks.embed import SCHEMA, Params, counts, embed, expect
+from tasks.ledger.vectors import VectorEvidence, Vectors
+from tasks.tables import Parts, about, write_part
+
+TEXTS = pa.list_(pa.string())
+LOCAL = {
+    "provider": "local",
+    "model": "all-MiniLM-L6-v2",
+    "base_url": None,
+    "api_key_env": None,
+    "precision": "fp32",
+    "long": "truncate",
+    "batch_tokens": 8192,
+}
+
+
+def normalized(responses, references):
+    n = len(responses)
+    return pa.table(
+        {
+            "id": pa.array([f"r{i}" for i in range(n)], pa.string()),
+            "candidate": pa.array(["a"] * n, pa.string()),
+            "input": pa.array([None] * n, pa.string()),
+            "response": pa.array(responses, pa.string()),
+            "references": pa.array(references, TEXTS),
+            "phrases": pa.array([None] * n, TEXTS),
+            "response_normalized": pa.array(responses, pa.string()),
+            "references_normalized": pa.array(references, TEXTS),
+        }
+    )
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """Writes parts of data/normalize, each from (responses, references)."""
+
+    def write(*rows):
+        folder = tmp_path / f"normalize{len(list(tmp_path.glob('normalize*')))}"
+        folder.mkdir()
+        for number, (responses, references) in enumerate(rows):
+            write_part(normalized(responses, references), folder, number)
+        return Parts(folder)
+
+    return write
+
+
+class Embeddings:
+    """Notes what it is asked for; fails at the text "stop"."""
+
+    def __init__(self):
+        self.asked = []
+
+    def embed_documents(self, texts):
+        if "stop" in texts:
+            raise KeyboardInterrupt
+        self.asked += texts
+        return [[float(len(text)), 1.0, 0.0] for text in texts]
+
+
+@pytest.fixture
+def model(monkeypatch):
+    """An embeddings object that params can name."""
+    module = types.ModuleType("noted_embeddings")
+    module.model = Embeddings()
+    monkeypatch.setitem(sys.modules, "noted_embeddings", module)
+    return module.model
+
+
+def params(*, semantic=None, **options):
+    fake = LOCAL | {"provider": "langchain", "model": "noted_embeddings.model"}
+    return Params(embed=fake | options, semantic={"semantic_similarity": {}} if semantic is None else semantic)
+
+
+def run(rows, params, ledger):
+    return [written["embed"] for written in embed(rows, params, ledger)]
+
+
+def test_each_distinct_text_is_embedded_once_over_all_parts(parts, model, tmp_path):
+    rows = parts((["Paris", "It is Rome", None], [["Paris"], ["Rome"], ["x"]]), ([" ", "Paris"], [["y"], ["Rome"]]))
+
+    [table] = run(rows, params(), Vectors(tmp_path / "store"))
+
+    assert sorted(model.asked) == ["It is Rome", "Paris", "Rome"]
+    assert table.schema.equals(SCHEMA)
+    assert table["key"].to_pylist() == sorted(table["key"].to_pylist())
+    assert table["offset"].to_pylist() == [0, 1, 2]
+    assert table["norm"].to_pylist() == pytest.approx([1.0] * 3, abs=1e-6)
+    assert (table["tokens"].null_count, table["truncated"].null_count) == (3, 3)
+
+
+def test_each_metric_is_asked_for_its_texts(parts, model, tmp_path):
+    metrics = {
+        "semantic_list_contains": {},
+        "reference_match": {"references": ["Everywhere"]},
+    }
+
+    run(parts((["Paris!"], [["The City"]])), params(semantic=metrics), Vectors(tmp_path / "store"))
+
+    assert sorted(model.asked) == ["Everywhere", "Paris!", "paris", "the city"]
+
+
+@pytest.mark.usefixtures("model")
+def test_the_offset_is_the_row_in_the_evidence(parts, tmp_path):
+    ledger = Vectors(tmp_path / "store")
+    rows = parts(([f"answer {'x' * i}" for i in range(20)], [["Paris"]] * 20))
+    [table] = run(rows, params(), ledger)
+    ledger.write_evidence(tmp_path / "evidence")
+
+    evidence = VectorEvidence(tmp_path / "evidence")
+
+    keys, offsets = table["key"].to_pylist(), table["offset"].to_numpy()
+    assert np.array_equal(evidence.lookup(keys), evidence.take(offsets))
+    assert evidence.dimension == about(table.schema)["dimension"] == 3
+
+
+def test_what_is_in_the_ledger_is_not_asked_again(parts, model, tmp_path):
+    rows = parts((["Paris", "Rome"], [["a"], ["b"]]))
+    first = run(rows, params(), Vectors(tmp_path / "store"))
+    model.asked.clear()
+
+    again = run(rows, params(), Vectors(tmp_path / "store"))
+    one_changed = run(parts((["Paris", "Rome!"], [["a"], ["b"]])), params(), Vectors(tmp_path / "store"))
+
+    assert again[0].equals(first[0], check_metadata=True)
+    assert model.asked == ["Rome!"]
+    assert one_changed[0].num_rows == 4
+
+
+def test_a_killed_run_loses_one_chunk_at_most(parts, model, tmp_path, monkeypatch):
+    monkeypatch.setattr(stage, "ENCODED_AT_ONCE", 1)
+    words = [f"word {i}" for i in range(8)]
+    with pytest.raises(KeyboardInterrupt):
+        run(parts((["stop", *words], [["x"]] * 9)), params(), Vectors(tmp_path / "store"))
+    done = [*model.asked]
+
+    run(parts(([*words], [["x"]] * 8)), params(), Vectors(tmp_path / "store"))
+
+    assert sorted(model.asked) == sorted([*words, "x"])
+    assert model.asked[: len(done)] == done
+
+
+@pytest.mark.usefixtures("model")
+def test_parts_and_row_order_change_nothing(parts, tmp_path, monkeypatch):
+    responses, references = [f"answer {'x' * i}" for i in range(6)], [[f"reference {i}"] for i in range(6)]
+    [whole] = run(parts((responses, references)), params(), Vectors(tmp_path / "a"))
+    monkeypatch.setattr(stage, "PART_ROWS", 5)
+
+    pieces = run(
+        parts((responses[:1:-1], references[:1:-1]), (responses[:2], references[:2])), params(), Vectors(tmp_path / "b")
+    )
+
+    assert [piece.num_rows for piece in pieces] == [5, 5, 2]
+    assert pa.concat_tables(pieces).equals(whole)
+
+
+@pytest.mark.usefixtures("model")
+def test_without_semantic_metrics_the_table_is_empty(parts, tmp_path):
+    ledger = Vectors(tmp_path / "store")
+
+    [table] = run(parts((["Paris"], [["Rome"]])), params(semantic={}), ledger)
+    ledger.write_evidence(tmp_path / "evidence")
+
+    assert (table.num_rows, table.schema.equals(SCHEMA)) == (0, True)
+    assert len(VectorEvidence(tmp_path / "evidence").keys) == 0
+    assert broken(table) == []
+
+
+def test_texts_beyond_the_window_are_counted(parts, tmp_path):
+    rows = parts((["paris " * 255, "Paris"], [["Paris"], ["Rome"]]))
+
+    [cut] = run(rows, params(**LOCAL), Vectors(tmp_path / "store"))
+    [read] = run(rows, params(**LOCAL | {"long": "mean_of_windows"}), Vectors(tmp_path / "store"))
+
+    assert sorted(cut["tokens"].to_pylist()) == [3, 3, 257]
+    assert [each["tokens"] for each in cut.to_pylist() if each["truncated"]] == [257]
+    facts = about(cut.schema)
+    assert facts.pop("weights").startswith("53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db/")
+    assert facts == {
+        "provider": "local",
+        "model": "all-MiniLM-L6-v2",
+        "precision": "fp32",
+        "long": "truncate",
+        "dimension": 384,
+        "window": 256,
+        "truncated": 1,
+    }
+    assert about(read.schema)["truncated"] == 0
+    assert not set(cut["key"].to_pylist()) & set(read["key"].to_pylist())
+    assert broken(cut) == []
+
+
+def test_with_a_full_ledger_torch_is_not_imported(parts, tmp_path):
+    rows = parts((["Paris"], [["Rome"]]))
+    run(rows, params(**LOCAL), Vectors(tmp_path / "store"))
+    code = f"""
+import sys
+from pathlib import Path
+from tasks.embed import Params, embed
+from tasks.ledger.vectors import Vectors
+from tasks.tables import Parts
+params = Params(embed={LOCAL!r}, semantic={{"semantic_similarity": {{}}}})
+[written] = embed(Parts(Path({str(rows.folder)!r})), params, Vectors(Path({str(tmp_path / "store")!r})))
+print(written["embed"].num_rows, {{"torch", "transformers", "openai"}} & set(sys.modules))
+"""
+
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=Path.cwd())
+
+    assert (done.returncode, done.stdout) == (0, "2 set()\n"), done.stderr
+
+
+def broken(table):
+    """The expectations that the table does not meet."""
+    contract = expect(params())
+    checks = gates.check(table.to_pandas(), contract.rows)
+    checks += gates.check_totals(contract, table.select(["key"]).to_pandas(), counts(table) | {"rows": table.num_rows})
+    return [each.columns.split(",")[0] for each in checks if each.failed]
+
+
+def vectors_table(**columns):
+    good = {"key": [b"a" * 32, b"b" * 32], "offset": [0, 1], "tokens": [3, None], "truncated": [False, None]}
+    return pa.table(good | {"norm": [1.0, 0.9995]} | columns, SCHEMA)
+
+
+def test_a_sound_table_keeps_its_contract():
+    assert broken(vectors_table()) == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "problems"),
+    [
+        ({"norm": [1.0, 0.99]}, ["norm"]),
+        ({"norm": [1.0, None]}, ["norm"]),
+        ({"key": [b"a" * 32, b"a" * 32]}, ["key", "out_of_order"]),
+        ({"key": [b"b" * 32, b"a" * 32]}, ["out_of_order"]),
+        ({"offset": [0, 2]}, ["out_of_order"]),
+        ({"tokens": [0, 1]}, ["tokens"]),
+    ],
+)
+def test_a_table_that_breaks_its_contract_is_caught(columns, problems):
+    assert broken(vectors_table(**columns)) == problems

@@ -1,0 +1,484 @@
+"""The judge stage against a counting server: each verdict is paid for once, and what fails is unmeasured."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tasks import gates
+from tasks.errors import ModelError, ParamsError
+from tasks.judge import Judge, Params, RunJudge, counts, expect, judge
+from tasks.judging import SCHEMA
+from tasks.ledger.verdicts import Verdicts
+from tasks.params import section
+from tasks.tables import Parts, about, write_part
+from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
+
+KEY = "sk-canary-4f9c1e7d2b"
+HOW = RunJudge(concurrency=4, timeout=10, retries=2, retry_failed=False)
+OPTIONS: dict[str, Any] = {
+    "provider": "openai",
+    "model": "judge",
+    "base_url": "http://127.0.0.1:9/v1",
+    "api_key_env": "JUDGE_KEY",
+    "seed": 1,
+    "temperature": 0,
+    "draws": 1,
+    "draw_temperature": 0.7,
+    "sampling_rate": 1.0,
+    "filters": [],
+    "variables": {"input": "input", "ground_truth": "references", "output": "response"},
+    "meaning_match": {},
+    "similarity_judge": None,
+    "max_unmeasured": 0.5,
+}
+ROWS = [("q1", "It is Paris."), ("q2", "London"), ("q3", None), ("q4", " "), ("q5", "PARIS, I think")]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    with serving() as running:
+        yield running
+
+
+def params(server: JudgeServer | None = None, **options: Any) -> Params:
+    url = {"base_url": server.url} if server else {}
+    return Params(judge=section(Judge, {"judge": OPTIONS | url | options}, "judge"))
+
+
+def rows(folder: Path, *parts: list[tuple[str, str | None]]) -> Parts:
+    folder.mkdir(parents=True)
+    for number, part in enumerate(parts or [ROWS]):
+        columns = {
+            "id": [key for key, _ in part],
+            "candidate": ["a"] * len(part),
+            "input": [f"What is the capital of France? ({key})" for key, _ in part],
+            "response": [text for _, text in part],
+            "references": [["Paris", "City of Paris"]] * len(part),
+            "phrases": pa.nulls(len(part), pa.list_(pa.string())),
+            "response_normalized": [text for _, text in part],
+            "references_normalized": [["paris"]] * len(part),
+        }
+        write_part(pa.table(columns), folder, number)
+    return Parts(folder)
+
+
+def judged(parts: Parts, options: Params, store: Path, evidence: Path | None = None) -> pa.Table:
+    with Verdicts(store) as ledger:
+        if evidence:
+            ledger.take_in(evidence)
+        tables = [each["judge"] for each in judge(parts, options, ledger, HOW)]
+        if evidence:
+            ledger.write_evidence(evidence)
+    return pa.concat_tables(tables)
+
+
+def column(table: pa.Table, name: str) -> list[Any]:
+    return list(table[name].to_pylist())
+
+
+def broken(table: pa.Table, options: Params) -> list[str]:
+    contract = expect(options)
+    totals = {"rows": len(table), "rows_normalize": len(table), **counts(table)}
+    checks = [*gates.check(table.to_pandas(), contract.rows), *gates.check_totals(contract, table.to_pandas(), totals)]
+    return [f"{each.expectation}({each.columns})" for each in checks if each.failed]
+
+
+def test_every_kind_of_row_has_its_status_and_score(server: JudgeServer, tmp_path: Path) -> None:
+    options = params(server, similarity_judge={"threshold": 3})
+
+    table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
+
+    assert table.schema.equals(SCHEMA)
+    assert column(table, "judge_status") == ["answered", "answered", "no response", "empty response", "answered"]
+    assert column(table, "meaning_match") == [1.0, 0.0, None, 0.0, 1.0]
+    assert column(table, "meaning_match_result") == ["pass", "fail", "unmeasured", "fail", "pass"]
+    assert column(table, "meaning_match_reason") == [
+        "compared",
+        "compared",
+        "no response",
+        "empty response",
+        "compared",
+    ]
+    assert column(table, "similarity_judge") == [5.0, 1.0, None, 1.0, 5.0]
+    assert column(table, "similarity_judge_result") == ["pass", "fail", "unmeasured", "fail", "pass"]
+    assert column(table, "offline_match") == [None] * 5
+    assert column(table, "judge_sampled") == [True] * 5
+    assert column(table, "judge_draws") == [1, 1, 0, 0, 1]
+    assert column(table, "judge_agree") == [None] * 5
+    assert len(server.calls) == 6
+    assert broken(table, options) == []
+
+
+def test_disabled_asks_nothing_and_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JUDGE_KEY", raising=False)
+    options = params(provider="none")
+
+    table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
+
+    assert set(column(table, "judge_status")) == {"disabled"}
+    assert set(column(table, "meaning_match_reason")) == {"judge disabled"}
+    assert set(column(table, "meaning_match_result")) == {"unmeasured"}
+    assert about(table.schema)["columns"]["meaning_match"]["signature"] == "meaning_match|provider:none|v:1"
+    assert broken(table, options) == []
+
+
+def test_the_request_is_what_the_documents_say(server: JudgeServer, tmp_path: Path) -> None:
+    judged(rows(tmp_path / "rows", [("q1", 'He said "Paris"\n</data>')]), params(server), tmp_path / "store")
+
+    (body,) = server.calls
+    nonce, fields = question(body)
+    assert fields == {
+        "input": "What is the capital of France? (q1)",
+        "ground_truth": ["Paris", "City of Paris"],
+        "output": 'He said "Paris"\n</data>',
+    }
+    assert len(nonce) == 10
+    assert nonce not in body["messages"][0]["content"]
+    assert (body["model"], body["temperature"], body["seed"]) == ("judge", 0, 1)
+    assert body["response_format"]["json_schema"]["strict"] is True
+    assert server.keys == [f"Bearer {KEY}"]
+
+
+def test_the_signature_says_who_judged_and_how(server: JudgeServer, tmp_path: Path) -> None:
+    table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    signature = about(table.schema)["columns"]["meaning_match"]["signature"]
+    for part in ("meaning_match|", "|model:judge|", "|served:judge-2026-01|", "|prompt:", "|temp:0|", "|draws:1|"):
+        assert part in signature
+
+
+def test_a_verdict_is_asked_for_once(server: JudgeServer, tmp_path: Path) -> None:
+    options = params(server)
+    first = judged(rows(tmp_path / "one"), options, tmp_path / "store")
+    assert len(server.calls) == 3
+
+    again = judged(rows(tmp_path / "two"), options, tmp_path / "store")
+    changed = judged(rows(tmp_path / "three", [*ROWS[:4], ("q5", "Rome")]), options, tmp_path / "store")
+
+    assert again.equals(first)
+    assert len(server.calls) == 4
+    assert question(server.calls[-1])[1]["output"] == "Rome"
+    assert column(changed, "meaning_match")[4] == 0.0
+
+
+def test_the_same_question_in_two_parts_is_one_call(server: JudgeServer, tmp_path: Path) -> None:
+    parts = rows(tmp_path / "rows", [("q1", "Paris"), ("q1", "Paris")], [("q1", "Paris")])
+
+    judged(parts, params(server), tmp_path / "store")
+
+    assert len(server.calls) == 1
+
+
+def test_evidence_alone_gives_the_same_bytes_without_key_or_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts, evidence = rows(tmp_path / "rows"), tmp_path / "evidence"
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    with serving() as running:
+        running.script = lambda body: problem(500) if "q2" in str(body) else completion(verdict(body))
+        options = params(running)
+        first = judged(parts, options, tmp_path / "store", evidence)
+    written = (evidence / "verdicts.jsonl").read_bytes()
+    monkeypatch.delenv("JUDGE_KEY")
+
+    other = judged(parts, options, tmp_path / "other", evidence)
+
+    assert column(first, "judge_status")[1] == "failed"
+    assert other.equals(first, check_metadata=True)
+    assert (evidence / "verdicts.jsonl").read_bytes() == written
+
+
+def test_two_stores_merged_ask_for_nothing(server: JudgeServer, tmp_path: Path) -> None:
+    options = params(server)
+    shared = ROWS[:2]
+    for name in ("one", "two"):
+        judged(rows(tmp_path / name, [*shared, (name, f"{name}: Paris")]), options, tmp_path / f"{name}-store")
+    asked = len(server.calls)
+    for segment in (tmp_path / "two-store").iterdir():
+        segment.rename(tmp_path / "one-store" / segment.name)
+
+    both = [*shared, ("one", "one: Paris"), ("two", "two: Paris")]
+    table = judged(rows(tmp_path / "both", both), options, tmp_path / "one-store")
+
+    assert len(server.calls) == asked
+    assert column(table, "meaning_match") == [1.0, 0.0, 1.0, 1.0]
+
+
+GARBAGE = {
+    "no JSON": "I think it is right.",
+    "a fence, in JSON mode": '```json\n{"nonce": "N", "reason": "r", "verdict": true}\n```',
+    "text after the object": '{"nonce": "N", "reason": "r", "verdict": true} done',
+    "another nonce": '{"nonce": "AAAAAAAAAA", "reason": "r", "verdict": true}',
+    "a verdict in words": '{"nonce": "N", "reason": "r", "verdict": "true"}',
+    "a number": '{"nonce": "N", "reason": "r", "verdict": 1}',
+    "a name twice": '{"nonce": "N", "reason": "r", "verdict": false, "verdict": true}',
+    "a field more": '{"nonce": "N", "reason": "r", "verdict": true, "score": 1}',
+    "a field less": '{"nonce": "N", "verdict": true}',
+    "cut off": '{"nonce": "N", "reason": "r", "verd',
+    "a list": '[{"nonce": "N", "reason": "r", "verdict": true}]',
+    "nested too deep": "[" * 100_000,
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE.values(), ids=GARBAGE)
+def test_a_reply_that_is_no_verdict_is_retried_then_failed_and_kept(
+    server: JudgeServer, tmp_path: Path, garbage: str
+) -> None:
+    server.script = lambda body: completion(garbage.replace('"N"', f'"{question(body)[0]}"'))
+    evidence = tmp_path / "evidence"
+    evidence.mkdir()
+    options = params(server, max_unmeasured=0.0)
+
+    table = judged(rows(tmp_path / "rows", ROWS[:1]), options, tmp_path / "store", evidence)
+
+    assert column(table, "judge_status") == ["failed"]
+    assert column(table, "meaning_match") == [None]
+    assert column(table, "meaning_match_result") == ["unmeasured"]
+    assert "reply" in column(table, "meaning_match_reason")[0]
+    (line,) = (evidence / "verdicts.jsonl").read_text().splitlines()
+    entry = json.loads(line)
+    assert entry["raw"] == garbage.replace('"N"', f'"{question(server.calls[0])[0]}"')
+    assert entry["attempts"] == len(server.calls) == 3
+    assert broken(table, options) == [
+        "expect_column_pair_values_a_to_be_greater_than_b(failed_allowed, failed, or_equal True)"
+    ]
+
+
+def test_a_garbled_reply_that_was_paid_for_is_not_asked_again(server: JudgeServer, tmp_path: Path) -> None:
+    server.script = lambda _: completion("garbage")
+    judged(rows(tmp_path / "one", ROWS[:1]), params(server), tmp_path / "store")
+    asked = len(server.calls)
+
+    table = judged(rows(tmp_path / "two", ROWS[:1]), params(server), tmp_path / "store")
+
+    assert len(server.calls) == asked
+    assert column(table, "judge_status") == ["failed"]
+
+
+def test_failures_are_asked_again_on_demand_and_the_answer_stays(server: JudgeServer, tmp_path: Path) -> None:
+    parts, options, evidence = rows(tmp_path / "rows", ROWS[:2]), params(server), tmp_path / "evidence"
+    server.script = lambda body: completion("garbage" if "q1" in str(body) else verdict(body))
+    judged(parts, options, tmp_path / "store", evidence)
+    server.script = lambda body: completion(verdict(body))
+    server.calls.clear()
+
+    with Verdicts(tmp_path / "store") as ledger:
+        ledger.take_in(evidence)
+        (again,) = judge(parts, options, ledger, HOW.model_copy(update={"retry_failed": True}))
+        ledger.write_evidence(evidence)
+
+    assert [question(body)[1]["output"] for body in server.calls] == ["It is Paris."]
+    assert column(again["judge"], "judge_status") == ["answered", "answered"]
+    for store in ("store", "other"):
+        assert judged(parts, options, tmp_path / store, evidence).equals(again["judge"])
+    assert judged(parts, options, tmp_path / "store").equals(again["judge"])
+    assert len(server.calls) == 1
+
+
+def test_a_failure_without_a_reply_is_asked_again_by_another_run(server: JudgeServer, tmp_path: Path) -> None:
+    server.script = lambda _: problem(503)
+    failed = judged(rows(tmp_path / "one", ROWS[:1]), params(server), tmp_path / "store")
+    server.script = lambda body: completion(verdict(body))
+
+    table = judged(rows(tmp_path / "two", ROWS[:1]), params(server), tmp_path / "store")
+
+    assert column(failed, "meaning_match_reason") == ["HTTP 503"]
+    assert column(table, "judge_status") == ["answered"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (completion(None, refusal="I won't"), "refusal"),
+        (completion('{"nonce"', finish="length"), "the reply was cut off"),
+        (completion(None, finish="content_filter"), "content filter"),
+        ((200, "<html>"), "the server's answer is no completion"),
+        ((200, {"choices": []}), "the server's answer is no completion"),
+        (problem(429), "HTTP 429"),
+    ],
+)
+def test_what_a_server_says_instead_is_the_reason(
+    server: JudgeServer, tmp_path: Path, reply: tuple[int, Any], reason: str
+) -> None:
+    server.script = lambda _: reply
+
+    table = judged(rows(tmp_path / "rows", ROWS[:1]), params(server), tmp_path / "store")
+
+    assert column(table, "meaning_match_reason") == [reason]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_wrong_key_is_one_clear_error_without_the_key(
+    server: JudgeServer, tmp_path: Path, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    server.script = lambda _: problem(status, f"Incorrect API key provided: {KEY}")
+
+    with pytest.raises(ModelError, match="set JUDGE_KEY to a valid key") as error:
+        judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    assert len(server.calls) == 1
+    assert KEY not in str(error.getrepr(style="long", showlocals=False))
+    assert KEY not in caplog.text
+    assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_the_key_never_enters_the_ledger_even_when_the_server_repeats_it(server: JudgeServer, tmp_path: Path) -> None:
+    server.script = lambda _: completion(f"your key is {KEY}")
+
+    judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    content = b"".join(path.read_bytes() for path in (tmp_path / "store").iterdir())
+    assert b"your key is [key]" in content
+    assert KEY.encode() not in content
+
+
+@pytest.mark.parametrize("key", ["", "  ", "ключ"])
+def test_no_key_is_an_error_that_names_the_variable(
+    server: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("JUDGE_KEY", key)
+
+    with pytest.raises(ModelError, match="environment variable JUDGE_KEY"):
+        judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    assert server.calls == []
+
+
+def test_an_unknown_model_and_no_server_are_errors(server: JudgeServer, tmp_path: Path, unused_port: int) -> None:
+    server.script = lambda _: problem(404)
+    with pytest.raises(ModelError, match="no model 'judge'"):
+        judged(rows(tmp_path / "one"), params(server), tmp_path / "store")
+
+    with pytest.raises(ModelError, match="no connection"):
+        judged(rows(tmp_path / "two"), params(base_url=f"http://127.0.0.1:{unused_port}/v1"), tmp_path / "store")
+
+
+@pytest.fixture
+def unused_port() -> int:
+    with serving() as running:
+        url = running.url
+    return int(url.split(":")[2].split("/")[0])
+
+
+def test_what_the_server_does_not_support_is_left_out_once(server: JudgeServer, tmp_path: Path) -> None:
+    def script(body: dict[str, Any]) -> tuple[int, Any]:
+        if "temperature" in body:
+            return problem(400, "Unsupported value: 'temperature'")
+        if body.get("response_format"):
+            return problem(400, "response_format is not supported")
+        return completion(f"```json\n{verdict(body)}\n```")
+
+    server.script = script
+
+    table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    assert column(table, "judge_status").count("answered") == 3
+    assert len(server.calls) == 4 + 2
+
+
+def test_one_refused_request_fails_one_row(server: JudgeServer, tmp_path: Path) -> None:
+    server.script = lambda body: problem(400, "too long") if "q5" in str(body) else completion(verdict(body))
+
+    table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    assert column(table, "judge_status").count("failed") == 1
+    assert column(table, "meaning_match_reason")[4] == "HTTP 400: too long"
+
+
+def test_draws_share_and_majority(server: JudgeServer, tmp_path: Path) -> None:
+    def script(body: dict[str, Any]) -> tuple[int, Any]:
+        nonce, fields = question(body)
+        said = body["seed"] - 1 < {"x1": 1, "x2": 2, "x3": 3, "x4": 4}[fields["output"]]
+        return completion(json.dumps({"nonce": nonce, "reason": f"said {said}", "verdict": said}))
+
+    server.script = script
+    options = params(server, draws=4)
+    parts = rows(tmp_path / "rows", [(f"q{n}", f"x{n}") for n in (1, 2, 3, 4)])
+
+    table = judged(parts, options, tmp_path / "store")
+
+    assert len(server.calls) == 16
+    assert {body["temperature"] for body in server.calls} == {0.7}
+    assert {body["seed"] for body in server.calls} == {1, 2, 3, 4}
+    assert column(table, "meaning_match") == [0.25, 0.5, 0.75, 1.0]
+    assert column(table, "meaning_match_result") == ["fail", "fail", "pass", "pass"]
+    assert column(table, "meaning_match_reason") == ["said False", "said False", "said True", "said True"]
+    assert column(table, "judge_draws") == [4, 4, 4, 4]
+    assert column(table, "judge_agree") == [False, False, False, True]
+    assert broken(table, options) == []
+
+
+def test_a_larger_sample_contains_the_smaller(tmp_path: Path, server: JudgeServer) -> None:
+    parts = rows(tmp_path / "rows", [(f"q{n}", "Paris") for n in range(60)])
+    samples = []
+    for rate in (0.1, 0.5, 1.0):
+        table = judged(parts, params(server, sampling_rate=rate), tmp_path / "store")
+        samples.append({key for key, on in zip(column(table, "id"), column(table, "judge_sampled"), strict=True) if on})
+        statuses = dict(zip(column(table, "id"), column(table, "judge_status"), strict=True))
+        assert {key for key, status in statuses.items() if status == "answered"} == samples[-1]
+        assert set(statuses.values()) <= {"answered", "not sampled"}
+
+    assert samples[0] < samples[1] < samples[2]
+    assert len(samples[2]) == 60 == len(server.calls)
+
+
+def test_filters_leave_rows_out_by_name(server: JudgeServer, tmp_path: Path) -> None:
+    options = params(server, filters=[{"field": "output", "operator": "contains", "value": "Paris"}])
+
+    table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
+
+    assert column(table, "judge_status") == ["answered", *["filtered"] * 4]
+    assert column(table, "meaning_match_reason")[1] == "filtered"
+    assert "filters:response contains Paris" in about(table.schema)["columns"]["meaning_match"]["signature"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"provider": "oracle"}, "judge.provider"),
+        ({"draws": 0}, "judge.draws"),
+        ({"sampling_rate": 1.5}, "judge.sampling_rate"),
+        ({"filters": [{"field": "nope", "operator": "=", "value": 1}]}, r"judge.filters.0.field: unknown field 'nope'"),
+        ({"filters": [{"field": "input", "operator": ">", "value": "x"}]}, "compares numbers"),
+        ({"meaning_match": {"threshold": 0.5}}, "judge.meaning_match.threshold: meaning_match is binary"),
+        ({"similarity_judge": {"threshold": 9}}, "judge.similarity_judge.threshold: .*1 to 5"),
+        ({"similarity_judge": {"treshold": 3}}, "judge.similarity_judge.treshold: unknown option"),
+        ({"modle": "x"}, "judge.modle: unknown option; did you mean model?"),
+    ],
+)
+def test_a_wrong_option_is_named_by_its_path(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParamsError, match=message):
+        params(**options)
+
+
+@pytest.mark.parametrize(
+    ("column_name", "value"),
+    [
+        ("meaning_match", [0.5, 0.0, None, 0.0, 1.0]),
+        ("meaning_match", [2.0, 0.0, None, 0.0, 1.0]),
+        ("meaning_match", [None, 0.0, None, 0.0, 1.0]),
+        ("meaning_match_result", ["fail", "fail", "unmeasured", "fail", "pass"]),
+        ("judge_status", ["answered", "answered", "answered", "empty response", "answered"]),
+        ("judge_status", ["fine", "answered", "no response", "empty response", "answered"]),
+        ("judge_draws", [9, 1, 0, 0, 1]),
+        ("id", ["q2", "q2", "q3", "q4", "q5"]),
+    ],
+)
+def test_a_table_that_contradicts_itself_breaks_the_contract(
+    server: JudgeServer, tmp_path: Path, column_name: str, value: list[Any]
+) -> None:
+    options = params(server)
+    table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
+    index = table.schema.get_field_index(column_name)
+
+    wrong = table.set_column(index, table.schema.field(index), pa.array(value, table.schema.field(index).type))
+
+    assert broken(wrong, options) != []

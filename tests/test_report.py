@@ -1,0 +1,239 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+from pydantic import ValidationError
+
+from tasks.report import Report
+from tests.reporting.made import ROWS, SECTION, inputs, row, validation, written
+
+PAGE = "reports/index.html"
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "</div></body><iframe src='https://evil.example'></iframe>",
+    "{{ 7 * 7 }} {% for x in y %}",
+    "\u202egnp.exe \u2066hidden\u2069",
+    "nul \x00 bell \x07 escape \x1b[31m",
+    "שלום עולם",
+    "' onmouseover='alert(1)",
+    '" autofocus onfocus="alert(1)',
+    "<style>body{display:none}</style><svg onload=alert(1)>",
+    "Z" * 10_000_000,
+]
+
+
+class Page(HTMLParser):
+    """Every tag with its attributes, and the texts of each kind of tag."""
+
+    VOID = frozenset({"meta", "br", "col", "link", "img", "input", "hr"})
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.open, self.texts = [], [], {}
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data):
+        for tag in self.open[-1:]:
+            self.texts.setdefault(tag, []).append(data)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return written(ROWS, tmp_path_factory.mktemp("report"))
+
+
+@pytest.fixture(scope="module")
+def page(files):
+    return Page(files[PAGE])
+
+
+def words_of(html):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", html))
+
+
+def test_it_writes_the_page_and_three_tables_for_plots(files):
+    assert sorted(files) == [
+        "reports/index.html",
+        "reports/plots/distributions.json",
+        "reports/plots/pass_rates.json",
+        "reports/plots/scores.json",
+    ]
+
+
+def test_every_tag_is_closed_and_no_id_stands_twice(page):
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+
+    assert page.open == []
+    assert sorted(set(ids)) == sorted(ids)
+
+
+def test_every_link_of_the_page_leads_to_a_place_in_it(page):
+    ids = {f"#{attributes['id']}" for _, attributes in page.tags if "id" in attributes}
+
+    assert {attributes["href"] for attributes in page.all("a")} <= ids
+
+
+def test_nothing_is_fetched_and_nothing_runs(files, page):
+    html = re.sub(r'xmlns(:xlink)?="http://www\.w3\.org/[^"]*"', "", files[PAGE])
+    policy = next(each["content"] for each in page.all("meta") if "http-equiv" in each)
+
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline';")
+    assert "http:" not in html
+    assert "https:" not in html
+    assert "url(" not in html
+    assert "@import" not in html
+    assert not {"script", "link", "img", "iframe", "object", "foreignobject"} & {tag for tag, _ in page.tags}
+
+
+def test_the_same_rows_make_the_same_bytes_whatever_their_order_and_parts(files, tmp_path):
+    assert written(ROWS[::-1], tmp_path, part_rows=5) == files
+
+
+def test_every_number_of_the_scores_is_one_of_metrics_json(page, tmp_path):
+    _, documents = inputs(ROWS, tmp_path)
+    known = set()
+
+    def collect(node):
+        for value in node.values() if isinstance(node, dict) else ():
+            collect(value)
+            if isinstance(value, int | float):
+                known.add(float(value))
+
+    collect(documents["reports/metrics.json"])
+    shown = {float(each["value"]) for each in page.all("data")}
+
+    assert len(shown) > 20
+    assert shown <= known
+
+
+def test_the_headline_has_the_value_the_interval_the_pass_rate_and_the_counts(files, tmp_path):
+    _, documents = inputs(ROWS, tmp_path)
+    entry = documents["reports/metrics.json"]["candidates"]["borealis"]["semantic_similarity"]
+    table = files[PAGE].split("<code>semantic_similarity</code>")[1].split("</tbody>")[0]
+    borealis = words_of(table.split("<bdi>borealis</bdi>")[1])
+
+    assert (entry["value"], entry["pass_rate"]["value"], entry["n"], entry["n_failed"]) == (
+        0.6,
+        0.666667,
+        3,
+        1,
+    )
+    assert "0.600" in borealis
+    assert "66.7%" in borealis
+    assert "3 of 4" in borealis
+    assert "1 failed: 0.450–0.700" in borealis
+
+
+def test_the_label_stands_first(files):
+    people = files[PAGE].index("people <code>label</code>")
+
+    assert people < files[PAGE].index("<code>f1</code>")
+    assert "Answers that people say are right" in files[PAGE]
+
+
+def test_a_metric_nobody_measured_says_why(files):
+    assert "not measured: judge disabled" in words_of(files[PAGE])
+
+
+def test_no_labels_no_row_for_them(tmp_path):
+    rows = [each | {"label": None} for each in ROWS]
+
+    html = written(rows, tmp_path)[PAGE]
+
+    assert "people" not in html.split("<main>")[1].split('id="look"')[0]
+    assert "Answers that pass <code>semantic_similarity</code> (from 0.7)" in html
+
+
+def test_slices_show_the_largest_values_and_count_the_others(files):
+    slices = files[PAGE].split('id="slices"')[1].split("</section>")[0]
+
+    assert "<bdi>words</bdi>" in slices
+    assert "<bdi>names</bdi>" in slices
+    assert "<bdi>places</bdi>" not in slices
+    assert "1 more values in data/aggregate" in slices
+    assert slices.count('class="few"') == 1 + 3 * 2 * 2
+
+
+def test_a_broken_check_is_named_with_its_first_rows(tmp_path):
+    html = written(ROWS, tmp_path, documents={"reports/validation/judge.json": validation(success=False)})[
+        PAGE
+    ]
+
+    assert "data checks failed" in html
+    assert "column values to be between" in html
+    assert "first: q1/aurora, q2/aurora" in html
+    assert "rows load 1,234,567" in html
+
+
+def test_all_checks_hold(files):
+    assert "every data check holds" in files[PAGE]
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    rows = [
+        row(f"{text[:40]}", "aurora", text, False, 1.0, 0.9, input=text, references=(text,), topic=text[:100])
+        for text in HOSTILE
+    ]
+    section = {"rows_to_look_at": 50, "slice_values": 50}
+    return written(rows, tmp_path_factory.mktemp("hostile"), section=section)[PAGE]
+
+
+def test_hostile_texts_are_only_text(hostile):
+    page = Page(hostile)
+
+    assert page.open == []
+    assert not {"script", "img", "iframe"} & {tag for tag, _ in page.tags}
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    assert hostile.count("<style>") == 1
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in hostile
+    assert "{{ 7 * 7 }}" in hostile
+
+
+def test_what_hides_or_reorders_is_spelled_out(hostile):
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", hostile)
+    assert "⟨U+202E⟩gnp.exe ⟨U+2066⟩hidden⟨U+2069⟩" in hostile
+    assert "nul ⟨U+0000⟩ bell ⟨U+0007⟩" in hostile
+    assert "שלום עולם" in hostile
+
+
+def test_a_text_of_ten_million_characters_is_cut_with_a_note(hostile):
+    assert len(hostile) < 500_000
+    assert "cut: the first 200 of 10,000,000 characters" in hostile
+
+
+def test_candidates_and_slices_with_hostile_names_reach_the_charts_as_text(tmp_path):
+    rows = [each | {"candidate": f"<b onclick=x>{each['candidate']}&\"'"} for each in ROWS]
+
+    page = Page(written(rows, tmp_path)[PAGE])
+
+    assert page.open == []
+    assert not page.all("b onclick=x")
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+
+
+def test_no_rows_to_look_at_when_none_are_wanted(tmp_path):
+    html = written(ROWS, tmp_path, section={"rows_to_look_at": 0})[PAGE]
+
+    assert '<article class="card"' not in html
+
+
+@pytest.mark.parametrize("missing", SECTION)
+def test_every_value_of_the_section_is_required(missing):
+    with pytest.raises(ValidationError, match=missing):
+        Report(**{name: value for name, value in SECTION.items() if name != missing})

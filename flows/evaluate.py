@@ -25,15 +25,13 @@ from flows.stages import upstream
 from flows.supervisor import TIMED_OUT
 from tasks.__main__ import USER_ERROR
 from tasks.errors import GoldmeterError, ParamsError
+from tasks.judge import RETRY_FAILED
 from tasks.params import run_params
 from tasks.pipeline import stages
 from tasks.run import Run
 
 JUDGE = "judge"
 """The stage whose failed rows can be asked for again."""
-
-RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
-"""Environment variable that tells the judge to ask again where the ledger holds a failure."""
 
 DEFAULT = "default"
 """What stands in `run.retries` and `run.timeouts` for the stages they don't name."""

@@ -1,5 +1,6 @@
 """A judge's verdicts: one row per (id, candidate)."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, Protocol
@@ -33,7 +34,9 @@ from tasks.selection import Filter
 from tasks.tables import Parts, about, describe
 
 WHOLE = True
-__all__ = ["SCHEMA", "WHOLE", "Judge", "Params", "RunJudge", "counts", "expect", "how", "judge"]
+RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
+"""Environment variable that has the judge asked again where the ledger holds a failure."""
+__all__ = ["SCHEMA", "WHOLE", "Judge", "Asking", "Params", "RunJudge", "counts", "expect", "how", "judge"]
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
 
 
@@ -75,14 +78,16 @@ class Judge(Section):
 
 
 class RunJudge(Section):
-    """Section `run.judge`: how the judge is asked. timeout: seconds a call.
-
-    retry_failed: ask again where the ledger has a reply that is no verdict.
-    """
+    """Section `run.judge`: how the judge is asked. timeout: seconds a call."""
 
     concurrency: Annotated[int, Field(ge=1)]
     timeout: Annotated[float, Field(gt=0)]
     retries: Annotated[int, Field(ge=0)]
+
+
+class Asking(RunJudge):
+    """How the judge is asked this time. retry_failed: again where the ledger has a reply that is no verdict."""
+
     retry_failed: bool
 
 
@@ -97,12 +102,12 @@ class _Run(Protocol):
     def judge(self) -> RunJudge: ...
 
 
-def how(run: _Run) -> RunJudge:
-    """What this stage needs of section `run`."""
-    return run.judge
+def how(run: _Run) -> Asking:
+    """What this stage needs of section `run`, and of this run."""
+    return Asking(**run.judge.model_dump(), retry_failed=RETRY_FAILED in os.environ)
 
 
-def judge(rows: Parts, params: Params, ledger: Verdicts, how: RunJudge) -> Iterator[dict[str, pa.Table]]:
+def judge(rows: Parts, params: Params, ledger: Verdicts, how: Asking) -> Iterator[dict[str, pa.Table]]:
     """Ask what the ledger has not, then read every verdict from the ledger."""
     options = params.judge
     served = sorted({model for part in rows for model in _ask_missing(part, options, ledger, how)})
@@ -163,7 +168,7 @@ def _expect_meaning_match() -> list[Any]:
     ]
 
 
-def _ask_missing(part: pa.Table, options: Judge, ledger: Verdicts, how: RunJudge) -> set[str]:
+def _ask_missing(part: pa.Table, options: Judge, ledger: Verdicts, how: Asking) -> set[str]:
     """Ask what is not in the ledger; returns what the servers of all verdicts say they ran."""
     rows = rows_of(part, options)
     requests = {each.key: each for row in rows for draws in row.requests.values() for each in draws}

@@ -11,7 +11,7 @@ import pytest
 
 from tasks import gates
 from tasks.errors import ModelError, ParamsError
-from tasks.judge import Judge, Params, RunJudge, counts, expect, judge
+from tasks.judge import Judge, Params, Asking, counts, expect, judge
 from tasks.judging import SCHEMA
 from tasks.ledger.verdicts import Verdicts
 from tasks.params import section
@@ -19,7 +19,7 @@ from tasks.tables import Parts, about, write_part
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"
-HOW = RunJudge(concurrency=4, timeout=10, retries=2, retry_failed=False)
+HOW = Asking(concurrency=4, timeout=10, retries=2, retry_failed=False)
 OPTIONS: dict[str, Any] = {
     "provider": "openai",
     "model": "judge",

@@ -7,7 +7,8 @@ READY := .venv/.ready
 .PHONY: run setup test test-long check lock clean
 
 run: setup
-	python -m flows.evaluate
+	dvc repro
+	python -m tasks summary
 
 setup: $(READY)
 

@@ -18,11 +18,11 @@ from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture, wait
-from rich.console import Console
 
-from flows import locks, processes, summary
+from flows import locks, processes
 from flows.stages import upstream
 from flows.supervisor import TIMED_OUT
+from tasks import summary
 from tasks.__main__ import USER_ERROR
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.judge import RETRY_FAILED
@@ -217,15 +217,7 @@ def _print_outcome(outcome: Sequence[State[Any]]) -> None:
         elif isinstance(error, BaseException):
             print(f"\nerror: {error}", file=sys.stderr)
         else:
-            _print_metrics()
-
-
-def _print_metrics() -> None:
-    console = Console()
-    if metrics := summary.rows():
-        console.print(summary.table(metrics))
-    if summary.REPORT.exists():
-        console.print(f"report: {summary.REPORT}")
+            summary.show()
 
 
 if __name__ == "__main__":

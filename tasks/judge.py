@@ -36,7 +36,7 @@ from tasks.tables import Parts, about, describe
 WHOLE = True
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
 """Environment variable that has the judge asked again where the ledger holds a failure."""
-__all__ = ["SCHEMA", "WHOLE", "Judge", "Asking", "Params", "RunJudge", "counts", "expect", "how", "judge"]
+__all__ = ["SCHEMA", "WHOLE", "Asking", "Judge", "Params", "RunJudge", "counts", "expect", "how", "judge"]
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
 
 

@@ -97,9 +97,7 @@ class Dataset(Section):
     def _name_is_column(cls, scores: Any) -> Any:
         if not isinstance(scores, dict):
             return scores
-        return {
-            name: {"column": score} if isinstance(score, str) else score for name, score in scores.items()
-        }
+        return {name: {"column": score} if isinstance(score, str) else score for name, score in scores.items()}
 
     @field_validator("slices")
     @classmethod
@@ -111,9 +109,7 @@ class Dataset(Section):
     @model_validator(mode="after")
     def _id_from_something(self) -> Self:
         if self.id is None and self.input is None:
-            raise ValueError(
-                "id: null takes the hash of the input, but input is null too; name a column in one"
-            )
+            raise ValueError("id: null takes the hash of the input, but input is null too; name a column in one")
         return self
 
 
@@ -136,13 +132,9 @@ class Params(Section):
         """Raise ParamsError when the two sections do not fit together."""
         if len(self.dataset.candidates) > self.load.part_rows:
             count = len(self.dataset.candidates)
-            raise ParamsError(
-                f"load.part_rows: {self.load.part_rows}, but one id alone has {count} candidates"
-            )
+            raise ParamsError(f"load.part_rows: {self.load.part_rows}, but one id alone has {count} candidates")
         if self.load.require_references and self.dataset.references is None:
-            raise ParamsError(
-                "dataset.references: null, but load.require_references is true; name the column"
-            )
+            raise ParamsError("dataset.references: null, but load.require_references is true; name the column")
 
 
 def source(params: Params) -> Records:
@@ -194,22 +186,14 @@ def expect(params: Params) -> Contract:
     scores = [(f"score_{name}", s.bounds) for name, s in params.dataset.scores.items() if s.bounds]
     return Contract(
         rows=[
-            *(
-                gxe.ExpectColumnValuesToNotBeNull(column=c)
-                for c in ["id", "candidate", "references", "content"]
-            ),
+            *(gxe.ExpectColumnValuesToNotBeNull(column=c) for c in ["id", "candidate", "references", "content"]),
             gxe.ExpectColumnValuesToBeInSet(column="candidate", value_set=list(params.dataset.candidates)),
             *(
-                gxe.ExpectColumnValueLengthsToBeBetween(
-                    column=column, min_value=low, max_value=params.load.max_chars
-                )
+                gxe.ExpectColumnValueLengthsToBeBetween(column=column, min_value=low, max_value=params.load.max_chars)
                 for column, low in [("id", 1), ("input", 0), ("response", 0)]
             ),
             gxe.ExpectColumnValuesToMatchRegex(column="content", regex="^[0-9a-f]{64}$"),
-            *(
-                gxe.ExpectColumnValuesToBeBetween(column=c, min_value=low, max_value=high)
-                for c, (low, high) in scores
-            ),
+            *(gxe.ExpectColumnValuesToBeBetween(column=c, min_value=low, max_value=high) for c, (low, high) in scores),
         ],
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["id", "candidate"])],
         counts=[
@@ -297,8 +281,7 @@ def _facts(params: Params) -> dict[str, Any]:
     columns = {"label": LABEL} if any(candidate.label for candidate in dataset.candidates.values()) else {}
     return {
         "candidates": {name: candidate.about for name, candidate in dataset.candidates.items()},
-        "columns": columns
-        | {f"score_{name}": _score_facts(name, score) for name, score in dataset.scores.items()},
+        "columns": columns | {f"score_{name}": _score_facts(name, score) for name, score in dataset.scores.items()},
         "labels": dataset.labels,
         "max_rejected": params.load.max_rejected,
         "missing_response": dataset.missing_response,

@@ -56,9 +56,7 @@ def require_columns(records: Iterable[Record], dataset: "Dataset") -> None:
             return
         there.update(dict.fromkeys(record.values))
     if there:
-        lines = [
-            _no_column(place, column, list(there)) for column, place in wanted.items() if column in missing
-        ]
+        lines = [_no_column(place, column, list(there)) for column, place in wanted.items() if column in missing]
         shown = [f"{column!r}" for column in there][:SHOWN] + ["…"] * (len(there) > SHOWN)
         raise DataError("\n".join([*lines[:SHOWN], f"columns there are: {', '.join(shown)}"]))
 
@@ -210,9 +208,7 @@ def _twice(earlier: Record, record: Record, dataset: "Dataset") -> DataError:
         else "the same input and references, so the same candidates, as in"
     )
     help_ = "make ids unique" if dataset.id else "remove one, or name a column of unique ids in dataset.id"
-    return DataError(
-        f"{record.file}, line {record.line}: {what} {earlier.file}, line {earlier.line}; {help_}"
-    )
+    return DataError(f"{record.file}, line {record.line}: {what} {earlier.file}, line {earlier.line}; {help_}")
 
 
 def _text(values: Mapping[str, Value], column: str | None, most: int) -> str | None:
@@ -224,9 +220,7 @@ def _checked(value: Value, column: str, most: int) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise Unusable(
-            f"{column}: {'a list' if isinstance(value, list) else 'an object'} where text is expected"
-        )
+        raise Unusable(f"{column}: {'a list' if isinstance(value, list) else 'an object'} where text is expected")
     if len(value) > most:
         raise Unusable(f"{column}: {len(value):,} characters; load.max_chars is {most:,}")
     try:
@@ -252,13 +246,13 @@ def _references(values: Mapping[str, Value], dataset: "Dataset", most: int) -> l
 
 
 def _phrases(values: Mapping[str, Value], column: str | None, most: int) -> list[str] | None:
-    """A list, a JSON list in a string, or one string; null when there is no phrase."""
+    """A list, a JSON list in a string, or one string; no column is null, no phrase in it an empty list."""
     if column is None:
         return None
     value = values.get(column)
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = _json_list(value)
-    return _texts(value if isinstance(value, list) else [value], column, most) or None
+    return _texts(value if isinstance(value, list) else [value], column, most)
 
 
 def _json_list(text: str) -> Value:

@@ -59,10 +59,7 @@ def expect(params: Params) -> Contract:  # noqa: ARG001 (the same for all option
     response, normalized = Column("response"), "response_normalized"
     return Contract(
         rows=[
-            *(
-                gxe.ExpectColumnValuesToNotBeNull(column=c)
-                for c in ["id", "candidate", "references_normalized"]
-            ),
+            *(gxe.ExpectColumnValuesToNotBeNull(column=c) for c in ["id", "candidate", "references_normalized"]),
             gxe.ExpectColumnValuesToNotBeNull(column=normalized, row_condition=response.is_not_null()),
             gxe.ExpectColumnValuesToBeNull(column=normalized, row_condition=response.is_null()),
         ],

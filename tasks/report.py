@@ -105,9 +105,7 @@ def _distributions(
         if found is not None:
             drawn.append(found)
         elif metric.rows:
-            not_drawn[metric.name] = (
-                "only the lowest and the highest score occur; the table above says it all"
-            )
+            not_drawn[metric.name] = "only the lowest and the highest score occur; the table above says it all"
         else:
             not_drawn[metric.name] = f"not measured: {', '.join(sorted(set(metric.missing.values())))}"
     return drawn, not_drawn
@@ -118,17 +116,13 @@ def _rows_by_candidate(parts: Parts) -> dict[str, Any]:
     return {name: np.flatnonzero(names == name) for name in sorted(set(names))}
 
 
-def _look(
-    tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]], options: Report
-) -> list[Any]:
+def _look(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]], options: Report) -> list[Any]:
     """The rows people should look at first."""
     load, from_load = tables["load"]
     keys = load.whole(["id", "candidate"])
     columns = [column for _, those in tables.values() for column in those]
     gated = [column for column in columns if "rate_signature" in column.about and column.name != "label"]
-    label = next(
-        (column.values for column in from_load if column.name == "label"), np.full(load.rows, np.nan)
-    )
+    label = next((column.values for column in from_load if column.name == "label"), np.full(load.rows, np.nan))
     semantic = {metric.name for metric in families["semantic"]}
     usable = [column for column in gated if not np.isnan(column.values).all()]
     lead = next((column for column in usable if column.name in semantic), usable[0] if usable else None)

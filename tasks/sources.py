@@ -59,9 +59,7 @@ def records(path: str | Path, pattern: str | None = None) -> Records:
     Raises DataError when there is no such file, or its format is unknown.
     """
     if "://" in str(path):
-        raise DataError(
-            f"{path}: fetch it first, by dvc import-url {path}, and name the local file in dataset.path"
-        )
+        raise DataError(f"{path}: fetch it first, by dvc import-url {path}, and name the local file in dataset.path")
     files = _files(Path(path), pattern)
     for each in files:
         if each.suffix.lower() not in FORMATS:
@@ -104,9 +102,7 @@ def _files(path: Path, pattern: str | None) -> list[Path]:
 
 def _matching(folder: Path, pattern: str | None) -> list[Path]:
     if not pattern:
-        raise DataError(
-            f"{_name(folder)}: a folder; say which of its files in dataset.pattern, such as *.jsonl"
-        )
+        raise DataError(f"{_name(folder)}: a folder; say which of its files in dataset.pattern, such as *.jsonl")
     try:
         files = sorted(path for path in folder.glob(pattern) if path.is_file() and path.name[0] != ".")
     except (NotImplementedError, ValueError) as error:
@@ -260,14 +256,10 @@ def _broken_at_cr(lines: Iterator[str]) -> Iterator[str]:
 def _checked_header(names: Sequence[str], where: str) -> list[str]:
     for number, name in enumerate(names, 1):
         if not name.strip():
-            raise DataError(
-                f"{where}: column {number} of the header has no name; pandas writes such an index column"
-            )
+            raise DataError(f"{where}: column {number} of the header has no name; pandas writes such an index column")
         if names.index(name) + 1 < number:
             first = names.index(name) + 1
-            raise DataError(
-                f"{where}: the column name {name!r} stands twice, in columns {first} and {number}"
-            )
+            raise DataError(f"{where}: the column name {name!r} stands twice, in columns {first} and {number}")
     return list(names)
 
 
@@ -283,9 +275,7 @@ def _parquet(path: Path) -> Rows:
         raise
     except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
         problem = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        raise DataError(
-            f"{_name(path)}, near row {max(row, 1)}: not readable as Parquet: {problem}"
-        ) from None
+        raise DataError(f"{_name(path)}, near row {max(row, 1)}: not readable as Parquet: {problem}") from None
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -298,9 +288,7 @@ def _lines(path: Path) -> Iterator[str]:
                 yield (raw.removeprefix(BOM) if line == 1 else raw).decode()
             except UnicodeDecodeError as error:
                 byte, offset = error.object[error.start], read - len(error.object) + error.start
-                utf16 = (
-                    "; it looks like UTF-16" if line == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
-                )
+                utf16 = "; it looks like UTF-16" if line == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
                 raise DataError(
                     f"{_name(path)}, line {line}: byte 0x{byte:02x} at byte offset {offset} is not UTF-8{utf16}; "
                     "save the file as UTF-8"
@@ -316,9 +304,7 @@ def _meant(near: Sequence[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-DECODER = json.JSONDecoder(
-    parse_float=str, parse_int=str, parse_constant=_no_constant, object_pairs_hook=_members
-)
+DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_no_constant, object_pairs_hook=_members)
 WHITE_SPACE = re.compile(r"[ \t\n\r]*")
 LONE_CR = re.compile(r"(?<=\r)(?!\n)")
 FORMATS: Mapping[str, Callable[[Path], Rows]] = {

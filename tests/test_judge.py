@@ -11,7 +11,7 @@ import pytest
 
 from tasks import gates
 from tasks.errors import ModelError, ParamsError
-from tasks.judge import Judge, Params, Asking, counts, expect, judge
+from tasks.judge import Asking, Judge, Params, counts, expect, judge
 from tasks.judging import SCHEMA
 from tasks.ledger.verdicts import Verdicts
 from tasks.params import section

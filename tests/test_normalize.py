@@ -13,9 +13,7 @@ TEXTS = pa.list_(pa.string())
 
 
 def params(**options):
-    return Params(
-        normalize={"unicode": "NFKC", "case": True, "punctuation": True, "articles": False} | options
-    )
+    return Params(normalize={"unicode": "NFKC", "case": True, "punctuation": True, "articles": False} | options)
 
 
 def loaded(responses, references):

@@ -170,9 +170,7 @@ def test_slices_show_the_largest_values_and_count_the_others(files):
 
 
 def test_a_broken_check_is_named_with_its_first_rows(tmp_path):
-    html = written(ROWS, tmp_path, documents={"reports/validation/judge.json": validation(success=False)})[
-        PAGE
-    ]
+    html = written(ROWS, tmp_path, documents={"reports/validation/judge.json": validation(success=False)})[PAGE]
 
     assert "data checks failed" in html
     assert "column values to be between" in html

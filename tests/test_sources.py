@@ -169,9 +169,7 @@ def test_records_can_be_iterated_again(write):
 def test_missing_file_names_its_neighbours(write):
     write("answers.csv", "a\n1\n")
 
-    assert refusal("answer.csv") == (
-        "answer.csv: no such file or folder; did you mean answers.csv?; see dataset.path"
-    )
+    assert refusal("answer.csv") == ("answer.csv: no such file or folder; did you mean answers.csv?; see dataset.path")
 
 
 @pytest.mark.usefixtures("write")
@@ -274,16 +272,12 @@ def test_json_that_is_no_object(write, value, found):
 
 @pytest.mark.parametrize("end", [".jsonl", ".json", ".csv", ".tsv"])
 def test_bytes_that_are_not_utf8(write, end):
-    path = write(
-        "a" + end, b"\xef\xbb\xbfa\n".replace(b"a", b'{"a": 1}' if "j" in end else b"a") + b"caf\xe9\n"
-    )
+    path = write("a" + end, b"\xef\xbb\xbfa\n".replace(b"a", b'{"a": 1}' if "j" in end else b"a") + b"caf\xe9\n")
     if end == ".json":
         path = write("a.json", b'\xef\xbb\xbf[{"a":1}\ncaf\xe9')
 
     offset = {".jsonl": 15, ".json": 15, ".csv": 8, ".tsv": 8}[end]
-    assert refusal(path) == (
-        f"a{end}, line 2: byte 0xe9 at byte offset {offset} is not UTF-8; save the file as UTF-8"
-    )
+    assert refusal(path) == (f"a{end}, line 2: byte 0xe9 at byte offset {offset} is not UTF-8; save the file as UTF-8")
 
 
 def test_a_bad_byte_right_after_the_byte_order_mark(write):
@@ -318,9 +312,7 @@ def test_csv_cells_have_a_limit(write, monkeypatch):
     monkeypatch.setattr("tasks.sources.LONGEST_CELL", 20)
     path = write("a.csv", 'a,b\n1,2\n"' + "x\n" * 20)
 
-    assert refusal(path).startswith(
-        "a.csv, line 3: the record that starts here: field larger than field limit (20)"
-    )
+    assert refusal(path).startswith("a.csv, line 3: the record that starts here: field larger than field limit (20)")
 
 
 def test_parquet_that_is_none(write):
@@ -340,9 +332,7 @@ def test_parquet_bytes_that_are_no_text(write):
     path = write("a.parquet", "")
     pq.write_table(pa.table({"a": [b"fine", b"\xff"]}), path)
 
-    assert refusal(path).startswith(
-        "a.parquet, near row 2: not readable as Parquet: 'utf-8' codec can't decode"
-    )
+    assert refusal(path).startswith("a.parquet, near row 2: not readable as Parquet: 'utf-8' codec can't decode")
 
 
 def test_names_of_files_that_are_no_text(write):
@@ -355,9 +345,7 @@ def test_names_of_files_that_are_no_text(write):
 
 text = st.text()
 leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | text
-values = st.recursive(
-    leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3)
-)
+values = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3))
 objects = st.lists(st.dictionaries(text, values, max_size=4), min_size=1, max_size=5)
 
 
@@ -382,18 +370,16 @@ def test_json_objects_round_trip(tmp_path, objects, ascii_only, indent):
 def test_csv_cells_round_trip(tmp_path, rows, delimiter, end):
     path = tmp_path / ("a.csv" if delimiter == "," else "a.tsv")
     with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator=end).writerows(
-            [("a", "b"), *rows]
-        )
+        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator=end).writerows([("a", "b"), *rows])
 
     assert [tuple(r.values.values()) for r in records(path)] == [(a or None, b or None) for a, b in rows]
 
 
 tokens = [*"{}[],:-.e1", '"', "\\", '"a"', "null", "NaN", "\n", "\0", "\u2028"]
 json_like = st.lists(st.sampled_from(tokens)).map(lambda parts: "".join(parts).encode())
-csv_like = st.lists(
-    st.sampled_from(["a", "b", ",", '"', '""', "\n", "\r\n", "\r", "\t", "\0", " ", "é"])
-).map(lambda parts: "".join(parts).encode())
+csv_like = st.lists(st.sampled_from(["a", "b", ",", '"', '""', "\n", "\r\n", "\r", "\t", "\0", " ", "é"])).map(
+    lambda parts: "".join(parts).encode()
+)
 
 
 @TMP

@@ -57,9 +57,7 @@ def metric_class(family: str, name: str) -> type[Metric]:
         if issubclass(cls, Metric) and cls.__module__ == module.__name__
     ]
     if len(classes) != 1:
-        raise TypeError(
-            f"{module.__name__} defines {len(classes)} Metric classes; a metric's module defines one"
-        )
+        raise TypeError(f"{module.__name__} defines {len(classes)} Metric classes; a metric's module defines one")
     return classes[0]
 
 

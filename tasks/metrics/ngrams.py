@@ -11,18 +11,14 @@ from tasks.metrics.pairs import Tokens
 Integers = NDArray[np.int64]
 
 
-def clipped_matches(
-    tokens: Tokens, rows: Integers, starts: Integers, ends: Integers, max_order: int
-) -> Integers:
+def clipped_matches(tokens: Tokens, rows: Integers, starts: Integers, ends: Integers, max_order: int) -> Integers:
     """n-grams of response `rows[k]` that references `starts[k]:ends[k]` have too; shape (len(rows), max_order).
 
     An n-gram counts at most as often as in the reference that has most of it. rows, starts, ends: shape (k,).
     Source: Papineni et al. 2002, section 2.1.
     """
     responses, references = tokens.responses, tokens.references
-    return _kernel(
-        responses.ids, responses.offsets, references.ids, references.offsets, rows, starts, ends, max_order
-    )
+    return _kernel(responses.ids, responses.offsets, references.ids, references.offsets, rows, starts, ends, max_order)
 
 
 def ngram_counts(lengths: Integers, max_order: int) -> Integers:
@@ -90,9 +86,7 @@ def _count(text: NDArray[np.int32], prefixes: Integers, order: int, keys: Intege
 def _slot(key: np.int64, keys: Integers) -> np.int64:
     """Where the key is, or would be put."""
     mask = np.uint64(len(keys) - 1)
-    slot = (
-        (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
-    ) & mask  # Knuth: 2^64 / golden ratio
+    slot = ((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask  # Knuth: 2^64 / golden ratio
     while keys[slot] not in (-1, key):
         slot = (slot + np.uint64(1)) & mask
     return np.int64(slot)

@@ -76,9 +76,7 @@ def _deleted() -> re.Pattern[str]:
     kept = set("+-±.:/")
     symbols = _character_class(c for c in _characters("PS") if c not in kept)
     currency = _character_class(c for c in _characters("S") if unicodedata.category(c) == "Sc")
-    marks = _character_class(
-        c for c in _characters("MC") if unicodedata.category(c) not in {"Cc", "Co", "Cn", "Cs"}
-    )
+    marks = _character_class(c for c in _characters("MC") if unicodedata.category(c) not in {"Cc", "Co", "Cn", "Cs"})
     return re.compile(rf"(?:(?<!\d)[.:/]|[.:/](?!\d)|[+\-±](?!{currency}?\d)|{symbols}){marks}*")
 
 
@@ -92,7 +90,5 @@ def _character_class(characters: Iterable[str]) -> str:
     codes = sorted(map(ord, characters))
     starts = [codes[0], *(right for left, right in pairwise(codes) if right > left + 1)]
     ends = [*(left for left, right in pairwise(codes) if right > left + 1), codes[-1]]
-    ranges = (
-        f"{re.escape(chr(start))}-{re.escape(chr(end))}" for start, end in zip(starts, ends, strict=True)
-    )
+    ranges = (f"{re.escape(chr(start))}-{re.escape(chr(end))}" for start, end in zip(starts, ends, strict=True))
     return "[" + "".join(ranges) + "]"

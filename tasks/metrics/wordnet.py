@@ -108,9 +108,7 @@ def read(path: Path) -> WordNet:
 def render(table: WordNet) -> bytes:
     """The table as a file: a block of names per part of speech, then a block of exceptions for each."""
     blocks = (tables[part] for tables in (table.names, table.exceptions) for part in PARTS_OF_SPEECH)
-    text = "\n\n".join(
-        "\n".join(f"{key} {value}" for key, value in sorted(block.items())) for block in blocks
-    )
+    text = "\n\n".join("\n".join(f"{key} {value}" for key, value in sorted(block.items())) for block in blocks)
     return gzip.compress(text.encode(), 9, mtime=0)
 
 

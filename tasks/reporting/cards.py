@@ -42,16 +42,12 @@ def look(
             label={1.0: "right", 0.0: "wrong"}.get(float(answers.label[position]), ""),
             reasons=[kind.why(position) for kind in found if kind.rows[position]],
             scores=[_score(column, passed, position) for column in columns],
-            details=[
-                (_metric_of(name), _shown(name, text, max_chars)) for name, text in details[position].items()
-            ],
+            details=[(_metric_of(name), _shown(name, text, max_chars)) for name, text in details[position].items()],
             missing=_missing(details[position]),
         )
 
     def card(each: Chosen) -> Card:
-        return _card(
-            each, rows[each.positions[0]], [answer(position) for position in each.positions], max_chars
-        )
+        return _card(each, rows[each.positions[0]], [answer(position) for position in each.positions], max_chars)
 
     return [
         Look(

@@ -93,17 +93,13 @@ def why_missing(table: Parts, name: str, about: Row, candidate: str) -> str:
 
 def _reasons(table: Parts, name: str, about: Row, candidate: str) -> Iterator[tuple[str | None, str | None]]:
     present = table.schema.names
-    details = next(
-        (each for each in (f"{name}_details", f"{about['metric']}_details") if each in present), None
-    )
+    details = next((each for each in (f"{name}_details", f"{about['metric']}_details") if each in present), None)
     columns = [each for each in (details, "judge_status") if each and each in present]
     for part in table.read(["candidate", *columns]):
         rows = part.filter(pc.equal(part["candidate"], candidate))
         nothing = [None] * rows.num_rows
         told = rows[details].to_pylist() if details else nothing
-        yield from zip(
-            told, rows["judge_status"].to_pylist() if "judge_status" in present else nothing, strict=True
-        )
+        yield from zip(told, rows["judge_status"].to_pylist() if "judge_status" in present else nothing, strict=True)
 
 
 def _reason(details: str | None, status: str | None) -> str:

@@ -63,16 +63,12 @@ def passes(column: ScoreColumn) -> Mask:
 def blank(load: Parts) -> Mask:
     """Which answers are empty or white space; shape (n,). Reads one part's answers at a time."""
     parts = (pc.equal(pc.utf8_trim_whitespace(part["response"]), "") for part in load.read(["response"]))
-    return np.concatenate(
-        [pc.coalesce(part, pa.scalar(value=False)).to_numpy().astype(np.bool_) for part in parts]
-    )
+    return np.concatenate([pc.coalesce(part, pa.scalar(value=False)).to_numpy().astype(np.bool_) for part in parts])
 
 
 def kinds(answers: Answers) -> list[Kind]:
     """Every kind of row worth a look, worst first."""
-    measured = np.array([~np.isnan(column.values) for column in answers.gated]).reshape(
-        -1, len(answers.label)
-    )
+    measured = np.array([~np.isnan(column.values) for column in answers.gated]).reshape(-1, len(answers.label))
     passed = np.array([passes(column) for column in answers.gated]).reshape(measured.shape)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = passed.sum(0) / measured.sum(0)
@@ -117,16 +113,12 @@ def _disagreeing(measured: Mask, passed: Mask, share: Floats) -> Kind:
         "Some metrics pass the answer and others fail it; without labels, only a person can say who is right.",
         split >= DISAGREEMENT,
         (split,),
-        lambda row: (
-            f"{passed[:, row].sum()} of {measured[:, row].sum()} metrics pass it, the others fail it."
-        ),
+        lambda row: f"{passed[:, row].sum()} of {measured[:, row].sum()} metrics pass it, the others fail it.",
     )
 
 
 def _without_score(answers: Answers) -> Iterator[Kind]:
-    failed = np.array([np.isnan(c.values) & ~c.not_asked for c in answers.gated]).reshape(
-        -1, len(answers.label)
-    )
+    failed = np.array([np.isnan(c.values) & ~c.not_asked for c in answers.gated]).reshape(-1, len(answers.label))
     asked = len(failed) - np.array([c.not_asked for c in answers.gated]).reshape(failed.shape).sum(0)
     yield Kind(
         "Could not be measured",
@@ -187,9 +179,7 @@ def choose(found: Sequence[Kind], answers: Answers, limit: int) -> list[Chosen]:
         if len(taken) == before:
             break
     positions = _positions(answers, list(taken))
-    return [
-        Chosen(each, kind, positions[each]) for each, kind in sorted(taken.items(), key=lambda item: item[1])
-    ]
+    return [Chosen(each, kind, positions[each]) for each, kind in sorted(taken.items(), key=lambda item: item[1])]
 
 
 def _worst_first(kind: Kind, answers: Answers) -> Iterator[str]:

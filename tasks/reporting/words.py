@@ -81,9 +81,7 @@ def visible(text: str) -> str:
     >>> visible("a\x00b \u202egnp.exe")
     'a⟨U+0000⟩b ⟨U+202E⟩gnp.exe'
     """
-    return UNSEEN.sub(
-        lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n").replace("\r", "\n")
-    )
+    return UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def shown(text: str, limit: int) -> Text:

@@ -37,9 +37,7 @@ def cluster_codes(labels: Labels, n: int) -> Codes:
     codes = _numbered(labels)
     count = int(codes.max()) + 1
     if count == 1:
-        message = (
-            "all rows are in one cluster, which says nothing of the spread between them: expected 2 or more"
-        )
+        message = "all rows are in one cluster, which says nothing of the spread between them: expected 2 or more"
         raise ValueError(message)
     if count < FEW_CLUSTERS:
         message = f"{count} clusters: below {FEW_CLUSTERS} an interval may cover less than it says"

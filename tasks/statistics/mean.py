@@ -96,7 +96,5 @@ def _check_scores(scores: FloatArray, bounds: Bounds) -> None:
         raise ValueError(message)
     if scores.size and not (bounds[0] <= scores.min() and scores.max() <= bounds[1]):
         row = int(np.argmin((scores >= bounds[0]) & (scores <= bounds[1])))
-        message = (
-            f"x[{row}] = {scores[row]} lies outside {tuple(bounds)}: correct it, or leave unmeasured rows out"
-        )
+        message = f"x[{row}] = {scores[row]} lies outside {tuple(bounds)}: correct it, or leave unmeasured rows out"
         raise ValueError(message)

@@ -24,9 +24,7 @@ def effective_n(n: float, r: float, events: float, *, r_max: float = 1.0, prior_
     return n * (events + prior_events) / (events * r + prior_events * r_max)
 
 
-def score_interval(
-    p: float, n_eff: float, df: float | None = None, confidence: float = 0.95
-) -> tuple[float, float]:
+def score_interval(p: float, n_eff: float, df: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
     """Return the limits of a proportion `p` in [0, 1] seen on `n_eff` > 0 effective rows.
 
     `df`: degrees of freedom when the variance behind `n_eff` was estimated. The t quantile then stands for

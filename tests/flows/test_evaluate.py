@@ -23,13 +23,17 @@ class Ended(NamedTuple):
     started: list[str]
 
 
+def metric(value: float) -> dict[str, Any]:
+    return {"value": value, "low": 0.0, "high": 1.0, "n": 4, "n_not_asked": 0, "n_failed": 0}
+
+
 @pytest.fixture(scope="module")
 def project(make_project: Make) -> Any:
     made = make_project(STAGES, retries={"default": 0, "lexical": 1, "embed": 1})
     (made.folder / "reports").mkdir()
     (made.folder / "reports/index.html").write_text("")
-    scores = {"small": {"exact_match": 0.25}, "large": {"exact_match": 0.5}}
-    (made.folder / "reports/summary.json").write_text(json.dumps(scores))
+    scores = {"small": {"exact_match": metric(0.25)}, "large": {"exact_match": metric(0.5)}}
+    (made.folder / "reports/metrics.json").write_text(json.dumps({"candidates": scores}))
     return made
 
 

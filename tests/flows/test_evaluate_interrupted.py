@@ -1,6 +1,7 @@
 """However a flow is interrupted, nothing of it goes on, and the next run finds its way free."""
 
 import fcntl
+import json
 import os
 import signal
 import socket
@@ -140,7 +141,9 @@ def _answers(url: str) -> bool:
 
 def test_a_running_server_gets_the_log_and_the_metrics(project: Any, server: str, until: Until) -> None:
     (project.folder / "reports").mkdir()
-    (project.folder / "reports/summary.json").write_text('{"small": {"exact_match": 0.25}}')
+    scores = {"value": 0.25, "low": 0.0, "high": 1.0, "n": 4, "n_not_asked": 0, "n_failed": 0}
+    metrics = {"candidates": {"small": {"exact_match": scores}}}
+    (project.folder / "reports/metrics.json").write_text(json.dumps(metrics))
 
     status, output = project.evaluate(PREFECT_API_URL=server)
 

@@ -33,9 +33,7 @@ WORDS = st.lists(
     min_size=1, max_size=6,
 ).map(" ".join)  # fmt: skip
 TEXTS = WORDS | st.text(max_size=10)
-ROWS = st.lists(
-    st.tuples(TEXTS | st.none(), st.lists(TEXTS.filter(str.strip), min_size=1, max_size=3)), max_size=8
-)
+ROWS = st.lists(st.tuples(TEXTS | st.none(), st.lists(TEXTS.filter(str.strip), min_size=1, max_size=3)), max_size=8)
 law = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
@@ -117,9 +115,7 @@ def test_no_response_is_unmeasured_and_a_blank_one_gets_the_lower_bound(metric):
     rows = [(None, ["Paris"]), ("", ["Paris"]), (" \n\u00a0", ["the", " \n\u00a0"]), ("Paris", [])]
 
     scores = columns(metric, rows)
-    details = metric.details(
-        Pairs.of([response for response, _ in rows], [references for _, references in rows])
-    )
+    details = metric.details(Pairs.of([response for response, _ in rows], [references for _, references in rows]))
 
     assert np.isnan(scores[[0, 3]]).all()
     assert (scores[1:3] == metric.bounds[0]).all()

@@ -68,10 +68,7 @@ def test_normal_forms(text, expected):
     ],
 )
 def test_options(options, expected):
-    assert (
-        normalize(' The "Cafe"  ①, AN nan'.replace(",", "" if "unicode" in options else ","), **options)
-        == expected
-    )
+    assert normalize(' The "Cafe"  ①, AN nan'.replace(",", "" if "unicode" in options else ","), **options) == expected
 
 
 @given(st.text() | TRICKY, OPTIONS)

@@ -43,7 +43,4 @@ def test_importing_metrics_is_light():
     heavy = "'numpy', 'pyarrow', 'nltk', 'numba', 'torch'"
     code = f"import sys, tasks.metrics; print([module for module in ({heavy}) if module in sys.modules])"
 
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "[]\n"
-    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -21,9 +21,7 @@ TEXTS = st.one_of(st.text(), st.lists(st.one_of(PIECES, st.text(max_size=3)), ma
 
 
 def test_an_unknown_name_is_refused_with_the_names_that_exist():
-    with pytest.raises(
-        ValueError, match=r"unknown tokenizer 'zh'; allowed: 13a\+cjk, 13a, treebank, wordpunct, "
-    ):
+    with pytest.raises(ValueError, match=r"unknown tokenizer 'zh'; allowed: 13a\+cjk, 13a, treebank, wordpunct, "):
         tokenizer("zh")
 
 
@@ -129,9 +127,7 @@ def test_13a_cjk_only_splits_what_13a_leaves_together(text):
     tokens = tokenizer("13a+cjk")(text)
 
     assert "".join(tokens) == "".join(tokenizer("13a")(text))
-    assert all(
-        len(token) == 1 for token in tokens if regex.search(r"[\p{Han}\p{Hiragana}\p{Katakana}]", token)
-    )
+    assert all(len(token) == 1 for token in tokens if regex.search(r"[\p{Han}\p{Hiragana}\p{Katakana}]", token))
 
 
 @given(TEXTS)

@@ -11,9 +11,7 @@ from tasks.errors import ModelError
 from tasks.metrics import wordnet as module
 from tasks.metrics.wordnet import PARTS_OF_SPEECH, TABLE, read, render, wordnet
 
-DICT = Path(
-    os.environ.get("WNSEARCHDIR", "/usr/share/wordnet")
-)  # WordNet's own variable; Debian's wordnet-base
+DICT = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))  # WordNet's own variable; Debian's wordnet-base
 needs_dict = pytest.mark.skipif(not (DICT / "data.noun").exists(), reason=f"no WordNet dict folder at {DICT}")
 
 
@@ -35,12 +33,7 @@ def nltk_reader(tmp_path_factory):
 
 
 def expected(reader, word):
-    return {
-        lemma.name()
-        for synset in reader.synsets(word)
-        for lemma in synset.lemmas()
-        if "_" not in lemma.name()
-    }
+    return {lemma.name() for synset in reader.synsets(word) for lemma in synset.lemmas() if "_" not in lemma.name()}
 
 
 @pytest.mark.parametrize(
@@ -84,9 +77,7 @@ def test_without_its_table_nothing_is_guessed(tmp_path, monkeypatch, damage):
     monkeypatch.setattr(module, "TABLE", path)
     wordnet.cache_clear()
 
-    with pytest.raises(
-        ModelError, match=r"wordnet\.gz can't be read .*set lexical\.meteor\.synonyms to false"
-    ):
+    with pytest.raises(ModelError, match=r"wordnet\.gz can't be read .*set lexical\.meteor\.synonyms to false"):
         wordnet()
 
 

@@ -62,9 +62,7 @@ def load_table(rows):
     columns["references"] = pa.array([list(each["references"]) for each in rows], pa.list_(pa.string()))
     columns["label"] = pa.array([each["label"] for each in rows], pa.bool_())
     columns["group"] = pa.nulls(len(rows), pa.string())
-    columns["slices"] = pa.array(
-        [{"topic": each["topic"]} for each in rows], pa.struct([("topic", pa.string())])
-    )
+    columns["slices"] = pa.array([{"topic": each["topic"]} for each in rows], pa.struct([("topic", pa.string())]))
     columns["content"] = columns["id"]
     labelled = any(each["label"] is not None for each in rows)
     return describe(pa.table(columns), {"columns": {"label": LABEL} if labelled else {}})

@@ -15,9 +15,7 @@ def test_the_tables_of_the_plots(tmp_path):
     names = ("value", "low", "high")
     (rate,) = [each for each in rates if (each["metric"], each["candidate"]) == ("f1", "aurora")]
     (score,) = [each for each in scores if (each["metric"], each["candidate"]) == ("f1", "aurora")]
-    assert {name: rate[name] for name in names} == {
-        name: candidate["f1"]["pass_rate"][name] for name in names
-    }
+    assert {name: rate[name] for name in names} == {name: candidate["f1"]["pass_rate"][name] for name in names}
     assert {name: score[name] for name in names} == {name: candidate["f1"][name] for name in names}
     assert {each["metric"] for each in scores} == {"label", "f1", "semantic_similarity"}
 
@@ -34,9 +32,7 @@ def test_distributions_run_from_none_to_all(tmp_path):
 
 def test_the_templates_of_dvc_read_the_columns_there_are(tmp_path):
     files = written(ROWS, tmp_path)
-    known = {"rev"} | {
-        name for path in files if "plots" in path for row in json.loads(files[path]) for name in row
-    }
+    known = {"rev"} | {name for path in files if "plots" in path for row in json.loads(files[path]) for name in row}
 
     def fields(node):
         if isinstance(node, dict):

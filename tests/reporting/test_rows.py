@@ -47,9 +47,7 @@ def test_wrong_but_passing_comes_before_right_but_failing_and_the_clearest_first
 
 
 def test_why_counts_the_measured_metrics_only():
-    given = answers(
-        ["a"], [0], [scores("f1", [0.9]), scores("bleu", [0.8]), scores("judge", [NAN], not_asked=[0])]
-    )
+    given = answers(["a"], [0], [scores("f1", [0.9]), scores("bleu", [0.8]), scores("judge", [NAN], not_asked=[0])])
 
     (kind,) = kinds(given)
 

@@ -17,9 +17,7 @@ def cr2_by_matrices(x: np.ndarray, codes: np.ndarray) -> tuple[float, float]:
     residual_maker = np.eye(n) - np.ones((n, n)) / n
     adjust = [sqrtm(inv(residual_maker[np.ix_(m, m)])).real for m in members]
     assert np.allclose(block_diag(*adjust), block_diag(*adjust).T)
-    vectors = np.stack(
-        [residual_maker[:, m] @ a @ np.ones(m.size) / n for m, a in zip(members, adjust, strict=True)]
-    )
+    vectors = np.stack([residual_maker[:, m] @ a @ np.ones(m.size) / n for m, a in zip(members, adjust, strict=True)])
     gram = vectors @ vectors.T
     return float(((vectors @ x) ** 2).sum()), float(np.trace(gram) ** 2 / (gram**2).sum())
 

@@ -25,9 +25,7 @@ def test_one_row_by_hand() -> None:
     assert gaffke_interval(np.array([0.5]), 0.95) == pytest.approx((0.0125, 0.9875), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "scores", [[0.2, 0.9], [0.01, 0.5, 0.99], [0.3, 0.31, 0.6, 0.95], [1e-6, 1e-3, 0.1, 0.7]]
-)
+@pytest.mark.parametrize("scores", [[0.2, 0.9], [0.01, 0.5, 0.99], [0.3, 0.31, 0.6, 0.95], [1e-6, 1e-3, 0.1, 0.7]])
 def test_tail_of_distinct_scores_by_partial_fractions(scores: list[float]) -> None:
     high = gaffke_interval(np.array(scores), 0.95)[1]
     a = np.array([*scores, 1.0]) - high

@@ -112,7 +112,7 @@ def clustered(rng: np.random.Generator, draws: int, codes: Codes, p: float, icc:
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
 @pytest.mark.parametrize("groups", [10, 30, 100])
 @pytest.mark.parametrize(("icc", "equal"), [(0.0, True), (0.3, True), (0.3, False)])
-def test_clustered_means_are_covered(icc: float, equal: bool, groups: int, p: float) -> None:  # noqa: FBT001
+def test_clustered_means_are_covered(icc: float, equal: bool, groups: int, p: float) -> None:
     rng = np.random.default_rng(3)
     codes = np.repeat(np.arange(groups), 6 if equal else 1 + rng.geometric(0.15, groups))
     found = [mean_interval(x, codes) for x in clustered(rng, 4000, codes, p, icc)]
@@ -128,7 +128,7 @@ def test_ignoring_clusters_would_not_cover() -> None:
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_a_ratio_of_sums_is_covered(grouped: bool) -> None:  # noqa: FBT001
+def test_a_ratio_of_sums_is_covered(grouped: bool) -> None:
     rng = np.random.default_rng(5)
     hits = 0
     for _ in range(4000):

@@ -86,9 +86,7 @@ def test_the_mean_of_equal_rows_is_their_value() -> None:
         ([0.5], (0, math.nan), "lower < upper"),
     ],
 )
-def test_unusable_scores_are_refused_by_name(
-    x: list[float], bounds: tuple[float, float], message: str
-) -> None:
+def test_unusable_scores_are_refused_by_name(x: list[float], bounds: tuple[float, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         mean_interval(x, bounds=bounds)
 

@@ -88,9 +88,7 @@ class Accuracy(MeanMetric):
         """The text in the form in which it is compared."""
         if self.rules == "benchwise":
             text = text if self.case_sensitive else text.lower()
-            return (
-                " ".join(text.split()).translate(_ASCII_PUNCTUATION) if self.normalize_text else text
-            ).strip()
+            return (" ".join(text.split()).translate(_ASCII_PUNCTUATION) if self.normalize_text else text).strip()
         if self.normalize_text:
             return normalize(text, case=not self.case_sensitive)
         return (text if self.case_sensitive else text.casefold()).strip()

@@ -68,9 +68,7 @@ class Rouge(MeanMetric):
         }
 
 
-def common_subsequences(
-    tokens: Tokens, rows: NDArray[np.int64], forms: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def common_subsequences(tokens: Tokens, rows: NDArray[np.int64], forms: NDArray[np.int64]) -> NDArray[np.int64]:
     """Length of the longest common subsequence of each reference and its row's response; shape (m,)."""
     responses, references = tokens.responses, tokens.references
     response_forms, reference_forms = forms[responses.ids].tolist(), forms[references.ids].tolist()

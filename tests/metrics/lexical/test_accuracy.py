@@ -141,15 +141,11 @@ def test_fuzzy_compares_normalised_texts():
 
 def test_partial_credit_stands_in_details():
     metric = Accuracy(fuzzy_match=True)
-    pairs = Pairs.of(
-        ["Paris", "Pariss", "Rome", None, " "], [["paris"], ["Oslo", "paris"], ["oslo"], ["x"], ["y"]]
-    )
+    pairs = Pairs.of(["Paris", "Pariss", "Rome", None, " "], [["paris"], ["Oslo", "paris"], ["oslo"], ["x"], ["y"]])
 
     details = [text and json.loads(text) for text in metric.details(pairs)]
 
-    assert metric.score(metric.stats(pairs)).tolist() == pytest.approx(
-        [1.0, 1.0, 0.0, np.nan, 0.0], nan_ok=True
-    )
+    assert metric.score(metric.stats(pairs)).tolist() == pytest.approx([1.0, 1.0, 0.0, np.nan, 0.0], nan_ok=True)
     assert details == [
         None,
         {"match": "fuzzy", "score": 0.8, "similarity": 0.909091},

@@ -35,9 +35,7 @@ def nltk_tokens(name, responses, references):
 def nltk_rows(method, responses, references):
     with warnings.catch_warnings(action="ignore"):
         smooth = getattr(SmoothingFunction(), NLTK_METHODS.get(method, method))
-        return [
-            sentence_bleu(r, h, smoothing_function=smooth) for h, r in zip(responses, references, strict=True)
-        ]
+        return [sentence_bleu(r, h, smoothing_function=smooth) for h, r in zip(responses, references, strict=True)]
 
 
 def nltk_corpus(method, responses, references):
@@ -157,9 +155,7 @@ def test_a_missing_response_is_not_measured_and_a_blank_one_is_wrong():
 def test_texts_without_tokens_are_wrong_or_equal_but_never_unmeasured(profile):
     metric = Bleu(tokenizer="13a", **({} if profile == "default" else {"profile": profile}))
 
-    scores = rows(
-        metric, ["<skipped>", "<SKIPPED>", "<skipped>", "Paris", "<skipped>"], ["<skipped>"] * 4 + ["Paris"]
-    )
+    scores = rows(metric, ["<skipped>", "<SKIPPED>", "<skipped>", "Paris", "<skipped>"], ["<skipped>"] * 4 + ["Paris"])
 
     equal = 1.0 if metric.fallback else 0.0
     assert scores[[0, 2, 3, 4]].tolist() == [equal, equal, 0.0, 0.0]
@@ -197,9 +193,7 @@ def test_the_threshold_follows_the_scale():
 
 
 def test_profiles_of_means():
-    assert [
-        name for name in ("nltk", "azure", "ragas", "sacrebleu") if Bleu(profile=name).corpus_is_mean
-    ] == [
+    assert [name for name in ("nltk", "azure", "ragas", "sacrebleu") if Bleu(profile=name).corpus_is_mean] == [
         "azure",
         "ragas",
     ]
@@ -231,9 +225,7 @@ def test_rows_and_corpus_agree_with_nltk(pairs, method):
     metric = Bleu(profile="nltk", smoothing=method, tokenizer="whitespace")
     tokens = nltk_tokens("whitespace", responses, references)
 
-    assert rows(metric, responses, references).tolist() == pytest.approx(
-        nltk_rows(method, *tokens), abs=1e-12
-    )
+    assert rows(metric, responses, references).tolist() == pytest.approx(nltk_rows(method, *tokens), abs=1e-12)
     assert corpus(metric, responses, references) == pytest.approx(nltk_corpus(method, *tokens), abs=1e-12)
 
 
@@ -275,9 +267,7 @@ def test_real_rows_and_corpus_agree_with_nltk(evouna, profile):
     assert rows(metric, responses, references).tolist() == pytest.approx(
         nltk_rows(metric.smoothing, *tokens), abs=1e-12
     )
-    assert corpus(metric, responses, references) == pytest.approx(
-        nltk_corpus(metric.smoothing, *tokens), abs=1e-12
-    )
+    assert corpus(metric, responses, references) == pytest.approx(nltk_corpus(metric.smoothing, *tokens), abs=1e-12)
 
 
 def test_real_rows_and_corpus_agree_with_sacrebleu(evouna):
@@ -287,6 +277,4 @@ def test_real_rows_and_corpus_agree_with_sacrebleu(evouna):
     assert rows(metric, responses, references).tolist() == pytest.approx(
         sacrebleu_rows(responses, references), abs=1e-12
     )
-    assert corpus(metric, responses, references) == pytest.approx(
-        sacrebleu_corpus(responses, references), abs=1e-12
-    )
+    assert corpus(metric, responses, references) == pytest.approx(sacrebleu_corpus(responses, references), abs=1e-12)

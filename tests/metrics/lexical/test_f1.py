@@ -12,9 +12,7 @@ from tasks.metrics.pairs import Pairs
 
 TEXTS = st.one_of(
     st.text(max_size=20),
-    st.lists(st.sampled_from(["a", "The", "an,", "cat", "cats", "Été", "!!", "the.", "42"]), max_size=8).map(
-        " ".join
-    ),
+    st.lists(st.sampled_from(["a", "The", "an,", "cat", "cats", "Été", "!!", "the.", "42"]), max_size=8).map(" ".join),
 )
 
 
@@ -84,9 +82,7 @@ def test_a_missing_response_is_not_measured_and_a_blank_one_is_wrong():
 
 @given(TEXTS.filter(str.strip), TEXTS)
 def test_agrees_with_squad(response, reference):
-    assert rows([response], [reference], profile="azure")[0] == pytest.approx(
-        squad_v11(response, reference), abs=1e-12
-    )
+    assert rows([response], [reference], profile="azure")[0] == pytest.approx(squad_v11(response, reference), abs=1e-12)
 
 
 def test_real_rows_agree_with_squad(evouna):

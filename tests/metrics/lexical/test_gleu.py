@@ -31,9 +31,7 @@ def check_against_nltk(metric, responses, references):
     expected = [sentence_gleu(r, h, *orders) for h, r in zip(hypotheses, lists, strict=True)]
 
     assert rows(metric, responses, references).tolist() == pytest.approx(expected, abs=1e-12)
-    assert corpus(metric, responses, references) == pytest.approx(
-        corpus_gleu(lists, hypotheses, *orders), abs=1e-12
-    )
+    assert corpus(metric, responses, references) == pytest.approx(corpus_gleu(lists, hypotheses, *orders), abs=1e-12)
 
 
 @pytest.mark.parametrize("profile", ["default", "nltk", "azure", "ragas"])
@@ -93,11 +91,7 @@ def test_lowercase():
 
 def test_signature():
     assert Gleu().signature() == "gleu|order:1-4|tok:13a+cjk|case:mixed|refs:best|v:1"
-    assert (
-        Gleu(profile="azure")
-        .signature()
-        .endswith("|tok:treebank|case:mixed|refs:best|fallback:no|agg:mean|v:1")
-    )
+    assert Gleu(profile="azure").signature().endswith("|tok:treebank|case:mixed|refs:best|fallback:no|agg:mean|v:1")
 
 
 @given(ROWS, st.sampled_from([(1, 4), (1, 1), (2, 3)]))

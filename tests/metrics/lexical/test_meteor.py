@@ -120,9 +120,7 @@ def test_words_are_matched_from_the_end_of_the_response_backwards():
 def test_a_perfect_match_needs_every_token_of_both_texts():
     assert score("the 42 cars", "the forty-two autos") == 1.0
     assert score("the 42 cars", "the forty-two autos", perfect_match=False) == pytest.approx(1 - 0.5 / 27)
-    assert score("the 42 cars", "the 42 cars today") == pytest.approx(
-        (1 - 0.5 / 27) * 0.75 / (0.9 + 0.1 * 0.75)
-    )
+    assert score("the 42 cars", "the 42 cars today") == pytest.approx((1 - 0.5 / 27) * 0.75 / (0.9 + 0.1 * 0.75))
     assert score("cars 42 the", "the 42 cars") == pytest.approx(0.5)
 
 
@@ -162,9 +160,7 @@ def test_texts_without_tokens_are_compared_as_they_are():
 
 
 def test_a_blank_response_is_wrong_and_a_missing_one_unmeasured():
-    assert scores(["  ", None, "x"], ["x", "x", []]).tolist() == pytest.approx(
-        [0.0, np.nan, np.nan], nan_ok=True
-    )
+    assert scores(["  ", None, "x"], ["x", "x", []]).tolist() == pytest.approx([0.0, np.nan, np.nan], nan_ok=True)
 
 
 def test_no_rows_give_no_scores():
@@ -213,9 +209,7 @@ def test_every_option_is_in_the_signature():
         assert Meteor(**{name: value}).signature() != Meteor().signature()
 
 
-@pytest.mark.parametrize(
-    "options", [{"alpha": 1.1}, {"beta": -1.0}, {"gamma": 2.0}, {"tokenizer": "zh"}, {"typo": 1}]
-)
+@pytest.mark.parametrize("options", [{"alpha": 1.1}, {"beta": -1.0}, {"gamma": 2.0}, {"tokenizer": "zh"}, {"typo": 1}])
 def test_options_out_of_range_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         Meteor(**options)
@@ -241,9 +235,7 @@ def test_equals_nltk_on_random_texts():
     draw = random.Random(7)  # noqa: S311
     lemmas = sorted(lemma for lemma in wordnet().names["verb"] if "_" not in lemma)[::9]
     known = [lemma + ending for lemma in lemmas for ending in ("", "s", "ing", "ed")]
-    texts = [
-        [draw.choice([*WORDS, draw.choice(known)]) for _ in range(draw.randint(1, 40))] for _ in range(4000)
-    ]
+    texts = [[draw.choice([*WORDS, draw.choice(known)]) for _ in range(draw.randint(1, 40))] for _ in range(4000)]
     responses, references = [" ".join(text) for text in texts[::2]], [" ".join(text) for text in texts[1::2]]
 
     ours = scores(responses, references, perfect_match=False)

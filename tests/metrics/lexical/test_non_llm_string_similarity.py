@@ -72,9 +72,7 @@ def test_no_rows():
     st.lists(st.tuples(st.text(max_size=12), st.text(max_size=12)), min_size=1),
 )
 def test_agrees_with_rapidfuzz(name, pairs):
-    pairs = [
-        (response or "x", reference) for response, reference in pairs if response.strip() or not response
-    ]
+    pairs = [(response or "x", reference) for response, reference in pairs if response.strip() or not response]
     expected = [ORACLES[name].normalized_similarity(*pair) for pair in pairs]
 
     scores = rows([h for h, _ in pairs], [r for _, r in pairs], distance=name)

@@ -199,9 +199,7 @@ def test_equals_rouge_score_on_real_answers(profile):
     rows = json.loads(EVOUNA.read_text())[::6]
     systems = ["fid", "gpt35", "chatgpt", "gpt4", "newbing"]
     pairs = [(row[f"answer_{s}"], row["golden_answer"]) for row in rows for s in systems]
-    responses, references = zip(
-        *((answer, golden) for answer, golden in pairs if answer and golden), strict=True
-    )
+    responses, references = zip(*((answer, golden) for answer, golden in pairs if answer and golden), strict=True)
 
     assert len(responses) > 2500
     assert_equals_rouge_score(responses, references, profile)

@@ -1,0 +1,58 @@
+"""The metrics of the last run, as people read them on a terminal: one row per metric, one column per candidate."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+METRICS = Path("reports/metrics.json")
+REPORT = Path("reports/index.html")
+NOT_MEASURED = "–"
+
+
+def rows(path: Path = METRICS) -> list[dict[str, str]]:
+    """Each metric's name, then for each candidate its value, interval and counts; none when there was no run yet."""
+    if not path.exists():
+        return []
+    candidates: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["candidates"]
+    metrics = dict.fromkeys(metric for values in candidates.values() for metric in values)
+    return [
+        {"metric": metric} | {name: _cell(values.get(metric)) for name, values in candidates.items()}
+        for metric in metrics
+    ]
+
+
+def table(metrics: list[dict[str, str]]) -> Table:
+    """The rows for a terminal."""
+    head, *candidates = metrics[0]
+    drawn = Table(head, caption="value [interval] rows measured")
+    for name in candidates:
+        drawn.add_column(name, justify="right")
+    for row in metrics:
+        drawn.add_row(*row.values())
+    return drawn
+
+
+def show() -> None:
+    """Print the table, and where the report is."""
+    console = Console()
+    if metrics := rows():
+        console.print(table(metrics))
+    if REPORT.exists():
+        console.print(f"report: {REPORT}")
+
+
+def _cell(entry: dict[str, Any] | None) -> str:
+    if entry is None:
+        return NOT_MEASURED
+    missing = [f"{entry[f'n_{kind}']} {kind.replace('_', ' ')}" for kind in ("not_asked", "failed")]
+    counts = [str(entry["n"]), *(text for text in missing if not text.startswith("0 "))]
+    if entry["value"] is None:
+        return f"{NOT_MEASURED} {', '.join(counts)}"
+    return f"{entry['value']:.3f} [{_limit(entry['low'])}, {_limit(entry['high'])}] {', '.join(counts)}"
+
+
+def _limit(limit: float | None) -> str:
+    return NOT_MEASURED if limit is None else f"{limit:.3f}"

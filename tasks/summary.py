@@ -1,15 +1,19 @@
 """The metrics of the last run, as people read them on a terminal: one row per metric, one column per candidate."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 METRICS = Path("reports/metrics.json")
 REPORT = Path("reports/index.html")
 NOT_MEASURED = "–"
+PIPED_WIDTH = 120
+"""Columns of the table where no terminal says how many it has."""
 
 
 def rows(path: Path = METRICS) -> list[dict[str, str]]:
@@ -27,7 +31,7 @@ def rows(path: Path = METRICS) -> list[dict[str, str]]:
 def table(metrics: list[dict[str, str]]) -> Table:
     """The rows for a terminal."""
     head, *candidates = metrics[0]
-    drawn = Table(head, caption="value [interval] rows measured")
+    drawn = Table(head, box=SIMPLE_HEAD, caption="value, interval, rows measured/asked", caption_justify="left")
     for name in candidates:
         drawn.add_column(name, justify="right")
     for row in metrics:
@@ -37,7 +41,7 @@ def table(metrics: list[dict[str, str]]) -> Table:
 
 def show() -> None:
     """Print the table, and where the report is."""
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False)
     if metrics := rows():
         console.print(table(metrics))
     if REPORT.exists():
@@ -47,11 +51,12 @@ def show() -> None:
 def _cell(entry: dict[str, Any] | None) -> str:
     if entry is None:
         return NOT_MEASURED
-    missing = [f"{entry[f'n_{kind}']} {kind.replace('_', ' ')}" for kind in ("not_asked", "failed")]
-    counts = [str(entry["n"]), *(text for text in missing if not text.startswith("0 "))]
+    counts = f"{entry['n']}/{entry['n'] + entry['n_failed']}"
+    if entry["n_not_asked"]:
+        counts += f", {entry['n_not_asked']} not asked"
     if entry["value"] is None:
-        return f"{NOT_MEASURED} {', '.join(counts)}"
-    return f"{entry['value']:.3f} [{_limit(entry['low'])}, {_limit(entry['high'])}] {', '.join(counts)}"
+        return f"{NOT_MEASURED} {counts}"
+    return f"{entry['value']:.3f} [{_limit(entry['low'])}, {_limit(entry['high'])}] {counts}"
 
 
 def _limit(limit: float | None) -> str:

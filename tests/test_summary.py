@@ -24,8 +24,8 @@ def test_a_row_per_metric_with_interval_and_rows_of_each_candidate(tmp_path: Pat
     path = written(tmp_path, {"small": {"bleu": entry(), "exact": entry()}, "large": {"exact": entry(0.7)}})
 
     assert summary.rows(path) == [
-        {"metric": "bleu", "small": "0.500 [0.250, 0.750] 40", "large": "–"},
-        {"metric": "exact", "small": "0.500 [0.250, 0.750] 40", "large": "0.700 [0.250, 0.750] 40"},
+        {"metric": "bleu", "small": "0.500 [0.250, 0.750] 40/40", "large": "–"},
+        {"metric": "exact", "small": "0.500 [0.250, 0.750] 40/40", "large": "0.700 [0.250, 0.750] 40/40"},
     ]
 
 
@@ -34,8 +34,8 @@ def test_what_is_missing_is_counted_beside_what_is_measured(tmp_path: Path) -> N
 
     judge, bleu = summary.rows(path)
 
-    assert judge["small"] == "– 40, 3 not asked"
-    assert bleu["small"] == "0.500 [0.250, 0.750] 40, 2 failed"
+    assert judge["small"] == "– 40/40, 3 not asked"
+    assert bleu["small"] == "0.500 [0.250, 0.750] 40/42"
 
 
 def test_without_a_run_there_are_no_rows(tmp_path: Path) -> None:
@@ -48,4 +48,4 @@ def test_the_table_has_a_column_per_candidate(tmp_path: Path) -> None:
     with console.capture() as capture:
         console.print(summary.table(summary.rows(written(tmp_path, {"small": {"exact": entry()}}))))
 
-    assert "exact  │ 0.500 [0.250, 0.750] 40 │" in capture.get()
+    assert "  exact    0.500 [0.250, 0.750] 40/40  " in capture.get()

@@ -81,7 +81,7 @@ def test_what_stages_say_is_told_under_their_names(first: Ended) -> None:
 def test_a_run_ends_with_the_metrics_and_the_path_of_the_report(first: Ended) -> None:
     *_, row, _border, report = first.output.splitlines()
 
-    assert row.split() == ["│", "exact_match", "│", "0.25", "│", "0.5", "│"]
+    assert row.split() == ["exact_match", "0.250", "[0.000,", "1.000]", "4/4", "0.500", "[0.000,", "1.000]", "4/4"]
     assert report == "report: reports/index.html"
 
 

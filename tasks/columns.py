@@ -15,8 +15,6 @@ from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.tables import Parts
 
 Mask = NDArray[np.bool_]
-NOT_ASKED_STATUS = ("not sampled", "filtered", "disabled")
-"""Values of `judge_status` that are by design."""
 
 
 @dataclass(frozen=True)
@@ -101,15 +99,21 @@ def _not_asked(table: Parts, name: str, about: dict[str, Any], missing: Mask) ->
         return missing
     if "judge_status" in names:
         status = table.whole(["judge_status"])["judge_status"]
-        by_design = pc.is_in(status, pa.array(NOT_ASKED_STATUS)).to_numpy(zero_copy_only=False)
+        by_design = pc.is_in(status, pa.array(sorted(NOT_ASKED))).to_numpy(zero_copy_only=False)
         return np.asarray(missing & by_design.astype(np.bool_), np.bool_)
-    details = next((each for each in (f"{name}_details", f"{about['metric']}_details") if each in names), None)
+    details = details_column(table, name, about)
     if details is None or not missing.any():
         return np.zeros_like(missing)
     reasons = table.whole([details])[details].filter(pa.array(missing)).to_pylist()
     asked = np.zeros_like(missing)
     asked[missing] = [json.loads(reason or "{}").get("unmeasured") in NOT_ASKED for reason in reasons]
     return asked
+
+
+def details_column(table: Parts, name: str, about: dict[str, Any]) -> str | None:
+    """The column that says why a score is what it is: its own, or that of its metric; None where there is none."""
+    present = table.schema.names
+    return next((each for each in (f"{name}_details", f"{about['metric']}_details") if each in present), None)
 
 
 def _groups(rows: Parts, ids: NDArray[np.uint64]) -> NDArray[np.intp] | None:

@@ -2,7 +2,7 @@
 
 
 class GoldmeterError(ValueError):
-    """Base of all: printed as one message without a traceback, exit status 1."""
+    """Base of all: printed as one message without a traceback, exit status 2."""
 
 
 class ParamsError(GoldmeterError):

@@ -9,19 +9,9 @@ import pyarrow as pa
 from pydantic import Field, ValidationInfo, field_validator
 
 from tasks.contract import Contract
-from tasks.judging import (
-    ANSWERED,
-    DISABLED,
-    FAILED,
-    FILTERED,
-    NOT_SAMPLED,
-    SCHEMA,
-    STATUSES,
-    rows_of,
-    table_of,
-)
+from tasks.judging import ANSWERED, FAILED, STATUSES, rows_of, table_of
 from tasks.ledger.verdicts import Verdicts
-from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
+from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.catalogue import configure
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judge.similarity_judge import SimilarityJudge
@@ -36,7 +26,6 @@ from tasks.tables import Parts, about, describe
 WHOLE = True
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
 """Environment variable that has the judge asked again where the ledger holds a failure."""
-__all__ = ["SCHEMA", "WHOLE", "Asking", "Judge", "Params", "RunJudge", "counts", "expect", "how", "judge"]
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
 
 

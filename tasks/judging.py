@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.ledger.verdicts import Entry, Verdicts
-from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
+from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
 from tasks.models.asking import Request, encode_fields
@@ -18,13 +18,7 @@ from tasks.selection import sampled
 if TYPE_CHECKING:
     from tasks.judge import Judge
 
-ANSWERED, FAILED, NOT_SAMPLED, FILTERED, DISABLED = (
-    "answered",
-    "failed",
-    "not sampled",
-    "filtered",
-    "disabled",
-)
+ANSWERED, FAILED = "answered", "failed"
 STATUSES = (ANSWERED, FAILED, NOT_SAMPLED, FILTERED, DISABLED, EMPTY_RESPONSE, NO_RESPONSE)
 REASONS = {DISABLED: "judge disabled"}
 """Why a row was not asked, where it is not the status itself."""

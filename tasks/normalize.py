@@ -1,7 +1,6 @@
 """Brings responses and references into the comparable form that accuracy, the offline judge and search read."""
 
 from functools import cache, partial
-from typing import Literal
 
 import pyarrow as pa
 
@@ -25,7 +24,7 @@ SCHEMA = pa.schema(
 class Normalize(Section):
     """What does not count as a difference; white space never does."""
 
-    unicode: Literal["NFKC", "NFC", "none"]
+    unicode: normalization.Form
     case: bool
     punctuation: bool
     articles: bool

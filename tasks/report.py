@@ -68,7 +68,7 @@ def report(
     document = documents["reports/metrics.json"]
     content = Content(
         dataset=document["dataset"],
-        confidence=document.get("confidence"),
+        confidence=document["confidence"],
         candidates=candidates,
         lead=_lead(every, families),
         families={FAMILIES[name]: family for name, family in families.items() if family},

@@ -9,23 +9,20 @@ from importlib import import_module
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 import pyarrow as pa
 
 from tasks import gates, params
 from tasks.contract import Contract
-from tasks.ledger import root
-from tasks.ledger.vectors import VectorEvidence, Vectors
-from tasks.ledger.verdicts import Verdicts
+from tasks.ledger import open_evidence, open_store
+from tasks.ledger.segments import sync
 from tasks.pipeline import DATA, LEDGER, Stage, stages
 from tasks.tables import Parts, write_part
 
 Written = Mapping[str, pa.Table | str]
 """What a stage makes of one part: table name → table, or path of a report → text."""
-STORES: dict[str, Any] = {"judge": Verdicts, "embed": Vectors}
-EVIDENCE: dict[str, Any] = {"embed": VectorEvidence}
 
 
 def run(name: str) -> None:
@@ -51,11 +48,12 @@ def run(name: str) -> None:
         workspace.publish()
 
 
-class _Part:
-    """What is kept of one written part: its checks, keys and counts."""
+class _Part(NamedTuple):
+    """What is kept of one written part."""
 
-    def __init__(self, checks: list[gates.Check], keys: pd.DataFrame, counts: dict[str, float]) -> None:
-        self.checks, self.keys, self.counts = checks, keys, counts
+    checks: list[gates.Check]
+    keys: pd.DataFrame
+    counts: dict[str, float]
 
 
 class _Workspace:
@@ -80,11 +78,11 @@ class _Workspace:
     def open_ledger(self) -> dict[str, Any]:
         """The keyword argument of a stage that reads or writes a ledger."""
         if kind := self.stage.ledger_written:
-            self.ledger = STORES[kind](root() / kind)
+            self.ledger = open_store(kind)
             self.ledger.take_in(Path(LEDGER, kind))
             return {"ledger": self.ledger}
         if kind := self.stage.ledger_read:
-            return {"ledger": EVIDENCE[kind](Path(LEDGER, kind))}
+            return {"ledger": open_evidence(Path(LEDGER, kind))}
         return {}
 
     def write(self, written: Written, number: int) -> None:
@@ -119,13 +117,15 @@ class _Workspace:
 def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace) -> Iterator[_Part]:
     """Call a stage that sees all parts, and write what it yields."""
     inputs = [Parts(Path(DATA, table)) for table in stage.tables_read] or [module.source(options)]
-    how: dict[str, Any] = {"how": module.how(params.run_params())} if hasattr(module, "how") else {}
-    contract = _contract(module, options)
+    more = workspace.open_ledger()
+    if hasattr(module, "how"):
+        more["how"] = module.how(params.run_params())
     if documents := {path: _read(Path(path)) for path in stage.documents_read}:
-        how["documents"] = documents
+        more["documents"] = documents
+    contract = _contract(module, options)
     main = stage.tables_written[0] if stage.tables_written else None
     call = getattr(module, stage.name)
-    for number, written in enumerate(call(*inputs, options, **workspace.open_ledger(), **how)):
+    for number, written in enumerate(call(*inputs, options, **more)):
         workspace.write(written, number)
         tables = {name: table for name, table in written.items() if isinstance(table, pa.Table)}
         yield _examine(module, contract, tables, main)
@@ -152,9 +152,9 @@ def _one_part(stage: Stage, number: int, folder: Path) -> _Part:
     main = stage.tables_written[0]
     table = getattr(module, stage.name)(*inputs, options, **workspace.open_ledger())
     workspace.write({main: table}, number)
+    read = {f"rows_{name}": rows.num_rows for name, rows in zip(stage.tables_read, inputs, strict=True)}
     part = _examine(module, _contract(module, options), {main: table}, main)
-    part.counts |= {f"rows_{name}": rows.num_rows for name, rows in zip(stage.tables_read, inputs, strict=True)}
-    return part
+    return part._replace(counts=part.counts | read)
 
 
 def _contract(module: Any, options: Any) -> Contract:
@@ -177,18 +177,15 @@ def _examine(module: Any, contract: Contract, tables: Mapping[str, pa.Table], ma
 
 def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[gates.Check], pd.DataFrame, dict[str, float]]:
     """The checks, keys and counts of all parts."""
-    checks: list[gates.Check] = []
-    keys: list[pd.DataFrame] = []
+    kept = list(parts)
     counts: dict[str, float] = {"rows": 0}
-    for part in parts:
-        checks = gates.add_up([checks, part.checks]) if checks else part.checks
-        keys.append(part.keys)
+    for part in kept:
         for name, value in part.counts.items():
             counts[name] = counts.get(name, 0) + value
     for table in stage.tables_read:
-        rows = Parts(Path(DATA, table)).rows
-        counts.setdefault(f"rows_{table}", rows)
-    return checks, pd.concat(keys, ignore_index=True) if keys else pd.DataFrame(), counts
+        counts.setdefault(f"rows_{table}", Parts(Path(DATA, table)).rows)
+    keys = pd.concat([part.keys for part in kept], ignore_index=True) if kept else pd.DataFrame()
+    return gates.add_up(part.checks for part in kept), keys, counts
 
 
 def _read(path: Path) -> Any:
@@ -198,11 +195,7 @@ def _read(path: Path) -> Any:
 def _sync(path: Path) -> None:
     """Force a file, or a folder and all in it, to the disk."""
     for each in [*path.rglob("*"), path] if path.is_dir() else [path]:
-        handle = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync(each)
 
 
 def _replace(new: Path, place: Path) -> None:

@@ -1,15 +1,30 @@
 """Score tables: one row per (id, candidate), per metric its score, result, statistics and details."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
+from pydantic import ConfigDict, RootModel, field_validator
 
 from tasks.contract import Contract
 from tasks.metrics.base import Floats, Metric
+from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Embed, Pairs
 from tasks.tables import about, describe
+
+
+class Metrics(RootModel[dict[str, Metric]]):
+    """Section of params.yaml that lists a family's metrics: metric → its options."""
+
+    model_config = ConfigDict(frozen=True)
+    family: ClassVar[str]
+
+    @field_validator("root", mode="before")
+    @classmethod
+    def _configure(cls, metrics: Any) -> dict[str, Metric]:
+        listed = cast(Mapping[str, Any], metrics or {})
+        return {name: configure(cls.family, name, options) for name, options in listed.items()}
 
 
 def pairs_of(rows: pa.Table, embed: Embed | None = None) -> Pairs:
@@ -65,8 +80,8 @@ def about_columns(metric: Metric, facts: Mapping[str, object]) -> dict[str, dict
     return {name: shared | (gated if name == metric.column else {}) for name in metric.columns}
 
 
-def expect_scores(metrics: Sequence[Metric], read: str) -> Contract:
-    """The contract of a score table made from the table `read`: scores within bounds, results that follow from them."""
+def expect_scores(metrics: Iterable[Metric]) -> Contract:
+    """The contract of a score table made from data/normalize: scores within bounds, results that follow from them."""
     from great_expectations import expectations as gxe
 
     keys = ["id", "candidate"]
@@ -76,7 +91,7 @@ def expect_scores(metrics: Sequence[Metric], read: str) -> Contract:
             *(expectation for metric in metrics for expectation in expect_metric(metric)),
         ],
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=keys)],
-        counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B=f"rows_{read}")],
+        counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_normalize")],
     )
 
 

@@ -1,33 +1,25 @@
 """Semantic scores: one row per (id, candidate)."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from pydantic import ConfigDict, RootModel, field_validator
 
 from tasks.contract import Contract
-from tasks.metrics.base import Floats, Metric
-from tasks.metrics.catalogue import configure
+from tasks.metrics.base import Floats
 from tasks.models.embedding import Embedding, open_encoder, vector_facts, vector_keys
-from tasks.scores import expect_scores, pairs_of, score_table
+from tasks.scores import Metrics, expect_scores, pairs_of, score_table
 from tasks.section import Section
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence
 
 
-class Semantic(RootModel[dict[str, Metric]]):
+class Semantic(Metrics):
     """Metric → its options."""
 
-    model_config = ConfigDict(frozen=True)
-
-    @field_validator("root", mode="before")
-    @classmethod
-    def _configure(cls, metrics: Any) -> dict[str, Metric]:
-        listed = cast(Mapping[str, Any], metrics or {})
-        return {name: configure("semantic", name, options) for name, options in listed.items()}
+    family: ClassVar[str] = "semantic"
 
 
 class Params(Section):
@@ -49,4 +41,4 @@ def semantic(rows: pa.Table, params: Params, ledger: "VectorEvidence") -> pa.Tab
 
 def expect(params: Params) -> Contract:
     """Scores within bounds, results consistent with them, no row lost."""
-    return expect_scores(list(params.semantic.root.values()), read="normalize")
+    return expect_scores(params.semantic.root.values())

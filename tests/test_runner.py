@@ -64,7 +64,8 @@ def test_stages_write_their_tables_and_what_was_checked(project: Path) -> None:
     assert len(report["checks"]) > 20
 
 
-def test_running_again_gives_the_same_bytes(project: Path) -> None:
+@pytest.mark.usefixtures("project")
+def test_running_again_gives_the_same_bytes() -> None:
     run("load")
     before = files("data/load")
 
@@ -73,7 +74,8 @@ def test_running_again_gives_the_same_bytes(project: Path) -> None:
     assert files("data/load") == before
 
 
-def test_parts_and_workers_give_the_same_rows(project: Path) -> None:
+@pytest.mark.usefixtures("project")
+def test_parts_and_workers_give_the_same_rows() -> None:
     for stage in ("load", "normalize", "lexical"):
         run(stage)
     whole = pq.read_table("data/lexical").to_pylist()
@@ -109,7 +111,8 @@ def test_what_a_killed_run_left_is_swept_by_the_next(project: Path) -> None:
     assert [Path(name).name for name in files("data/load")] == ["part-00000.parquet"]
 
 
-def test_a_users_mistake_is_one_message_and_status_2(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("project")
+def test_a_users_mistake_is_one_message_and_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     edit(lambda p: p["dataset"].update(input="qestion"))
 
     assert main(["load"]) == 2
@@ -128,6 +131,7 @@ def test_a_typo_anywhere_stops_the_first_stage(project: Path, capsys: pytest.Cap
     assert not (project / "data/load").exists()
 
 
-def test_a_stage_before_its_inputs_says_what_to_do(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("project")
+def test_a_stage_before_its_inputs_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["normalize"]) == 2
     assert "dvc repro" in capsys.readouterr().err

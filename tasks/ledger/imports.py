@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
+
 from tasks.errors import LedgerError
 from tasks.ledger import open_store
 
@@ -53,17 +55,23 @@ def _take_in(name: str, folder: Path) -> str:
 
 def _fetch(revision: str, commit: str, out: str, folder: Path) -> bool:
     """Copy an out of a version to a folder; whether it has that out."""
+    if out not in _locked(commit):
+        return False
     try:
-        files = _files(commit)
-        if not files.exists(out):
-            return False
-        files.get(out, str(folder), recursive=True)
+        _files(commit).get(out, str(folder), recursive=True)
     except Exception as error:  # DVC's layers raise classes without a common base
         raise LedgerError(
             f"ledger import {revision}: its {out} can't be fetched: {error}\n"
             "It is in neither DVC's cache nor a remote. Whoever made that version has to `dvc push` it first."
         ) from error
     return True
+
+
+def _locked(commit: str) -> set[str]:
+    """The outs that a version has: dvc.yaml names those of stages that never ran there, dvc.lock does not."""
+    lock = subprocess.run(["git", "show", f"{commit}:./dvc.lock"], capture_output=True, text=True, check=False)
+    stages = ((yaml.safe_load(lock.stdout) if lock.returncode == 0 else None) or {}).get("stages", {})
+    return {out["path"] for stage in stages.values() for out in stage.get("outs", [])}
 
 
 def _files(commit: str) -> "DVCFileSystem":

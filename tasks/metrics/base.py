@@ -12,7 +12,8 @@ from tasks.metrics.pairs import Pairs
 
 Floats = NDArray[np.float64]
 NO_RESPONSE, EMPTY_RESPONSE, NO_PHRASES = "no response", "empty response", "no phrases"
-NOT_ASKED = frozenset({NO_PHRASES, "judge disabled", "not sampled", "filtered"})
+NOT_SAMPLED, FILTERED, DISABLED = "not sampled", "filtered", "disabled"
+NOT_ASKED = frozenset({NO_PHRASES, NOT_SAMPLED, FILTERED, DISABLED})
 """Reasons for a missing score that are by design; every other reason is a failure."""
 
 
@@ -72,11 +73,6 @@ class Metric(BaseModel):
         return (0.0, 1.0)
 
     @property
-    def needs_references(self) -> bool:
-        """Whether a row without references can't be scored."""
-        return True
-
-    @property
     def reads_normalized(self) -> bool:
         """Whether it scores the texts of the normalize stage, whose options are then part of the signature."""
         return False
@@ -105,7 +101,7 @@ class Metric(BaseModel):
             for missing, blank in zip(pairs.missing, pairs.blank, strict=True)
         ]
 
-    def texts(self, pairs: Pairs) -> list[str]:
+    def texts(self, pairs: Pairs) -> list[str]:  # noqa: ARG002 (most metrics need no vectors)
         """The texts whose vectors `stats` will ask for."""
         return []
 

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.metrics.base import MeanMetric
+from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Embed, Pairs
 
-Floats = NDArray[np.float64]
 DECIMALS = 6
 """Scores are rounded here: vectors of one text differ by 2e-7 between batches, and score(x, x) is the upper bound."""
 PAIRS_AT_ONCE = 8192

@@ -9,7 +9,7 @@ from typing import Literal
 
 from tasks.metrics.pairs import Pairs
 
-Form = Literal["NFC", "NFD", "NFKC", "NFKD", "none"]
+Form = Literal["NFKC", "NFC", "none"]
 ARTICLES = frozenset({"a", "an", "the"})
 
 

@@ -131,14 +131,14 @@ class Pairs:
         """Rows whose response is empty or white space; shape (n,)."""
         return np.array([text is not None and not text.strip() for text in self.response_texts], dtype=np.bool_)
 
-    def tokens(self, name: str, lowercase: bool = False) -> Tokens:
+    def tokens(self, name: str, *, lowercase: bool = False) -> Tokens:
         """Interned tokens under the tokenizer `name`; each distinct text is tokenised once."""
         if (name, lowercase) not in self._tokens:
-            self._tokens[name, lowercase] = _intern(self, name, lowercase)
+            self._tokens[name, lowercase] = _intern(self, name, lowercase=lowercase)
         return self._tokens[name, lowercase]
 
 
-def _intern(pairs: Pairs, name: str, lowercase: bool) -> Tokens:
+def _intern(pairs: Pairs, name: str, *, lowercase: bool) -> Tokens:
     split = tokenizer(name)
     vocabulary: dict[str, int] = {}
     seen: dict[str, list[int]] = {}

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.columns import NOT_ASKED_STATUS
+from tasks.columns import details_column
+from tasks.metrics.base import DISABLED, NOT_ASKED
 from tasks.reporting.words import rule
 from tasks.tables import Parts
 
@@ -93,7 +94,7 @@ def why_missing(table: Parts, name: str, about: Row, candidate: str) -> str:
 
 def _reasons(table: Parts, name: str, about: Row, candidate: str) -> Iterator[tuple[str | None, str | None]]:
     present = table.schema.names
-    details = next((each for each in (f"{name}_details", f"{about['metric']}_details") if each in present), None)
+    details = details_column(table, name, about)
     columns = [each for each in (details, "judge_status") if each and each in present]
     for part in table.read(["candidate", *columns]):
         rows = part.filter(pc.equal(part["candidate"], candidate))
@@ -103,8 +104,8 @@ def _reasons(table: Parts, name: str, about: Row, candidate: str) -> Iterator[tu
 
 
 def _reason(details: str | None, status: str | None) -> str:
-    if status in NOT_ASKED_STATUS:
-        return f"judge {status}" if status == "disabled" else str(status)
+    if status in NOT_ASKED:
+        return f"judge {status}" if status == DISABLED else str(status)
     return str(json.loads(details or "{}").get("unmeasured", status or "no reason given"))
 
 

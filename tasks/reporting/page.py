@@ -67,10 +67,10 @@ class Stage(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What the page shows. confidence: of the intervals, where it is known. lead: the metric of the first lines."""
+    """What the page shows. confidence: of the intervals. lead: the metric of the first lines."""
 
     dataset: dict[str, Any]
-    confidence: float | None
+    confidence: float
     candidates: list[str]
     lead: Metric | None
     families: dict[str, list[Metric]]

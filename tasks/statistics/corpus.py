@@ -84,7 +84,7 @@ def _cluster_sums(rows: FloatArray, clusters: Labels) -> FloatArray:
 
 
 def _check_stats(rows: FloatArray) -> None:
-    if rows.ndim != 2:
+    if rows.ndim != 2:  # noqa: PLR2004 (a table)
         message = f"stats has shape {rows.shape}: expected one row of statistics per row, shape (n, k)"
         raise ValueError(message)
     if not np.isfinite(rows).all():

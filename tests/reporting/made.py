@@ -82,12 +82,13 @@ def tables(rows):
     """Table name → table; the judge is off."""
     failed = [json.dumps({"unmeasured": "no vector"}) if each["meaning"] is None else None for each in rows]
     meaning = [each["meaning"] for each in rows]
-    off = [json.dumps({"unmeasured": "judge disabled"})] * len(rows)
+    nothing = [None] * len(rows)
+    judge = score_table(rows, "meaning_match", "judge", None, nothing, nothing)
     return {
         "load": load_table(rows),
-        "lexical": score_table(rows, "f1", "lexical", 0.5, [each["f1"] for each in rows], [None] * len(rows)),
+        "lexical": score_table(rows, "f1", "lexical", 0.5, [each["f1"] for each in rows], nothing),
         "semantic": score_table(rows, "semantic_similarity", "semantic", 0.7, meaning, failed),
-        "judge": score_table(rows, "meaning_match", "judge", None, [None] * len(rows), off),
+        "judge": judge.append_column("judge_status", pa.array(["disabled"] * len(rows), pa.string())),
         "load_rejected": pa.table({"id": pa.array([], pa.string())}),
         "embed": describe(pa.table({"key": pa.array([], pa.string())}), {"truncated": 1}),
     }

@@ -69,7 +69,7 @@ class Bleu(CorpusMetric):
 
     def stats(self, pairs: Pairs) -> Floats:
         """Matches and n-grams of each order, response length, closest reference length; shape (n, 2·max_order + 2)."""
-        tokens = pairs.tokens(self.tokenizer, self.lowercase)
+        tokens = pairs.tokens(self.tokenizer, lowercase=self.lowercase)
         responses = lengths(tokens.responses)
         rows = np.zeros((len(pairs), 2 * self.max_order + 2))
         rows[:, : self.max_order] = clipped_matches(

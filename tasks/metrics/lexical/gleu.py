@@ -73,7 +73,7 @@ class Gleu(CorpusMetric):
 
     def _reference_stats(self, pairs: Pairs) -> Floats:
         """The statistics of each response with each of its references; shape (m, 2)."""
-        tokens = pairs.tokens(self.tokenizer, self.lowercase)
+        tokens = pairs.tokens(self.tokenizer, lowercase=self.lowercase)
         each, orders = np.arange(len(pairs.rows)), slice(self.min_order - 1, None)
         matches = clipped_matches(tokens, pairs.rows, each, each + 1, self.max_order)[:, orders].sum(axis=1)
         responses = ngram_counts(lengths(tokens.responses), self.max_order)[:, orders].sum(axis=1)

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from tasks.metrics.cosine import Floats
+from tasks.metrics.base import Floats
 from tasks.metrics.pairs import Embed
 
 

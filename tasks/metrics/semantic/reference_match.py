@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator
 
-from tasks.metrics.cosine import CosineMetric, Floats, rounded
+from tasks.metrics.base import Floats
+from tasks.metrics.cosine import CosineMetric, rounded
 from tasks.metrics.pairs import Pairs
 
 
@@ -29,10 +30,6 @@ class ReferenceMatch(CosineMetric):
         if references is not None and not all(reference.strip() for reference in references):
             raise ValueError("a reference is blank")
         return references
-
-    @property
-    def needs_references(self) -> bool:
-        return self.references is None
 
     def signature_fields(self) -> dict[str, object]:
         fields = super().signature_fields()

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tasks.metrics.base import NO_PHRASES, MeanMetric
-from tasks.metrics.cosine import Floats, cosines, distinct, rounded
+from tasks.metrics.base import NO_PHRASES, Floats, MeanMetric
+from tasks.metrics.cosine import cosines, distinct, rounded
 from tasks.metrics.pairs import Pairs
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -37,10 +37,6 @@ class SemanticListContains(MeanMetric):
     window: Literal["response", "sentence", "ngram"] = "response"
     case_insensitive: bool = True
     remove_punctuation: bool = True
-
-    @property
-    def needs_references(self) -> bool:
-        return False
 
     def stats(self, pairs: Pairs) -> Floats:
         plan = self._plan(pairs)

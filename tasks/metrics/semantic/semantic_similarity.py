@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from tasks.metrics.cosine import CosineMetric, Floats, rounded
+from tasks.metrics.base import Floats
+from tasks.metrics.cosine import CosineMetric, rounded
 from tasks.metrics.pairs import Pairs
 
 

@@ -45,11 +45,6 @@ def test_a_row_without_references_or_response_is_not_measured():
     assert np.isnan(found).all()
 
 
-def test_rows_need_references_only_without_those_in_params():
-    assert configure("semantic", "reference_match", {}).needs_references
-    assert not configure("semantic", "reference_match", {"references": ["x"]}).needs_references
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

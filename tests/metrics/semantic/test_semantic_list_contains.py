@@ -146,7 +146,7 @@ def test_any_list_of_phrases_survives_json(texts):
 def test_it_is_binary_and_does_without_references():
     metric = configure("semantic", "semantic_list_contains", {})
 
-    assert (metric.threshold, metric.bounds, metric.needs_references) == (None, (0.0, 1.0), False)
+    assert (metric.threshold, metric.bounds) == (None, (0.0, 1.0))
     with pytest.raises(ParamsError, match="takes no threshold"):
         configure("semantic", "semantic_list_contains", {"threshold": 0.5})
     with pytest.raises(ParamsError, match="similarity_threshold"):

@@ -1,0 +1,82 @@
+"""Two branches that each added a row, merged with a conflict in dvc.lock: nothing is asked twice."""
+
+import importlib.util
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("merge")]
+
+SPEC = importlib.util.spec_from_file_location("judge_server", Path(__file__).parents[1] / "judge_server.py")
+assert SPEC
+assert SPEC.loader
+judge_server = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(judge_server)
+DATA = "data/examples/qa.jsonl"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Any]:
+    with judge_server.serving() as running:
+        yield running
+
+
+def row(name: str) -> str:
+    fields = {"id": name, "question": f"{name}?", "references": [name], "thread": name, "topic": "t", "language": "en"}
+    answers = {"aurora": name, "aurora_correct": True, "borealis": f"not {name}", "borealis_correct": False}
+    return json.dumps(fields | answers) + "\n"
+
+
+def add_row(project: Any, branch: str, name: str, *, first: bool) -> None:
+    project.run("git", "checkout", "--quiet", "-b", branch, "main")
+    before = project.read(DATA)
+    (project.folder / DATA).write_text(row(name) + before if first else before + row(name), encoding="utf-8")
+    project.run("dvc", "repro", "judge")
+    project.commit(name)
+
+
+def test_a_merge_of_two_versions_asks_nothing(project: Any, server: Any) -> None:
+    (project.folder / DATA).write_text("".join(map(row, "abcdefgh")), encoding="utf-8")
+    project.edit("params.yaml", "provider: none  ", "provider: openai")
+    project.edit("params.yaml", "https://api.openai.com/v1", server.url)
+    project.edit("params.yaml", "api_key_env: OPENAI_API_KEY", "api_key_env: null")
+    project.run("dvc", "repro", "judge")
+    project.commit("eight rows")
+    assert len(server.calls) == 16
+
+    add_row(project, "one", "first", first=True)
+    add_row(project, "two", "last", first=False)
+    assert len(server.calls) == 20
+
+    colleague = {"GOLDMETER_LEDGER": str(project.folder.parent / "empty store")}
+    assert "CONFLICT" in project.run("git", "merge", "one", status=1)
+    project.run("git", "checkout", "--ours", "dvc.lock")
+    assert "verdicts added" in project.run("python", "-m", "tasks", "ledger", "import", "one", "two", **colleague)
+    project.run("dvc", "repro", "judge", **colleague)
+
+    assert len(server.calls) == 20
+    evidence = project.read("data/ledger/judge/verdicts.jsonl").splitlines()
+    assert len(evidence) == 20
+
+
+def test_a_colleague_with_the_evidence_needs_no_server(project: Any, server: Any) -> None:
+    before = project.read("data/ledger/judge/verdicts.jsonl")
+    project.edit(
+        "params.yaml", "max_unmeasured: 0.05          # share of asked", "max_unmeasured: 0.04  # share of asked"
+    )
+
+    project.run("dvc", "repro", "judge", GOLDMETER_LEDGER=str(project.folder.parent / "another empty store"))
+
+    assert len(server.calls) == 20
+    assert project.read("data/ledger/judge/verdicts.jsonl") == before
+
+
+def test_a_changed_row_is_judged_alone(project: Any, server: Any) -> None:
+    project.edit(DATA, '"borealis": "not c"', '"borealis": "never c"')
+
+    project.run("dvc", "repro", "judge")
+
+    assert len(server.calls) == 21

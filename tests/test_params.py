@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from dvc.utils.serialize import modify_yaml
 
 from tasks import params
 from tasks.errors import ParamsError
@@ -68,3 +69,14 @@ def test_a_file_that_is_not_sections_is_refused(tmp_path: Path, text: str) -> No
 
     with pytest.raises(ParamsError, match=str(path.name)):
         params.raw(path)
+
+
+def test_an_override_by_dvc_changes_its_line_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_bytes(params.PATH.read_bytes())
+
+    with modify_yaml(str(path)) as content:
+        content["lexical"]["bleu"]["threshold"] = 0.6
+
+    lines = [set(each.read_text(encoding="utf-8").splitlines()) for each in (params.PATH, path)]
+    assert lines[1] - lines[0] == {"  bleu: {threshold: 0.6}"}

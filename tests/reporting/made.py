@@ -89,7 +89,7 @@ def tables(rows):
         "lexical": score_table(rows, "f1", "lexical", 0.5, [each["f1"] for each in rows], nothing),
         "semantic": score_table(rows, "semantic_similarity", "semantic", 0.7, meaning, failed),
         "judge": judge.append_column("judge_status", pa.array(["disabled"] * len(rows), pa.string())),
-        "load_rejected": pa.table({"id": pa.array([], pa.string())}),
+        "load_rejected": pa.table({"reason": pa.array([], pa.string())}),
         "embed": describe(pa.table({"key": pa.array([], pa.string())}), {"truncated": 1}),
     }
 

@@ -75,7 +75,7 @@ def test_parts_workers_and_row_order_change_no_number(project: Any) -> None:
     random.Random(7).shuffle(lines)  # noqa: S311
     path.write_text("".join(lines), encoding="utf-8")
     project.edit("params.yaml", "part_rows: 50000", "part_rows: 200")
-    project.edit("params.yaml", "workers: null", "workers: 2")
+    project.edit("params.yaml", "  workers:  ", "  workers: 2")
 
     project.repro()
 

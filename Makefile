@@ -36,4 +36,4 @@ lock: setup
 	sed -i.bak 's/+cpu//' requirements.lock && rm requirements.lock.bak
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .grimp_cache

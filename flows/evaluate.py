@@ -26,15 +26,12 @@ from tasks import summary
 from tasks.__main__ import USER_ERROR
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.judge import RETRY_FAILED
-from tasks.params import run_params
+from tasks.params import DEFAULT, run_params
 from tasks.pipeline import stages
 from tasks.run import Run
 
 JUDGE = "judge"
 """The stage whose failed rows can be asked for again."""
-
-DEFAULT = "default"
-"""What stands in `run.retries` and `run.timeouts` for the stages they don't name."""
 
 _BUSY = "is busy, it is being blocked by"
 _BUSY_PAUSE = 2.0
@@ -165,14 +162,7 @@ def _of(values: Mapping[str, Value], stage: str) -> Value:
 
 def _plan() -> tuple[Mapping[str, Collection[str]], Run]:
     """Stage → those it waits for, and how to run; raises ParamsError, so that a typo fails before anything starts."""
-    graph, run = upstream(stages()), run_params()
-    for option, values in (("retries", run.retries), ("timeouts", run.timeouts)):
-        if DEFAULT not in values:
-            raise ParamsError(f"run.{option}.{DEFAULT}: missing; it stands for the stages that are not named")
-        for name in values:
-            if name not in graph and name != DEFAULT:
-                raise ParamsError(f"run.{option}.{name}: no such stage; allowed: {DEFAULT}, {', '.join(graph)}")
-    return graph, run
+    return upstream(stages()), run_params()
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 import argparse
 import gc
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -32,8 +33,15 @@ def main(arguments: Sequence[str]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return USER_ERROR
     except OSError as error:
-        print(f"error: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
         return USER_ERROR
+    except MemoryError:
+        print("error: out of memory; smaller parts (load.part_rows) or fewer run.workers need less", file=sys.stderr)
+        return USER_ERROR
+    except KeyboardInterrupt:
+        print("error: interrupted; no table was changed", file=sys.stderr)
+        return 128 + signal.SIGINT
     return 0
 
 

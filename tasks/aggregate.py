@@ -17,7 +17,7 @@ from tasks.contract import Contract
 from tasks.errors import ParamsError
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import configure
-from tasks.section import Section
+from tasks.section import Section, Share
 from tasks.statistics import Estimate, corpus_interval, mean_interval
 from tasks.tables import Parts
 
@@ -33,7 +33,6 @@ SCHEMA = pa.schema(
     ]
 )
 
-Share = Annotated[float, Field(ge=0, le=1)]
 Row = dict[str, Any]
 Bounds = tuple[float, float]
 
@@ -90,6 +89,8 @@ def expect(params: Params) -> Contract:
                 column="failed_share",
                 max_value=params.aggregate.max_unmeasured,
                 row_condition=Column("slice").is_null(),
+                notes="Too many rows could not be measured; data/load and the details columns say why. "
+                "Missing answers can count as wrong (dataset.missing_response); the limit is aggregate.max_unmeasured.",
             ),
         ],
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["candidate", "metric", "slice", "slice_value"])],
@@ -183,13 +184,9 @@ def _noted(estimate: Callable[[], Estimate]) -> Estimate:
 
 def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
     about = column.about
-    if "rate_signature" not in about:
+    if column.passed is None:
         return {}
-    if about["threshold"] is None and about["bounds"] is None:
-        return {}
-    limit = about["bounds"][1] if about["threshold"] is None else about["threshold"]
-    passed = (column.values >= limit if about["higher_is_better"] else column.values <= limit).astype(np.float64)
-    rate = _mean(passed, clusters, (0.0, 1.0), params)
+    rate = _mean(column.passed.astype(np.float64), clusters, (0.0, 1.0), params)
     return {
         "pass_value": _finite(rate.value),
         "pass_low": rate.low,

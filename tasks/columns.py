@@ -22,19 +22,22 @@ class ScoreColumn:
     """One score column of one candidate; n rows.
 
     values: shape (n,), NaN = unmeasured. not_asked: shape (n,), unmeasured by design.
+    passed: shape (n,), which measured rows pass; None for a column without a pass rate.
     stats: shape (n, k), where the corpus score is not the mean. about: what the table's metadata says of it.
     """
 
     name: str
     values: Floats
     not_asked: Mask
+    passed: Mask | None
     stats: Floats | None
     about: dict[str, Any]
 
-    def rows(self, chosen: Mask) -> "ScoreColumn":
-        """The column of some rows only."""
+    def rows(self, chosen: Mask | NDArray[np.intp]) -> "ScoreColumn":
+        """Some rows of the column, by a mask or by their numbers."""
+        passed = None if self.passed is None else self.passed[chosen]
         stats = None if self.stats is None else self.stats[chosen]
-        return ScoreColumn(self.name, self.values[chosen], self.not_asked[chosen], stats, self.about)
+        return ScoreColumn(self.name, self.values[chosen], self.not_asked[chosen], passed, stats, self.about)
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def candidates(rows: Parts, score_tables: Sequence[Parts]) -> Iterator[Candidate
         order = chosen[np.argsort(hashes[chosen], kind="stable")]
         yield Candidate(
             name,
-            [_take(column, order) for column in columns],
+            [column.rows(order) for column in columns],
             None if groups is None else groups[order],
             {key: values[order] for key, values in slices.items()},
         )
@@ -73,16 +76,23 @@ def hashed(texts: pa.ChunkedArray) -> NDArray[np.uint64]:
     return pd.util.hash_array(texts.to_numpy(zero_copy_only=False))
 
 
-def _take(column: ScoreColumn, order: NDArray[np.intp]) -> ScoreColumn:
-    stats = None if column.stats is None else column.stats[order]
-    return ScoreColumn(column.name, column.values[order], column.not_asked[order], stats, column.about)
-
-
 def score_columns(table: Parts) -> Iterator[ScoreColumn]:
     """Every score column of a table, its rows in the table's order."""
     for name, about in table.about.get("columns", {}).items():
         values = pc.cast(table.whole([name])[name], pa.float64()).to_numpy(zero_copy_only=False)
-        yield ScoreColumn(name, values, _not_asked(table, name, about, np.isnan(values)), _stats(table, about), about)
+        not_asked = _not_asked(table, name, about, np.isnan(values))
+        yield ScoreColumn(name, values, not_asked, _passed(table, name, about, values), _stats(table, about), about)
+
+
+def _passed(table: Parts, name: str, about: dict[str, Any], values: Floats) -> Mask | None:
+    """Which rows pass: as the table says; by the threshold where numbers from elsewhere have no result."""
+    if "rate_signature" not in about:
+        return None
+    if (result := f"{name}_result") in table.schema.names:
+        return np.asarray(pc.equal(table.whole([result])[result], "pass").to_numpy(zero_copy_only=False), np.bool_)
+    limit = about["bounds"][1] if about["threshold"] is None else about["threshold"]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(values >= limit if about["higher_is_better"] else values <= limit)
 
 
 def _stats(table: Parts, about: dict[str, Any]) -> Floats | None:

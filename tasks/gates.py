@@ -28,6 +28,8 @@ class Check(BaseModel):
     failed: int
     first: tuple[str, ...] = ()
     """The first offending rows."""
+    advice: str = ""
+    """What a user can do: the expectation's notes."""
 
     def plus(self, other: Self) -> Self:
         """The result over the rows of both."""
@@ -41,7 +43,8 @@ class Check(BaseModel):
 
     def __str__(self) -> str:
         rows = f", first: {', '.join(self.first)}" if self.first else ""
-        return f"{self.expectation}({self.columns}): {self.failed:,} of {self.checked:,} rows{rows}"
+        advice = f"\n    {self.advice}" if self.advice else ""
+        return f"{self.expectation}({self.columns}): {self.failed:,} of {self.checked:,} rows{rows}{advice}"
 
 
 def check(frame: pd.DataFrame, expectations: Sequence[Any]) -> list[Check]:
@@ -116,6 +119,7 @@ def _check(outcome: dict[str, Any], rows: int) -> Check:
         checked=int(result.get("element_count", rows)),
         failed=max(failed, 0 if outcome["success"] else 1),
         first=tuple(map(_row, offenders[:SHOWN])) or ((str(raised),) if raised else ()),
+        advice=config.get("notes") or "",
     )
 
 

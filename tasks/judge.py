@@ -19,7 +19,7 @@ from tasks.metrics.judged import JudgeMetric
 from tasks.models.asking import ask_all
 from tasks.models.chat import Chat, Endpoint
 from tasks.scores import about_columns, expect_metric
-from tasks.section import Section
+from tasks.section import Positive, Section, Share
 from tasks.selection import Filter
 from tasks.tables import Parts, about, describe
 
@@ -46,14 +46,14 @@ class Judge(Section):
     api_key_env: str | None
     seed: int
     temperature: Annotated[float, Field(ge=0)]
-    draws: Annotated[int, Field(ge=1)]
+    draws: Positive
     draw_temperature: Annotated[float, Field(gt=0)]
-    sampling_rate: Annotated[float, Field(ge=0, le=1)]
+    sampling_rate: Share
     filters: tuple[Filter, ...]
     variables: Variables
     meaning_match: MeaningMatch | None
     similarity_judge: SimilarityJudge | None
-    max_unmeasured: Annotated[float, Field(ge=0, le=1)]
+    max_unmeasured: Share
 
     @field_validator("meaning_match", "similarity_judge", mode="before")
     @classmethod
@@ -69,7 +69,7 @@ class Judge(Section):
 class RunJudge(Section):
     """Section `run.judge`: how the judge is asked. timeout: seconds a call."""
 
-    concurrency: Annotated[int, Field(ge=1)]
+    concurrency: Positive
     timeout: Annotated[float, Field(gt=0)]
     retries: Annotated[int, Field(ge=0)]
 
@@ -133,7 +133,13 @@ def expect(params: Params) -> Contract:
             gxe.ExpectColumnValuesToNotBeNull(column=name, row_condition=status.is_in(measured)),
             gxe.ExpectColumnValuesToBeNull(column=name, row_condition=status.is_in(unmeasured)),
         ]
-    few = gxe.ExpectColumnPairValuesAToBeGreaterThanB(column_A="failed_allowed", column_B="failed", or_equal=True)
+    few = gxe.ExpectColumnPairValuesAToBeGreaterThanB(
+        column_A="failed_allowed",
+        column_B="failed",
+        or_equal=True,
+        notes="Too many calls failed. What was answered is kept in the ledger: run again, with "
+        "`python -m flows.evaluate --retry-failed` for replies that were no verdict; the limit is judge.max_unmeasured.",
+    )
     return Contract(
         rows=rows,
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=keys)],

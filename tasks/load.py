@@ -1,7 +1,7 @@
 """Loads the user's records by the mapping in params.yaml; what can't be used is kept beside, with the reason."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 import pyarrow as pa
@@ -22,11 +22,13 @@ from tasks.mapping import (
 )
 from tasks.section import Section
 from tasks.sources import Record, Records, records
-from tasks.tables import about, describe
+from tasks.tables import Parts, about, describe
 
 WHOLE = True
 Name = Annotated[str, Field(min_length=1)]
 Positive = Annotated[int, Field(ge=1)]
+SHOWN = 5
+"""Rejected answers that a message lists."""
 REJECTED = pa.schema(
     {
         "file": pa.string(),
@@ -48,7 +50,7 @@ class Candidate(Section):
     @field_validator("about", mode="before")
     @classmethod
     def _as_json(cls, facts: Any) -> Any:
-        return json.loads(json.dumps(facts, default=str))  # YAML makes dates of dates
+        return json.loads(json.dumps(facts, default=str, allow_nan=False))  # YAML makes dates of dates
 
 
 class Score(Section):
@@ -215,6 +217,22 @@ def counts(load: pa.Table, load_rejected: pa.Table) -> dict[str, float]:
         # Parts are added up in floating point: 100 rows at 0.01 must allow 1 however they are divided.
         "rejected_allowed": facts["rows_read"] * facts["max_rejected"] * (1 + 1e-9),
     }
+
+
+def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
+    """What to tell who finds the contract broken: the first answers that can't be used, and why."""
+    rejected = written["load_rejected"].whole()
+    if not rejected.num_rows:
+        return []
+    total = rejected.num_rows + written["load"].rows
+    return [
+        f"{rejected.num_rows:,} of {total:,} answers can't be used, and load.max_rejected is "
+        f"{params.load.max_rejected:g} (1 keeps the rest, and lists all in data/load_rejected); the first:",
+        *(
+            f"  {row['file']}, line {row['line']}, {row['candidate']}: {row['reason']}"
+            for row in rejected.slice(0, SHOWN).to_pylist()
+        ),
+    ]
 
 
 class _Part:

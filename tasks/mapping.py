@@ -57,7 +57,7 @@ def require_columns(records: Iterable[Record], dataset: "Dataset") -> None:
         there.update(dict.fromkeys(record.values))
     if there:
         lines = [_no_column(place, column, list(there)) for column, place in wanted.items() if column in missing]
-        shown = [f"{column!r}" for column in there][:SHOWN] + ["…"] * (len(there) > SHOWN)
+        shown = [_shown(column) for column in there][:SHOWN] + ["…"] * (len(there) > SHOWN)
         raise DataError("\n".join([*lines[:SHOWN], f"columns there are: {', '.join(shown)}"]))
 
 
@@ -172,7 +172,7 @@ def _mapped(dataset: "Dataset") -> Iterator[tuple[str, str]]:
 
 
 def _no_column(place: str, column: str, there: list[str]) -> str:
-    near = " or ".join(map(repr, get_close_matches(column, there, n=3)))
+    near = " or ".join(map(_shown, get_close_matches(column, there, n=3)))
     return f"{place}: no record has a column {column!r}{f'; did you mean {near}?' if near else ''}"
 
 

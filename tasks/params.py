@@ -4,15 +4,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from tasks.errors import ParamsError
 from tasks.pipeline import stages
 from tasks.run import Run
-from tasks.section import explain
+from tasks.section import OPTIONS, explain, shown
+from tasks.unique_keys import load_yaml
 
 PATH = Path("params.yaml")
+DEFAULT = "default"
+"""What stands in `run.retries` and `run.timeouts` for the stages they don't name."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -22,13 +24,12 @@ def raw(path: Path = PATH) -> dict[str, Any]:
     Raises ParamsError when there is none, or it is not a mapping of sections.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = load_yaml(path)
     except FileNotFoundError:
         raise ParamsError(f"{path}: not found; run from the folder that holds it") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ParamsError(f"{path}: not readable as YAML: {error}") from None
     if not isinstance(content, dict):
-        raise ParamsError(f"{path}: expected sections, found {type(content).__name__}")
+        found = "nothing" if content is None else f"a {type(content).__name__}"
+        raise ParamsError(f"{path}: expected sections, found {found}")
     return content
 
 
@@ -36,9 +37,18 @@ def models() -> dict[str, Any]:
     """Section → its model; the model of a section stands in its stage's module."""
     sections: dict[str, Any] = {"run": Run}
     for stage in stages():
-        fields = import_module(f"tasks.{stage}").Params.model_fields
-        sections |= {name: field.annotation for name, field in fields.items()}
+        sections |= {name: field.annotation for name, field in _seen_by(stage).model_fields.items()}
     return sections
+
+
+def _seen_by(stage: str) -> Any:
+    """`Params` of the stage's module: the sections it sees."""
+    try:
+        return import_module(f"tasks.{stage}").Params
+    except ModuleNotFoundError as error:
+        if error.name != f"tasks.{stage}":
+            raise
+        raise ParamsError(f"dvc.yaml: the stage {stage} has no module tasks/{stage}.py") from None
 
 
 def check() -> None:
@@ -49,24 +59,35 @@ def check() -> None:
             raise ParamsError(f"{name}: unknown section of params.yaml; allowed: {', '.join(sorted(known))}")
     for name, model in known.items():
         section(model, content, name)
+    run_params()
 
 
 def section(model: type[Model], content: dict[str, Any], name: str) -> Model:
     """One section as its model; raises ParamsError with the full path of what is wrong."""
     if name not in content:
         raise ParamsError(f"{name}: params.yaml lacks this section")
+    options = {} if content[name] is None else content[name]
+    if not isinstance(options, dict):
+        raise ParamsError(f"{name}: expected {OPTIONS}, found {shown(options)}")
     try:
-        return model.model_validate(content[name])
+        return model.model_validate(options)
     except ValidationError as error:
         raise ParamsError(explain(error, model, name)) from None
 
 
 def for_stage(stage: str) -> Any:
     """What the stage sees: its `Params`, with only the sections it lists."""
-    model, content = import_module(f"tasks.{stage}").Params, raw()
+    model, content = _seen_by(stage), raw()
     return model(**{name: section(field.annotation, content, name) for name, field in model.model_fields.items()})
 
 
 def run_params() -> Run:
-    """How to run: no part of any number."""
-    return section(Run, raw(), "run")
+    """How to run: no part of any number; raises ParamsError for a stage that there is not."""
+    run = section(Run, raw(), "run")
+    for option, values in (("retries", run.retries), ("timeouts", run.timeouts)):
+        if DEFAULT not in values:
+            raise ParamsError(f"run.{option}.{DEFAULT}: missing; it stands for the stages that are not named")
+        for name in values:
+            if name not in stages() and name != DEFAULT:
+                raise ParamsError(f"run.{option}.{name}: no such stage; allowed: {DEFAULT}, {', '.join(stages())}")
+    return run

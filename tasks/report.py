@@ -14,12 +14,11 @@ from tasks.reporting.charts import Distribution, distribution
 from tasks.reporting.estimates import FAMILIES, Metric, metrics, slices
 from tasks.reporting.page import Content, Stage, render
 from tasks.reporting.rows import Answers, blank, choose, kinds
-from tasks.section import Section
+from tasks.section import Positive, Section
 from tasks.tables import Parts
 
 WHOLE = True
 VALIDATION = "reports/validation/"
-Positive = Annotated[int, Field(ge=1)]
 
 
 class Report(Section):
@@ -121,7 +120,7 @@ def _look(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]],
     load, from_load = tables["load"]
     keys = load.whole(["id", "candidate"])
     columns = [column for _, those in tables.values() for column in those]
-    gated = [column for column in columns if "rate_signature" in column.about and column.name != "label"]
+    gated = [column for column in columns if column.passed is not None and column.name != "label"]
     label = next((column.values for column in from_load if column.name == "label"), np.full(load.rows, np.nan))
     semantic = {metric.name for metric in families["semantic"]}
     usable = [column for column in gated if not np.isnan(column.values).all()]

@@ -5,9 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from tasks.judge import RunJudge
-from tasks.section import Section
-
-Positive = Annotated[int, Field(ge=1)]
+from tasks.section import Positive, Section
 
 
 class Run(Section):

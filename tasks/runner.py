@@ -1,10 +1,12 @@
 """Runs one stage: read, call, validate, write; the only code that touches the stages' files."""
 
+import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
 from itertools import repeat
 from multiprocessing import get_context
@@ -16,6 +18,7 @@ import pyarrow as pa
 
 from tasks import gates, params
 from tasks.contract import Contract
+from tasks.errors import ContractError, DataError, ParamsError
 from tasks.ledger import open_evidence, open_store
 from tasks.ledger.segments import sync
 from tasks.pipeline import DATA, LEDGER, Stage, stages
@@ -23,6 +26,8 @@ from tasks.tables import Parts, write_part
 
 Written = Mapping[str, pa.Table | str]
 """What a stage makes of one part: table name → table, or path of a report → text."""
+
+AGAIN = "`dvc repro` brings it back, or makes it again"
 
 
 def run(name: str) -> None:
@@ -44,7 +49,10 @@ def run(name: str) -> None:
             contract = module.expect(options)
             checks = [*checks, *gates.check_totals(contract, keys, counts)]
             workspace.report(gates.to_json(checks, counts))
-            gates.require(name, checks, counts)
+            try:
+                gates.require(name, checks, counts)
+            except ContractError as error:
+                raise ContractError("\n".join([str(error), *workspace.advice(module, options)])) from None
         workspace.publish()
 
 
@@ -63,17 +71,27 @@ class _Workspace:
         self.stage = stage
         self.folder = Path(DATA, f".{stage.name}.tmp")
         self.ledger: Any = None
+        self._lock: int
 
     def __enter__(self) -> Self:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._lock = _locked(self.folder, self.stage.name)
+        for left in self.folder.iterdir():
+            _remove(left)
         for table in self.stage.tables_written:
             (self.folder / DATA / table).mkdir(parents=True)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self.ledger is not None:
-            self.ledger.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if self.ledger is not None:
+                self.ledger.close()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.close(self._lock)
+        if isinstance(error, OSError):
+            where = error.filename2 or error.filename or self.folder
+            problem = os.strerror(error.errno) if error.errno else str(error)
+            raise DataError(f"{self.stage.name}: {where}: {problem}; no table was changed") from error
 
     def open_ledger(self) -> dict[str, Any]:
         """The keyword argument of a stage that reads or writes a ledger."""
@@ -98,8 +116,17 @@ class _Workspace:
     def report(self, text: str) -> None:
         """Write the validation report at once: it stays when the stage fails."""
         path = Path("reports", "validation", f"{self.stage.name}.json")
+        self.write({str(path): text}, 0)
+        _sync(self.folder / path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        (self.folder / path).replace(path)
+
+    def advice(self, module: Any, options: Any) -> list[str]:
+        """What the stage's module has to say of the tables that were not published."""
+        if not hasattr(module, "advice"):
+            return []
+        written = {table: Parts(self.folder / DATA / table) for table in self.stage.tables_written}
+        return list(module.advice(written, options))
 
     def publish(self) -> None:
         """Put everything in its place; what was there before goes."""
@@ -110,8 +137,22 @@ class _Workspace:
         ready = [out for out in self.stage.outs if (self.folder / out).exists()]
         for out in ready:
             _sync(self.folder / out)
-        for out in ready:
-            _replace(self.folder / out, Path(out))
+        self._exchange(ready)
+
+    def _exchange(self, outs: Sequence[str]) -> None:
+        """Rename all into their places, or none: what was there is kept aside until the last one is in."""
+        done: list[tuple[Path, Path]] = []
+        try:
+            for out in outs:
+                for old, new in ((Path(out), self.folder / "before" / out), (self.folder / out, Path(out))):
+                    if old.exists() or old.is_symlink():
+                        new.parent.mkdir(parents=True, exist_ok=True)
+                        old.replace(new)
+                        done.append((old, new))
+        except OSError:
+            for old, new in reversed(done):
+                new.replace(old)
+            raise
 
 
 def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace) -> Iterator[_Part]:
@@ -139,8 +180,14 @@ def _by_part(stage: Stage, workspace: _Workspace) -> Iterator[_Part]:
     if workers == 1:
         yield from map(_one_part, *jobs)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_one_part, *jobs)
+    try:
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            yield from pool.map(_one_part, *jobs)
+    except BrokenProcessPool:
+        raise ParamsError(
+            f"run.workers: one of {workers} processes was killed, likely for want of memory; set fewer, "
+            "or smaller parts (load.part_rows)"
+        ) from None
 
 
 def _one_part(stage: Stage, number: int, folder: Path) -> _Part:
@@ -188,8 +235,16 @@ def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[gates.Check], pd
     return gates.add_up(part.checks for part in kept), keys, counts
 
 
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+def _read(path: Path) -> dict[str, Any]:
+    """A document that another stage wrote."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        problem = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
+        raise DataError(f"{path}: can't be read: {problem}; {AGAIN}") from None
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: expected an object, found a {type(content).__name__}; {AGAIN}")
+    return content
 
 
 def _sync(path: Path) -> None:
@@ -198,9 +253,24 @@ def _sync(path: Path) -> None:
         sync(each)
 
 
-def _replace(new: Path, place: Path) -> None:
-    """Rename `new` to `place`; a folder that is in the way goes first."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if place.is_dir():
-        shutil.rmtree(place)
-    new.replace(place)
+def _locked(folder: Path, stage: str) -> int:
+    """The descriptor that locks a stage's folder as long as this process lives; the folder is made if need be."""
+    if not folder.is_dir():
+        _remove(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if folder.exists() and os.path.samestat(folder.stat(), os.fstat(handle)):
+            return handle  # else its last user removed it meanwhile
+    except BlockingIOError:
+        pass
+    os.close(handle)
+    raise DataError(f"{stage}: another run of this stage is at work in {folder}; wait for it, or end it")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

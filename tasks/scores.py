@@ -120,8 +120,8 @@ def _columns(metric: Metric, pairs: Pairs) -> dict[str, pa.Array]:
     columns[f"{metric.column}_result"] = pa.array(metric.result(scores[metric.column]).tolist(), pa.string())
     if not metric.corpus_is_mean:
         flat = pa.array(np.ascontiguousarray(stats, dtype=np.float64).ravel())
-        columns[f"{metric.column}_stats"] = pa.FixedSizeListArray.from_arrays(flat, stats.shape[1])
-    columns[f"{metric.column}_details"] = pa.array(metric.details(pairs), pa.string())
+        columns[f"{metric.name}_stats"] = pa.FixedSizeListArray.from_arrays(flat, stats.shape[1])
+    columns[f"{metric.name}_details"] = pa.array(metric.details(pairs), pa.string())
     return columns
 
 

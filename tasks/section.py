@@ -1,11 +1,26 @@
 """What every section of params.yaml is: a frozen model that refuses unknown options and hides no defaults."""
 
+import json
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from tasks.errors import ParamsError
+
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+MOST_LINES, LONGEST = 20, 60
+OPTIONS = "options, such as {a: 1}"
+EXPECTED = {
+    "model_type": OPTIONS,
+    "dict_type": OPTIONS,
+    "tuple_type": "a list, such as [a, b]",
+    "list_type": "a list, such as [a, b]",
+    "string_type": "text",
+}
+"""Kind of a pydantic error → what a person is told to write."""
+UNION_MEMBERS = {"string_type": "str", "bool_type": "bool", "int_type": "int", "float_type": "float"}
 
 
 class Section(BaseModel):
@@ -13,25 +28,59 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _truth_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        kinds = _kinds(cls.model_fields[str(info.field_name)].annotation)
+        if isinstance(value, bool) and bool not in kinds and (int in kinds or float in kinds):
+            raise ValueError("expected a number")
+        return value
+
 
 def explain(error: ValidationError, model: type[BaseModel], path: str) -> str:
     """What is wrong, one line an option: its full path, the problem, what is allowed."""
-    return "\n".join(_line(each, model, path) for each in error.errors())
+    lines = dict.fromkeys(_line(each, model, path) for each in error.errors())
+    more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+    return "\n".join([*lines][:MOST_LINES] + more)
+
+
+def shown(value: Any) -> str:
+    """A value as YAML would write it, cut to what fits a line."""
+    simple = value is None or isinstance(value, bool)
+    text = json.dumps(value) if simple else repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _line(error: Any, model: type[BaseModel], path: str) -> str:
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, ParamsError):  # it carries its own path
         return str(cause)
-    where = ".".join([path, *map(str, error["loc"])])
+    loc, kind = error["loc"], error["type"]
+    if kind in UNION_MEMBERS and loc[-1:] == (UNION_MEMBERS[kind],):  # of a union, each member complains
+        return f"{'.'.join([path, *map(str, loc[:-1])])}: expected a single value, found {shown(error['input'])}"
+    named = loc[-1:] == ("[key]",)
+    where = ".".join([path, *map(str, loc[:-1] if named else loc)])
     if error["type"] == "extra_forbidden":
         allowed = sorted(_model_at(model, error["loc"][:-1]).model_fields)
         near = get_close_matches(str(error["loc"][-1]), allowed, n=1)
-        return f"{where}: unknown option{f'; did you mean {near[0]}?' if near else ''} allowed: {', '.join(allowed)}"
+        return f"{where}: unknown option;{f' did you mean {near[0]}?' if near else ''} allowed: {', '.join(allowed)}"
     if error["type"] == "missing":
         return f"{where}: missing; params.yaml states every value"
-    given = "" if isinstance(error["input"], dict) else f" (given: {error['input']!r})"
-    return f"{where}: {error['msg'].removeprefix('Value error, ')}{given}"
+    if kind in EXPECTED:
+        quotes = (
+            "; write it in quotes" if kind == "string_type" and isinstance(error["input"], bool | int | float) else ""
+        )
+        return f"{where}: expected {EXPECTED[kind]}, found {shown(error['input'])}{quotes}"
+    given = "" if isinstance(error["input"], dict) else f" (given: {shown(error['input'])})"
+    problem = error["msg"].removeprefix("Value error, ")
+    for subject in ("Input", "String", "Dictionary"):
+        problem = problem.removeprefix(f"{subject} ")
+    return f"{where}: {'the name ' if named else ''}{problem}{given}"
+
+
+def _kinds(annotation: Any) -> list[Any]:
+    """The annotation and all that it is made of."""
+    return [annotation, *(kind for inner in get_args(annotation) for kind in _kinds(inner))]
 
 
 def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:

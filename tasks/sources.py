@@ -96,7 +96,7 @@ def _files(path: Path, pattern: str | None) -> list[Path]:
     if not path.exists():
         beside = [_name(each) for each in path.parent.iterdir()] if path.parent.is_dir() else []
         near = get_close_matches(_name(path), beside, n=3)
-        raise DataError(f"{_name(path)}: no such file or folder{_meant(near)}; see dataset.path")
+        raise DataError(f"{_name(path)}: no such file or folder; see dataset.path{_meant(near)}")
     return [path]
 
 
@@ -215,7 +215,7 @@ def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Value]:
     if len(values) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in values if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        raise ValueError(f"the key {twice[:60]!r} stands twice in one object")
     return values
 
 
@@ -259,7 +259,7 @@ def _checked_header(names: Sequence[str], where: str) -> list[str]:
             raise DataError(f"{where}: column {number} of the header has no name; pandas writes such an index column")
         if names.index(name) + 1 < number:
             first = names.index(name) + 1
-            raise DataError(f"{where}: the column name {name!r} stands twice, in columns {first} and {number}")
+            raise DataError(f"{where}: the column name {name[:60]!r} stands twice, in columns {first} and {number}")
     return list(names)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ class Parts:
     @property
     def paths(self) -> list[Path]:
         """The parts' files, in order; raises DataError when there are none."""
-        found = sorted(self.folder.glob("part-*.parquet"))
+        found = sorted(path for path in self.folder.glob("part-*.parquet") if path.is_file())
         if not found:
             raise DataError(f"{self.folder}: no table there; `dvc repro` runs the stages in their order")
         return found
@@ -37,16 +38,16 @@ class Parts:
     def read(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Each part, or only some columns of it."""
         for path in self.paths:
-            yield pq.read_table(path, columns=columns)
+            yield _read(path, columns)
 
     def part(self, number: int) -> pa.Table:
         """One part."""
-        return pq.read_table(self.paths[number])
+        return _read(self.paths[number])
 
     @property
     def rows(self) -> int:
         """Rows in all parts."""
-        return sum(pq.read_metadata(path).num_rows for path in self.paths)
+        return sum(_opened(path).metadata.num_rows for path in self.paths)
 
     def whole(self, columns: Sequence[str] | None = None) -> pa.Table:
         """All parts as one table; for narrow columns only."""
@@ -55,7 +56,7 @@ class Parts:
     @property
     def schema(self) -> pa.Schema:
         """The schema of the first part, with its metadata."""
-        return pq.read_schema(self.paths[0])
+        return _opened(self.paths[0]).schema_arrow
 
     @property
     def about(self) -> dict[str, Any]:
@@ -76,5 +77,28 @@ def about(schema: pa.Schema) -> dict[str, Any]:
 def write_part(table: pa.Table, folder: Path, number: int) -> Path:
     """Write one part; the same table gives the same bytes."""
     path = folder / f"part-{number:05d}.parquet"
-    pq.write_table(table, path, compression="zstd")
+    pq.write_table(table, path, compression="zstd", write_page_checksum=True)
     return path
+
+
+def _read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    with _naming(path):
+        return pq.read_table(path, columns=columns, page_checksum_verification=True)
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    with _naming(path):
+        return pq.ParquetFile(path)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the part that can't be read, and the way to make it again."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        problem = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(
+            f"{path}: can't be read as a table: {problem}\n"
+            f"Remove {path.parent}; `dvc repro` brings it back, or makes it again."
+        ) from None

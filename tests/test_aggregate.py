@@ -78,6 +78,18 @@ def test_a_missing_response_is_failed_and_bounded(tmp_path: Path) -> None:
     assert (exact["value"], exact["worst"], exact["best"]) == (2 / 3, 2 / 4, 3 / 4)
 
 
+def test_a_row_passes_when_its_table_says_so(tmp_path: Path) -> None:
+    scores = lexical(["x", "x", "y", "y"], ["x"] * 4)
+    said = pa.array(["fail", "pass", "fail", "fail"])  # as of a majority of draws, which no threshold tells
+    place = scores.column_names.index("exact_match_result")
+
+    found, _ = run(tmp_path, rows([None] * 4), scores.set_column(place, "exact_match_result", said))
+
+    assert found["exact_match", None, None]["value"] == 0.5
+    assert found["exact_match", None, None]["pass_value"] == 0.25
+    assert found["bleu", None, None]["pass_value"] == 0.5
+
+
 def test_corpus_bleu_is_a_score_of_sums_not_a_mean_of_rows(tmp_path: Path) -> None:
     texts = (["a b c d", "x y"], ["a b c d", "x z"])
     found, _ = run(tmp_path, rows([True, True]), lexical(*texts))
@@ -128,6 +140,7 @@ def test_the_documents_follow_the_table(tmp_path: Path) -> None:
 def test_numbers_without_bounds_get_a_t_interval(tmp_path: Path) -> None:
     load = rows([None] * 4)
     latency = LABEL | {"metric": "score_ms", "bounds": None, "signature": "score|name:ms|v:1"}
+    del latency["rate_signature"], latency["threshold"]  # as load describes a score without a threshold
     table = describe(load.append_column("score_ms", pa.array([1.0, 2.0, 3.0, 4.0])), {"columns": {"score_ms": latency}})
 
     found, _ = run(tmp_path, table, lexical(["x"] * 4, ["x"] * 4))

@@ -72,6 +72,13 @@ def test_a_broken_contract_stops_with_expectation_column_count_and_rows() -> Non
         require("lexical", checks, {"rows": 3})
 
 
+def test_the_notes_of_an_expectation_are_the_advice() -> None:
+    rule = gxe.ExpectColumnValuesToBeBetween(column="bleu", max_value=1, notes="Look at the tokenizer.")
+
+    with pytest.raises(ContractError, match=r"first: b/x\n    Look at the tokenizer\."):
+        require("lexical", check(ROWS, [rule]), {})
+
+
 def test_a_kept_contract_says_nothing() -> None:
     require("lexical", [Check(expectation="e", columns="c", checked=3, failed=0)], {"rows": 3})
 

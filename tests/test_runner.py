@@ -1,56 +1,15 @@
 """The runner on small data: atomic, gated, and the same bytes whatever the parts and workers."""
 
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
-from tasks import pipeline
 from tasks.__main__ import main
 from tasks.errors import ContractError
 from tasks.runner import run
-
-ROOT = Path(__file__).parents[1]
-ROWS = [
-    {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"], "thread": f"t{i // 2}", "topic": "x",
-     "language": "en", "aurora": f"answer {i % 3}", "aurora_correct": i % 3 == i, "borealis": f"The answer {i}.",
-     "borealis_correct": True}
-    for i in range(10)
-]  # fmt: skip
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with our params.yaml and dvc.yaml, and ten questions."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "ledger"))
-    pipeline.stages.cache_clear()
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / "data/examples").mkdir(parents=True)
-    write(tmp_path, ROWS)
-    return tmp_path
-
-
-def write(folder: Path, rows: list[dict[str, Any]]) -> None:
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "data/examples/qa.jsonl").write_text(lines, encoding="utf-8")
-
-
-def edit(change: Callable[[dict[str, Any]], object]) -> None:
-    path = Path("params.yaml")
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    change(content)
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
-
-
-def files(folder: str) -> dict[str, bytes]:
-    return {str(p): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
+from tests.small_project import ROWS, edit, files, write
 
 
 def test_stages_write_their_tables_and_what_was_checked(project: Path) -> None:

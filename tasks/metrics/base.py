@@ -119,8 +119,12 @@ class Metric(BaseModel):
 
     def rate_signature(self, **facts: object) -> str:
         """The signature of the pass rate."""
-        rule = "pass:1" if self.threshold is None else f"thr:{self.threshold:g}"
-        return f"{self.signature(**facts)}|{rule}"
+        return f"{self.signature(**facts)}|{self.pass_rule}"
+
+    @property
+    def pass_rule(self) -> str:
+        """Which scores pass, as it stands in the signature of the pass rate."""
+        return "pass:1" if self.threshold is None else f"thr:{self.threshold:g}"
 
     def result(self, scores: Floats) -> NDArray[np.str_]:
         """`pass`, `fail` or `unmeasured` for each score; shape (n,)."""

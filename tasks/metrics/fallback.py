@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.pairs import Pairs, Ragged, Tokens
+from tasks.metrics.pairs import Pairs, Tokens
 
 
 def token_fallback(tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
@@ -11,15 +11,10 @@ def token_fallback(tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
 
     1 where neither has any and the raw texts are equal ignoring case, else 0.
     """
-    has_response = lengths(tokens.responses)[pairs.rows] > 0
-    has_reference = lengths(tokens.references) > 0
+    has_response = tokens.responses.lengths[pairs.rows] > 0
+    has_reference = tokens.references.lengths > 0
     scores = np.where(has_response & has_reference, np.nan, 0.0)
     for j in np.flatnonzero(~has_response & ~has_reference):
         response, reference = pairs.paired[j]
         scores[j] = response.casefold() == reference.casefold()
     return scores
-
-
-def lengths(rows: Ragged) -> NDArray[np.int64]:
-    """The number of tokens of each row."""
-    return np.diff(rows.offsets)

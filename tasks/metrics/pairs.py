@@ -24,11 +24,10 @@ class Ragged:
     ids: NDArray[np.int32]
     offsets: NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, row: int) -> NDArray[np.int32]:
-        return self.ids[self.offsets[row] : self.offsets[row + 1]]
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of tokens of each row; shape (rows,)."""
+        return np.diff(self.offsets)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from tasks.columns import Mask, ScoreColumn
 from tasks.metrics.base import NOT_ASKED
 from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Look, Score, details_text
-from tasks.reporting.rows import Answers, Chosen, Kind, passes, take
+from tasks.reporting.rows import Answers, Chosen, Kind, take
 from tasks.reporting.words import Text, shown
 from tasks.tables import Parts
 
@@ -31,7 +31,7 @@ def look(
     positions = [position for each in chosen for position in each.positions]
     rows = take(tables[0][0], _text_columns(tables[0][0]), positions)
     details = _details([table for table, _ in tables[1:]], positions)
-    passed = {column.name: passes(column) for column in answers.gated}
+    passed = {column.name: column.passed for column in answers.gated if column.passed is not None}
     columns = [column for _, those in tables for column in those if column.name != "label"]
 
     def answer(position: int) -> Answer:

@@ -52,14 +52,6 @@ class Chosen(NamedTuple):
     positions: list[int]
 
 
-def passes(column: ScoreColumn) -> Mask:
-    """Which measured scores pass; shape (n,)."""
-    above, limit = column.about["higher_is_better"], column.about["threshold"]
-    limit = column.about["bounds"][1] if limit is None else limit
-    with np.errstate(invalid="ignore"):
-        return np.asarray(column.values >= limit if above else column.values <= limit)
-
-
 def blank(load: Parts) -> Mask:
     """Which answers are empty or white space; shape (n,). Reads one part's answers at a time."""
     parts = (pc.equal(pc.utf8_trim_whitespace(part["response"]), "") for part in load.read(["response"]))
@@ -69,7 +61,7 @@ def blank(load: Parts) -> Mask:
 def kinds(answers: Answers) -> list[Kind]:
     """Every kind of row worth a look, worst first."""
     measured = np.array([~np.isnan(column.values) for column in answers.gated]).reshape(-1, len(answers.label))
-    passed = np.array([passes(column) for column in answers.gated]).reshape(measured.shape)
+    passed = np.array([column.passed for column in answers.gated]).reshape(measured.shape)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = passed.sum(0) / measured.sum(0)
     found = [*_against_people(answers, measured, passed, share), *_without_score(answers)]
@@ -138,12 +130,13 @@ def _without_score(answers: Answers) -> Iterator[Kind]:
 
 def _lowest(answers: Answers, column: ScoreColumn) -> Kind:
     measured = ~np.isnan(column.values)
+    passed = np.zeros_like(measured) if column.passed is None else column.passed
     limit = rule(column.about)
     worse = -column.values if column.about["higher_is_better"] else column.values
     return Kind(
         f"Worst {column.name}",
         f"Answers that fail {column.name}, the worst scores first.",
-        measured & ~passes(column) & ~answers.blank,
+        measured & ~passed & ~answers.blank,
         (worse,),
         lambda row: f"Its {column.name} is {number(float(column.values[row]))}; it passes {limit}.",
     )

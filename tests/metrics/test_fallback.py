@@ -1,6 +1,6 @@
 import numpy as np
 
-from tasks.metrics.fallback import lengths, token_fallback
+from tasks.metrics.fallback import token_fallback
 from tasks.metrics.pairs import Pairs
 
 
@@ -23,5 +23,5 @@ def test_case_is_ignored():
 def test_lengths_are_numbers_of_tokens():
     tokens = Pairs.of(["a b c", None, ""], ["x", "x y", "z"]).tokens("whitespace")
 
-    assert lengths(tokens.responses).tolist() == [3, 0, 0]
-    assert lengths(tokens.references).tolist() == [1, 2, 1]
+    assert tokens.responses.lengths.tolist() == [3, 0, 0]
+    assert tokens.references.lengths.tolist() == [1, 2, 1]

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.columns import ScoreColumn
-from tasks.reporting.rows import Answers, blank, choose, kinds, passes, take
+from tasks.reporting.rows import Answers, blank, choose, kinds, take
 from tests.reporting.made import ROWS, column, load_table, parts_of
 
 NAN = float("nan")
@@ -12,7 +12,8 @@ NAN = float("nan")
 def scores(name, values, *, not_asked=(), threshold=0.5, higher=True):
     about = column(name, "lexical", threshold) | {"higher_is_better": higher}
     asked = np.isin(np.arange(len(values)), not_asked)
-    return ScoreColumn(name, np.array(values, dtype=np.float64), asked, None, about)
+    scored, limit = np.array(values, dtype=np.float64), 1.0 if threshold is None else threshold
+    return ScoreColumn(name, scored, asked, scored >= limit if higher else scored <= limit, None, about)
 
 
 def answers(ids, label, gated, lead=0, empty=()):
@@ -87,11 +88,11 @@ def test_kinds_take_turns_and_an_id_stands_once():
 
 
 def test_lower_is_better_turns_passing_round():
-    assert passes(scores("errors", [0.1, 0.5, 0.9, NAN], higher=False)).tolist() == [True, True, False, False]
+    assert scores("errors", [0.1, 0.5, 0.9, NAN], higher=False).passed.tolist() == [True, True, False, False]
 
 
 def test_a_binary_metric_passes_at_its_upper_bound():
-    assert passes(scores("exact_match", [1.0, 0.0, NAN], threshold=None)).tolist() == [True, False, False]
+    assert scores("exact_match", [1.0, 0.0, NAN], threshold=None).passed.tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("part_rows", [1, 3, 8])

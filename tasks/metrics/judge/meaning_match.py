@@ -21,5 +21,9 @@ class MeaningMatch(JudgeMetric):
     def verdict_score(self, value: object) -> float | None:
         return float(value) if isinstance(value, bool) else None
 
+    @property
+    def pass_rule(self) -> str:
+        return f"pass:>{MAJORITY:g}"
+
     def result(self, scores: Floats) -> NDArray[np.str_]:
         return np.where(np.isnan(scores), "unmeasured", np.where(scores > MAJORITY, "pass", "fail"))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
-from tasks.metrics.fallback import lengths, token_fallback
+from tasks.metrics.fallback import token_fallback
 from tasks.metrics.ngrams import Integers, clipped_matches, ngram_counts
 from tasks.metrics.pairs import Pairs, Tokens
 from tasks.metrics.tokenizers import TokenizerName
@@ -70,7 +70,7 @@ class Bleu(CorpusMetric):
     def stats(self, pairs: Pairs) -> Floats:
         """Matches and n-grams of each order, response length, closest reference length; shape (n, 2·max_order + 2)."""
         tokens = pairs.tokens(self.tokenizer, lowercase=self.lowercase)
-        responses = lengths(tokens.responses)
+        responses = tokens.responses.lengths
         rows = np.zeros((len(pairs), 2 * self.max_order + 2))
         rows[:, : self.max_order] = clipped_matches(
             tokens, np.arange(len(pairs)), pairs.offsets[:-1], pairs.offsets[1:], self.max_order
@@ -139,7 +139,7 @@ class Bleu(CorpusMetric):
 
 def _closest_lengths(tokens: Tokens, pairs: Pairs) -> Integers:
     """The length of the reference closest to each response, ties to the shorter; shape (n,), 0 without references."""
-    responses, references = lengths(tokens.responses)[pairs.rows], lengths(tokens.references)
+    responses, references = tokens.responses.lengths[pairs.rows], tokens.references.lengths
     distance = 2 * np.abs(references - responses) + (references > responses)
     closest = best_reference(-distance.astype(np.float64), pairs)
     return np.append(references, 0)[closest]

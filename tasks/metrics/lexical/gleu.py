@@ -10,7 +10,6 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
-from tasks.metrics.fallback import lengths
 from tasks.metrics.ngrams import clipped_matches, ngram_counts
 from tasks.metrics.pairs import Pairs
 from tasks.metrics.tokenizers import TokenizerName
@@ -76,8 +75,8 @@ class Gleu(CorpusMetric):
         tokens = pairs.tokens(self.tokenizer, lowercase=self.lowercase)
         each, orders = np.arange(len(pairs.rows)), slice(self.min_order - 1, None)
         matches = clipped_matches(tokens, pairs.rows, each, each + 1, self.max_order)[:, orders].sum(axis=1)
-        responses = ngram_counts(lengths(tokens.responses), self.max_order)[:, orders].sum(axis=1)
-        references = ngram_counts(lengths(tokens.references), self.max_order)[:, orders].sum(axis=1)
+        responses = ngram_counts(tokens.responses.lengths, self.max_order)[:, orders].sum(axis=1)
+        references = ngram_counts(tokens.references.lengths, self.max_order)[:, orders].sum(axis=1)
         most = np.maximum(responses[pairs.rows], references)
         for j in np.flatnonzero(most == 0) if self.fallback else ():
             response, reference = pairs.paired[j]

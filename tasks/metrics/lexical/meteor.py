@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.fallback import lengths, token_fallback
+from tasks.metrics.fallback import token_fallback
 from tasks.metrics.pairs import Pairs, Tokens
 from tasks.metrics.stemmer import porter_stem
 from tasks.metrics.tokenizers import TokenizerName
@@ -46,7 +46,7 @@ class Meteor(MeanMetric):
         tokens = pairs.tokens(self.tokenizer)
         matches, chunks = alignments(tokens, pairs.rows, _forms(tokens.vocabulary, synonyms=self.synonyms)).T
         scores = self._f_mean_less_penalty(
-            matches, chunks, lengths(tokens.responses)[pairs.rows], lengths(tokens.references)
+            matches, chunks, tokens.responses.lengths[pairs.rows], tokens.references.lengths
         )
         if self.fallback:
             without_tokens = token_fallback(tokens, pairs)

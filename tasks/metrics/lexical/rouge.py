@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
 from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.fallback import lengths, token_fallback
+from tasks.metrics.fallback import token_fallback
 from tasks.metrics.pairs import Pairs, Tokens
 from tasks.metrics.stemmer import porter_stem
 from tasks.metrics.tokenizers import TokenizerName
@@ -48,8 +48,8 @@ class Rouge(MeanMetric):
     def pair_scores(self, pairs: Pairs) -> Floats:
         tokens = pairs.tokens(self.tokenizer)
         common = common_subsequences(tokens, pairs.rows, _forms(tokens.vocabulary, stemmer=self.stemmer))
-        precision = common / np.maximum(lengths(tokens.responses)[pairs.rows], 1)
-        recall = common / np.maximum(lengths(tokens.references), 1)
+        precision = common / np.maximum(tokens.responses.lengths[pairs.rows], 1)
+        recall = common / np.maximum(tokens.references.lengths, 1)
         f1 = 2 * precision * recall / np.where(common > 0, precision + recall, 1.0)
         scores = np.stack([precision, recall, f1], axis=1)
         if self.fallback:

@@ -1,0 +1,32 @@
+"""A project of ten questions for the runner: its rows, and ways to change and to read it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+ROWS = [
+    {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"], "thread": f"t{i // 2}", "topic": "x",
+     "language": "en", "aurora": f"answer {i % 3}", "aurora_correct": i % 3 == i, "borealis": f"The answer {i}.",
+     "borealis_correct": True}
+    for i in range(10)
+]  # fmt: skip
+
+
+def write(folder: Path, rows: list[dict[str, Any]]) -> None:
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "data/examples/qa.jsonl").write_text(lines, encoding="utf-8")
+
+
+def edit(change: Callable[[dict[str, Any]], object]) -> None:
+    path = Path("params.yaml")
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+def files(folder: str) -> dict[str, bytes]:
+    return {str(p): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}

@@ -24,7 +24,7 @@ from flows.stages import upstream
 from flows.supervisor import TIMED_OUT
 from tasks import summary
 from tasks.__main__ import USER_ERROR
-from tasks.errors import GoldmeterError, ParamsError
+from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
 from tasks.params import DEFAULT, run_params
 from tasks.pipeline import stages

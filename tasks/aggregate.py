@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field
 
 from tasks.columns import Candidate, ScoreColumn, candidates
@@ -26,7 +27,7 @@ SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("candidate", "metric", "slice", "slice_value")),
         *((name, pa.float64()) for name in ("value", "low", "high")),
-        *((name, pa.int64()) for name in ("rows", "n", "n_not_asked", "n_failed", "unaccounted")),
+        *((name, pa.int64()) for name in ("rows", "n", "n_not_asked", "n_failed")),
         *((name, pa.float64()) for name in ("worst", "best", "lower_bound", "upper_bound", "failed_share")),
         *((name, pa.float64()) for name in ("pass_value", "pass_low", "pass_high", "threshold")),
         *((name, pa.string()) for name in ("method", "signature", "rate_signature")),
@@ -84,7 +85,10 @@ def expect(params: Params) -> Contract:
                 )
                 for a, b in ordered
             ),
-            gxe.ExpectColumnValuesToBeInSet(column="unaccounted", value_set=[0]),
+            *(
+                gxe.ExpectColumnValuesToNotBeNull(column=limit, row_condition=Column(known).is_not_null())
+                for limit, known in [("value", "pass_value"), ("low", "lower_bound"), ("high", "upper_bound")]
+            ),
             gxe.ExpectColumnValuesToBeBetween(
                 column="failed_share",
                 max_value=params.aggregate.max_unmeasured,
@@ -94,7 +98,16 @@ def expect(params: Params) -> Contract:
             ),
         ],
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["candidate", "metric", "slice", "slice_value"])],
+        counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows_of_a_metric", column_B="rows_load")],
     )
+
+
+def counts(table: pa.Table) -> dict[str, float]:
+    """Rows that a metric counts as measured, not asked or failed; the same for every metric, or their mean."""
+    headlines = table.filter(pc.is_null(table["slice"]))
+    metrics = len(headlines["metric"].unique())
+    counted = sum(pc.sum(headlines[name]).as_py() or 0 for name in ("n", "n_not_asked", "n_failed"))
+    return {"rows_of_a_metric": counted / metrics if metrics else 0.0}
 
 
 def _candidate_rows(candidate: Candidate, params: Aggregate) -> Iterator[Row]:
@@ -127,9 +140,8 @@ def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
         "n": n,
         "n_not_asked": not_asked,
         "n_failed": failed,
-        "unaccounted": len(measured) - n - not_asked - failed,
-        "worst": _finite(_with_failed(estimate.value, n, low, failed)),
-        "best": _finite(_with_failed(estimate.value, n, high, failed)),
+        "worst": _with_failed(estimate.value, n, low, failed, min),
+        "best": _with_failed(estimate.value, n, high, failed, max),
         "lower_bound": low,
         "upper_bound": high,
         "failed_share": failed / (n + failed) if n + failed else 0.0,
@@ -138,11 +150,15 @@ def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
     }
 
 
-def _with_failed(value: float, n: int, score: float | None, failed: int) -> float | None:
+def _with_failed(
+    value: float, n: int, score: float | None, failed: int, outermost: Callable[[float, float], float]
+) -> float | None:
     """The value had every failed row had this score; None when no row was asked, or scores have no bounds."""
-    if n + failed == 0 or (failed and score is None):
-        return None
-    return value if not failed or score is None else ((value * n if n else 0.0) + score * failed) / (n + failed)
+    if n == 0:
+        return score if failed else None
+    if failed == 0:
+        return _finite(value)
+    return None if score is None else outermost(value, (value * n + score * failed) / (n + failed))
 
 
 def _estimate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Estimate:
@@ -166,7 +182,8 @@ def _mean(values: Floats, clusters: Any, bounds: Bounds, params: Aggregate) -> E
 def _corpus(stats: Floats, score: Any, clusters: Any, bounds: Bounds, params: Aggregate) -> Estimate:
     if _single(clusters):
         return Estimate(float(score(stats.sum(0))), *bounds, len(stats), "one cluster: no interval")
-    return _noted(lambda: corpus_interval(stats, score, clusters, params.confidence, bounds))
+    estimate = _noted(lambda: corpus_interval(stats, score, clusters, params.confidence, bounds))
+    return estimate._replace(method=f"{estimate.method}; no guarantee") if params.guarantee else estimate
 
 
 def _single(clusters: Any) -> bool:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tasks.errors import DataError
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.tables import Parts
 
@@ -59,6 +60,8 @@ def candidates(rows: Parts, score_tables: Sequence[Parts]) -> Iterator[Candidate
     names = keys["candidate"].to_numpy(zero_copy_only=False)
     hashes = hashed(keys["id"])
     groups, slices = _groups(rows, hashes), _slices(rows)
+    for table in score_tables:
+        _require_same_rows(keys, table)
     columns = [column for table in (rows, *score_tables) for column in score_columns(table)]
     for name in sorted(set(names)):
         chosen = np.flatnonzero(names == name)
@@ -69,6 +72,12 @@ def candidates(rows: Parts, score_tables: Sequence[Parts]) -> Iterator[Candidate
             None if groups is None else groups[order],
             {key: values[order] for key, values in slices.items()},
         )
+
+
+def _require_same_rows(keys: pa.Table, table: Parts) -> None:
+    """Raise DataError unless the table has the same rows in the same order."""
+    if not table.whole(["id", "candidate"]).equals(keys):
+        raise DataError(f"{table.folder}: its rows are not those of data/load; `dvc repro` brings them together")
 
 
 def hashed(texts: pa.ChunkedArray) -> NDArray[np.uint64]:
@@ -132,8 +141,9 @@ def _groups(rows: Parts, ids: NDArray[np.uint64]) -> NDArray[np.intp] | None:
     if groups.null_count == len(groups):
         return None
     alone = groups.is_null().to_numpy(zero_copy_only=False)
-    _, numbers = np.unique(np.where(alone, ids, hashed(groups.fill_null(""))), return_inverse=True)
-    return numbers
+    _, named = np.unique(hashed(groups.fill_null("")), return_inverse=True)
+    _, lone = np.unique(ids, return_inverse=True)
+    return np.where(alone, named.max() + 1 + lone, named)
 
 
 def _slices(rows: Parts) -> dict[str, NDArray[np.object_]]:

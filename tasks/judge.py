@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Protocol
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from tasks.metrics.judge.similarity_judge import SimilarityJudge
 from tasks.metrics.judged import JudgeMetric
 from tasks.models.asking import ask_all
 from tasks.models.chat import Chat, Endpoint
-from tasks.scores import about_columns, expect_metric
+from tasks.scores import about_columns, expect_metric, row_facts
 from tasks.section import Positive, Section, Share
 from tasks.selection import Filter
 from tasks.tables import Parts, about, describe
@@ -100,7 +100,9 @@ def judge(rows: Parts, params: Params, ledger: Verdicts, how: Asking) -> Iterato
     """Ask what the ledger has not, then read every verdict from the ledger."""
     options = params.judge
     served = sorted({model for part in rows for model in _ask_missing(part, options, ledger, how)})
-    facts = _facts(options, served)
+    columns = options.variables.model_dump().values()
+    earlier = row_facts(rows.schema, reads_normalized=any(name.endswith("_normalized") for name in columns))
+    facts = _facts(options, served, earlier)
     for part in rows:
         yield {"judge": describe(table_of(part, options, ledger), facts)}
 
@@ -156,6 +158,7 @@ def _expect_meaning_match() -> list[Any]:
     cases = {"pass": score > MAJORITY, "fail": score <= MAJORITY, "unmeasured": score.is_null()}
     return [
         gxe.ExpectColumnValuesToBeBetween(column="meaning_match", min_value=0, max_value=1),
+        gxe.ExpectColumnValuesToNotBeNull(column="meaning_match_result"),
         *(
             gxe.ExpectColumnValuesToBeInSet(column="meaning_match_result", value_set=[value], row_condition=case)
             for value, case in cases.items()
@@ -178,11 +181,11 @@ def _ask_missing(part: pa.Table, options: Judge, ledger: Verdicts, how: Asking) 
     return {entry["model"] for entry in known.values() if entry["model"]}
 
 
-def _facts(options: Judge, served: Sequence[str]) -> dict[str, Any]:
+def _facts(options: Judge, served: Sequence[str], earlier: Mapping[str, object]) -> dict[str, Any]:
     """What a reader of the table must know: what each column means, and how it was made."""
     columns: dict[str, Any] = {}
     for metric in options.metrics:
-        columns |= about_columns(metric, _signature_facts(options, metric, served))
+        columns |= about_columns(metric, {**_signature_facts(options, metric, served), **earlier})
     return {
         "columns": columns,
         "max_unmeasured": options.max_unmeasured,

@@ -224,10 +224,10 @@ def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
     rejected = written["load_rejected"].whole()
     if not rejected.num_rows:
         return []
-    total = rejected.num_rows + written["load"].rows
+    share = f"{rejected.num_rows:,} of {rejected.num_rows + written['load'].rows:,}"
+    limit = f"load.max_rejected is {params.load.max_rejected:g} (1 keeps the rest, and lists all in data/load_rejected)"
     return [
-        f"{rejected.num_rows:,} of {total:,} answers can't be used, and load.max_rejected is "
-        f"{params.load.max_rejected:g} (1 keeps the rest, and lists all in data/load_rejected); the first:",
+        f"{share} answers can't be used, and {limit}; the first:",
         *(
             f"  {row['file']}, line {row['line']}, {row['candidate']}: {row['reason']}"
             for row in rejected.slice(0, SHOWN).to_pylist()

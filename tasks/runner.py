@@ -89,7 +89,8 @@ class _Workspace:
             shutil.rmtree(self.folder, ignore_errors=True)
             os.close(self._lock)
         if isinstance(error, OSError):
-            where = error.filename2 or error.filename or self.folder
+            named = [str(name) for name in (error.filename2, error.filename) if name]
+            where = next((name for name in named if not name.startswith(str(self.folder))), self.folder)
             problem = os.strerror(error.errno) if error.errno else str(error)
             raise DataError(f"{self.stage.name}: {where}: {problem}; no table was changed") from error
 

@@ -51,15 +51,15 @@ def score_table(
     meaning: dict[str, Any] = {}
     for metric in metrics.values():
         columns |= _columns(metric, pairs)
-        meaning |= about_columns(metric, {**(facts or {}), **row_facts(rows, metric)})
+        meaning |= about_columns(metric, {**(facts or {}), **row_facts(rows.schema, reads_normalized=metric.reads_normalized)})
     return describe(pa.table(columns), {"columns": meaning})
 
 
-def row_facts(rows: pa.Table, metric: Metric) -> dict[str, object]:
-    """What the stages before did to the texts of data/normalize that changes this metric's numbers."""
-    earlier = about(rows.schema)
+def row_facts(schema: pa.Schema, *, reads_normalized: bool) -> dict[str, object]:
+    """What the stages before did to the texts of data/normalize that changes a metric's numbers."""
+    earlier = about(schema)
     facts: dict[str, object] = {"missing": "wrong"} if earlier.get("missing_response") == "wrong" else {}
-    if metric.reads_normalized and "normalize" in earlier:
+    if reads_normalized and "normalize" in earlier:
         chosen = earlier["normalize"]
         facts["norm"] = "+".join([chosen["unicode"], *(name for name, on in chosen.items() if on is True)])
     return facts
@@ -106,6 +106,7 @@ def expect_metric(metric: Metric) -> list[Any]:
     cases = {"pass": score >= limit, "fail": score < limit, "unmeasured": score.is_null()}
     return [
         *(gxe.ExpectColumnValuesToBeBetween(column=name, min_value=low, max_value=high) for name in metric.columns),
+        gxe.ExpectColumnValuesToNotBeNull(column=result),
         *(
             gxe.ExpectColumnValuesToBeInSet(column=result, value_set=[value], row_condition=condition)
             for value, condition in cases.items()

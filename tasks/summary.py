@@ -9,6 +9,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from tasks.errors import DataError
+
 METRICS = Path("reports/metrics.json")
 REPORT = Path("reports/index.html")
 NOT_MEASURED = "–"
@@ -20,7 +22,10 @@ def rows(path: Path = METRICS) -> list[dict[str, str]]:
     """Each metric's name, then for each candidate its value, interval and counts; none when there was no run yet."""
     if not path.exists():
         return []
-    candidates: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["candidates"]
+    try:
+        candidates: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["candidates"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise DataError(f"{path}: not what aggregate writes ({error!r}); remove it, and `dvc repro`") from None
     metrics = dict.fromkeys(metric for values in candidates.values() for metric in values)
     return [
         {"metric": metric} | {name: _cell(values.get(metric)) for name, values in candidates.items()}

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks.aggregate import SCHEMA, Aggregate, Params, aggregate, expect
-from tasks.errors import ParamsError
+from tasks.aggregate import SCHEMA, Aggregate, Params, aggregate, counts, expect
+from tasks.errors import DataError, ParamsError
 from tasks.gates import check
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
@@ -54,8 +54,9 @@ def run(
     tmp_path: Path, load: pa.Table, scores: pa.Table, params: Params = PARAMS
 ) -> tuple[dict[tuple[Any, ...], Any], Any]:
     nothing = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], pa.string())})
+    unscored = load.select(["id", "candidate"]).replace_schema_metadata()
     names = iter("abcdef")
-    tables = [stored(tmp_path / next(names), t) for t in (load, nothing, nothing, scores, nothing, nothing)]
+    tables = [stored(tmp_path / next(names), t) for t in (load, nothing, nothing, scores, unscored, unscored)]
     [made] = list(aggregate(*tables, params))
     assert made["aggregate"].schema == SCHEMA
     found = {(r["metric"], r["slice"], r["slice_value"]): r for r in made["aggregate"].to_pylist()}
@@ -112,6 +113,53 @@ def test_grouped_rows_get_a_wider_interval_than_loose_ones(tmp_path: Path) -> No
     width = [each["label", None, None]["high"] - each["label", None, None]["low"] for each in (loose, grouped)]
     assert width[1] > 1.5 * width[0]
     assert grouped["label", None, None]["method"].startswith("cr2")
+
+
+def test_a_row_without_a_group_is_a_cluster_of_its_own_even_when_a_group_has_its_id(tmp_path: Path) -> None:
+    scores = lexical(["x"] * 12, ["x"] * 12)
+    (tmp_path / "1").mkdir()
+    (tmp_path / "2").mkdir()
+    groups: list[str | None] = [None, None, *["q0"] * 5, *["q1"] * 5]
+    renamed: list[str | None] = [None, None, *["g0"] * 5, *["g1"] * 5]
+
+    found, _ = run(tmp_path / "1", rows([True, False] * 6, groups), scores)
+    expected, _ = run(tmp_path / "2", rows([True, False] * 6, renamed), scores)
+
+    assert found["label", None, None]["low"] == pytest.approx(expected["label", None, None]["low"])
+
+
+def test_tables_of_another_version_are_not_paired(tmp_path: Path) -> None:
+    scores = lexical(["x", "y", "z"], ["x"] * 3)
+
+    with pytest.raises(DataError, match="rows are not those of data/load"):
+        run(tmp_path, rows([True] * 3), scores.take([2, 1, 0]))
+
+
+def test_worst_is_never_above_the_value_by_rounding(tmp_path: Path) -> None:
+    tenth = LABEL | {"metric": "score_x", "bounds": [0.1, 0.9], "threshold": 0.5}
+    load = rows([None] * 3).append_column("score_x", pa.array([0.1, 0.1, None]))
+
+    found, made = run(tmp_path, describe(load, {"columns": {"score_x": tenth}}), lexical(["x"] * 3, ["x"] * 3))
+
+    assert found["score_x", None, None]["worst"] == 0.1
+    assert not [
+        e for e in check(made["aggregate"].to_pandas(), expect(PARAMS).rows) if e.failed and "worst" in e.columns
+    ]
+
+
+def test_the_contract_finds_a_value_without_its_interval(tmp_path: Path) -> None:
+    _, made = run(tmp_path, rows([True] * 4), lexical(["x"] * 4, ["x"] * 4))
+    frame = made["aggregate"].to_pandas().assign(low=None)
+
+    broken = [each.columns for each in check(frame, expect(PARAMS).rows) if each.failed]
+
+    assert broken == ["low where lower_bound is not null"]
+
+
+def test_the_contract_counts_the_rows_of_every_metric(tmp_path: Path) -> None:
+    _, made = run(tmp_path, rows([True] * 4), lexical(["x", "y", None, "x"], ["x"] * 4))
+
+    assert counts(made["aggregate"]) == {"rows_of_a_metric": 4}
 
 
 def test_slices_are_estimated_one_by_one(tmp_path: Path) -> None:

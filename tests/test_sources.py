@@ -169,7 +169,7 @@ def test_records_can_be_iterated_again(write):
 def test_missing_file_names_its_neighbours(write):
     write("answers.csv", "a\n1\n")
 
-    assert refusal("answer.csv") == ("answer.csv: no such file or folder; did you mean answers.csv?; see dataset.path")
+    assert refusal("answer.csv") == ("answer.csv: no such file or folder; see dataset.path; did you mean answers.csv?")
 
 
 @pytest.mark.usefixtures("write")

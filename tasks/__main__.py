@@ -6,14 +6,16 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from tasks.errors import GoldmeterError
+from tasks.errors import GoldmeterError, ServerError
 from tasks.pipeline import stages
 
 USER_ERROR = 2
+TRY_LATER = 75
+"""EX_TEMPFAIL of sysexits.h."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command; returns the exit status: 0, or 2 for an error the user can mend."""
+    """Run a command; returns the exit status: 0, 2 for an error the user can mend, 75 for one that may mend itself."""
     gc.set_threshold(100_000, 50, 50)  # imports allocate much and free nothing: half a second less each
     try:
         chosen = _parser().parse_args(arguments)
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
             run(chosen.command)
     except GoldmeterError as error:
         print(f"error: {error}", file=sys.stderr)
-        return USER_ERROR
+        return TRY_LATER if isinstance(error, ServerError) else USER_ERROR
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"error: {where}{error.strerror or error}", file=sys.stderr)

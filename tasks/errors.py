@@ -21,5 +21,9 @@ class ModelError(GoldmeterError):
     """A model or its server can't be used; no key is ever in the message."""
 
 
+class ServerError(ModelError):
+    """A model's server can't be reached, or is overloaded: trying again later may do."""
+
+
 class LedgerError(GoldmeterError):
     """The ledger can't be read or written."""

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 
 from tasks import gates
-from tasks.errors import ModelError, ParamsError
+from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judge import Asking, Judge, Params, counts, expect, judge
 from tasks.judging import SCHEMA
 from tasks.ledger.verdicts import Verdicts
+from tasks.metrics.base import NOT_ASKED
 from tasks.params import section
 from tasks.tables import Parts, about, write_part
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
@@ -357,7 +358,7 @@ def test_an_unknown_model_and_no_server_are_errors(server: JudgeServer, tmp_path
     with pytest.raises(ModelError, match="no model 'judge'"):
         judged(rows(tmp_path / "one"), params(server), tmp_path / "store")
 
-    with pytest.raises(ModelError, match="no connection"):
+    with pytest.raises(ServerError, match="no connection"):
         judged(rows(tmp_path / "two"), params(base_url=f"http://127.0.0.1:{unused_port}/v1"), tmp_path / "store")
 
 
@@ -391,6 +392,43 @@ def test_one_refused_request_fails_one_row(server: JudgeServer, tmp_path: Path) 
 
     assert column(table, "judge_status").count("failed") == 1
     assert column(table, "meaning_match_reason")[4] == "HTTP 400: too long"
+
+
+def test_a_row_whose_only_question_failed_says_why(server: JudgeServer, tmp_path: Path) -> None:
+    server.script = lambda body: problem(400, "too long") if "q2" in str(body) else completion(verdict(body))
+    options = params(server, meaning_match=None, similarity_judge={})
+
+    table = judged(rows(tmp_path / "rows", ROWS[:3]), options, tmp_path / "store")
+
+    assert column(table, "judge_status") == ["answered", "failed", "no response"]
+    assert column(table, "meaning_match_reason") == [None, "HTTP 400: too long", "no response"]
+
+
+def test_a_reason_of_the_verdict_comes_before_the_problem_of_another_metric(
+    server: JudgeServer, tmp_path: Path
+) -> None:
+    server.script = lambda body: completion("garbage" if "rating" in str(body["messages"][0]) else verdict(body))
+
+    table = judged(rows(tmp_path / "rows", ROWS[:1]), params(server, similarity_judge={}), tmp_path / "store")
+
+    assert column(table, "judge_status") == ["failed"]
+    assert column(table, "meaning_match_reason") == ["compared"]
+
+
+def test_rows_without_references_are_not_asked_by_design(server: JudgeServer, tmp_path: Path) -> None:
+    parts = rows(tmp_path / "rows", [("q1", "Paris"), ("q2", " "), ("q3", None)])
+    bare = parts.whole().set_column(4, "references", pa.array([[], [" "], []], pa.list_(pa.string())))
+    write_part(bare, tmp_path / "rows", 0)
+    options = params(server, max_unmeasured=0.0)
+
+    table = judged(parts, options, tmp_path / "store")
+
+    assert server.calls == []
+    assert column(table, "judge_status") == ["no reference", "no reference", "no response"]
+    assert column(table, "meaning_match_reason") == ["no reference", "no reference", "no response"]
+    assert column(table, "meaning_match") == [None, None, None]
+    assert NOT_ASKED >= {"no reference"}
+    assert broken(table, options) == []
 
 
 def test_draws_share_and_majority(server: JudgeServer, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 import re
 from html.parser import HTMLParser
 
+import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
 from tasks.report import Report
-from tests.reporting.made import ROWS, SECTION, inputs, row, validation, written
+from tasks.tables import describe
+from tests.reporting.made import ROWS, SECTION, inputs, load_table, row, validation, with_score, written
 
 PAGE = "reports/index.html"
 HOSTILE = [
@@ -157,6 +159,25 @@ def test_no_labels_no_row_for_them(tmp_path):
 
     assert "people" not in html.split("<main>")[1].split('id="look"')[0]
     assert "Answers that pass <code>semantic_similarity</code> (from 0.7)" in html
+
+
+@pytest.mark.parametrize("scored", [True, False])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_without_any_gated_metric_there_still_is_a_page(tmp_path, labelled, scored):
+    rows = [each if labelled else each | {"label": None} for each in ROWS]
+    keys = load_table(rows).select(["id", "candidate"])
+    statuses = pa.array(["disabled"] * len(rows))
+    nothing = {"lexical": keys, "semantic": keys, "judge": keys.append_column("judge_status", statuses)}
+    extra = {name: describe(table, {"columns": {}}) for name, table in nothing.items()}
+    if scored:
+        extra["load"] = with_score(load_table(rows))
+
+    html = written(rows, tmp_path, extra=extra)[PAGE]
+
+    assert Page(html).open == []
+    assert ("people <code>label</code>" in html) == labelled
+    assert ("<code>score_toxicity</code>" in html) == scored
+    assert "Empty answers" in html
 
 
 def test_slices_show_the_largest_values_and_count_the_others(files):

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.__main__ import main
-from tasks.errors import ContractError
+from tasks.errors import ContractError, ServerError
 from tasks.runner import run
 from tests.small_project import ROWS, edit, files, write
 
@@ -94,3 +94,15 @@ def test_a_typo_anywhere_stops_the_first_stage(project: Path, capsys: pytest.Cap
 def test_a_stage_before_its_inputs_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["normalize"]) == 2
     assert "dvc repro" in capsys.readouterr().err
+
+
+def test_a_server_that_is_down_is_status_75_for_those_who_try_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unreachable(_: str) -> None:
+        raise ServerError("http://127.0.0.1:1: no connection")
+
+    monkeypatch.setattr("tasks.runner.run", unreachable)
+
+    assert main(["judge"]) == 75
+    assert "no connection" in capsys.readouterr().err

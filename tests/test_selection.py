@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tasks.metrics.aliases import ALIASES
 from tasks.selection import Filter, sampled
 
 ROW = {"id": "q1", "input": None, "response": "12.5", "references": ["Paris", "Rome"], "phrases": [], "candidate": " "}
@@ -42,6 +43,11 @@ def holds(field: str, operator: Any, value: Any = None) -> bool:
 )
 def test_an_operator_means(field: str, operator: str, value: Any, expected: bool) -> None:
     assert holds(field, operator, value) is expected
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_a_field_may_have_the_name_of_another_toolkit(alias: str) -> None:
+    assert Filter(field=alias, operator="is_empty", value=None).field == ALIASES[alias]
 
 
 @pytest.mark.parametrize(

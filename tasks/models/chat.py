@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from tasks.errors import ModelError
+from tasks.errors import ModelError, ServerError
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -104,7 +104,7 @@ class Chat:
             try:
                 reply = self._call(messages, schema, options)
             except _UnreachableError as problem:
-                raise ModelError(f"{self._endpoint.base_url}: {problem}. Check base_url, and the network.") from None
+                raise ServerError(f"{self._endpoint.base_url}: {problem}. Check base_url, and the network.") from None
             except _RefusedError as problem:
                 if not self._step_down(str(problem)):
                     raise ModelError(

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import cached_property
+from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.errors import ModelError
+from tasks.errors import ModelError, ServerError
 from tasks.models.batches import Vectors, batches, encode_batches
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ REQUEST_TEXTS = 256
 BYTES_PER_TOKEN = 3
 """Cautious: English has about 4 bytes of UTF-8 a token, most other scripts about 3."""
 RETRIES, TIMEOUT = 5, 120.0
+PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
+"""Client errors that may mend themselves."""
 
 
 class OpenAIEncoder:
@@ -51,9 +54,11 @@ class OpenAIEncoder:
         try:
             reply = self._client.embeddings.create(model=self.model, input=texts, encoding_format="float")
         except APIStatusError as error:
-            raise self._problem(f"answered {error.status_code}: {error.message}") from None
+            passing = error.status_code in PASSING or error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
+            kind = ServerError if passing else ModelError
+            raise self._problem(f"answered {error.status_code}: {error.message}", kind) from None
         except OpenAIError as error:
-            raise self._problem(f"did not answer: {error}") from None
+            raise self._problem(f"did not answer: {error}", ServerError) from None
         vectors = {each.index: each.embedding for each in reply.data or []}
         if sorted(vectors) != [*range(len(texts))]:
             raise self._problem(f"gave {len(vectors)} vectors for {len(texts)} texts")
@@ -80,11 +85,11 @@ class OpenAIEncoder:
     def _where(self) -> str:
         return f"{self.model} at {urlsplit(self.base_url).hostname}"
 
-    def _problem(self, what: str) -> ModelError:
+    def _problem(self, what: str, kind: type[ModelError] = ModelError) -> ModelError:
         shown = " ".join(what.split())
         if self._key:
             shown = shown.replace(self._key, "***")
-        return ModelError(f"embed: {self._where} {shown[:400]}")
+        return kind(f"embed: {self._where} {shown[:400]}")
 
 
 class LangchainEncoder:

@@ -49,6 +49,11 @@ def columns(metric, rows):
     return np.stack([scores[column] for column in metric.columns], axis=-1)
 
 
+def details(metric, rows):
+    told = metric.details(Pairs.of([response for response, _ in rows], [references for _, references in rows]))
+    return [None if text is None else json.loads(text) for text in told]
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("text", IDENTICAL)
 def test_identity(metric, text):
@@ -112,15 +117,24 @@ def test_the_corpus_score_ignores_what_was_not_measured(metric, rows):
 
 @pytest.mark.parametrize("metric", PROFILES)
 def test_no_response_is_unmeasured_and_a_blank_one_gets_the_lower_bound(metric):
-    rows = [(None, ["Paris"]), ("", ["Paris"]), (" \n\u00a0", ["the", " \n\u00a0"]), ("Paris", [])]
+    rows = [(None, ["Paris"]), ("", ["Paris"]), (" \n\u00a0", ["the", " \n\u00a0"])]
 
     scores = columns(metric, rows)
-    details = metric.details(Pairs.of([response for response, _ in rows], [references for _, references in rows]))
 
-    assert np.isnan(scores[[0, 3]]).all()
-    assert (scores[1:3] == metric.bounds[0]).all()
-    assert json.loads(details[0]) == {"unmeasured": "no response"}
-    assert [json.loads(text) for text in details[1:3]] == [{"note": "empty response"}] * 2
+    assert np.isnan(scores[0]).all()
+    assert (scores[1:] == metric.bounds[0]).all()
+    assert details(metric, rows) == [{"unmeasured": "no response"}, *[{"note": "empty response"}] * 2]
+
+
+@pytest.mark.parametrize("metric", PROFILES)
+def test_no_reference_is_unmeasured_whatever_the_response(metric):
+    rows = [("Paris", []), (" ", []), ("", []), (None, []), ("Paris", ["Paris"])]
+
+    scores = columns(metric, rows)
+
+    assert np.isnan(scores[:4]).all()
+    assert not np.isnan(scores[4]).any()
+    assert details(metric, rows)[:4] == [*[{"unmeasured": "no reference"}] * 3, {"unmeasured": "no response"}]
 
 
 @pytest.mark.parametrize("metric", PROFILES)

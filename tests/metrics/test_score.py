@@ -6,7 +6,7 @@ import pytest
 
 import tasks.metrics
 from tasks.errors import ParamsError
-from tasks.metrics import score
+from tasks.metrics import accuracy, score
 
 
 def test_scores_rows_with_one_reference_or_several():
@@ -20,6 +20,41 @@ def test_options_and_profiles():
     assert score("bleu", ["New York"], ["New York"], profile="azure")[0] == pytest.approx(0.2214, abs=5e-5)
     assert score("exact_match", ["Paris "], ["Paris"], strip=True).tolist() == [1.0]
     assert score("rouge", ["the cat"], ["the cat sat"]).tolist() == pytest.approx([0.8])  # F1 of 2/2 and 2/3
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["responses", "response", "actual_output", "prediction", "predictions", "output", "answer"],
+)
+@pytest.mark.parametrize(
+    "references", ["references", "reference", "ground_truth", "expected_output", "expected_text"]
+)
+def test_arguments_may_have_the_names_of_other_toolkits(response, references):
+    columns = {response: ["Paris", "London"], references: ["Paris", "Rome"]}
+
+    assert score("exact_match", **columns).tolist() == [1.0, 0.0]
+    assert score("exact_match", ["Paris", "London"], **{references: columns[references]}).tolist() == [1.0, 0.0]
+    assert accuracy(**columns, return_confidence=False)["match_types"] == ["exact", "none"]
+
+
+@pytest.mark.parametrize("inputs", ["inputs", "input", "query", "question", "prompt"])
+def test_inputs_may_have_the_names_of_other_toolkits(inputs):
+    columns = {inputs: ["The capital of France?"]}
+
+    with_query = score("similarity", ["It is Paris"], ["Paris"], with_query=True, **columns)
+
+    assert with_query > score("similarity", ["It is Paris"], ["Paris"])
+
+
+def test_one_argument_under_two_names_is_an_error():
+    with pytest.raises(TypeError, match="score: prediction and answer are the same argument"):
+        score("bleu", prediction=["a"], answer=["a"], reference=["a"])
+    with pytest.raises(TypeError, match="score: references and ground_truth are the same argument"):
+        score("bleu", ["a"], ["a"], ground_truth=["a"])
+    with pytest.raises(TypeError, match="accuracy: predictions and response are the same argument"):
+        accuracy(["a"], ["a"], response=["a"])
+    with pytest.raises(TypeError, match="references"):
+        score("bleu", ["a"])
 
 
 def test_wrong_calls_say_what_is_wrong():

@@ -8,7 +8,7 @@ import pyarrow as pa
 from tasks.aggregate import Aggregate, aggregate
 from tasks.aggregate import Params as AggregateParams
 from tasks.report import Params, Report, report
-from tasks.tables import Parts, describe, write_part
+from tasks.tables import Parts, about, describe, write_part
 
 SECTION = {"rows_to_look_at": 6, "bins": 10, "max_chars": 200, "slice_values": 2, "small_n": 3}
 LABEL = {"metric": "label", "family": "dataset", "options": {}, "signature": "label|v:1"}
@@ -66,6 +66,17 @@ def load_table(rows):
     columns["content"] = columns["id"]
     labelled = any(each["label"] is not None for each in rows)
     return describe(pa.table(columns), {"columns": {"label": LABEL} if labelled else {}})
+
+
+def with_score(load):
+    """data/load with numbers from elsewhere that have neither bounds nor a threshold."""
+    known = about(load.schema)["columns"]
+    ungated = {"metric": "score_toxicity", "family": "dataset", "options": {}, "signature": "score_toxicity|v:1"}
+    ungated |= {"bounds": None, "higher_is_better": False, "corpus_is_mean": True}
+    values = pa.array([i / 10 for i in range(load.num_rows)])
+    return describe(
+        load.append_column("score_toxicity", values), {"columns": {**known, "score_toxicity": ungated}}
+    )
 
 
 def score_table(rows, name, family, threshold, values, details):

@@ -71,6 +71,13 @@ def test_worst_of_the_leading_metric_lowest_first_without_the_passing_and_the_em
     assert kinds(given)[-1].why(1) == "Its f1 is 0.100; it passes from 0.5."
 
 
+@pytest.mark.parametrize("label", [[0, 1, NAN], [NAN, NAN, NAN]])
+def test_without_any_gated_metric_only_empty_answers_are_worth_a_look(label):
+    given = answers(["a", "b", "c"], label, [], lead=None, empty=[2])
+
+    assert titles(given) == [("c", "Empty answers")]
+
+
 def test_without_labels_disagreeing_metrics_come_first():
     given = answers(["a", "b"], [NAN, NAN], [scores("f1", [1.0, 1.0]), scores("bleu", [0.0, 1.0])], lead=None)
 

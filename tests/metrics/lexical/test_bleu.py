@@ -190,6 +190,9 @@ def test_the_threshold_follows_the_scale():
     assert (Bleu(profile="sacrebleu").bounds, Bleu(profile="sacrebleu").threshold) == ((0.0, 100.0), 50.0)
     assert Bleu(scale=100).threshold == 50.0
     assert Bleu(scale=100, threshold=20).threshold == 20.0
+    assert Bleu(scale=100, threshold=None).threshold == 50.0
+    assert Bleu(scale=None, threshold=None).threshold == 0.5
+    assert (Bleu(profile="sacrebleu", scale=1).bounds, Bleu(profile="sacrebleu", scale=1).threshold) == ((0.0, 1.0), 0.5)
 
 
 def test_profiles_of_means():

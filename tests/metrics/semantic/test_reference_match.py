@@ -39,6 +39,14 @@ def test_references_in_params_stand_for_every_row():
     assert scores(["3/4"], [[]], **options, aggregation="mean", deduplicate=True) == [0.7]
 
 
+def test_with_references_in_params_a_row_needs_none():
+    metric = configure("semantic", "reference_match", {"references": ["east"]})
+
+    details = metric.details(Pairs.of(["east", "", None], [[], [], []]))
+
+    assert details == [None, '{"note": "empty response"}', '{"unmeasured": "no response"}']
+
+
 def test_a_row_without_references_or_response_is_not_measured():
     found = scores(["east", None], [[], ["east"]], aggregation="mean")
 

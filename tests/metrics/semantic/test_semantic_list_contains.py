@@ -100,20 +100,24 @@ def test_texts_that_nothing_is_left_of():
 
 def test_own_phrases_come_before_references_and_a_row_with_none_is_not_measured():
     scores, details = measure(
-        ["Paris", "Paris", "Paris", None, " ", None],
-        [["Rome"], ["Paris"], ["Paris"], ["Paris"], ["Paris"], []],
-        phrases=[["Paris"], None, [], ["Paris"], ["Paris"], []],
+        ["Paris", "Paris", "Paris", None, " ", None, " ", "Rome", "Paris"],
+        [["Rome"], ["Paris"], ["Paris"], ["Paris"], ["Paris"], [], [], [], []],
+        phrases=[["Paris"], None, [], ["Paris"], ["Paris"], [], [], None, ["Paris"]],
     )
 
     assert scores[:2] == [1.0, 1.0]
-    assert np.isnan([scores[2], scores[3], scores[5]]).all()
+    assert np.isnan([scores[2], scores[3], *scores[5:8]]).all()
     assert scores[4] == 0.0
-    assert details[2:] == [
+    assert scores[8] == 1.0
+    assert details[2:8] == [
         {"unmeasured": "no phrases"},
         {"unmeasured": "no response"},
         {"note": "empty response"},
+        {"unmeasured": "no response"},
+        {"unmeasured": "no phrases"},
         {"unmeasured": "no phrases"},
     ]
+    assert details[8]["similarities"] == {"Paris": 1.0}
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,19 @@ def test_details_say_why_there_is_no_score(name):
     ]
 
 
+@pytest.mark.parametrize("name", ["semantic_similarity", "similarity", "reference_match"])
+def test_no_reference_is_unmeasured_whatever_the_response(name):
+    metric = configure("semantic", name, {})
+    pairs = Pairs.of(["east", " ", None], [[], [], []], embed=compass())
+
+    assert np.isnan(metric.score(metric.stats(pairs))).all()
+    assert [json.loads(each) for each in metric.details(pairs)] == [
+        {"unmeasured": "no reference"},
+        {"unmeasured": "no reference"},
+        {"unmeasured": "no response"},
+    ]
+
+
 def test_signature():
     metric = configure("semantic", "semantic_similarity", {"scale": "half"})
 

@@ -310,7 +310,8 @@ def _score_facts(name: str, score: Score) -> dict[str, Any]:
     signature = f"score|name:{name}|v:1"
     gate = {}
     if score.threshold is not None:
-        gate = {"threshold": score.threshold, "rate_signature": f"{signature}|thr:{score.threshold:g}"}
+        rule = f"thr:{'>=' if score.higher_is_better else '<='}{score.threshold:g}"
+        gate = {"threshold": score.threshold, "rate_signature": f"{signature}|{rule}"}
     return {
         "metric": name,
         "family": "dataset",

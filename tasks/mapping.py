@@ -177,9 +177,9 @@ def _no_column(place: str, column: str, there: list[str]) -> str:
 
 
 def _equals(value: Value, wanted: object) -> bool:
-    """Whether the source text is the wanted one; true and false in any case, as languages write them."""
+    """Whether the source text is the wanted one; for true and false, any word that a label may have for it."""
     if isinstance(wanted, bool) and isinstance(value, str):
-        return value.strip().lower() == as_text(wanted)
+        return LABELS.get(value.strip().lower()) is wanted
     return value == as_text(wanted)
 
 

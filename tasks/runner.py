@@ -75,6 +75,7 @@ class _Workspace:
 
     def __enter__(self) -> Self:
         self._lock = _locked(self.folder, self.stage.name)
+        self._restore()
         for left in self.folder.iterdir():
             _remove(left)
         for table in self.stage.tables_written:
@@ -139,6 +140,12 @@ class _Workspace:
         for out in ready:
             _sync(self.folder / out)
         self._exchange(ready)
+
+    def _restore(self) -> None:
+        """Put back what a run that was killed while it published had set aside."""
+        for out in self.stage.outs:
+            if (before := self.folder / "before" / out).exists() and not Path(out).exists():
+                before.replace(out)
 
     def _exchange(self, outs: Sequence[str]) -> None:
         """Rename all into their places, or none: what was there is kept aside until the last one is in."""

@@ -208,6 +208,7 @@ def test_limit_counts_what_exclude_leaves():
     assert column("id", values, exclude={"bad": True}, limit=2) == ["1", "3"]
     assert column("id", values, exclude={"bad": None, "id": 1}) == ["0", "2", "4"]
     assert column("id", values, exclude={"bad": "true"}) == ["1", "2", "3", "4"]
+    assert column("id", [PARIS | {"bad": "Yes"}, PARIS | {"id": "2", "bad": "no"}], exclude={"bad": True}) == ["2"]
 
 
 def test_nul_and_emoji_are_kept():
@@ -442,7 +443,7 @@ def test_what_the_table_says_of_itself():
         | {"bounds": [0.0, 1.0], "threshold": None, "higher_is_better": True},
         "score_tone": shared
         | {"metric": "tone", "options": {"column": "s"}, "signature": "score|name:tone|v:1"}
-        | {"rate_signature": "score|name:tone|v:1|thr:2", "bounds": [0.0, 5.0], "threshold": 2.0}
+        | {"rate_signature": "score|name:tone|v:1|thr:<=2", "bounds": [0.0, 5.0], "threshold": 2.0}
         | {"higher_is_better": False},
         "score_plain": shared
         | {"metric": "plain", "options": {"column": "s"}, "signature": "score|name:plain|v:1"}

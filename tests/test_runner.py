@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.__main__ import main
-from tasks.errors import ContractError, ServerError
+from tasks.errors import ContractError, GoldmeterError, ServerError
 from tasks.runner import run
 from tests.small_project import ROWS, edit, files, write
 
@@ -71,6 +71,19 @@ def test_what_a_killed_run_left_is_swept_by_the_next(project: Path) -> None:
 
 
 @pytest.mark.usefixtures("project")
+def test_what_a_run_killed_while_publishing_had_set_aside_is_put_back(project: Path) -> None:
+    run("load")
+    aside = project / "data/.load.tmp/before/data/load_rejected"
+    aside.parent.mkdir(parents=True)
+    (project / "data/load_rejected").replace(aside)
+    write(project, [{"id": "broken"}])
+
+    with pytest.raises(GoldmeterError):
+        run("load")
+
+    assert (project / "data/load_rejected/part-00000.parquet").exists()
+
+
 def test_a_users_mistake_is_one_message_and_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     edit(lambda p: p["dataset"].update(input="qestion"))
 

@@ -19,7 +19,7 @@ $(READY): requirements.lock
 	touch $(READY)
 
 test: setup
-	pytest -m "not long"
+	pytest -m "not long" --numprocesses auto --dist loadgroup
 
 test-long: setup
 	pytest -m long

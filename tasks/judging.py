@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.ledger.verdicts import Entry, Verdicts
-from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_RESPONSE, NOT_SAMPLED
+from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
 from tasks.models.asking import Request, encode_fields
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from tasks.judge import Judge
 
 ANSWERED, FAILED = "answered", "failed"
-STATUSES = (ANSWERED, FAILED, NOT_SAMPLED, FILTERED, DISABLED, EMPTY_RESPONSE, NO_RESPONSE)
+STATUSES = (ANSWERED, FAILED, NOT_SAMPLED, FILTERED, DISABLED, EMPTY_RESPONSE, NO_RESPONSE, NO_REFERENCE)
 REASONS = {DISABLED: "judge disabled"}
 """Why a row was not asked, where it is not the status itself."""
-NO_REFERENCE = "no reference"
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -68,14 +67,14 @@ def _status(row: Mapping[str, Any], options: "Judge", *, is_sampled: bool) -> st
         return FILTERED
     if output is None:
         return NO_RESPONSE
+    if not _texts(row[options.variables.ground_truth]):
+        return NO_REFERENCE
     return ANSWERED if _texts(output) else EMPTY_RESPONSE
 
 
 def _requests(row: Mapping[str, Any], options: "Judge") -> dict[str, list[Request]]:
     variables = options.variables
     truths = _texts(row[variables.ground_truth])
-    if not truths:
-        return {}
     values = {"input": row[variables.input], "ground_truth": truths, "output": row[variables.output]}
     fields, server = encode_fields(values), server_class(options.base_url)
     temperature = options.temperature if options.draws == 1 else options.draw_temperature
@@ -143,14 +142,12 @@ def _reason(row: Row, entries: Entries) -> str | None:
     """The judge's reason, of the first draw that agrees with the result; else why there is no verdict."""
     if row.status != ANSWERED:
         return REASONS.get(row.status, row.status)
-    if not row.requests:
-        return NO_REFERENCE
-    draws = entries.get("meaning_match", [])
-    verdicts = _verdicts({"": draws})[""]
+    judged = _verdicts(entries)
+    verdicts = judged.get("meaning_match")
     if not verdicts:
-        return next((entry["problem"] for entry in draws), None)
+        return next((draws[0]["problem"] for name, draws in entries.items() if not judged[name]), None)
     majority = float(np.mean(verdicts) > MAJORITY)
-    return next(entry["reason"] for entry in draws if entry["verdict"] == majority)
+    return next(entry["reason"] for entry in entries["meaning_match"] if entry["verdict"] == majority)
 
 
 def _agree(judged: Sequence[Sequence[float]]) -> bool | None:

@@ -7,17 +7,13 @@ from typing import Any, Literal, Self
 
 from pydantic import StrictFloat, StrictInt, StrictStr, field_validator, model_validator
 
+from tasks.metrics.aliases import ALIASES
 from tasks.section import Section
 
 Operator = Literal["=", "!=", "contains", "not_contains", ">", ">=", "<", "<=", "is_empty", "is_not_empty"]
 COLUMNS = (
     "id", "candidate", "input", "response", "references", "phrases", "response_normalized", "references_normalized",
 )  # fmt: skip
-ALIASES = {
-    **dict.fromkeys(["actual_output", "prediction", "predictions", "output", "answer"], "response"),
-    **dict.fromkeys(["reference", "ground_truth", "expected_output", "expected_text"], "references"),
-    **dict.fromkeys(["query", "question", "prompt"], "input"),
-}
 ORDER: Mapping[str, Callable[[float, float], bool]] = {
     ">": float.__gt__,
     ">=": float.__ge__,

@@ -1,5 +1,6 @@
 """A folder to run stages in."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,16 @@ import pytest
 
 from tasks import pipeline
 from tests.small_project import ROOT, ROWS, write
+
+
+@pytest.fixture(scope="session")
+def evouna() -> Path:
+    """The real answers of EVOUNA-NQ: in the folder that GOLDMETER_EVOUNA names, else beside the repository."""
+    folder = os.environ.get("GOLDMETER_EVOUNA") or ROOT.parent / "shared/data/evouna"
+    path = Path(folder) / "NQ.json"
+    if not path.exists():
+        pytest.skip(f"{path} is not there; GOLDMETER_EVOUNA may name its folder")
+    return path
 
 
 @pytest.fixture

@@ -427,7 +427,7 @@ def test_rows_without_references_are_not_asked_by_design(server: JudgeServer, tm
     assert column(table, "judge_status") == ["no reference", "no reference", "no response"]
     assert column(table, "meaning_match_reason") == ["no reference", "no reference", "no response"]
     assert column(table, "meaning_match") == [None, None, None]
-    assert NOT_ASKED >= {"no reference"}
+    assert "no reference" in NOT_ASKED
     assert broken(table, options) == []
 
 

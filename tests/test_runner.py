@@ -70,7 +70,6 @@ def test_what_a_killed_run_left_is_swept_by_the_next(project: Path) -> None:
     assert [Path(name).name for name in files("data/load")] == ["part-00000.parquet"]
 
 
-@pytest.mark.usefixtures("project")
 def test_what_a_run_killed_while_publishing_had_set_aside_is_put_back(project: Path) -> None:
     run("load")
     aside = project / "data/.load.tmp/before/data/load_rejected"
@@ -84,6 +83,7 @@ def test_what_a_run_killed_while_publishing_had_set_aside_is_put_back(project: P
     assert (project / "data/load_rejected/part-00000.parquet").exists()
 
 
+@pytest.mark.usefixtures("project")
 def test_a_users_mistake_is_one_message_and_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     edit(lambda p: p["dataset"].update(input="qestion"))
 

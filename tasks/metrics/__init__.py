@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tasks.errors import ParamsError
+from tasks.metrics.aliases import accepts_aliases
 
 if TYPE_CHECKING:
     from tasks.metrics.base import Floats
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["accuracy", "score"]
 
 
+@accepts_aliases(response="responses", references="references", input="inputs")
 def score(
     name: str,
     responses: Sequence[str | None],
@@ -25,6 +27,7 @@ def score(
     """Row scores of any metric, shape (n,), float64; NaN where a row can't be measured.
 
     references: one string or a list of strings per row. Of a metric with several columns, the one it gates on.
+    The columns may have the names of other toolkits: `prediction`, `ground_truth`, … (see `aliases`).
     Raises ParamsError for an unknown metric or option, ValueError when the lengths differ.
 
     >>> score("bleu", ["New York", None], ["New York", ["Paris", "Rome"]])

@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from tasks.metrics.pairs import Pairs
 
 Floats = NDArray[np.float64]
-NO_RESPONSE, EMPTY_RESPONSE, NO_PHRASES = "no response", "empty response", "no phrases"
+NO_RESPONSE, EMPTY_RESPONSE = "no response", "empty response"
+NO_REFERENCE, NO_PHRASES = "no reference", "no phrases"
 NOT_SAMPLED, FILTERED, DISABLED = "not sampled", "filtered", "disabled"
-NOT_ASKED = frozenset({NO_PHRASES, NOT_SAMPLED, FILTERED, DISABLED})
+NOT_ASKED = frozenset({NO_REFERENCE, NO_PHRASES, NOT_SAMPLED, FILTERED, DISABLED})
 """Reasons for a missing score that are by design; every other reason is a failure."""
 
 
@@ -40,8 +41,9 @@ class Metric(BaseModel):
         name = options.get("profile", "default")
         if name != "default" and name not in cls.profiles:
             raise ValueError(f"unknown profile {name!r}; allowed: {', '.join(['default', *cls.profiles])}")
-        defaults = {"threshold": cls.default_threshold, **cls.profiles.get(name, {})}
-        return {**defaults, **{key: value for key, value in options.items() if value is not None}}
+        given = {key: value for key, value in options.items() if value is not None}
+        filled = {**cls.profiles.get(name, {}), **given}
+        return {"threshold": cls.usual_threshold(filled), **filled}
 
     @model_validator(mode="after")
     def _check_threshold(self) -> Self:
@@ -51,6 +53,11 @@ class Metric(BaseModel):
         if self.threshold is not None and not low <= self.threshold <= high:
             raise ValueError(f"threshold {self.threshold:g} is outside the bounds of {self.name}, {low:g} to {high:g}")
         return self
+
+    @classmethod
+    def usual_threshold(cls, options: Mapping[str, Any]) -> float | None:  # noqa: ARG003 (most have one threshold)
+        """The threshold of a metric with these options where none is given."""
+        return cls.default_threshold
 
     @property
     def name(self) -> str:
@@ -78,6 +85,11 @@ class Metric(BaseModel):
         return False
 
     @property
+    def needs_references(self) -> bool:
+        """Whether a row without references can't be measured."""
+        return True
+
+    @property
     def corpus_is_mean(self) -> bool:
         """Whether the corpus score is the mean of the rows' scores."""
         return True
@@ -96,10 +108,13 @@ class Metric(BaseModel):
 
     def details(self, pairs: Pairs) -> list[str | None]:
         """Per row, JSON that answers "why?", or None where there is nothing to say; length n."""
-        return [
-            _reason("unmeasured", NO_RESPONSE) if missing else _reason("note", EMPTY_RESPONSE) if blank else None
-            for missing, blank in zip(pairs.missing, pairs.blank, strict=True)
-        ]
+        cases = (
+            (pairs.missing, {"unmeasured": NO_RESPONSE}),
+            (pairs.unreferenced & self.needs_references, {"unmeasured": NO_REFERENCE}),
+            (pairs.blank, {"note": EMPTY_RESPONSE}),
+        )
+        reasons = [(rows, json.dumps(reason)) for rows, reason in cases]
+        return [next((reason for rows, reason in reasons if rows[i]), None) for i in range(len(pairs))]
 
     def texts(self, pairs: Pairs) -> list[str]:  # noqa: ARG002 (most metrics need no vectors)
         """The texts whose vectors `stats` will ask for."""
@@ -152,7 +167,7 @@ class MeanMetric(Metric):
         rows = np.full((len(pairs), scores.shape[1] + 1), np.nan)
         rows[best >= 0, :-1] = scores[best[best >= 0]]
         rows[:, -1] = 1.0
-        rows[pairs.blank, :-1] = self.bounds[0]
+        rows[pairs.blank & (best >= 0), :-1] = self.bounds[0]
         rows[pairs.missing | np.isnan(rows).any(axis=1)] = 0.0
         return rows
 
@@ -187,10 +202,6 @@ def best_reference(scores: Floats, pairs: Pairs) -> NDArray[np.int64]:
     order = np.lexsort((-np.arange(len(scores)), np.where(np.isnan(scores), -np.inf, scores)))
     best[pairs.rows[order]] = order
     return best
-
-
-def _reason(key: str, text: str) -> str:
-    return json.dumps({key: text})
 
 
 def _short(value: object) -> str:

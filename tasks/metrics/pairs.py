@@ -130,6 +130,11 @@ class Pairs:
         """Rows whose response is empty or white space; shape (n,)."""
         return np.array([text is not None and not text.strip() for text in self.response_texts], dtype=np.bool_)
 
+    @cached_property
+    def unreferenced(self) -> NDArray[np.bool_]:
+        """Rows without a reference; shape (n,)."""
+        return np.array(np.diff(self.offsets) == 0, dtype=np.bool_)
+
     def tokens(self, name: str, *, lowercase: bool = False) -> Tokens:
         """Interned tokens under the tokenizer `name`; each distinct text is tokenised once."""
         if (name, lowercase) not in self._tokens:

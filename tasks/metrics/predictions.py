@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from tasks.metrics.aliases import accepts_aliases
 from tasks.metrics.lexical.accuracy import EXACT, Accuracy, Match
 from tasks.statistics import mean_interval
 
 
+@accepts_aliases(response="predictions", references="references")
 def accuracy(
     predictions: Sequence[str],
     references: Sequence[str],

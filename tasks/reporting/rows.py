@@ -60,8 +60,8 @@ def blank(load: Parts) -> Mask:
 
 def kinds(answers: Answers) -> list[Kind]:
     """Every kind of row worth a look, worst first."""
-    measured = np.array([~np.isnan(column.values) for column in answers.gated]).reshape(-1, len(answers.label))
-    passed = np.array([column.passed for column in answers.gated]).reshape(measured.shape)
+    measured = _stacked([~np.isnan(column.values) for column in answers.gated], answers)
+    passed = _stacked([column.passed for column in answers.gated if column.passed is not None], answers)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = passed.sum(0) / measured.sum(0)
     found = [*_against_people(answers, measured, passed, share), *_without_score(answers)]
@@ -70,6 +70,11 @@ def kinds(answers: Answers) -> list[Kind]:
     if answers.lead is not None:
         found.append(_lowest(answers, answers.lead))
     return [kind for kind in found if kind.rows.any()]
+
+
+def _stacked(masks: Sequence[Mask], answers: Answers) -> Mask:
+    """The masks below one another; shape (len(masks), n), also where there are none."""
+    return np.array(masks, np.bool_).reshape(len(masks), len(answers.label))
 
 
 def _against_people(answers: Answers, measured: Mask, passed: Mask, share: Floats) -> Iterator[Kind]:
@@ -110,8 +115,8 @@ def _disagreeing(measured: Mask, passed: Mask, share: Floats) -> Kind:
 
 
 def _without_score(answers: Answers) -> Iterator[Kind]:
-    failed = np.array([np.isnan(c.values) & ~c.not_asked for c in answers.gated]).reshape(-1, len(answers.label))
-    asked = len(failed) - np.array([c.not_asked for c in answers.gated]).reshape(failed.shape).sum(0)
+    failed = _stacked([np.isnan(column.values) & ~column.not_asked for column in answers.gated], answers)
+    asked = len(failed) - _stacked([column.not_asked for column in answers.gated], answers).sum(0)
     yield Kind(
         "Could not be measured",
         "At least one metric failed on these answers; they count in the worst and best case, not in the scores.",

@@ -24,11 +24,9 @@ def test_options_and_profiles():
 
 @pytest.mark.parametrize(
     "response",
-    ["responses", "response", "actual_output", "prediction", "predictions", "output", "answer"],
+    ["response", "actual_output", "prediction", "predictions", "output", "answer"],
 )
-@pytest.mark.parametrize(
-    "references", ["references", "reference", "ground_truth", "expected_output", "expected_text"]
-)
+@pytest.mark.parametrize("references", ["references", "reference", "ground_truth", "expected_output", "expected_text"])
 def test_arguments_may_have_the_names_of_other_toolkits(response, references):
     columns = {response: ["Paris", "London"], references: ["Paris", "Rome"]}
 

@@ -74,9 +74,7 @@ def with_score(load):
     ungated = {"metric": "score_toxicity", "family": "dataset", "options": {}, "signature": "score_toxicity|v:1"}
     ungated |= {"bounds": None, "higher_is_better": False, "corpus_is_mean": True}
     values = pa.array([i / 10 for i in range(load.num_rows)])
-    return describe(
-        load.append_column("score_toxicity", values), {"columns": {**known, "score_toxicity": ungated}}
-    )
+    return describe(load.append_column("score_toxicity", values), {"columns": {**known, "score_toxicity": ungated}})
 
 
 def score_table(rows, name, family, threshold, values, details):

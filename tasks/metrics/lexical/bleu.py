@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.fallback import token_fallback
@@ -45,7 +45,6 @@ class Bleu(CorpusMetric):
             "tokenizer": "13a",
             "fallback": False,
             "scale": 100,
-            "threshold": 50.0,
         },
     }
 
@@ -58,10 +57,9 @@ class Bleu(CorpusMetric):
     fallback: bool = True
     scale: Literal[1, 100] = 1
 
-    @model_validator(mode="before")
     @classmethod
-    def _scale_threshold(cls, options: Any) -> Any:
-        return {"threshold": 50.0, **options} if (options or {}).get("scale") == 100 else options  # noqa: PLR2004
+    def usual_threshold(cls, options: Mapping[str, Any]) -> float | None:
+        return 50.0 if options.get("scale") == 100 else cls.default_threshold  # noqa: PLR2004
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -83,7 +81,7 @@ class Bleu(CorpusMetric):
         if self.fallback:
             same = pairs.rows[(token_fallback(tokens, pairs) == 1.0) & ~pairs.blank[pairs.rows]]
             rows[np.ix_(same, [0, self.max_order, -2, -1])] = 1.0
-        rows[pairs.missing | (np.diff(pairs.offsets) == 0)] = 0.0
+        rows[pairs.missing | pairs.unreferenced] = 0.0
         return rows
 
     def score(self, stats: Floats) -> Floats:

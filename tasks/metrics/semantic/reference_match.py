@@ -31,6 +31,10 @@ class ReferenceMatch(CosineMetric):
             raise ValueError("a reference is blank")
         return references
 
+    @property
+    def needs_references(self) -> bool:
+        return self.references is None
+
     def signature_fields(self) -> dict[str, object]:
         fields = super().signature_fields()
         if self.references is None:

@@ -38,6 +38,10 @@ class SemanticListContains(MeanMetric):
     case_insensitive: bool = True
     remove_punctuation: bool = True
 
+    @property
+    def needs_references(self) -> bool:
+        return False
+
     def stats(self, pairs: Pairs) -> Floats:
         plan = self._plan(pairs)
         counts = plan.per_row(len(pairs))
@@ -56,7 +60,7 @@ class SemanticListContains(MeanMetric):
         ends = np.cumsum(plan.per_row(len(pairs)))
         out, start = super().details(pairs), 0
         for row, end in enumerate(ends.tolist()):
-            if start == end:
+            if start == end and not pairs.missing[row]:
                 out[row] = json.dumps({"unmeasured": NO_PHRASES})
             elif out[row] is None:
                 out[row] = self._details(plan.phrases[start:end], similarities[start:end])

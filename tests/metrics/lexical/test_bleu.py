@@ -55,8 +55,8 @@ def sacrebleu_corpus(responses, references, **options):
     return sacrebleu.BLEU(force=True, **options).corpus_score(responses, streams).score
 
 
-def answered(evouna):
-    return zip(*[(h, r) for h, r in zip(*evouna, strict=True) if h is not None], strict=True)
+def answered(real_rows):
+    return zip(*[(h, r) for h, r in zip(*real_rows, strict=True) if h is not None], strict=True)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,10 @@ def test_the_threshold_follows_the_scale():
     assert Bleu(scale=100, threshold=20).threshold == 20.0
     assert Bleu(scale=100, threshold=None).threshold == 50.0
     assert Bleu(scale=None, threshold=None).threshold == 0.5
-    assert (Bleu(profile="sacrebleu", scale=1).bounds, Bleu(profile="sacrebleu", scale=1).threshold) == ((0.0, 1.0), 0.5)
+    assert (Bleu(profile="sacrebleu", scale=1).bounds, Bleu(profile="sacrebleu", scale=1).threshold) == (
+        (0.0, 1.0),
+        0.5,
+    )
 
 
 def test_profiles_of_means():
@@ -261,8 +264,8 @@ def test_a_corpus_of_short_responses_is_the_one_place_where_sacrebleu_differs():
 
 
 @pytest.mark.parametrize("profile", ["nltk", "azure"])
-def test_real_rows_and_corpus_agree_with_nltk(evouna, profile):
-    responses, references = map(list, answered(evouna))
+def test_real_rows_and_corpus_agree_with_nltk(real_rows, profile):
+    responses, references = map(list, answered(real_rows))
     metric = Bleu(profile=profile)
     tokens = nltk_tokens("treebank", responses, references)
 
@@ -273,8 +276,8 @@ def test_real_rows_and_corpus_agree_with_nltk(evouna, profile):
     assert corpus(metric, responses, references) == pytest.approx(nltk_corpus(metric.smoothing, *tokens), abs=1e-12)
 
 
-def test_real_rows_and_corpus_agree_with_sacrebleu(evouna):
-    responses, references = map(list, answered(evouna))
+def test_real_rows_and_corpus_agree_with_sacrebleu(real_rows):
+    responses, references = map(list, answered(real_rows))
     metric = Bleu(profile="sacrebleu")
 
     assert rows(metric, responses, references).tolist() == pytest.approx(

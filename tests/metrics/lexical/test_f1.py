@@ -85,8 +85,8 @@ def test_agrees_with_squad(response, reference):
     assert rows([response], [reference], profile="azure")[0] == pytest.approx(squad_v11(response, reference), abs=1e-12)
 
 
-def test_real_rows_agree_with_squad(evouna):
-    pairs = [(h, r) for h, r in zip(*evouna, strict=True) if h is not None]
+def test_real_rows_agree_with_squad(real_rows):
+    pairs = [(h, r) for h, r in zip(*real_rows, strict=True) if h is not None]
     responses, references = zip(*pairs, strict=True)
 
     expected = [max(squad_v11(h, text) for text in r) for h, r in pairs]

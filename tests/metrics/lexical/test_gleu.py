@@ -106,8 +106,8 @@ def test_agrees_with_nltk(pairs, orders):
         check_against_nltk(metric, [responses[i] for i in enough], [references[i] for i in enough])
 
 
-def test_real_rows_and_corpus_agree_with_nltk(evouna):
-    pairs = [(h, r) for h, r in zip(*evouna, strict=True) if h is not None]
+def test_real_rows_and_corpus_agree_with_nltk(real_rows):
+    pairs = [(h, r) for h, r in zip(*real_rows, strict=True) if h is not None]
     responses, references = map(list, zip(*pairs, strict=True))
 
     assert len(responses) > 2000

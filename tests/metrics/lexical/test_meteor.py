@@ -1,7 +1,5 @@
-import json
 import random
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,8 +14,6 @@ from tasks.metrics.lexical.meteor import Meteor
 from tasks.metrics.pairs import Pairs
 from tasks.metrics.tokenizers import tokenizer
 from tasks.metrics.wordnet import wordnet
-
-EVOUNA = Path(__file__).parents[4] / "shared" / "data" / "evouna" / "NQ.json"
 
 # Words that meet in every stage: by form, by stem, by synonym, by the synonym of a stem, and not at all.
 WORDS = [
@@ -224,20 +220,13 @@ def test_equals_nltk_on_random_texts():
     assert_equal(ours, [nltk_meteor(*pair, "13a+cjk") for pair in zip(responses, references, strict=True)])
 
 
-@pytest.mark.skipif(not EVOUNA.exists(), reason=f"EVOUNA-NQ is not at {EVOUNA}")
 @pytest.mark.parametrize("options", [{"perfect_match": False}, {"profile": "nltk"}])
-def test_equals_nltk_on_real_answers(options):
-    rows = json.loads(EVOUNA.read_text())[::6]
-    systems = ["fid", "gpt35", "chatgpt", "gpt4", "newbing"]
-    pairs = [(row[f"answer_{s}"], row["golden_answer"]) for row in rows for s in systems]
-    pairs = [(answer, golden) for answer, golden in pairs if answer and golden]
-    responses, references = zip(*pairs, strict=True)
+def test_equals_nltk_on_real_answers(real_pairs, options):
+    ours = scores(*real_pairs, **options)
 
-    ours = scores(responses, references, **options)
-
-    assert len(pairs) > 2500
+    assert len(ours) > 2500
     name = Meteor(**options).tokenizer
-    assert_equal(ours, [nltk_meteor(*pair, name) for pair in pairs])
+    assert_equal(ours, [nltk_meteor(*pair, name) for pair in zip(*real_pairs, strict=True)])
     assert 0.2 < ours.mean() < 0.5
 
 

@@ -80,8 +80,8 @@ def test_agrees_with_rapidfuzz(name, pairs):
     assert scores.tolist() == pytest.approx(expected, abs=1e-12)
 
 
-def test_real_rows_agree_with_rapidfuzz(evouna):
-    pairs = [(h, r) for h, r in zip(*evouna, strict=True) if h is not None]
+def test_real_rows_agree_with_rapidfuzz(real_rows):
+    pairs = [(h, r) for h, r in zip(*real_rows, strict=True) if h is not None]
     responses, references = zip(*pairs, strict=True)
 
     assert len(pairs) > 2000

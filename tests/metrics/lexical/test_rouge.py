@@ -1,6 +1,4 @@
-import json
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from rouge_score.rouge_scorer import RougeScorer
 from tasks.metrics.lexical.rouge import Rouge
 from tasks.metrics.pairs import Pairs
 
-EVOUNA = Path(__file__).parents[4] / "shared" / "data" / "evouna" / "NQ.json"
 WORDS = ["the", "The", "cats", "cat", "running", "ran", "été", "-", "42", "ties", "İ"]
 TEXTS = st.one_of(st.text(max_size=20), st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join))
 PROFILES = {"rouge_score": False, "azure": False, "ragas": True}  # and whether it stems
@@ -174,16 +171,10 @@ def test_equals_rouge_score_on_random_texts(profile):
     assert_equals_rouge_score(texts[::2], texts[1::2], profile)
 
 
-@pytest.mark.skipif(not EVOUNA.exists(), reason=f"EVOUNA-NQ is not at {EVOUNA}")
 @pytest.mark.parametrize("profile", PROFILES)
-def test_equals_rouge_score_on_real_answers(profile):
-    rows = json.loads(EVOUNA.read_text())[::6]
-    systems = ["fid", "gpt35", "chatgpt", "gpt4", "newbing"]
-    pairs = [(row[f"answer_{s}"], row["golden_answer"]) for row in rows for s in systems]
-    responses, references = zip(*((answer, golden) for answer, golden in pairs if answer and golden), strict=True)
-
-    assert len(responses) > 2500
-    assert_equals_rouge_score(responses, references, profile)
+def test_equals_rouge_score_on_real_answers(real_pairs, profile):
+    assert len(real_pairs[0]) > 2500
+    assert_equals_rouge_score(*real_pairs, profile)
 
 
 def assert_equals_rouge_score(responses, references, profile):

@@ -98,16 +98,20 @@ def expect(params: Params) -> Contract:
             ),
         ],
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["candidate", "metric", "slice", "slice_value"])],
-        counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows_of_a_metric", column_B="rows_load")],
+        counts=[
+            gxe.ExpectColumnPairValuesToBeEqual(
+                column_A="rows_of_a_metric", column_B="rows_load", ignore_row_if="either_value_is_missing"
+            )
+        ],
     )
 
 
 def counts(table: pa.Table) -> dict[str, float]:
-    """Rows that a metric counts as measured, not asked or failed; the same for every metric, or their mean."""
+    """Rows that a metric counts as measured, not asked or failed: the mean of the metrics, NaN without any."""
     headlines = table.filter(pc.is_null(table["slice"]))
     metrics = len(headlines["metric"].unique())
     counted = sum(pc.sum(headlines[name]).as_py() or 0 for name in ("n", "n_not_asked", "n_failed"))
-    return {"rows_of_a_metric": counted / metrics if metrics else 0.0}
+    return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
 
 
 def _candidate_rows(candidate: Candidate, params: Aggregate) -> Iterator[Row]:

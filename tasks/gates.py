@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from functools import cache
+from math import isnan
 from typing import Any, Self
 
 import pandas as pd
@@ -93,7 +94,8 @@ def require(stage: str, checks: Sequence[Check], counts: dict[str, float]) -> No
 
 def to_json(checks: Sequence[Check], counts: dict[str, float]) -> str:
     """The validation report of a stage; the same tables give the same bytes."""
-    body = {"success": not any(each.failed for each in checks), "counts": counts}
+    known = {name: None if isnan(value) else value for name, value in counts.items()}
+    body = {"success": not any(each.failed for each in checks), "counts": known}
     return json.dumps(body | {"checks": [each.model_dump() for each in checks]}, indent=1, ensure_ascii=False) + "\n"
 
 

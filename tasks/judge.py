@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from tasks.contract import Contract
 from tasks.judging import ANSWERED, FAILED, STATUSES, rows_of, table_of
 from tasks.ledger.verdicts import Verdicts
-from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_RESPONSE, NOT_SAMPLED
+from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.catalogue import configure
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judge.similarity_judge import SimilarityJudge
@@ -121,7 +121,7 @@ def expect(params: Params) -> Contract:
     from great_expectations.expectations.row_conditions import Column as Cell
 
     keys, status = ["id", "candidate"], Cell("judge_status")
-    measured, unmeasured = [ANSWERED, EMPTY_RESPONSE], [NOT_SAMPLED, FILTERED, DISABLED, NO_RESPONSE]
+    measured, unmeasured = [ANSWERED, EMPTY_RESPONSE], [NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NO_RESPONSE]
     rows = [
         *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in [*keys, "judge_sampled", "judge_draws"]),
         gxe.ExpectColumnValuesToNotBeNull(column="judge_status"),
@@ -140,7 +140,7 @@ def expect(params: Params) -> Contract:
         column_B="failed",
         or_equal=True,
         notes="Too many calls failed. What was answered is kept in the ledger: run again, with "
-        "`python -m flows.evaluate --retry-failed` for replies that were no verdict; the limit is judge.max_unmeasured.",
+        "`python -m flows.evaluate --retry-failed` for replies that are no verdict; the limit is judge.max_unmeasured.",
     )
     return Contract(
         rows=rows,

@@ -51,7 +51,8 @@ def score_table(
     meaning: dict[str, Any] = {}
     for metric in metrics.values():
         columns |= _columns(metric, pairs)
-        meaning |= about_columns(metric, {**(facts or {}), **row_facts(rows.schema, reads_normalized=metric.reads_normalized)})
+        earlier = row_facts(rows.schema, reads_normalized=metric.reads_normalized)
+        meaning |= about_columns(metric, {**(facts or {}), **earlier})
     return describe(pa.table(columns), {"columns": meaning})
 
 

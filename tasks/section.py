@@ -33,7 +33,7 @@ class Section(BaseModel):
     def _truth_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
         kinds = _kinds(cls.model_fields[str(info.field_name)].annotation)
         if isinstance(value, bool) and bool not in kinds and (int in kinds or float in kinds):
-            raise ValueError("expected a number")
+            raise ValueError("expected text or a number" if str in kinds else "expected a number")
         return value
 
 

@@ -109,8 +109,9 @@ def test_a_stage_before_its_inputs_says_what_to_do(capsys: pytest.CaptureFixture
     assert "dvc repro" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("project")
 def test_a_server_that_is_down_is_status_75_for_those_who_try_again(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def unreachable(_: str) -> None:
         raise ServerError("http://127.0.0.1:1: no connection")

@@ -72,7 +72,7 @@ class Chat:
         self._key = _key(endpoint.api_key_env)
         self._lock = threading.Lock()
         self._settled = False
-        self._fatal: str | None = None
+        self._fatal: ModelError | None = None
         self._format = 0
         self._dropped: set[str] = set()
 
@@ -85,7 +85,7 @@ class Chat:
         except (_RefusedError, _UnreachableError) as problem:
             return self._nothing(str(problem), 0.0, 1)
         except ModelError as error:
-            self._fatal = str(error)
+            self._fatal = error
             raise
 
     def _first(
@@ -96,7 +96,7 @@ class Chat:
             return None
         with self._lock:
             if self._fatal:
-                raise ModelError(self._fatal)
+                raise self._fatal
             return None if self._settled else self._negotiate(messages, schema, options)
 
     def _negotiate(self, messages: list[dict[str, str]], schema: Mapping[str, Any], options: dict[str, Any]) -> Reply:

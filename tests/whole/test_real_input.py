@@ -43,10 +43,11 @@ def test_every_real_row_is_scored_or_accounted_for(project: Any, sample: list[di
     assert document["dataset"]["rejected"] == 5
     for system in SYSTEMS:
         answered = sum(row[f"answer_{system}"] is not None for row in sample if row["golden_answer"])
+        judged = sum(row[f"judge_{system}"] is not None for row in sample if row["golden_answer"])
         metrics = document["candidates"][system]
         assert {entry["n"] for name, entry in metrics.items() if name not in {"label", "meaning_match"}} == {answered}
         assert metrics["f1"]["n_failed"] == len(sample) - 1 - answered
-        assert metrics["label"]["n"] == sum(row[f"judge_{system}"] is not None for row in sample if row["golden_answer"])
+        assert metrics["label"]["n"] == judged
         improper = metrics["f1"]["slices"]["improper"]
         assert improper["true"]["n"] + improper["false"]["n"] == answered
     assert "newbing" in project.read("reports/index.html")

@@ -1,6 +1,7 @@
 """What every section of params.yaml is: a frozen model that refuses unknown options and hides no defaults."""
 
 import json
+import re
 from difflib import get_close_matches
 from typing import Annotated, Any, get_args
 
@@ -59,7 +60,8 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
     if kind in UNION_MEMBERS and loc[-1:] == (UNION_MEMBERS[kind],):  # of a union, each member complains
         return f"{'.'.join([path, *map(str, loc[:-1])])}: expected a single value, found {shown(error['input'])}"
     named = loc[-1:] == ("[key]",)
-    where = ".".join([path, *map(str, loc[:-1] if named else loc)])
+    about = (loc[:-1] if named else loc) or _first_named(model, error["msg"])
+    where = ".".join([path, *map(str, about)])
     if error["type"] == "extra_forbidden":
         allowed = sorted(_model_at(model, error["loc"][:-1]).model_fields)
         near = get_close_matches(str(error["loc"][-1]), allowed, n=1)
@@ -76,6 +78,11 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
     for subject in ("Input", "String", "Dictionary"):
         problem = problem.removeprefix(f"{subject} ")
     return f"{where}: {'the name ' if named else ''}{problem}{given}"
+
+
+def _first_named(model: type[BaseModel], message: str) -> tuple[str, ...]:
+    """The option that a rule over the whole section complains of: the first its message names."""
+    return tuple(word for word in re.findall(r"\w+", message) if word in model.model_fields)[:1]
 
 
 def _kinds(annotation: Any) -> list[Any]:

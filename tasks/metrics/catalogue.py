@@ -6,17 +6,16 @@ A module whose name begins with an underscore is no metric; every other one defi
 import importlib
 import inspect
 import pkgutil
-import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from tasks.errors import ParamsError
 from tasks.metrics.base import Metric
+from tasks.section import explain
 
 _HERE = Path(__file__).parent
 
@@ -69,32 +68,12 @@ def configure(family: str, name: str, options: Mapping[str, Any] | None) -> Metr
     try:
         return cls.model_validate(dict(options or {}))
     except ValidationError as error:
-        problems = (_problem(f"{family}.{name}", cls, details) for details in error.errors())
-        raise ParamsError("\n".join(problems)) from None
+        raise ParamsError(explain(error, cls, f"{family}.{name}")) from None
 
 
 def _modules(folder: Path) -> Iterable[str]:
     found = pkgutil.iter_modules([str(folder)])
     return (module.name for module in found if not module.name.startswith("_"))
-
-
-def _problem(path: str, cls: type[Metric], details: ErrorDetails) -> str:
-    what = details["msg"].removeprefix("Value error, ")
-    option = ".".join(map(str, details["loc"])) or _first_named(cls, what)
-    where = f"{path}.{option}" if option else path
-    if details["type"] == "extra_forbidden":
-        return f"{where}: {_unknown('option', option, list(cls.model_fields))}"
-    if details["type"] == "literal_error":
-        values = get_args(cls.model_fields[option].annotation)
-        return f"{where}: unknown value {details['input']!r}; allowed: {', '.join(map(str, values))}"
-    if details["type"] == "value_error":
-        return f"{where}: {what}"
-    return f"{where}: {details['input']!r} given; allowed: {what.removeprefix('Input should be ')}"
-
-
-def _first_named(cls: type[Metric], message: str) -> str:
-    """The option that a rule over the whole metric complains of: the first its message names."""
-    return next((word for word in re.findall(r"\w+", message) if word in cls.model_fields), "")
 
 
 def _unknown(kind: str, name: str, allowed: list[str]) -> str:

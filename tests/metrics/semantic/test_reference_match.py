@@ -56,7 +56,7 @@ def test_a_row_without_references_or_response_is_not_measured():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"aggregation": "median"}, r"aggregation: unknown value 'median'; allowed: max, mean"),
+        ({"aggregation": "median"}, r"aggregation: should be 'max' or 'mean' .given: 'median'"),
         ({"references": []}, r"references"),
         ({"references": ["x", " "]}, r"references: a reference is blank"),
     ],

@@ -1,16 +1,24 @@
 """What the README says of metrics is what the code does."""
 
+import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tasks.metrics import accuracy, score
 from tasks.metrics.catalogue import families, metric_class, names
+from tasks.statistics import Estimate, mean_interval
 
 README = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
 ROWS = {cells[1].strip(" `"): cells for line in README.splitlines() if len(cells := line.split("|")) == 7}
+SYSTEMS = {"fid", "gpt35", "chatgpt", "gpt4", "newbing"}
 METRICS = [(family, name) for family in families() for name in names(family)]
+
+
+def shown(estimate: Estimate) -> str:
+    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
 @pytest.mark.parametrize(("family", "name"), METRICS)
@@ -38,6 +46,23 @@ def test_the_lines_of_python_give_the_numbers_beside_them() -> None:
 def test_every_named_profile_belongs_to_a_metric(profile: str) -> None:
     assert f"`{profile}`" in README
     assert any(profile in metric_class(family, name).profiles for family, name in METRICS)
+
+
+def test_the_table_of_real_answers(evouna: Path) -> None:
+    asked = [row for row in json.loads(evouna.read_text(encoding="utf-8")) if not row["improper"]]
+    head = next(line for line in README.splitlines() if line.startswith("| system |"))
+    metrics = re.findall(r"`(\w+)`", head)
+    systems = {row[0]: row[1:] for line in README.splitlines() if (row := line.strip("| ").split(" | "))[0] in SYSTEMS}
+
+    for system, (people, *cells) in systems.items():
+        verdicts = [row[f"judge_{system}"] for row in asked if row[f"judge_{system}"] is not None]
+        assert people == shown(mean_interval(np.array(verdicts, dtype=np.float64)))
+        answers = [row[f"answer_{system}"] for row in asked]
+        keys = [[part.strip() for part in row["golden_answer"].split("/") if part.strip()] for row in asked]
+        for metric, cell in zip(metrics[:-1], cells, strict=False):  # the last one takes minutes of embedding
+            scores = score(metric, answers, keys)
+            assert cell == shown(mean_interval(scores[~np.isnan(scores)]))
+    assert set(systems) == SYSTEMS
 
 
 @pytest.mark.parametrize("path", re.findall(r"\]\((?!http)([^)]+)\)", README))

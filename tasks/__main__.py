@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 
 from tasks.errors import GoldmeterError, ServerError
-from tasks.pipeline import stages
 
 USER_ERROR = 2
 TRY_LATER = 75
@@ -34,6 +33,11 @@ def main(arguments: Sequence[str]) -> int:
     except GoldmeterError as error:
         print(f"error: {error}", file=sys.stderr)
         return TRY_LATER if isinstance(error, ServerError) else USER_ERROR
+    except ModuleNotFoundError as error:
+        print(
+            f"error: {error}; activate the environment: . .venv/bin/activate (`make setup`)", file=sys.stderr
+        )
+        return USER_ERROR
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"error: {where}{error.strerror or error}", file=sys.stderr)
@@ -48,6 +52,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from tasks.pipeline import stages  # needs the environment
+
     parser = argparse.ArgumentParser(prog="python -m tasks", description="Run one stage of dvc.yaml.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for stage in stages().values():

@@ -1,6 +1,7 @@
 """The runner on small data: atomic, gated, and the same bytes whatever the parts and workers."""
 
 import json
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -107,6 +108,16 @@ def test_a_typo_anywhere_stops_the_first_stage(project: Path, capsys: pytest.Cap
 def test_a_stage_before_its_inputs_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["normalize"]) == 2
     assert "dvc repro" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("project")
+def test_outside_of_its_environment_it_says_how_to_get_in(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "tasks.pipeline", None)  # an import of it fails, as that of yaml would
+
+    assert main(["load"]) == 2
+    assert "activate" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("project")

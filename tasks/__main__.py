@@ -34,9 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return TRY_LATER if isinstance(error, ServerError) else USER_ERROR
     except ModuleNotFoundError as error:
-        print(
-            f"error: {error}; activate the environment: . .venv/bin/activate (`make setup`)", file=sys.stderr
-        )
+        print(f"error: {error}; activate the environment: . .venv/bin/activate (`make setup`)", file=sys.stderr)
         return USER_ERROR
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

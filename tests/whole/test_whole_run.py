@@ -2,6 +2,8 @@
 
 import json
 import random
+from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -10,20 +12,8 @@ from tasks.pipeline import stages
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("whole_run")]
 
-METRIC = '''"""Share of the reference's characters that stand in the response."""
-
-import numpy as np
-
-from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.pairs import Pairs
-
-
-class CharacterRecall(MeanMetric):
-    def pair_scores(self, pairs: Pairs) -> Floats:
-        texts = zip(pairs.rows, pairs.reference_texts, strict=True)
-        shares = [np.mean([c in (pairs.response_texts[i] or "") for c in reference]) for i, reference in texts]
-        return np.array(shares).reshape(-1, 1)
-'''
+GUIDE = Path(__file__).parents[2].joinpath(".github/CONTRIBUTING.md").read_text(encoding="utf-8")
+METRIC = dedent(GUIDE.split("```python\n")[1].split("```")[0])
 
 
 def metrics(project: Any) -> Any:

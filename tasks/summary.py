@@ -49,6 +49,8 @@ def show() -> None:
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False)
     if metrics := rows():
         console.print(table(metrics))
+    else:
+        console.print("no numbers yet: `dvc repro` makes them")
     if REPORT.exists():
         console.print(f"report: {REPORT}")
 

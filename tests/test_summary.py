@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from tasks import summary
@@ -40,6 +41,16 @@ def test_what_is_missing_is_counted_beside_what_is_measured(tmp_path: Path) -> N
 
 def test_without_a_run_there_are_no_rows(tmp_path: Path) -> None:
     assert summary.rows(tmp_path / "metrics.json") == []
+
+
+def test_before_any_run_it_says_how_to_make_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    summary.show()
+
+    assert "dvc repro" in capsys.readouterr().out
 
 
 def test_the_table_has_a_column_per_candidate(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 def sample(evouna: Path) -> list[dict[str, Any]]:
     """Sixty questions, the one without an answer key, and some that a system did not answer."""
     rows = json.loads(evouna.read_text(encoding="utf-8"))
-    unanswered = [row for row in rows if row["answer_newbing"] is None]
+    unanswered = [row for row in rows[60:] if row["answer_newbing"] is None and row["golden_answer"]]
     return [*rows[:60], *[row for row in rows if row["golden_answer"] is None], *unanswered[:5]]
 
 
@@ -33,7 +33,7 @@ def test_every_real_row_is_scored_or_accounted_for(project: Any, sample: list[di
         "slices": ["improper"],
     }
     params["load"]["max_rejected"] = 0.05
-    params["aggregate"]["max_unmeasured"] = 0.2
+    params["aggregate"]["max_unmeasured"] = 0.5
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
 
     project.run("dvc", "repro")

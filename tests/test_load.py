@@ -236,8 +236,8 @@ def test_equal_input_and_references_are_an_error():
     values = [PARIS, PARIS | {"q": "?"}, PARIS | {"ref": "other"}, PARIS | {"id": "9", "a": "x"}]
 
     assert refusal(values, id=None) == (
-        "answers.jsonl, line 4: the same input and references, so the same candidates, as in answers.jsonl, line 1; "
-        "remove one, or name a column of unique ids in dataset.id"
+        "answers.jsonl, line 4: 'Capital of France?': the same input and references, so the same candidates, "
+        "as in answers.jsonl, line 1; remove one, or name a column of unique ids in dataset.id"
     )
 
 

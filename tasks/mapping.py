@@ -205,8 +205,8 @@ def _twice(earlier: Record, record: Record, dataset: "Dataset") -> DataError:
     what = (
         f"the id {_shown(record.values.get(dataset.id))} (dataset.id: {dataset.id}) stands here and in"
         if dataset.id
-        else f"{_shown(record.values.get(dataset.input or ''))}: the same input and references, so the same candidates, "
-        "as in"
+        else f"{_shown(record.values.get(dataset.input or ''))}: the same input and references, so the same "
+        "candidates, as in"
     )
     help_ = "make ids unique" if dataset.id else "remove one, or name a column of unique ids in dataset.id"
     return DataError(f"{record.file}, line {record.line}: {what} {earlier.file}, line {earlier.line}; {help_}")

@@ -21,6 +21,7 @@ from tests.judge_server import JudgeServer, completion, problem, question, servi
 
 KEY = "sk-canary-4f9c1e7d2b"
 HOW = Asking(concurrency=4, timeout=10, retries=2, retry_failed=False)
+IN_ORDER = HOW.model_copy(update={"concurrency": 1})
 OPTIONS: dict[str, Any] = {
     "provider": "openai",
     "model": "judge",
@@ -69,11 +70,11 @@ def rows(folder: Path, *parts: list[tuple[str, str | None]]) -> Parts:
     return Parts(folder)
 
 
-def judged(parts: Parts, options: Params, store: Path, evidence: Path | None = None) -> pa.Table:
+def judged(parts: Parts, options: Params, store: Path, evidence: Path | None = None, how: Asking = HOW) -> pa.Table:
     with Verdicts(store) as ledger:
         if evidence:
             ledger.take_in(evidence)
-        tables = [each["judge"] for each in judge(parts, options, ledger, HOW)]
+        tables = [each["judge"] for each in judge(parts, options, ledger, how)]
         if evidence:
             ledger.write_evidence(evidence)
     return pa.concat_tables(tables)
@@ -388,7 +389,7 @@ def test_what_the_server_does_not_support_is_left_out_once(server: JudgeServer, 
 def test_one_refused_request_fails_one_row(server: JudgeServer, tmp_path: Path) -> None:
     server.script = lambda body: problem(400, "too long") if "q5" in str(body) else completion(verdict(body))
 
-    table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+    table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", how=IN_ORDER)
 
     assert column(table, "judge_status").count("failed") == 1
     assert column(table, "meaning_match_reason")[4] == "HTTP 400: too long"
@@ -398,7 +399,7 @@ def test_a_row_whose_only_question_failed_says_why(server: JudgeServer, tmp_path
     server.script = lambda body: problem(400, "too long") if "q2" in str(body) else completion(verdict(body))
     options = params(server, meaning_match=None, similarity_judge={})
 
-    table = judged(rows(tmp_path / "rows", ROWS[:3]), options, tmp_path / "store")
+    table = judged(rows(tmp_path / "rows", ROWS[:3]), options, tmp_path / "store", how=IN_ORDER)
 
     assert column(table, "judge_status") == ["answered", "failed", "no response"]
     assert column(table, "meaning_match_reason") == [None, "HTTP 400: too long", "no response"]

@@ -113,8 +113,11 @@ class Metric(BaseModel):
             (pairs.unreferenced & self.needs_references, {"unmeasured": NO_REFERENCE}),
             (pairs.blank, {"note": EMPTY_RESPONSE}),
         )
-        reasons = [(rows, json.dumps(reason)) for rows, reason in cases]
-        return [next((reason for rows, reason in reasons if rows[i]), None) for i in range(len(pairs))]
+        notes: list[str | None] = [None] * len(pairs)
+        for rows, reason in reversed(cases):
+            for row in np.flatnonzero(rows):
+                notes[row] = json.dumps(reason)
+        return notes
 
     def texts(self, pairs: Pairs) -> list[str]:  # noqa: ARG002 (most metrics need no vectors)
         """The texts whose vectors `stats` will ask for."""
@@ -199,8 +202,14 @@ def best_reference(scores: Floats, pairs: Pairs) -> NDArray[np.int64]:
     scores: shape (m,). Returns indices into the flat references; shape (n,).
     """
     best = np.full(len(pairs), -1, dtype=np.int64)
-    order = np.lexsort((-np.arange(len(scores)), np.where(np.isnan(scores), -np.inf, scores)))
-    best[pairs.rows[order]] = order
+    if not len(scores):
+        return best
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    some = ~pairs.unreferenced
+    highest = np.full(len(pairs), -np.inf)
+    highest[some] = np.maximum.reduceat(known, pairs.offsets[:-1][some])
+    winners = np.flatnonzero(known == highest[pairs.rows])[::-1]
+    best[pairs.rows[winners]] = winners
     return best
 
 

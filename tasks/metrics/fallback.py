@@ -18,3 +18,9 @@ def token_fallback(tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
         response, reference = pairs.paired[j]
         scores[j] = response.casefold() == reference.casefold()
     return scores
+
+
+def with_fallback(scores: NDArray[np.float64], tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
+    """The scores, shape (m, columns), with the token fallback in every column where it applies."""
+    without_tokens = token_fallback(tokens, pairs)[:, None]
+    return np.where(np.isnan(without_tokens), scores, without_tokens)

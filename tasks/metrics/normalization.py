@@ -3,11 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import chain, pairwise
 from typing import Literal
-
-from tasks.metrics.pairs import Pairs
 
 Form = Literal["NFKC", "NFC", "none"]
 ARTICLES = frozenset({"a", "an", "the"})
@@ -34,15 +32,6 @@ def normalize(
     while (changed := once(text)) != text:
         text = changed
     return text
-
-
-def normalized_pairs(pairs: Pairs) -> list[tuple[str, str]]:
-    """`pairs.paired`, normalised: as the normalize stage did it, else by the defaults of `normalize`."""
-    if pairs.normalized is None:
-        form = lru_cache(maxsize=None)(normalize)
-        return [(form(response), form(reference)) for response, reference in pairs.paired]
-    responses, references = (texts.to_pylist() for texts in pairs.normalized)
-    return [(responses[row] or "", reference) for row, reference in zip(pairs.rows, references, strict=True)]
 
 
 def _once(text: str, *, unicode: Form, case: bool, punctuation: bool, articles: bool) -> str:

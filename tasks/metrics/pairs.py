@@ -3,36 +3,22 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.metrics.tokenizers import tokenizer
+from tasks.metrics.tokenizers import Tokenizer
+from tasks.metrics.tokens import Chunked, Ragged, chunked, tokens
 
 Embed = Callable[[Sequence[str]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class Ragged:
-    """Lists of token ids: row i is `ids[offsets[i]:offsets[i + 1]]`.
-
-    ids: shape (total,), int32. offsets: shape (rows + 1,), int64.
-    """
-
-    ids: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """The number of tokens of each row; shape (rows,)."""
-        return np.diff(self.offsets)
-
-
-@dataclass(frozen=True)
 class Tokens:
-    """Token ids of responses and references over one vocabulary.
+    """Token ids of responses and references over one vocabulary; both are rows of the same ids.
 
     responses: n rows (a missing response has no tokens); references: m rows, flat as `Pairs.reference_texts`.
     """
@@ -40,6 +26,11 @@ class Tokens:
     responses: Ragged
     references: Ragged
     vocabulary: list[str]
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """As kernels take them: ids, and the offsets of responses and of references into them."""
+        return self.responses.ids, self.responses.offsets, self.references.offsets
 
 
 @dataclass(frozen=True)
@@ -58,7 +49,8 @@ class Pairs:
     phrases: pa.Array | None = None
     normalized: tuple[pa.Array, pa.Array] | None = None
     embed: Embed | None = None
-    _tokens: dict[tuple[str, bool], Tokens] = field(default_factory=dict, repr=False, compare=False)
+    _tokens: dict[tuple[Tokenizer, bool], Tokens] = field(default_factory=dict, repr=False, compare=False)
+    _chunks: dict[bool, Chunked] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -96,18 +88,18 @@ class Pairs:
     @cached_property
     def reference_lists(self) -> list[list[str]]:
         """The references of each of the n rows."""
-        return [row or [] for row in self.references.to_pylist()]
+        return [self.reference_texts[start:stop] for start, stop in pairwise(self.offsets.tolist())]
 
     @cached_property
     def reference_texts(self) -> list[str]:
         """All m references, row after row."""
-        return list(chain.from_iterable(self.reference_lists))
+        return list(self.references.flatten().to_pylist())
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """Row i has the references `offsets[i]:offsets[i + 1]`; shape (n + 1,)."""
-        counts = np.fromiter(map(len, self.reference_lists), np.int64, len(self))
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        counts = pc.fill_null(pc.list_value_length(self.references), 0).to_numpy(zero_copy_only=False)
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
@@ -117,8 +109,8 @@ class Pairs:
     @cached_property
     def paired(self) -> list[tuple[str, str]]:
         """Each of the m references with its row's response before it, "" for a missing one."""
-        rows = zip(self.rows, self.reference_texts, strict=True)
-        return [(self.response_texts[row] or "", text) for row, text in rows]
+        responses = [text or "" for text in self.response_texts]
+        return list(zip([responses[row] for row in self.rows.tolist()], self.reference_texts, strict=True))
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
@@ -135,31 +127,17 @@ class Pairs:
         """Rows without a reference; shape (n,)."""
         return np.array(np.diff(self.offsets) == 0, dtype=np.bool_)
 
-    def tokens(self, name: str, *, lowercase: bool = False) -> Tokens:
-        """Interned tokens under the tokenizer `name`; each distinct text is tokenised once."""
-        if (name, lowercase) not in self._tokens:
-            self._tokens[name, lowercase] = _intern(self, name, lowercase=lowercase)
-        return self._tokens[name, lowercase]
+    def tokens(self, tokenizer: Tokenizer, *, lowercase: bool = False) -> Tokens:
+        """Token ids under a tokenizer; each distinct chunk of all texts is tokenised once."""
+        if (tokenizer, lowercase) not in self._tokens:
+            ids, vocabulary = tokens(self._chunked(ends=tokenizer.ends), tokenizer, lowercase=lowercase)
+            n = len(self)
+            responses, references = Ragged(ids.ids, ids.offsets[: n + 1]), Ragged(ids.ids, ids.offsets[n:])
+            self._tokens[tokenizer, lowercase] = Tokens(responses, references, vocabulary)
+        return self._tokens[tokenizer, lowercase]
 
-
-def _intern(pairs: Pairs, name: str, *, lowercase: bool) -> Tokens:
-    split = tokenizer(name)
-    vocabulary: dict[str, int] = {}
-    seen: dict[str, list[int]] = {}
-
-    def ids(text: str | None) -> list[int]:
-        if not text:
-            return []
-        if text not in seen:
-            tokens = split(text.lower() if lowercase else text)
-            seen[text] = [vocabulary.setdefault(token, len(vocabulary)) for token in tokens]
-        return seen[text]
-
-    responses, references = _ragged(map(ids, pairs.response_texts)), _ragged(map(ids, pairs.reference_texts))
-    return Tokens(responses, references, list(vocabulary))
-
-
-def _ragged(rows: "map[list[int]]") -> Ragged:
-    lists = list(rows)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)))])
-    return Ragged(np.fromiter(chain.from_iterable(lists), np.int32, int(offsets[-1])), offsets)
+    def _chunked(self, *, ends: bool) -> Chunked:
+        if ends not in self._chunks:
+            texts = pa.concat_arrays([self.responses, self.references.flatten()])
+            self._chunks[ends] = chunked(texts, ends=ends)
+        return self._chunks[ends]

@@ -1,14 +1,31 @@
 """Tokenizers by name: a text in, its tokens as a list of strings out."""
 
 import re
+import string
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated
 
 from pydantic import AfterValidator
 
-Tokenizer = Callable[[str], list[str]]
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """Gives a text's tokens; what stands between two blanks (0x20) of a text gives the same ones in every text.
+
+    ends: except at the ends of a text.
+    joins: texts joined by a word of lower-case letters, with blanks around it, give their tokens with it between.
+    """
+
+    split: Callable[[str], list[str]]
+    ends: bool = False
+    joins: bool = True
+
+    def __call__(self, text: str) -> list[str]:
+        """The tokens of the text."""
+        return self.split(text)
 
 
 def tokenizer(name: str) -> Tokenizer:
@@ -39,15 +56,23 @@ def mteval_13a(text: str) -> list[str]:
     for old, new in _MTEVAL_REPLACEMENTS:
         text = text.replace(old, new)
     text = f" {text} "
-    for pattern, replacement in _MTEVAL_SPLITS:
-        text = pattern.sub(replacement, text)
+    for pattern, padded in _MTEVAL_SPLITS:
+        text = _padded(text, pattern, padded)
     return text.split()
+
+
+def _padded(text: str, pattern: re.Pattern[str], group: int) -> str:
+    """The text with blanks around that group of each match: `re.sub` with a template, four times as fast."""
+    pieces = pattern.split(text)
+    every = 1 + pattern.groups
+    pieces[group::every] = [f" {piece} " for piece in pieces[group::every]]
+    return "".join(pieces)
 
 
 def mteval_13a_cjk(text: str) -> list[str]:
     """`mteval_13a`, then every Han, Hiragana and Katakana character by itself."""
     tokens = mteval_13a(text)
-    return tokens if text.isascii() else _CJK.sub(r" \g<0> ", " ".join(tokens)).split()
+    return _padded(" ".join(tokens), _CJK, 1).split() if _CJK.search(text) else tokens
 
 
 def treebank(text: str) -> list[str]:
@@ -79,6 +104,19 @@ def words(text: str) -> list[str]:
     return text.lower().translate(_WORD_CHARACTERS).split()
 
 
+def squad(text: str) -> list[str]:
+    """Lower-case words without ASCII punctuation, a, an and the.
+
+    Source: SQuAD's evaluate-v1.1.py, `normalize_answer`.
+    """
+    return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
+
+
+def squad_with_articles(text: str) -> list[str]:
+    """`squad`, but a, an and the stay."""
+    return text.lower().translate(_NO_PUNCTUATION).split()
+
+
 def rouge_score(text: str) -> list[str]:
     """[a-z0-9]+ of the lower-cased text.
 
@@ -88,15 +126,18 @@ def rouge_score(text: str) -> list[str]:
 
 
 TOKENIZERS: Mapping[str, Tokenizer] = {
-    "13a+cjk": mteval_13a_cjk,
-    "13a": mteval_13a,
-    "treebank": treebank,
-    "wordpunct": wordpunct,
-    "whitespace": whitespace,
-    "char": char,
-    "words": words,
-    "rouge_score": rouge_score,
+    "13a+cjk": Tokenizer(mteval_13a_cjk),
+    "13a": Tokenizer(mteval_13a),
+    "treebank": Tokenizer(treebank, ends=True),
+    "wordpunct": Tokenizer(wordpunct),
+    "whitespace": Tokenizer(whitespace),
+    "char": Tokenizer(char, joins=False),
+    "words": Tokenizer(words),
+    "rouge_score": Tokenizer(rouge_score),
 }
+
+SQUAD, SQUAD_WITH_ARTICLES = Tokenizer(squad), Tokenizer(squad_with_articles)
+"""Of the metric f1 alone."""
 
 _MTEVAL_REPLACEMENTS = (
     ("<skipped>", ""),
@@ -108,11 +149,14 @@ _MTEVAL_REPLACEMENTS = (
     ("&gt;", ">"),
 )
 _MTEVAL_SPLITS = (
-    (re.compile(r"([{-~\[-` -&(-+:-@/])"), r" \1 "),  # ASCII punctuation but ' , - .
-    (re.compile(r"([^0-9])([.,])"), r"\1 \2 "),  # period and comma, unless a digit stands before
-    (re.compile(r"([.,])([^0-9])"), r" \1 \2"),  # period and comma, unless a digit follows
-    (re.compile(r"([0-9])(-)"), r"\1 \2 "),  # dash after a digit
+    (re.compile(r"([{-~\[-`!-&(-+:-@/])"), 1),  # ASCII punctuation but ' , - .
+    (re.compile(r"([^0-9])([.,])"), 2),  # period and comma, unless a digit stands before
+    (re.compile(r"([.,])([^0-9])"), 1),  # period and comma, unless a digit follows
+    (re.compile(r"([0-9])(-)"), 2),  # dash after a digit
 )
+"""Patterns, and which of their groups gets blanks around it."""
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 _CJK_RANGES = (
@@ -139,7 +183,7 @@ _CJK_RANGES = (
 
 Source: Unicode 17, Scripts.txt, ScriptExtensions.txt and Blocks.txt (UAX #24).
 """
-_CJK = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _CJK_RANGES) + "]")
+_CJK = re.compile("([" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _CJK_RANGES) + "])")
 
 
 class _WordCharacters(dict[int, str]):

@@ -6,10 +6,14 @@ Source: Fellbaum 1998; morphology of morphy(7WN), as NLTK's WordNetCorpusReader 
 
 import gzip
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, compress, repeat
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tasks.errors import ModelError
 
@@ -44,6 +48,9 @@ _SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Endings and what replaces them; each rule is applied once, and the results found in the index count."""
 
+_ENDINGS = tuple({old for rules in _SUFFIXES.values() for old, _ in rules})
+"""A word without one of them has no lemma but itself, or is an exception."""
+
 Entries = Mapping[str, str]
 
 
@@ -72,6 +79,30 @@ class WordNet:
             for name in self.names[part].get(lemma, "").split()
         )
 
+    def related(self, stems: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The synonyms of each stem among the stems: those of stem i are `ids[offsets[i]:offsets[i + 1]]`, ascending.
+
+        stems: n different ones, lower-case. offsets: shape (n + 1,). ids: positions in `stems`.
+
+        >>> wordnet().related(["auto", "tree", "car"])
+        (array([0, 2, 3, 5]), array([0, 2, 1, 0, 2], dtype=int32))
+        """
+        n = len(stems)
+        ids = dict(zip(stems, range(n), strict=True))
+        inflected = [stem for stem in stems if stem.endswith(_ENDINGS)]
+        owners: list[int] = []
+        entries: list[str] = []
+        for part in PARTS_OF_SPEECH:
+            irregular = ids.keys() & self.exceptions[part].keys()
+            forms = [(ids[stem], lemma) for stem in chain(inflected, irregular) for lemma in self._lemmas(stem, part)]
+            found = list(map(self.names[part].get, chain(stems, (lemma for _, lemma in forms))))
+            owners += compress(chain(range(n), (i for i, _ in forms)), found)
+            entries += filter(None, found)
+        names = np.fromiter(map(ids.get, " ".join(entries).split(), repeat(-1)), np.int64)
+        owner = np.repeat(np.array(owners, np.int64), [entry.count(" ") + 1 for entry in entries])
+        pairs = np.unique((owner * n + names)[names >= 0])
+        return np.searchsorted(pairs, np.arange(n + 1) * n), (pairs % n).astype(np.int32)
+
     def _lemmas(self, word: str, part: str) -> Iterator[str]:
         yield word
         exceptions = self.exceptions[part].get(word)
@@ -90,8 +121,7 @@ def wordnet() -> WordNet:
 def read(path: Path) -> WordNet:
     """A table written by `render`; ModelError when it is missing or damaged."""
     try:
-        text = gzip.decompress(path.read_bytes()).decode()
-        tables = [_entries(block) for block in text.split("\n\n")]
+        tables = [_entries(line) for line in gzip.decompress(path.read_bytes()).decode().split("\n")]
         names, exceptions = tables[: len(PARTS_OF_SPEECH)], tables[len(PARTS_OF_SPEECH) :]
         return WordNet(
             dict(zip(PARTS_OF_SPEECH, names, strict=True)),
@@ -106,11 +136,15 @@ def read(path: Path) -> WordNet:
 
 
 def render(table: WordNet) -> bytes:
-    """The table as a file: a block of names per part of speech, then a block of exceptions for each."""
-    blocks = (tables[part] for tables in (table.names, table.exceptions) for part in PARTS_OF_SPEECH)
-    text = "\n\n".join("\n".join(f"{key} {value}" for key, value in sorted(block.items())) for block in blocks)
+    """The table as a file: a line of names per part of speech, then a line of exceptions for each.
+
+    A line is key, value, key, value …, separated by tabs: one split, the fastest way to a dict.
+    """
+    lines = (tables[part] for tables in (table.names, table.exceptions) for part in PARTS_OF_SPEECH)
+    text = "\n".join("\t".join(chain.from_iterable(sorted(line.items()))) for line in lines)
     return gzip.compress(text.encode(), 9, mtime=0)
 
 
-def _entries(block: str) -> Entries:
-    return {key: value for key, _, value in (line.partition(" ") for line in block.split("\n"))}
+def _entries(line: str) -> Entries:
+    fields = iter(line.split("\t"))
+    return dict(zip(fields, fields, strict=True))

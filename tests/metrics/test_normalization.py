@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.metrics import normalization
-from tasks.metrics.normalization import normalize, normalized_pairs
+from tasks.metrics.normalization import normalize
+from tasks.metrics.normalized import normalized_pairs
 from tasks.metrics.pairs import Pairs
 
 TRICKY = st.lists(

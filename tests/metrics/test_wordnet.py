@@ -1,14 +1,17 @@
 import os
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import nltk
+import numpy as np
 import pytest
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from scripts.build_wordnet import build
 from tasks.errors import ModelError
 from tasks.metrics import wordnet as module
+from tasks.metrics.stemmer import porter_stems
 from tasks.metrics.wordnet import PARTS_OF_SPEECH, TABLE, read, render, wordnet
 
 DICT = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))  # WordNet's own variable; Debian's wordnet-base
@@ -51,6 +54,39 @@ def expected(reader, word):
 )
 def test_synonyms_of_a_word(word, synonyms):
     assert wordnet().synonyms(word) == synonyms
+
+
+def test_related_stems_are_the_synonyms_that_are_in_the_vocabulary():
+    offsets, ids = wordnet().related(["xyzzy", "mice", "car", "mouse", "autos", "auto"])
+
+    assert (offsets.dtype, ids.dtype) == (np.int64, np.int32)
+    assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == [[], [3], [2, 5], [3], [2, 5], [2, 5]]
+
+
+@pytest.mark.parametrize("stems", [[], ["xyzzy"]])
+def test_a_vocabulary_without_known_stems_has_no_related_ones(stems):
+    offsets, ids = wordnet().related(stems)
+
+    assert offsets.tolist() == [0] * (len(stems) + 1)
+    assert ids.tolist() == []
+
+
+def test_related_stems_equal_the_synonyms_stem_by_stem():
+    table = wordnet()
+    lemmas = sorted({lemma for names in table.names.values() for lemma in names})[::7]
+    forms = [form for forms in table.exceptions.values() for form in forms]
+    endings = [old for rules in module._SUFFIXES.values() for old, _ in rules]
+    inflected = [lemma + ending for lemma in lemmas[::20] for ending in endings]
+    stems = list(dict.fromkeys([*porter_stems(lemmas), *lemmas, *forms, *inflected]))
+
+    position = {stem: i for i, stem in enumerate(stems)}
+
+    offsets, ids = table.related(stems)
+
+    assert len(stems) > 50_000
+    for stem, (start, end) in zip(stems, pairwise(offsets), strict=True):
+        expected = sorted(position[name] for name in table.synonyms(stem) if name in position)
+        assert ids[start:end].tolist() == expected, stem
 
 
 def test_the_table_holds_wordnet_3_0():

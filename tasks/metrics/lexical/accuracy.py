@@ -11,7 +11,8 @@ from pydantic import Field
 from rapidfuzz import fuzz
 
 from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.normalization import normalize, normalized_pairs
+from tasks.metrics.normalization import normalize
+from tasks.metrics.normalized import normalized_pairs
 from tasks.metrics.pairs import Pairs
 
 
@@ -114,4 +115,7 @@ class Accuracy(MeanMetric):
         else:
             form = lru_cache(maxsize=None)(self.comparable)
             compared = [(form(response), form(reference)) for response, reference in pairs.paired]
-        return [self.match(*both) for both in zip(pairs.paired, compared, strict=True)]
+        return [
+            NONE if response != reference and not self.fuzzy_match else self.match(raw, (response, reference))
+            for raw, (response, reference) in zip(pairs.paired, compared, strict=True)
+        ]

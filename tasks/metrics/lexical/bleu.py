@@ -13,9 +13,9 @@ from pydantic import Field
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.fallback import token_fallback
-from tasks.metrics.ngrams import Integers, clipped_matches, ngram_counts
+from tasks.metrics.ngrams import Integers, ngram_counts
 from tasks.metrics.pairs import Pairs, Tokens
-from tasks.metrics.tokenizers import TokenizerName
+from tasks.metrics.tokenizers import TokenizerName, tokenizer
 
 Flags = NDArray[np.bool_]
 Smoothing = Literal["none", "floor", "add-k", "exp", "method1", "method2", "method3", "method4"]
@@ -67,11 +67,13 @@ class Bleu(CorpusMetric):
 
     def stats(self, pairs: Pairs) -> Floats:
         """Matches and n-grams of each order, response length, closest reference length; shape (n, 2·max_order + 2)."""
-        tokens = pairs.tokens(self.tokenizer, lowercase=self.lowercase)
+        from tasks.kernels.ngrams import clipped_matches  # importing numba takes half a second
+
+        tokens = pairs.tokens(tokenizer(self.tokenizer), lowercase=self.lowercase)
         responses = tokens.responses.lengths
         rows = np.zeros((len(pairs), 2 * self.max_order + 2))
         rows[:, : self.max_order] = clipped_matches(
-            tokens, np.arange(len(pairs)), pairs.offsets[:-1], pairs.offsets[1:], self.max_order
+            *tokens.arrays, np.arange(len(pairs)), pairs.offsets[:-1], pairs.offsets[1:], self.max_order
         )
         counts = ngram_counts(responses, self.max_order)
         rows[:, self.max_order : -2] = np.maximum(counts, 1) if self.empty_orders else counts

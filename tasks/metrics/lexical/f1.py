@@ -3,20 +3,15 @@
 Source: Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", and its evaluate-v1.1.py.
 """
 
-import re
-import string
-from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tasks.metrics.base import Floats, MeanMetric
+from tasks.metrics.fallback import with_fallback
 from tasks.metrics.pairs import Pairs
-
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
+from tasks.metrics.tokenizers import SQUAD, SQUAD_WITH_ARTICLES
 
 
 class F1(MeanMetric):
@@ -32,14 +27,10 @@ class F1(MeanMetric):
     fallback: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        tokens = lru_cache(maxsize=None)(self._tokens)
-        return np.array([[self._f1(*pair, *map(tokens, pair))] for pair in pairs.paired]).reshape(-1, 1)
+        from tasks.kernels.overlap import overlaps  # importing numba takes half a second
 
-    def _f1(self, response: str, reference: str, had: Counter[str], wanted: Counter[str]) -> float:
-        if not had and not wanted:
-            return float(self.fallback and response.casefold() == reference.casefold())
-        return 2 * (had & wanted).total() / (had.total() + wanted.total())
-
-    def _tokens(self, text: str) -> Counter[str]:
-        text = text.lower().translate(_PUNCTUATION)
-        return Counter((_ARTICLES.sub(" ", text) if self.articles else text).split())
+        tokens = pairs.tokens(SQUAD if self.articles else SQUAD_WITH_ARTICLES)
+        common = overlaps(*tokens.arrays, pairs.rows, len(tokens.vocabulary))
+        lengths = tokens.responses.lengths[pairs.rows] + tokens.references.lengths
+        scores = (2 * common / np.maximum(lengths, 1))[:, None]
+        return with_fallback(scores, tokens, pairs) if self.fallback else scores

@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
-from tasks.metrics.ngrams import clipped_matches, ngram_counts
+from tasks.metrics.ngrams import ngram_counts
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.tokenizers import TokenizerName
+from tasks.metrics.tokenizers import TokenizerName, tokenizer
 
 Order = Annotated[int, Field(ge=1)]
 _AS_NLTK = {"tokenizer": "treebank", "fallback": False}
@@ -72,9 +72,11 @@ class Gleu(CorpusMetric):
 
     def _reference_stats(self, pairs: Pairs) -> Floats:
         """The statistics of each response with each of its references; shape (m, 2)."""
-        tokens = pairs.tokens(self.tokenizer, lowercase=self.lowercase)
+        from tasks.kernels.ngrams import clipped_matches  # importing numba takes half a second
+
+        tokens = pairs.tokens(tokenizer(self.tokenizer), lowercase=self.lowercase)
         each, orders = np.arange(len(pairs.rows)), slice(self.min_order - 1, None)
-        matches = clipped_matches(tokens, pairs.rows, each, each + 1, self.max_order)[:, orders].sum(axis=1)
+        matches = clipped_matches(*tokens.arrays, pairs.rows, each, each + 1, self.max_order)[:, orders].sum(axis=1)
         responses = ngram_counts(tokens.responses.lengths, self.max_order)[:, orders].sum(axis=1)
         references = ngram_counts(tokens.references.lengths, self.max_order)[:, orders].sum(axis=1)
         most = np.maximum(responses[pairs.rows], references)

@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import LCSseq
 
 from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.fallback import token_fallback
-from tasks.metrics.pairs import Pairs, Tokens
-from tasks.metrics.stemmer import porter_stem
-from tasks.metrics.tokenizers import TokenizerName
+from tasks.metrics.fallback import with_fallback
+from tasks.metrics.pairs import Pairs
+from tasks.metrics.stemmer import porter_stems
+from tasks.metrics.tokenizers import TokenizerName, tokenizer
 
 UNSTEMMED = 3  # tokens up to this length are compared as they are, as rouge-score does
 _AS_ROUGE_SCORE = {"tokenizer": "rouge_score", "fallback": False}
@@ -46,16 +45,17 @@ class Rouge(MeanMetric):
         return ("rouge_precision", "rouge_recall", "rouge_f1_score")
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        tokens = pairs.tokens(self.tokenizer)
-        common = common_subsequences(tokens, pairs.rows, _forms(tokens.vocabulary, stemmer=self.stemmer))
+        from tasks.kernels.subsequences import common_subsequences  # importing numba takes half a second
+
+        tokens = pairs.tokens(tokenizer(self.tokenizer))
+        ids, responses, references = tokens.arrays
+        forms = _forms(tokens.vocabulary, stemmer=self.stemmer)
+        common = common_subsequences(forms[ids], responses, references, pairs.rows, len(forms))
         precision = common / np.maximum(tokens.responses.lengths[pairs.rows], 1)
         recall = common / np.maximum(tokens.references.lengths, 1)
         f1 = 2 * precision * recall / np.where(common > 0, precision + recall, 1.0)
         scores = np.stack([precision, recall, f1], axis=1)
-        if self.fallback:
-            without_tokens = token_fallback(tokens, pairs)[:, None]
-            scores = np.where(np.isnan(without_tokens), scores, without_tokens)
-        return scores
+        return with_fallback(scores, tokens, pairs) if self.fallback else scores
 
     def signature_fields(self) -> dict[str, object]:
         return {
@@ -68,26 +68,11 @@ class Rouge(MeanMetric):
         }
 
 
-def common_subsequences(tokens: Tokens, rows: NDArray[np.int64], forms: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Length of the longest common subsequence of each reference and its row's response; shape (m,)."""
-    responses, references = tokens.responses, tokens.references
-    response_forms, reference_forms = forms[responses.ids].tolist(), forms[references.ids].tolist()
-    return np.fromiter(
-        (
-            LCSseq.similarity(
-                response_forms[responses.offsets[row] : responses.offsets[row + 1]],
-                reference_forms[references.offsets[j] : references.offsets[j + 1]],
-            )
-            for j, row in enumerate(rows)
-        ),
-        np.int64,
-        len(rows),
-    )
-
-
-def _forms(vocabulary: Sequence[str], *, stemmer: bool) -> NDArray[np.int64]:
+def _forms(vocabulary: Sequence[str], *, stemmer: bool) -> NDArray[np.int32]:
     """Equal numbers for tokens that count as equal; shape (vocabulary,)."""
-    forms: dict[str, int] = {}
-    lowered = (token.lower() for token in vocabulary)
-    compared = (porter_stem(token) if stemmer and len(token) > UNSTEMMED else token for token in lowered)
-    return np.array([forms.setdefault(form, len(forms)) for form in compared], np.int64)
+    compared = [token.lower() for token in vocabulary]
+    if stemmer:
+        stems = zip(compared, porter_stems(compared), strict=True)
+        compared = [stem if len(token) > UNSTEMMED else token for token, stem in stems]
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(form, len(numbers)) for form in compared], np.int32)

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.normalization import normalized_pairs
+from tasks.metrics.normalized import normalized_pairs
 from tasks.metrics.pairs import Pairs
 
 
@@ -27,10 +27,11 @@ class StringPresence(MeanMetric):
 
     def pair_scores(self, pairs: Pairs) -> Floats:
         compared = normalized_pairs(pairs) if self.normalize else pairs.paired
-        present = [self._present(*raw, *texts) for raw, texts in zip(pairs.paired, compared, strict=True)]
+        if not self.case_sensitive:
+            compared = [(response.casefold(), reference.casefold()) for response, reference in compared]
+        present = [reference in response for response, reference in compared]
+        for j, (response, reference) in enumerate(compared):
+            if not reference:
+                raw = pairs.paired[j]
+                present[j] = not response and raw[0].casefold() == raw[1].casefold()
         return np.array(present, np.float64)[:, None]
-
-    def _present(self, raw_response: str, raw_reference: str, response: str, reference: str) -> bool:
-        if not reference:
-            return not response and raw_response.casefold() == raw_reference.casefold()
-        return reference in response if self.case_sensitive else reference.casefold() in response.casefold()

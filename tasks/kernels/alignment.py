@@ -1,0 +1,124 @@
+"""METEOR's alignment: pairs the words of two texts by form, by stem and by synonym."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.kernels import compiled
+
+Integers = NDArray[np.int64]
+Ids = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+
+
+@compiled
+def alignments(
+    ids: Ids,
+    texts: Integers,
+    references: Integers,
+    rows: Integers,
+    forms: Ids,
+    stems: Ids,
+    offsets: Integers,
+    synonyms: Ids,
+) -> Integers:
+    """Words matched, and chunks of them, of each reference with text `rows[j]`; shape (m, 2).
+
+    Text i is `ids[texts[i]:texts[i + 1]]`, reference j `ids[references[j]:references[j + 1]]`. forms, stems: the
+    lower-case form and the stem of each id. Stem s has the synonyms `synonyms[offsets[s]:offsets[s + 1]]`.
+
+    Each stage goes through the text from its end, and gives each word the last free word that fits.
+    Source: NLTK 3.10 `translate.meteor_score`.
+    """
+    counts = np.zeros((len(rows), 2), np.int64)
+    partners, free = np.empty(longest(texts), np.int64), np.empty(longest(references), np.bool_)
+    lasts, befores = np.full(len(forms), -1, np.int64), np.empty(len(free), np.int64)
+    for j in range(len(rows)):
+        text, reference = ids[texts[rows[j]] : texts[rows[j] + 1]], ids[references[j] : references[j + 1]]
+        partners[: len(text)] = -1
+        free[: len(reference)] = True
+        matched = _match_equal(text, reference, forms, partners, free, lasts, befores)
+        if matched < min(len(text), len(reference)):
+            matched += _match_equal(text, reference, stems, partners, free, lasts, befores)
+        if matched < min(len(text), len(reference)):
+            matched += _match_related(text, reference, stems, offsets, synonyms, partners, free, lasts, befores)
+        counts[j] = matched, _chunks(partners[: len(text)])
+    return counts
+
+
+@compiled
+def _match_equal(
+    text: Ids, reference: Ids, forms: Ids, partners: Integers, free: Flags, lasts: Integers, befores: Integers
+) -> int:
+    """Match words of one form; returns how many."""
+    matched = 0
+    _list_free(reference, forms, free, lasts, befores)
+    for i in range(len(text) - 1, -1, -1):
+        form = forms[text[i]]
+        if partners[i] < 0 and lasts[form] >= 0:
+            _match(i, form, partners, free, lasts, befores)
+            matched += 1
+    lasts[forms[reference]] = -1
+    return matched
+
+
+@compiled
+def _match_related(
+    text: Ids,
+    reference: Ids,
+    stems: Ids,
+    offsets: Integers,
+    synonyms: Ids,
+    partners: Integers,
+    free: Flags,
+    lasts: Integers,
+    befores: Integers,
+) -> int:
+    """Match words with the last free word whose stem is one of their synonyms; returns how many."""
+    matched = 0
+    _list_free(reference, stems, free, lasts, befores)
+    for i in range(len(text) - 1, -1, -1):
+        if partners[i] >= 0:
+            continue
+        stem, latest = stems[text[i]], -1
+        for synonym in synonyms[offsets[stem] : offsets[stem + 1]]:
+            if lasts[synonym] >= 0 and (latest < 0 or lasts[synonym] > lasts[latest]):
+                latest = synonym
+        if latest >= 0:
+            _match(i, latest, partners, free, lasts, befores)
+            matched += 1
+    lasts[stems[reference]] = -1
+    return matched
+
+
+@compiled
+def _list_free(reference: Ids, forms: Ids, free: Flags, lasts: Integers, befores: Integers) -> None:
+    """Where each form stands last in the reference, and before each place the one before, free places only."""
+    for place in range(len(reference)):
+        if free[place]:
+            form = forms[reference[place]]
+            befores[place], lasts[form] = lasts[form], place
+
+
+@compiled
+def _match(i: int, form: int, partners: Integers, free: Flags, lasts: Integers, befores: Integers) -> None:
+    place = lasts[form]
+    partners[i], free[place], lasts[form] = place, False, befores[place]
+
+
+@compiled
+def _chunks(partners: Integers) -> int:
+    """How many runs of matches are adjacent and in order on both sides."""
+    chunks = 0
+    for i in range(len(partners)):
+        follows = i > 0 and partners[i - 1] >= 0 and partners[i - 1] == partners[i] - 1
+        chunks += partners[i] >= 0 and not follows
+    return chunks
+
+
+@compiled
+def longest(offsets: Integers) -> int:
+    """Length of the longest row."""
+    most = 0
+    for i in range(len(offsets) - 1):
+        most = max(most, offsets[i + 1] - offsets[i])
+    return most

@@ -1,0 +1,82 @@
+"""Cuts texts into chunks, which are the pieces between blanks, over Arrow's bytes."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.kernels import compiled
+
+Bytes = NDArray[np.uint8]
+Integers = NDArray[np.int64]
+
+INSIDE: Final = 0
+FIRST: Final = 1
+LAST: Final = 2
+_BLANK, _STOP, _APOSTROPHE = ord(" "), ord("."), ord("'")
+_ASCII = 0x7F
+_UNLIKE_INSIDE = np.frombuffer(b"\"'.", np.uint8)
+_CLOSING = np.frombuffer(b"])}>\"' \t\n\r\v\f\x1c\x1d\x1e\x1f", np.uint8)
+
+
+class Chunks(NamedTuple):
+    """Where chunks are: text i has those from `begins[i]` up to `begins[i + 1]`.
+
+    starts, stops: of each chunk's bytes; shape (total,). kinds: INSIDE, FIRST, LAST or FIRST + LAST; shape (total,).
+    begins: shape (n + 1,).
+    """
+
+    starts: Integers
+    stops: Integers
+    kinds: Bytes
+    begins: Integers
+
+
+@compiled
+def cut(data: Bytes, offsets: Integers, ends: bool) -> Chunks:  # noqa: FBT001 (a kernel has no keywords)
+    """The chunks of the UTF-8 texts `data[offsets[i]:offsets[i + 1]]`; offsets: shape (n + 1,).
+
+    ends: keep apart what an end of a text may give another meaning. FIRST is the chunk that its text starts with,
+    if that is with a quotation mark or a full stop. LAST goes to the end of its text, blanks included, from the last
+    chunk that is more than closing marks; only where that has a full stop, or the text ends with an apostrophe.
+    """
+    most = (len(data) + len(offsets)) // 2 + 1
+    starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
+    kinds, begins = np.empty(most, np.uint8), np.empty(len(offsets), np.int64)
+    total = 0
+    for text in range(len(offsets) - 1):
+        begins[text] = total
+        position, end = offsets[text], offsets[text + 1]
+        tail = _tail(data, position, end) if ends else end
+        while True:
+            while position < end and data[position] == _BLANK:
+                position += 1
+            if position == end:
+                break
+            is_first = ends and position == offsets[text] and data[position] in _UNLIKE_INSIDE
+            starts[total], kinds[total] = position, FIRST * is_first + LAST * (position == tail)
+            while position < end and (data[position] != _BLANK or starts[total] == tail):
+                position += 1
+            stops[total] = position
+            total += 1
+    begins[-1] = total
+    return Chunks(starts[:total], stops[:total], kinds[:total], begins)
+
+
+@compiled
+def _tail(data: Bytes, start: int, end: int) -> int:
+    """Where the chunk that is LAST starts; `end` where there is none."""
+    i = end - 1
+    while i >= start and (data[i] > _ASCII or _is_closing(data[i])):  # some marks that close are not ASCII
+        i -= 1
+    while i >= start and data[i] != _BLANK:
+        i -= 1
+    for j in range(i + 1, end):
+        if data[j] == _STOP or (data[j] == _APOSTROPHE and j == end - 1):
+            return i + 1
+    return end
+
+
+@compiled
+def _is_closing(byte: int) -> bool:
+    return byte in _CLOSING

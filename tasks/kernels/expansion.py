@@ -1,0 +1,30 @@
+"""Replaces each number of ragged rows by the ids that it stands for."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.kernels import compiled
+
+Integers = NDArray[np.int64]
+Ids = NDArray[np.int32]
+
+
+@compiled
+def expand(numbers: Ids, offsets: Integers, parts: Ids, starts: Integers, lengths: Integers) -> tuple[Ids, Integers]:
+    """Ids and offsets of rows in which number k stands for `parts[starts[k]:starts[k] + lengths[k]]`.
+
+    Row i is `numbers[offsets[i]:offsets[i + 1]]`; offsets: shape (n + 1,), as are those that are returned.
+    """
+    expanded_offsets = np.zeros(len(offsets), np.int64)
+    for i in range(len(offsets) - 1):
+        length = 0
+        for k in numbers[offsets[i] : offsets[i + 1]]:
+            length += lengths[k]
+        expanded_offsets[i + 1] = expanded_offsets[i] + length
+    ids = np.empty(expanded_offsets[-1], np.int32)
+    filled = 0
+    for k in numbers:
+        for j in range(starts[k], starts[k] + lengths[k]):
+            ids[filled] = parts[j]
+            filled += 1
+    return ids, expanded_offsets

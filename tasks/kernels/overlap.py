@@ -1,0 +1,30 @@
+"""Counts tokens that two texts have in common, each as often as both have it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.kernels import compiled
+
+Integers = NDArray[np.int64]
+Ids = NDArray[np.int32]
+
+
+@compiled
+def overlaps(ids: Ids, texts: Integers, references: Integers, rows: Integers, vocabulary: int) -> Integers:
+    """Tokens in common of each reference and text `rows[j]`; shape (m,).
+
+    Text i is `ids[texts[i]:texts[i + 1]]`, reference j `ids[references[j]:references[j + 1]]`; ids count from 0
+    to vocabulary - 1.
+    """
+    common = np.zeros(len(rows), np.int64)
+    left, stamps = np.zeros(vocabulary, np.int64), np.full(vocabulary, -1, np.int64)
+    for j in range(len(rows)):
+        for token in ids[references[j] : references[j + 1]]:
+            if stamps[token] != j:
+                stamps[token], left[token] = j, 0
+            left[token] += 1
+        for token in ids[texts[rows[j]] : texts[rows[j] + 1]]:
+            if stamps[token] == j and left[token] > 0:
+                left[token] -= 1
+                common[j] += 1
+    return common

@@ -1,0 +1,211 @@
+"""Porter's stemmer over the code points of a vocabulary; its rules are the table at the end.
+
+Source: Porter 1980, "An algorithm for suffix stripping"; NLTK 3.10 `stem.porter`, mode NLTK_EXTENSIONS, which it
+equals on any text: whatever is no vowel, such as a digit or a letter of another script, is a consonant.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.kernels import compiled
+
+Codes = NDArray[np.uint32]
+Integers = NDArray[np.int64]
+
+
+@compiled
+def stemmed(codes: Codes, separator: int, short: NDArray[np.bool_]) -> Codes:
+    """The stems of lower-case words; there and here a separator ends each of them, and stands nowhere else.
+
+    short: which words are left as they are, shape (words,).
+    """
+    stems = np.empty_like(codes)
+    read = written = 0
+    for i in range(len(short)):
+        word = stems[written:]
+        length = 0
+        while codes[read + length] != separator:
+            word[length] = codes[read + length]
+            length += 1
+        read += length + 1
+        if not short[i]:
+            length = _stem(word, length)
+        word[length] = separator
+        written += length + 1
+    return stems[:written]
+
+
+@compiled
+def _stem(word: Codes, length: int) -> int:
+    """Writes the stem over the first `length` letters, and says how long it is; so do `_replace` and `_restore`.
+
+    Of each step only the rule with the longest suffix counts: when its condition fails, no other is tried.
+    """
+    for step in range(N_STEPS):
+        rule = 0
+        node = step
+        for i in range(length - 1, -1, -1):
+            node = NEXT[node, word[i]] if word[i] < NEXT.shape[1] else 0
+            if node == 0:
+                break
+            if CONDITION[node] != NO_RULE:
+                rule = node
+        if rule and _holds(word, length, rule):
+            length = _replace(word, length, rule)
+            if CONDITION[rule] == WORD:
+                break
+            if CONDITION[rule] == VOWEL:
+                length = _restore(word, length)
+    return length
+
+
+@compiled
+def _holds(word: Codes, length: int, rule: int) -> bool:
+    """Whether the stem, which is what stands before the suffix, meets the rule's condition."""
+    condition = CONDITION[rule]
+    stem = length - CUT[rule]
+    measure = _measure(word, stem)
+    return (
+        condition == ALWAYS
+        or (condition == WORD and stem == 0)
+        or (condition == LETTER and stem == 1)
+        or (condition == MEASURE_1 and measure > 0)
+        or (condition == MEASURE_2 and measure > 1)
+        or (condition == VOWEL and (measure > 0 or (stem > 0 and not _is_consonant(word, stem - 1))))
+        or (condition == CONSONANT and stem > 1 and _is_consonant(word, stem - 1))
+        or (condition == LONG and (measure > 1 or (measure == 1 and not _ends_cvc(word, stem))))
+    )
+
+
+@compiled
+def _replace(word: Codes, length: int, rule: int) -> int:
+    start: int = length - CUT[rule]
+    end: int = start + ADDED[rule]
+    for i in range(start, end):
+        word[i] = REPLACEMENT[rule, i - start]
+    return end
+
+
+@compiled
+def _restore(word: Codes, length: int) -> int:
+    """Gives an end to what lost its -ed or -ing: conflat(ed) → conflate, fil(ing) → file, hopp(ing) → hop."""
+    before, last = word[length - 2 if length > 1 else 0], word[length - 1]
+    if (before, last) in AT_BL_IZ or (_measure(word, length) == 1 and _ends_cvc(word, length)):
+        word[length] = E
+        return length + 1
+    twice = before == last or (before, last) == STAR_D  # which NLTK reads as written, too
+    if length > 1 and twice and last not in L_S_Z and _is_consonant(word, length - 1):
+        word[length - 2] = last
+        return length - 1
+    return length
+
+
+@compiled
+def _measure(word: Codes, length: int) -> int:
+    """How often a consonant follows a vowel: Porter's m in [C](VC)^m[V]."""
+    measure = 0
+    consonant = False
+    for i in range(length):
+        after_consonant = consonant
+        consonant = word[i] not in A_E_I_O_U and not (word[i] == Y and after_consonant)
+        measure += consonant and i > 0 and not after_consonant
+    return measure
+
+
+@compiled
+def _is_consonant(word: Codes, i: int) -> bool:
+    """Of a run of y every other one is a vowel, beginning with the first after a consonant."""
+    first = i
+    while first > 0 and word[first] == Y:
+        first -= 1
+    return (word[first] not in A_E_I_O_U) == ((i - first) % 2 == 0)
+
+
+@compiled
+def _ends_cvc(word: Codes, length: int) -> bool:
+    """Consonant, vowel, consonant other than w, x, y; for NLTK also a vowel and a consonant that are all."""
+    vowel = length - 2
+    if vowel < 0 or _is_consonant(word, vowel) or not _is_consonant(word, vowel + 1):
+        return False
+    return vowel == 0 or (_is_consonant(word, vowel - 1) and word[vowel + 1] not in W_X_Y)
+
+
+def _letters(*texts: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(map(ord, text)) for text in texts)
+
+
+A_E_I_O_U, L_S_Z, W_X_Y, STAR_D = _letters("aeiou", "lsz", "wxy", "*d")
+AT_BL_IZ = _letters("at", "bl", "iz")
+E, Y = map(ord, "ey")
+
+NO_RULE, WORD, LETTER, ALWAYS, MEASURE_1, MEASURE_2, VOWEL, CONSONANT, LONG = range(9)
+"""The conditions that `_holds` tests."""
+
+STEPS: Mapping[str, Mapping[int, str]] = {
+    "irregular": {
+        WORD: "sky→sky skies→sky dying→die lying→lie tying→tie news→news inning→inning innings→inning outing→outing "
+        "outings→outing canning→canning cannings→canning howe→howe proceed→proceed exceed→exceed succeed→succeed"
+    },
+    "1a, four letters": {LETTER: "ies→ie"},
+    "1a": {ALWAYS: "sses→ss ies→i ss→ss s→"},
+    "1b, four letters": {LETTER: "ied→ie"},
+    "1b": {ALWAYS: "ied→i", MEASURE_1: "eed→ee", VOWEL: "ed→ ing→"},
+    "1c": {CONSONANT: "y→i"},
+    "2, first": {MEASURE_1: "alli→al"},
+    "2": {
+        MEASURE_1: "ational→ate tional→tion enci→ence anci→ance izer→ize bli→ble entli→ent eli→e ousli→ous ization→ize "
+        "ation→ate ator→ate alism→al iveness→ive fulness→ful ousness→ous aliti→al iviti→ive biliti→ble fulli→ful "
+        "l|ogi→og"
+    },
+    "3": {MEASURE_1: "icate→ic ative→ alize→al iciti→ic ical→ic ful→ ness→"},
+    "4": {
+        MEASURE_2: "al→ ance→ ence→ er→ ic→ able→ ible→ ant→ ement→ ment→ ent→ s|ion→ t|ion→ ou→ ism→ ate→ iti→ ous→ "
+        "ive→ ize→"
+    },
+    "5a": {LONG: "e→"},
+    "5b": {MEASURE_2: "l|l→"},
+}
+"""Step after step: under which condition which suffix is replaced. What stands before "|" is of the stem, and stays."""
+N_STEPS = len(STEPS)
+
+
+class _Rule(NamedTuple):
+    condition: int
+    cut: int
+    replacement: str
+
+
+def _rules(texts: Mapping[int, str]) -> Iterator[tuple[str, _Rule]]:
+    """Each suffix of a step, and its rule."""
+    for condition, text in texts.items():
+        for rule in text.split():
+            suffix, _, replacement = rule.partition("→")
+            yield suffix.replace("|", ""), _Rule(condition, len(suffix.rpartition("|")[2]), replacement)
+
+
+def _tree(rules: Mapping[tuple[int, str], _Rule]) -> tuple[Integers, Integers, Integers, Integers, Codes]:
+    """The rules by node. A node is the end of a suffix, and `NEXT[node, letter]` the end with one letter more, or 0.
+
+    The empty ends come first: a step is its own root.
+    """
+    ends = {(step, suffix[i:]) for step, suffix in rules for i in range(len(suffix) + 1)}
+    nodes = {end: node for node, end in enumerate(sorted(ends, key=lambda end: (len(end[1]), end)))}
+    following = np.zeros((len(nodes), 128), np.int64)
+    for (step, letters), node in nodes.items():
+        if letters:
+            following[nodes[step, letters[1:]], ord(letters[0])] = node
+    condition, cut, added = np.zeros((3, len(nodes)), np.int64)
+    replacement = np.zeros((len(nodes), 8), np.uint32)
+    for end, rule in rules.items():
+        node = nodes[end]
+        condition[node], cut[node], added[node] = rule.condition, rule.cut, len(rule.replacement)
+        replacement[node, : added[node]] = [ord(letter) for letter in rule.replacement]
+    return following, condition, cut, added, replacement
+
+
+NEXT, CONDITION, CUT, ADDED, REPLACEMENT = _tree(
+    {(step, suffix): rule for step, texts in enumerate(STEPS.values()) for suffix, rule in _rules(texts)}
+)

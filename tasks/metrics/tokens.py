@@ -1,0 +1,143 @@
+"""Texts as token ids: the chunks between blanks are numbered, and each distinct chunk is tokenised once."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tasks.metrics.tokenizers import Tokenizer
+
+Split = Callable[[str], list[str]]
+Integers = NDArray[np.int64]
+INSIDE, FIRST, LAST = 0, 1, 2  # kinds of chunks: tasks.kernels.chunks
+MARK = "qzx"
+"""Stands between chunks that are tokenised together; any word of lower-case letters would do."""
+JOINED = 1000
+"""Chunks that are tokenised together."""
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Lists of ids: row i is `ids[offsets[i]:offsets[i + 1]]`.
+
+    ids: int32. offsets: shape (rows + 1,), int64.
+    """
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of ids of each row; shape (rows,)."""
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True)
+class Chunked:
+    """Texts as the numbers of their chunks.
+
+    distinct: the text of each chunk. kinds: whether it is FIRST, LAST, both (the sum), or INSIDE.
+    """
+
+    texts: Ragged
+    distinct: list[str]
+    kinds: list[int]
+
+
+def chunked(texts: pa.Array, *, ends: bool) -> Chunked:
+    """The chunks of texts; null has none.
+
+    ends: chunks that may mean something else at an end of a text are kept apart from the same ones inside.
+    """
+    from tasks.kernels.chunks import cut  # importing numba takes half a second
+    from tasks.kernels.numbering import number
+
+    data, offsets = _utf8(texts)
+    chunks = cut(data, offsets, ends)
+    numbers, firsts = number(data, chunks.starts, chunks.stops, chunks.kinds)
+    places = zip(chunks.starts[firsts].tolist(), chunks.stops[firsts].tolist(), strict=True)
+    whole = data.tobytes()
+    distinct = [whole[start:stop].decode() for start, stop in places]
+    return Chunked(Ragged(numbers, chunks.begins), distinct, chunks.kinds[firsts].tolist())
+
+
+def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ragged, list[str]]:
+    """Token ids of the texts, and the vocabulary: the token of each id."""
+    from tasks.kernels.expansion import expand
+
+    split = _lowering(tokenizer.split) if lowercase else tokenizer.split
+    found, (starts, lengths) = list[str](), np.zeros((2, len(texts.distinct)), np.int64)
+    for chunks, here, counts in _split_all(texts, tokenizer, split):
+        starts[chunks], lengths[chunks] = len(found) + np.cumsum(counts) - counts, counts
+        found += here
+    vocabulary: dict[str, int] = {}
+    ids = np.array([vocabulary.setdefault(token, len(vocabulary)) for token in found], np.int32)
+    return Ragged(*expand(texts.texts.ids, texts.texts.offsets, ids, starts, lengths)), list(vocabulary)
+
+
+def _split_all(texts: Chunked, tokenizer: Tokenizer, split: Split) -> Iterator[tuple[list[int], list[str], Integers]]:
+    """Numbers of chunks, their tokens one chunk's after another's, and how many each has; every chunk once."""
+    if tokenizer.joins:
+        inside = list(map(_as_inside, texts.distinct, texts.kinds)) if tokenizer.ends else texts.distinct
+    else:
+        inside = [""] * len(texts.distinct)
+    plain = [k for k, text in enumerate(inside) if text.isascii() and text.isalnum()]
+    mixed = [k for k, text in enumerate(inside) if text and not (text.isascii() and text.isalnum())]
+    for group, split_block in ((plain, _split_plain), (mixed, _split_joined)):
+        for start in range(0, len(group), JOINED):
+            block = group[start : start + JOINED]
+            yield block, *split_block([inside[k] for k in block], split)
+    alone = [k for k, text in enumerate(inside) if not text]
+    kinds = texts.kinds if tokenizer.ends else [FIRST + LAST] * len(texts.kinds)
+    yield alone, *_flat(_split_alone(texts.distinct[k], kinds[k], split) for k in alone)
+
+
+def _as_inside(chunk: str, kind: int) -> str:
+    """What gives the same tokens inside a text as the chunk where it stands; nothing where that is hard to say."""
+    if kind == LAST and chunk[-1] == "." and chunk[-2:-1] not in {"", "."}:
+        return f"{chunk[:-1]} ."  # treebank: a full stop that ends the text is a token
+    return "" if kind else chunk
+
+
+def _split_plain(words: Sequence[str], split: Split) -> tuple[list[str], Integers]:
+    """Tokens of chunks that are likely one token each."""
+    found = split(" ".join(words))
+    return (found, np.ones(len(words), np.int64)) if len(found) == len(words) else _split_joined(words, split)
+
+
+def _split_joined(chunks: Sequence[str], split: Split) -> tuple[list[str], Integers]:
+    found = split(f" {MARK} ".join(["", *chunks, ""]))
+    marks = [i for i, token in enumerate(found) if token == MARK]
+    if len(marks) != len(chunks) + 1:  # a chunk has the mark inside
+        return _flat(_split_alone(chunk, INSIDE, split) for chunk in chunks)
+    return [token for token in found if token != MARK], np.diff(marks) - 1
+
+
+def _split_alone(chunk: str, kind: int, split: Split) -> list[str]:
+    """Tokens of a chunk where it stands."""
+    before, after = ("" if kind & FIRST else f"{MARK} "), ("" if kind & LAST else f" {MARK}")
+    found = split(f"{before}{chunk}{after}")
+    return found[bool(before) : len(found) - bool(after)]
+
+
+def _flat(rows: Iterable[list[str]]) -> tuple[list[str], Integers]:
+    each = list(rows)
+    return list(chain.from_iterable(each)), np.array([*map(len, each)], np.int64)
+
+
+def _lowering(split: Split) -> Split:
+    return lambda text: split(text.lower())
+
+
+def _utf8(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of texts and where each text begins, the end of the last included; null is empty."""
+    filled = pc.fill_null(texts, "").cast(pa.large_string())
+    if not len(filled):
+        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
+    _, offsets, data = filled.buffers()
+    begins = np.frombuffer(offsets, np.int64)[filled.offset : filled.offset + len(filled) + 1]
+    return np.frombuffer(data or b"", np.uint8), begins

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tasks import pipeline
 from tests.small_project import ROOT, ROWS, write
+
+settings.register_profile("untimed", deadline=None)  # the first call of a kernel compiles it
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from math import isfinite
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +19,10 @@ from tasks.errors import ParamsError
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import configure
 from tasks.section import Section, Share
-from tasks.statistics import Estimate, corpus_interval, mean_interval
 from tasks.tables import Parts
+
+if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
+    from tasks.statistics import Estimate
 
 WHOLE = True
 SCHEMA = pa.schema(
@@ -165,7 +167,7 @@ def _with_failed(
     return None if score is None else outermost(value, (value * n + score * failed) / (n + failed))
 
 
-def _estimate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Estimate:
+def _estimate(column: ScoreColumn, clusters: Any, params: Aggregate) -> "Estimate":
     """The mean of the rows, or the corpus score, with its interval."""
     about = column.about
     if column.stats is not None:
@@ -177,13 +179,17 @@ def _estimate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Estimate
     return _mean(column.values, clusters, tuple(about["bounds"]), params)
 
 
-def _mean(values: Floats, clusters: Any, bounds: Bounds, params: Aggregate) -> Estimate:
+def _mean(values: Floats, clusters: Any, bounds: Bounds, params: Aggregate) -> "Estimate":
+    from tasks.statistics import Estimate, mean_interval
+
     if _single(clusters):
         return Estimate(float(values.mean()), *bounds, len(values), "one cluster: no interval")
     return _noted(lambda: mean_interval(values, clusters, bounds, params.confidence, params.guarantee))
 
 
-def _corpus(stats: Floats, score: Any, clusters: Any, bounds: Bounds, params: Aggregate) -> Estimate:
+def _corpus(stats: Floats, score: Any, clusters: Any, bounds: Bounds, params: Aggregate) -> "Estimate":
+    from tasks.statistics import Estimate, corpus_interval
+
     if _single(clusters):
         return Estimate(float(score(stats.sum(0))), *bounds, len(stats), "one cluster: no interval")
     estimate = _noted(lambda: corpus_interval(stats, score, clusters, params.confidence, bounds))
@@ -194,7 +200,7 @@ def _single(clusters: Any) -> bool:
     return clusters is not None and len(set(clusters)) == 1
 
 
-def _noted(estimate: Callable[[], Estimate]) -> Estimate:
+def _noted(estimate: Callable[[], "Estimate"]) -> "Estimate":
     """The estimate, with what the statistics warned of in its method."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,20 +1,26 @@
 """Checks tables against their contracts with Great Expectations, part by part, and adds the results up."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from math import isnan
 from typing import Any, Self
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict
 
 from tasks.contract import Contract
 from tasks.errors import ContractError
+from tasks.lean_imports import import_when_touched, without
 
 KEYS = ("id", "candidate", "metric", "slice", "slice_value")
 """Columns that name a row, in any table."""
 SHOWN = 5
+BRIEFLY = {"result_format": "BASIC", "partial_unexpected_count": 0}
+IN_FULL = {"result_format": "COMPLETE", "return_unexpected_index_query": False}
 
 
 class Check(BaseModel):
@@ -49,32 +55,34 @@ class Check(BaseModel):
 
 
 def check(frame: pd.DataFrame, expectations: Sequence[Any]) -> list[Check]:
-    """Run expectations over a frame; one result each, in their order."""
+    """Run expectations over a frame; one result each. Rows are looked for only when one failed."""
     if not expectations:
         return []
-    import great_expectations as gx
+    outcomes = _validate(frame, expectations, BRIEFLY)
+    if not all(outcome["success"] for outcome in outcomes):
+        keys = [key for key in KEYS if key in frame.columns]
+        outcomes = _validate(frame, expectations, IN_FULL | {"unexpected_index_column_names": keys})
+    return [_check(outcome, len(frame)) for outcome in outcomes]
 
-    result = (
-        _whole_frame()
-        .get_batch({"dataframe": frame})
-        .validate(
-            gx.ExpectationSuite("contract", expectations=[*expectations]),
-            result_format={
-                "result_format": "COMPLETE",
-                "unexpected_index_column_names": [key for key in KEYS if key in frame.columns],
-                "return_unexpected_index_query": False,
-            },
-        )
-    )
-    return [_check(each.to_json_dict(), len(frame)) for each in result.results]
+
+def frame_of(table: pa.Table, expectations: Sequence[Any]) -> pd.DataFrame:
+    """What expectations ask of a table, and its keys; texts as categories, lists as their lengths.
+
+    Great Expectations hashes and copies all that it is given, several times.
+    """
+    asked = {name for expectation in expectations for name in _columns(expectation.configuration.kwargs)}
+    columns = {name: _compact(table[name]) for name in table.column_names if name in asked or name in KEYS}
+    frame: pd.DataFrame = pa.table(columns).to_pandas()
+    return frame
 
 
 def add_up(results: Iterable[list[Check]]) -> list[Check]:
     """The results of all parts, expectation by expectation."""
-    totals: list[Check] = []
-    for part in results:
-        totals = [a.plus(b) for a, b in zip(totals, part, strict=True)] if totals else part
-    return totals
+    totals: dict[tuple[str, str], Check] = {}
+    for each in chain.from_iterable(results):  # in any order: of a part, an expectation that raised stands first
+        key = (each.expectation, each.columns)
+        totals[key] = totals[key].plus(each) if key in totals else each
+    return [*totals.values()]
 
 
 def check_totals(contract: Contract, keys: pd.DataFrame, counts: dict[str, float]) -> list[Check]:
@@ -99,15 +107,50 @@ def to_json(checks: Sequence[Check], counts: dict[str, float]) -> str:
     return json.dumps(body | {"checks": [each.model_dump() for each in checks]}, indent=1, ensure_ascii=False) + "\n"
 
 
+def load_gx() -> Any:
+    """Great Expectations, imported without what no contract of ours uses: that is half of its time.
+
+    scipy.stats (its tests of distributions) and altair (its charts) are imported when something of them is touched;
+    SQLAlchemy, which it takes if it is there, is not there meanwhile.
+    """
+    for name in ("scipy.stats", "altair"):
+        import_when_touched(name)
+    with without("sqlalchemy"):
+        import great_expectations
+    return great_expectations
+
+
+def _validate(frame: pd.DataFrame, expectations: Sequence[Any], result_format: dict[str, Any]) -> list[dict[str, Any]]:
+    suite = load_gx().ExpectationSuite("contract", expectations=[*expectations])
+    batch = _whole_frame().get_batch({"dataframe": frame})
+    return [each.to_json_dict() for each in batch.validate(suite, result_format=result_format).results]
+
+
 @cache
 def _whole_frame() -> Any:
     """The batch definition "this frame, all of it", in a context that leaves nothing behind."""
-    import great_expectations as gx
-
-    context = gx.get_context(mode="ephemeral")
+    context = load_gx().get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     part = context.data_sources.add_pandas("table").add_dataframe_asset("part")
     return part.add_batch_definition_whole_dataframe("all")
+
+
+def _columns(kwargs: Any, name: str = "") -> Iterator[str]:
+    """The columns that an expectation, or the condition on its rows, names."""
+    if isinstance(kwargs, dict):
+        for inner, value in kwargs.items():
+            yield from _columns(value, name if inner == "name" else inner)
+    elif isinstance(kwargs, list):
+        for value in kwargs:
+            yield from _columns(value, name)
+    elif name.startswith("column"):
+        yield kwargs
+
+
+def _compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_string(column.type):
+        return column.dictionary_encode()
+    return pc.list_value_length(column) if pa.types.is_list(column.type) else column
 
 
 def _check(outcome: dict[str, Any], rows: int) -> Check:

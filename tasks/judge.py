@@ -130,7 +130,7 @@ def expect(params: Params) -> Contract:
     ]
     for metric in params.judge.metrics:
         name = metric.column
-        rows += _expect_meaning_match() if name == "meaning_match" else expect_metric(metric)
+        rows += expect_metric(metric, **({"pass_above": MAJORITY} if name == "meaning_match" else {}))
         rows += [
             gxe.ExpectColumnValuesToNotBeNull(column=name, row_condition=status.is_in(measured)),
             gxe.ExpectColumnValuesToBeNull(column=name, row_condition=status.is_in(unmeasured)),
@@ -147,23 +147,6 @@ def expect(params: Params) -> Contract:
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=keys)],
         counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_normalize"), few],
     )
-
-
-def _expect_meaning_match() -> list[Any]:
-    """As `expect_metric`, but a majority of draws passes."""
-    from great_expectations import expectations as gxe
-    from great_expectations.expectations.row_conditions import Column as Cell
-
-    score = Cell("meaning_match")
-    cases = {"pass": score > MAJORITY, "fail": score <= MAJORITY, "unmeasured": score.is_null()}
-    return [
-        gxe.ExpectColumnValuesToBeBetween(column="meaning_match", min_value=0, max_value=1),
-        gxe.ExpectColumnValuesToNotBeNull(column="meaning_match_result"),
-        *(
-            gxe.ExpectColumnValuesToBeInSet(column="meaning_match_result", value_set=[value], row_condition=case)
-            for value, case in cases.items()
-        ),
-    ]
 
 
 def _ask_missing(part: pa.Table, options: Judge, ledger: Verdicts, how: Asking) -> set[str]:

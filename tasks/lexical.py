@@ -8,6 +8,8 @@ from tasks.contract import Contract
 from tasks.scores import Metrics, expect_scores, pairs_of, score_table
 from tasks.section import Section
 
+PRELOAD = ("tasks.metrics.warm_up",)
+
 
 class Lexical(Metrics):
     """Metric → its options."""

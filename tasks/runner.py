@@ -7,13 +7,14 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import repeat
+from math import ceil
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import pandas as pd
 import pyarrow as pa
 
 from tasks import gates, params
@@ -27,6 +28,10 @@ from tasks.tables import Parts, write_part
 Written = Mapping[str, pa.Table | str]
 """What a stage makes of one part: table name → table, or path of a report → text."""
 
+ROWS_A_WORKER = 25_000
+"""Another process takes longer to start than fewer rows take to score."""
+THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""How many threads Arrow, BLAS and torch start, and how many numba."""
 AGAIN = "`dvc repro` brings it back, or makes it again"
 
 
@@ -46,8 +51,8 @@ def run(name: str) -> None:
             parts = _by_part(stage, workspace)
         checks, keys, counts = _gather(parts, stage)
         if hasattr(module, "expect"):
-            contract = module.expect(options)
-            checks = [*checks, *gates.check_totals(contract, keys, counts)]
+            contract = _contract(module, options)
+            checks = [*checks, *gates.check_totals(contract, gates.frame_of(keys, contract.keys), counts)]
             workspace.report(gates.to_json(checks, counts))
             try:
                 gates.require(name, checks, counts)
@@ -60,7 +65,7 @@ class _Part(NamedTuple):
     """What is kept of one written part."""
 
     checks: list[gates.Check]
-    keys: pd.DataFrame
+    keys: pa.Table
     counts: dict[str, float]
 
 
@@ -182,20 +187,43 @@ def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace) -> It
 
 def _by_part(stage: Stage, workspace: _Workspace) -> Iterator[_Part]:
     """Map a stage over the parts: in this process for one, in several for more."""
-    numbers = range(len(Parts(Path(DATA, stage.tables_read[0]))))
-    workers = min(params.run_params().workers or os.cpu_count() or 1, len(numbers))
-    jobs = (repeat(stage), numbers, repeat(workspace.folder))
-    if workers == 1:
+    parts = Parts(Path(DATA, stage.tables_read[0]))
+    jobs = (repeat(stage), range(len(parts)), repeat(workspace.folder))
+    workers = min(params.run_params().workers or cores(), len(parts), ceil(parts.rows / ROWS_A_WORKER))
+    if workers <= 1:
         yield from map(_one_part, *jobs)
         return
+    context = get_context("forkserver")
+    preload = getattr(import_module(f"tasks.{stage.name}"), "PRELOAD", ())
+    context.set_forkserver_preload(["tasks.expectations", f"tasks.{stage.name}", *preload, __name__])
     try:
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(_one_part, *jobs)
+        with _threads_of(workers), ProcessPoolExecutor(workers, mp_context=context) as pool:
+            results = pool.map(_one_part, *jobs)
+            gates.load_gx()  # for the checks of the whole, while the workers work
+            yield from results
     except BrokenProcessPool:
         raise ParamsError(
             f"run.workers: one of {workers} processes was killed, likely for want of memory; set fewer, "
             "or smaller parts (load.part_rows)"
         ) from None
+
+
+@contextmanager
+def _threads_of(workers: int) -> Iterator[None]:
+    """Let what starts meanwhile run its share of threads on the cores, unless the user has said how many."""
+    share = str(max(1, cores() // workers))
+    added = {name: share for name in THREADS if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+def cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _one_part(stage: Stage, number: int, folder: Path) -> _Part:
@@ -214,23 +242,26 @@ def _one_part(stage: Stage, number: int, folder: Path) -> _Part:
 
 def _contract(module: Any, options: Any) -> Contract:
     expect: Callable[[Any], Contract] | None = getattr(module, "expect", None)
-    return expect(options) if expect else Contract()
+    if expect is None:
+        return Contract()
+    gates.load_gx()
+    return expect(options)
 
 
 def _examine(module: Any, contract: Contract, tables: Mapping[str, pa.Table], main: str | None) -> _Part:
     """Check the rows of one written part; keep its keys and counts."""
     counts: dict[str, float] = {f"rows_{name}": table.num_rows for name, table in tables.items() if name != main}
     if main is None or main not in tables:
-        return _Part([], pd.DataFrame(), counts)
+        return _Part([], pa.table({}), counts)
     table = tables[main]
     counts["rows"] = table.num_rows
     if hasattr(module, "counts"):
         counts |= module.counts(*tables.values())
     keys = [name for name in gates.KEYS if name in table.column_names] or table.column_names[:1]
-    return _Part(gates.check(table.to_pandas(), contract.rows), table.select(keys).to_pandas(), counts)
+    return _Part(gates.check(gates.frame_of(table, contract.rows), contract.rows), table.select(keys), counts)
 
 
-def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[gates.Check], pd.DataFrame, dict[str, float]]:
+def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[gates.Check], pa.Table, dict[str, float]]:
     """The checks, keys and counts of all parts."""
     kept = list(parts)
     counts: dict[str, float] = {"rows": 0}
@@ -239,7 +270,7 @@ def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[gates.Check], pd
             counts[name] = counts.get(name, 0) + value
     for table in stage.tables_read:
         counts.setdefault(f"rows_{table}", Parts(Path(DATA, table)).rows)
-    keys = pd.concat([part.keys for part in kept], ignore_index=True) if kept else pd.DataFrame()
+    keys = pa.concat_tables([part.keys for part in kept]) if kept else pa.table({})
     return gates.add_up(part.checks for part in kept), keys, counts
 
 

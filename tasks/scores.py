@@ -96,22 +96,21 @@ def expect_scores(metrics: Iterable[Metric]) -> Contract:
     )
 
 
-def expect_metric(metric: Metric) -> list[Any]:
-    """Scores of one metric within its bounds; its result consistent with score and threshold."""
+def expect_metric(metric: Metric, **passing: float) -> list[Any]:
+    """Scores of one metric within its bounds; its result follows from the score.
+
+    passing: pass_from or pass_above; the metric's threshold, or its highest score, if not given.
+    """
     from great_expectations import expectations as gxe
-    from great_expectations.expectations.row_conditions import Column
+
+    from tasks.expectations import ExpectResultToFollowFromScore
 
     low, high = metric.bounds
-    limit = high if metric.threshold is None else metric.threshold
-    score, result = Column(metric.column), f"{metric.column}_result"
-    cases = {"pass": score >= limit, "fail": score < limit, "unmeasured": score.is_null()}
+    passing = passing or {"pass_from": high if metric.threshold is None else metric.threshold}
+    score, result = metric.column, f"{metric.column}_result"
     return [
         *(gxe.ExpectColumnValuesToBeBetween(column=name, min_value=low, max_value=high) for name in metric.columns),
-        gxe.ExpectColumnValuesToNotBeNull(column=result),
-        *(
-            gxe.ExpectColumnValuesToBeInSet(column=result, value_set=[value], row_condition=condition)
-            for value, condition in cases.items()
-        ),
+        ExpectResultToFollowFromScore(column_A=score, column_B=result, **passing),
     ]
 
 

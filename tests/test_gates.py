@@ -3,13 +3,14 @@
 import json
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from great_expectations import expectations as gxe
 from great_expectations.expectations.row_conditions import Column
 
 from tasks.contract import Contract
 from tasks.errors import ContractError
-from tasks.gates import Check, add_up, check, check_totals, require, to_json
+from tasks.gates import Check, add_up, check, check_totals, frame_of, require, to_json
 
 ROWS = pd.DataFrame({"id": ["a", "b", "c"], "candidate": ["x", "x", "x"], "bleu": [0.2, 1.5, None]})
 WITHIN = gxe.ExpectColumnValuesToBeBetween(column="bleu", min_value=0, max_value=1)
@@ -36,6 +37,38 @@ def test_results_of_parts_are_added_up_and_the_first_rows_kept() -> None:
     [total] = add_up(parts)
 
     assert (total.checked, total.failed, total.first) == (6, 2, ("b/x", "e/x"))
+
+
+def test_parts_are_added_up_though_an_expectation_raised_in_one_of_them() -> None:
+    """Great Expectations puts what raised first, whatever its place."""
+    rules = [gxe.ExpectColumnValuesToNotBeNull(column="id"), WITHIN]
+
+    totals = add_up([check(ROWS, rules), check(ROWS.assign(bleu=["a", "b", "c"]), rules)])
+
+    assert {each.columns.split(",")[0]: each.failed for each in totals} == {"id": 0, "bleu": 2}
+
+
+def test_a_frame_holds_the_keys_and_what_is_asked_about_and_no_more() -> None:
+    columns = {"references": [["x"], None, []], "more": [1, 2, 3], "text": ["x", "y", None], "bleu": [0.5, 0.1, None]}
+    table = pa.table({"id": ["a", "b", "c"], **columns})
+    rule = gxe.ExpectColumnValuesToNotBeNull(
+        column="references", row_condition=(Column("bleu") < 1) & Column("text").is_not_null()
+    )
+
+    frame = frame_of(table, [rule])
+
+    assert list(frame) == ["id", "references", "text", "bleu"]
+    assert [each.first for each in check(frame, [rule])] == [("b",)]
+
+
+def test_a_frame_names_the_columns_of_every_kind_of_expectation() -> None:
+    table = pa.table({"a": [1], "b": [2], "c": [3], "d": [4]})
+    rules = [
+        gxe.ExpectColumnPairValuesToBeEqual(column_A="d", column_B="b"),
+        gxe.ExpectCompoundColumnsToBeUnique(column_list=["a", "b"]),
+    ]
+
+    assert list(frame_of(table, rules)) == ["a", "b", "d"]
 
 
 def test_a_key_that_stands_twice_is_found_across_parts() -> None:

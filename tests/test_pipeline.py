@@ -12,6 +12,7 @@ PLUMBING = {
     "tasks",  # environment variables
     "tasks.contract",  # what a contract is
     "tasks.errors",  # words
+    "tasks.expectations",  # what a contract may say
     "tasks.ledger",  # moves bytes; what they mean is in the keys
     "tasks.metrics",  # the public face in Python; no stage calls it
     "tasks.section",  # how params are checked

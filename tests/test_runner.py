@@ -1,7 +1,10 @@
 """The runner on small data: atomic, gated, and the same bytes whatever the parts and workers."""
 
 import json
+import os
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -9,7 +12,7 @@ import pytest
 
 from tasks.__main__ import main
 from tasks.errors import ContractError, GoldmeterError, ServerError
-from tasks.runner import run
+from tasks.runner import _threads_of, run
 from tests.small_project import ROWS, edit, files, write
 
 
@@ -35,7 +38,8 @@ def test_running_again_gives_the_same_bytes() -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_parts_and_workers_give_the_same_rows() -> None:
+def test_parts_and_workers_give_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.runner.ROWS_A_WORKER", 5)
     for stage in ("load", "normalize", "lexical"):
         run(stage)
     whole = pq.read_table("data/lexical").to_pylist()
@@ -46,6 +50,43 @@ def test_parts_and_workers_give_the_same_rows() -> None:
 
     assert len(files("data/lexical")) == 4
     assert pq.read_table("data/lexical").to_pylist() == whole
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("wanted", "part_rows", "rows_a_worker", "started"), [(8, 6, 5, 4), (2, 6, 5, 2), (8, 6, 20, 1)]
+)
+def test_as_many_processes_start_as_have_something_to_do(
+    wanted: int, part_rows: int, rows_a_worker: int, started: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools: list[int] = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, workers: int, **_: object) -> None:
+            pools.append(workers)
+            super().__init__(1)
+
+    monkeypatch.setattr("tasks.runner.ProcessPoolExecutor", Pool)
+    monkeypatch.setattr("tasks.runner.ROWS_A_WORKER", rows_a_worker)
+    edit(lambda p: (p["load"].update(part_rows=part_rows), p["run"].update(workers=wanted)))
+    run("load")
+
+    run("normalize")
+
+    assert (pools or [1]) == [started]
+
+
+def test_threads_are_shared_by_the_processes_unless_the_user_has_said_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.runner.cores", lambda: 8)
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+
+    with _threads_of(3):
+        code = "import os, pyarrow; print(os.environ['NUMBA_NUM_THREADS'], pyarrow.cpu_count())"
+        seen = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+    assert seen == "2 5\n"
+    assert "NUMBA_NUM_THREADS" not in os.environ
 
 
 def test_a_table_that_breaks_its_contract_is_not_written(project: Path) -> None:

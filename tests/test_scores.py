@@ -66,6 +66,6 @@ def test_the_contract_finds_results_that_do_not_follow_from_the_score() -> None:
         return [each.columns for each in check(frame.assign(**columns), expect_metric(metric)) if each.failed]
 
     assert broken() == []
-    assert broken(bleu_result=["fail", "fail", "unmeasured"]) == ["bleu_result, value_set pass where bleu >= 0.5"]
-    assert broken(bleu_result=["pass", "fail", None]) == ["bleu_result"]
+    for wrong in (["fail", "fail", "unmeasured"], ["pass", "fail", None], ["pass", "fail", "fail"], ["pass", "", "?"]):
+        assert broken(bleu_result=wrong) == ["bleu, bleu_result, pass_from 0.5"]
     assert broken(bleu=[1.0, 0.0, 2.0])[0].startswith("bleu, min_value 0.0, max_value 1.0")

@@ -129,7 +129,7 @@ def test_a_score_out_of_bounds_breaks_the_contract(evidence):
     failed = [each.columns for each in gates.check(frame, expect(params()).rows) if each.failed]
 
     assert len(failed) == 2
-    assert failed[0].startswith("semantic_similarity_result")
+    assert failed[0].startswith("semantic_similarity, semantic_similarity_result")
     assert failed[1].startswith("similarity")
 
 

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from tasks.reporting import words
 from tasks.reporting.charts import Distribution, colour, histogram
 from tasks.reporting.estimates import Metric, SliceTable
@@ -84,6 +82,8 @@ class Content(NamedTuple):
 
 def render(content: Content) -> str:
     """The page as one HTML file that needs nothing else; the same content gives the same bytes."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,

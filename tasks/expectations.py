@@ -1,0 +1,47 @@
+"""An expectation of our own, where Great Expectations' conditional ones cost ten times as much."""
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tasks.gates import load_gx
+
+load_gx()
+
+from great_expectations.execution_engine import PandasExecutionEngine  # noqa: E402, isort: skip
+from great_expectations.expectations.expectation import ColumnPairMapExpectation  # noqa: E402, isort: skip
+from great_expectations.expectations.metrics.map_metric_provider import (  # noqa: E402, isort: skip
+    ColumnPairMapMetricProvider,
+    column_pair_condition_partial,
+)
+
+
+class ExpectResultToFollowFromScore(ColumnPairMapExpectation):  # type: ignore[misc]
+    """Expect `pass` where the score (column_A) passes, `fail` where it does not, `unmeasured` where it is null.
+
+    pass_from: the lowest score that passes. pass_above: instead, the highest one that does not.
+    """
+
+    pass_from: float | None = None
+    pass_above: float | None = None
+    ignore_row_if: Literal["neither"] = "neither"
+    map_metric = "column_pair_values.result_follows_from_score"
+    success_keys = ("ignore_row_if", "mostly", "pass_from", "pass_above")
+
+
+class _ResultFollowsFromScore(ColumnPairMapMetricProvider):  # type: ignore[misc]
+    """Whether each row of two columns is as ExpectResultToFollowFromScore says."""
+
+    condition_metric_name = ExpectResultToFollowFromScore.map_metric
+    condition_value_keys = ("pass_from", "pass_above")
+
+    @column_pair_condition_partial(engine=PandasExecutionEngine)  # type: ignore[untyped-decorator]
+    def _pandas(
+        self, score: pd.Series, result: pd.Series, pass_from: float | None, pass_above: float | None, **_: object
+    ) -> NDArray[np.bool_]:
+        passes = score >= pass_from if pass_above is None else score > pass_above
+        due = {"pass": passes, "fail": score.notna() & ~passes, "unmeasured": score.isna()}
+        follows: NDArray[np.bool_] = np.any([(result == name) & rows for name, rows in due.items()], axis=0)
+        return follows

@@ -41,7 +41,7 @@ def alignments(
             matched += _match_equal(text, reference, stems, partners, free, lasts, befores)
         if matched < min(len(text), len(reference)):
             matched += _match_related(text, reference, stems, offsets, synonyms, partners, free, lasts, befores)
-        counts[j] = matched, _chunks(partners[: len(text)])
+        counts[j, 0], counts[j, 1] = matched, _chunks(partners[: len(text)])
     return counts
 
 
@@ -57,7 +57,7 @@ def _match_equal(
         if partners[i] < 0 and lasts[form] >= 0:
             _match(i, form, partners, free, lasts, befores)
             matched += 1
-    lasts[forms[reference]] = -1
+    _clear(reference, forms, lasts)
     return matched
 
 
@@ -86,7 +86,7 @@ def _match_related(
         if latest >= 0:
             _match(i, latest, partners, free, lasts, befores)
             matched += 1
-    lasts[stems[reference]] = -1
+    _clear(reference, stems, lasts)
     return matched
 
 
@@ -97,6 +97,12 @@ def _list_free(reference: Ids, forms: Ids, free: Flags, lasts: Integers, befores
         if free[place]:
             form = forms[reference[place]]
             befores[place], lasts[form] = lasts[form], place
+
+
+@compiled
+def _clear(reference: Ids, forms: Ids, lasts: Integers) -> None:
+    for place in range(len(reference)):
+        lasts[forms[reference[place]]] = -1
 
 
 @compiled

@@ -49,7 +49,10 @@ def number(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> Numb
         numbers[i] = slots[slot]
         if distinct == len(known):
             slots, known = _doubled(known)
-    return Numbered(numbers, known[:distinct, _FIRST].astype(np.int64))
+    firsts = np.empty(distinct, np.int64)
+    for k in range(distinct):
+        firsts[k] = known[k, _FIRST]
+    return Numbered(numbers, firsts)
 
 
 @compiled
@@ -84,9 +87,10 @@ def _slot(data: Bytes, start: np.uint64, stop: np.uint64, key: np.uint64, slots:
 def _doubled(known: Known) -> tuple[Slots, Known]:
     """Tables with twice the room."""
     slots, larger = np.full(4 * len(known), -1, np.int32), np.empty((2 * len(known), 4), np.uint64)
-    larger[: len(known)] = known
     mask = np.uint64(len(slots) - 1)
     for number in range(len(known)):
+        for column in range(4):
+            larger[number, column] = known[number, column]
         slot = known[number, _KEY] & mask
         while slots[slot] >= 0:
             slot = (slot + _ONE) & mask

@@ -1,4 +1,4 @@
-"""Importing this scores a pair with every lexical metric: kernels compile, tables load, and forked processes have both."""
+"""Importing this scores a pair with every lexical metric: kernels and tables are then there for forked processes."""
 
 from contextlib import suppress
 

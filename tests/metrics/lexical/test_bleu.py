@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
 
 from tasks.metrics.lexical.bleu import Bleu
-from tasks.metrics.ngrams import clipped_matches, ngram_counts
 from tasks.metrics.pairs import Pairs
 from tasks.metrics.tokenizers import tokenizer
 
@@ -203,26 +202,6 @@ def test_profiles_of_means():
         "azure",
         "ragas",
     ]
-
-
-def test_clipped_matches_agree_with_counting():
-    generator = np.random.default_rng(1)
-    texts = [" ".join(generator.choice(list("abc"), generator.integers(0, 30))) for _ in range(60)]
-    tokens = Pairs.of(texts[:30], texts[30:]).tokens("whitespace")
-    each = np.arange(30)
-
-    matches = clipped_matches(tokens, each, each, each + 1, 4)
-
-    def grams(text, order):
-        words = text.split()
-        return [tuple(words[i : i + order]) for i in range(len(words) - order + 1)]
-
-    for k in range(30):
-        for order in range(4):
-            response, reference = grams(texts[k], order + 1), grams(texts[30 + k], order + 1)
-            expected = sum(min(response.count(gram), reference.count(gram)) for gram in set(response))
-            assert matches[k, order] == expected
-            assert ngram_counts(np.array([len(texts[k].split())]), 4)[0, order] == len(response)
 
 
 @given(ROWS, st.sampled_from([*NLTK_METHODS, "method1", "method2", "method3", "method4"]))

@@ -1,0 +1,55 @@
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tasks.kernels.numbering import _FEWEST_SLOTS, number
+
+BYTES = st.sampled_from([b"", b"a", b"ab", b"\xc3\xa9", b"\0", b"\0\0"]) | st.binary(max_size=9)
+SLICES = st.lists(st.tuples(BYTES, st.integers(0, 3)))
+
+
+def numbered(slices):
+    """Numbers and firsts of (bytes, kind)."""
+    stops = np.cumsum([len(content) for content, _ in slices], dtype=np.int64)
+    starts = stops - np.array([len(content) for content, _ in slices], np.int64)
+    data = np.frombuffer(b"".join(content for content, _ in slices), np.uint8)
+    numbers, firsts = number(data, starts, stops, np.array([kind for _, kind in slices], np.uint8))
+    assert numbers.dtype == np.int32
+    return numbers.tolist(), firsts.tolist()
+
+
+def numbered_by_a_dict(slices):
+    numbers = {}
+    found = [numbers.setdefault(each, len(numbers)) for each in slices]
+    return found, [slices.index(each) for each in numbers]
+
+
+@given(SLICES)
+@example([])
+@example([(b"a", 0), (b"a", 1), (b"", 0), (b"", 2), (b"a", 0), (b"", 2)])
+def test_equal_bytes_of_one_kind_have_one_number(slices):
+    assert numbered(slices) == numbered_by_a_dict(slices)
+
+
+def test_tables_grow_with_what_is_known():
+    generator = np.random.default_rng(3)
+    words = [str(each).encode() for each in generator.integers(0, 30_000, 60_000)]
+    slices = [(word, place % 2) for place, word in enumerate(words)]
+
+    numbers, firsts = numbered(slices)
+
+    known = {}
+    assert numbers == [known.setdefault(each, len(known)) for each in slices]
+    assert len(firsts) == len(known) > 4 * _FEWEST_SLOTS
+    assert [slices[first] for first in firsts] == list(known)
+    assert firsts == sorted(firsts)
+
+
+def test_slices_may_overlap_and_leave_bytes_out():
+    data = np.frombuffer(b"abcabc", np.uint8)
+    starts, stops = np.array([0, 3, 1, 4, 0]), np.array([2, 5, 3, 6, 6])
+
+    numbers, firsts = number(data, starts, stops, np.zeros(5, np.uint8))
+
+    assert numbers.tolist() == [0, 0, 1, 1, 2]
+    assert firsts.tolist() == [0, 2, 4]

@@ -15,6 +15,7 @@ FIRST: Final = 1
 LAST: Final = 2
 _BLANK, _STOP, _APOSTROPHE = ord(" "), ord("."), ord("'")
 _ASCII = 0x7F
+_STOPS = np.frombuffer(b".,", np.uint8)
 _UNLIKE_INSIDE = np.frombuffer(b"\"'.", np.uint8)
 _CLOSING = np.frombuffer(b"])}>\"' \t\n\r\v\f\x1c\x1d\x1e\x1f", np.uint8)
 
@@ -80,3 +81,29 @@ def _tail(data: Bytes, start: int, end: int) -> int:
 @compiled
 def _is_closing(byte: int) -> bool:
     return byte in _CLOSING
+
+
+@compiled
+def peel(data: Bytes, chunks: Chunks) -> Chunks:
+    """Cut a full stop or comma off the end of each chunk where it stands after a letter or digit of ASCII."""
+    most = 2 * len(chunks.starts)
+    starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
+    begins = np.empty(len(chunks.begins), np.int64)
+    total = 0
+    for text in range(len(begins) - 1):
+        begins[text] = total
+        for k in range(chunks.begins[text], chunks.begins[text + 1]):
+            starts[total], stops[total] = chunks.starts[k], chunks.stops[k]
+            last = stops[total] - 1
+            if data[last] in _STOPS and last > starts[total] and _is_alphanumeric(data[last - 1]):
+                stops[total] = starts[total + 1] = last
+                stops[total + 1] = last + 1
+                total += 1
+            total += 1
+    begins[-1] = total
+    return Chunks(starts[:total], stops[:total], np.full(total, INSIDE, np.uint8), begins)
+
+
+@compiled
+def _is_alphanumeric(byte: int) -> bool:
+    return ord("0") <= byte <= ord("9") or ord("A") <= byte <= ord("Z") or ord("a") <= byte <= ord("z")

@@ -2,14 +2,16 @@
 
 from functools import lru_cache
 
+import pyarrow as pa
+
 from tasks.metrics.normalization import normalize
 from tasks.metrics.pairs import Pairs
+from tasks.metrics.utf8 import mapped
 
 
-def normalized_pairs(pairs: Pairs) -> list[tuple[str, str]]:
-    """`pairs.paired`, normalised: as the normalize stage did it, else by the defaults of `normalize`."""
-    if pairs.normalized is None:
-        form = lru_cache(maxsize=None)(normalize)
-        return [(form(response), form(reference)) for response, reference in pairs.paired]
-    responses, references = (texts.to_pylist() for texts in pairs.normalized)
-    return [(responses[row] or "", reference) for row, reference in zip(pairs.rows.tolist(), references, strict=True)]
+def normalized_texts(pairs: Pairs) -> tuple[pa.Array, pa.Array]:
+    """The n responses and m references, normalised: as the normalize stage did it, else by `normalize`'s defaults."""
+    if pairs.normalized is not None:
+        return pairs.normalized
+    form = lru_cache(maxsize=None)(normalize)
+    return mapped(form, pairs.responses), mapped(form, pairs.references.flatten())

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.metrics.tokenizers import Tokenizer
+from tasks.metrics.tokenizers import Cut, Tokenizer
 from tasks.metrics.tokens import Chunked, Ragged, chunked, tokens
+from tasks.metrics.utf8 import utf8
 
 Embed = Callable[[Sequence[str]], NDArray[np.float64]]
 
@@ -50,7 +51,7 @@ class Pairs:
     normalized: tuple[pa.Array, pa.Array] | None = None
     embed: Embed | None = None
     _tokens: dict[tuple[Tokenizer, bool], Tokens] = field(default_factory=dict, repr=False, compare=False)
-    _chunks: dict[bool, Chunked] = field(default_factory=dict, repr=False, compare=False)
+    _chunks: dict[Cut, Chunked] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -115,7 +116,7 @@ class Pairs:
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Rows without a response; shape (n,)."""
-        return np.array([text is None for text in self.response_texts], dtype=np.bool_)
+        return np.asarray(self.responses.is_null().to_numpy(zero_copy_only=False), np.bool_)
 
     @cached_property
     def blank(self) -> NDArray[np.bool_]:
@@ -130,14 +131,13 @@ class Pairs:
     def tokens(self, tokenizer: Tokenizer, *, lowercase: bool = False) -> Tokens:
         """Token ids under a tokenizer; each distinct chunk of all texts is tokenised once."""
         if (tokenizer, lowercase) not in self._tokens:
-            ids, vocabulary = tokens(self._chunked(ends=tokenizer.ends), tokenizer, lowercase=lowercase)
+            ids, vocabulary = tokens(self._chunked(tokenizer.cut), tokenizer, lowercase=lowercase)
             n = len(self)
             responses, references = Ragged(ids.ids, ids.offsets[: n + 1]), Ragged(ids.ids, ids.offsets[n:])
             self._tokens[tokenizer, lowercase] = Tokens(responses, references, vocabulary)
         return self._tokens[tokenizer, lowercase]
 
-    def _chunked(self, *, ends: bool) -> Chunked:
-        if ends not in self._chunks:
-            texts = pa.concat_arrays([self.responses, self.references.flatten()])
-            self._chunks[ends] = chunked(texts, ends=ends)
-        return self._chunks[ends]
+    def _chunked(self, cut: Cut) -> Chunked:
+        if cut not in self._chunks:
+            self._chunks[cut] = chunked(*utf8(self.responses, self.references.flatten()), cut)
+        return self._chunks[cut]

@@ -6,21 +6,25 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator
+
+Cut = Literal["blanks", "ends", "stops"]
 
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """Gives a text's tokens; what stands between two blanks (0x20) of a text gives the same ones in every text.
+    """Gives a text's tokens: split(text).
 
-    ends: except at the ends of a text.
+    cut: which chunks of a text, if each is split by itself, give the tokens of the whole. blanks: what stands between
+    blanks (0x20). ends: the same, but for chunks at the ends of the text. stops: what stands between blanks, and a
+    full stop or comma that ends it after a letter or digit of ASCII by itself.
     joins: texts joined by a word of lower-case letters, with blanks around it, give their tokens with it between.
     """
 
     split: Callable[[str], list[str]]
-    ends: bool = False
+    cut: Cut = "stops"
     joins: bool = True
 
     def __call__(self, text: str) -> list[str]:
@@ -128,9 +132,9 @@ def rouge_score(text: str) -> list[str]:
 TOKENIZERS: Mapping[str, Tokenizer] = {
     "13a+cjk": Tokenizer(mteval_13a_cjk),
     "13a": Tokenizer(mteval_13a),
-    "treebank": Tokenizer(treebank, ends=True),
+    "treebank": Tokenizer(treebank, cut="ends"),
     "wordpunct": Tokenizer(wordpunct),
-    "whitespace": Tokenizer(whitespace),
+    "whitespace": Tokenizer(whitespace, cut="blanks"),
     "char": Tokenizer(char, joins=False),
     "words": Tokenizer(words),
     "rouge_score": Tokenizer(rouge_score),

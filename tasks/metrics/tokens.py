@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.metrics.tokenizers import Tokenizer
+from tasks.metrics.tokenizers import Cut, Tokenizer
 
 Split = Callable[[str], list[str]]
 Integers = NDArray[np.int64]
@@ -48,16 +46,14 @@ class Chunked:
     kinds: list[int]
 
 
-def chunked(texts: pa.Array, *, ends: bool) -> Chunked:
-    """The chunks of texts; null has none.
-
-    ends: chunks that may mean something else at an end of a text are kept apart from the same ones inside.
-    """
-    from tasks.kernels.chunks import cut  # importing numba takes half a second
+def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
+    """The chunks of texts, given as by `utf8`; those that the cut "ends" tells apart have their kind."""
+    from tasks.kernels import chunks as kernel  # importing numba takes half a second
     from tasks.kernels.numbering import number
 
-    data, offsets = _utf8(texts)
-    chunks = cut(data, offsets, ends)
+    chunks = kernel.cut(data, offsets, cut == "ends")
+    if cut == "stops":
+        chunks = kernel.peel(data, chunks)
     numbers, firsts = number(data, chunks.starts, chunks.stops, chunks.kinds)
     places = zip(chunks.starts[firsts].tolist(), chunks.stops[firsts].tolist(), strict=True)
     whole = data.tobytes()
@@ -82,7 +78,7 @@ def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ra
 def _split_all(texts: Chunked, tokenizer: Tokenizer, split: Split) -> Iterator[tuple[list[int], list[str], Integers]]:
     """Numbers of chunks, their tokens one chunk's after another's, and how many each has; every chunk once."""
     if tokenizer.joins:
-        inside = list(map(_as_inside, texts.distinct, texts.kinds)) if tokenizer.ends else texts.distinct
+        inside = list(map(_as_inside, texts.distinct, texts.kinds)) if tokenizer.cut == "ends" else texts.distinct
     else:
         inside = [""] * len(texts.distinct)
     plain = [k for k, text in enumerate(inside) if text.isascii() and text.isalnum()]
@@ -92,7 +88,7 @@ def _split_all(texts: Chunked, tokenizer: Tokenizer, split: Split) -> Iterator[t
             block = group[start : start + JOINED]
             yield block, *split_block([inside[k] for k in block], split)
     alone = [k for k, text in enumerate(inside) if not text]
-    kinds = texts.kinds if tokenizer.ends else [FIRST + LAST] * len(texts.kinds)
+    kinds = texts.kinds if tokenizer.cut == "ends" else [FIRST + LAST] * len(texts.kinds)
     yield alone, *_flat(_split_alone(texts.distinct[k], kinds[k], split) for k in alone)
 
 
@@ -131,13 +127,3 @@ def _flat(rows: Iterable[list[str]]) -> tuple[list[str], Integers]:
 
 def _lowering(split: Split) -> Split:
     return lambda text: split(text.lower())
-
-
-def _utf8(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes of texts and where each text begins, the end of the last included; null is empty."""
-    filled = pc.fill_null(texts, "").cast(pa.large_string())
-    if not len(filled):
-        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
-    _, offsets, data = filled.buffers()
-    begins = np.frombuffer(offsets, np.int64)[filled.offset : filled.offset + len(filled) + 1]
-    return np.frombuffer(data or b"", np.uint8), begins

@@ -48,7 +48,7 @@ _SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Endings and what replaces them; each rule is applied once, and the results found in the index count."""
 
-_ENDINGS = tuple({old for rules in _SUFFIXES.values() for old, _ in rules})
+_ENDINGS = {part: tuple({old for old, _ in rules}) for part, rules in _SUFFIXES.items()}
 """A word without one of them has no lemma but itself, or is an exception."""
 
 Entries = Mapping[str, str]
@@ -89,10 +89,10 @@ class WordNet:
         """
         n = len(stems)
         ids = dict(zip(stems, range(n), strict=True))
-        inflected = [stem for stem in stems if stem.endswith(_ENDINGS)]
         owners: list[int] = []
         entries: list[str] = []
         for part in PARTS_OF_SPEECH:
+            inflected = [stem for stem in stems if stem.endswith(_ENDINGS[part])]
             irregular = ids.keys() & self.exceptions[part].keys()
             forms = [(ids[stem], lemma) for stem in chain(inflected, irregular) for lemma in self._lemmas(stem, part)]
             found = list(map(self.names[part].get, chain(stems, (lemma for _, lemma in forms))))

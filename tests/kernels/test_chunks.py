@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.chunks import FIRST, INSIDE, LAST, cut
+from tasks.kernels.chunks import FIRST, INSIDE, LAST, cut, peel
 
 PIECES = st.sampled_from([" ", "  ", "a", "bc", ".", "'", '"', ")", "]", "»", "é", "\n", "\x1f", "\u3000", "?"])
 TEXTS = st.lists(st.text(max_size=6) | st.lists(PIECES, max_size=8).map("".join), max_size=6)
@@ -94,3 +94,25 @@ def test_bytes_outside_the_offsets_are_not_read():
     assert found.stops.tolist() == [4, 7]
     assert found.kinds.tolist() == [INSIDE, LAST]
     assert found.begins.tolist() == [0, 1, 2]
+
+
+@given(TEXTS)
+@example(["a.", "1, 2. b.c é. a., .", ",.", "a,  b", "", "(x). y..", "Z,"])
+def test_a_stop_after_a_letter_or_digit_is_peeled_off(texts):
+    data = [text.encode() for text in texts]
+    whole, offsets = b"".join(data), np.cumsum([0, *map(len, data)])
+    buffer = np.frombuffer(whole, np.uint8)
+
+    starts, stops, _, begins = peel(buffer, cut(buffer, offsets, False))
+
+    found = [whole[start:stop].decode() for start, stop in zip(starts, stops, strict=True)]
+    assert [found[begins[i] : begins[i + 1]] for i in range(len(texts))] == [
+        [
+            piece
+            for chunk in text.split(" ")
+            if chunk
+            for piece in re.split(r"(?<=[A-Za-z0-9])([.,])$(?!\n)", chunk)
+            if piece
+        ]
+        for text in texts
+    ]

@@ -28,7 +28,9 @@ class NonLlmStringSimilarity(MeanMetric):
     case_sensitive: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        form = str if self.case_sensitive else str.casefold
-        responses, references = ([form(pair[side]) for pair in pairs.paired] for side in (0, 1))
+        responses, references = [text or "" for text in pairs.response_texts], pairs.reference_texts
+        if not self.case_sensitive:
+            responses, references = ([*map(str.casefold, side)] for side in (responses, references))
+        beside = [responses[row] for row in pairs.rows.tolist()]
         scorer = _DISTANCES[self.distance].normalized_similarity
-        return process.cpdist(responses, references, scorer=scorer, dtype=np.float64)[:, None]
+        return process.cpdist(beside, references, scorer=scorer, dtype=np.float64)[:, None]

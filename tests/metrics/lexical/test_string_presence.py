@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.metrics.lexical.string_presence import StringPresence
+from tasks.metrics.lexical.string_presence import LONG, StringPresence
 from tasks.metrics.pairs import Pairs
 
 
@@ -58,3 +58,12 @@ def test_a_missing_response_is_not_measured_and_a_blank_one_is_wrong():
 def test_takes_no_threshold():
     with pytest.raises(ValueError, match="binary"):
         StringPresence(threshold=0.5)
+
+
+def test_references_longer_than_the_kernel_takes_are_found_too():
+    long = "é" * LONG
+    pairs = Pairs.of([f"x {long}!", f"x {long[1:]}!", long], [[long], [long], ["no", long]])
+
+    scores = StringPresence().pair_scores(pairs)
+
+    assert scores[:, 0].tolist() == [1.0, 0.0, 0.0, 1.0]

@@ -1,0 +1,34 @@
+"""The bytes of texts, as kernels read them: Arrow's own buffers, not copied."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+def utf8(*texts: pa.Array) -> tuple[NDArray[np.uint8], Integers]:
+    """The UTF-8 of all arrays, one after another, and where each text begins, the end of the last one included.
+
+    A null is an empty text. Returns data, uint8, and offsets into it, shape (n + 1,), of n texts in all.
+    """
+    joined = pc.fill_null(pa.concat_arrays([array.cast(pa.large_string()) for array in texts]), "")
+    if not len(joined):
+        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
+    _, offsets, data = joined.buffers()
+    begins = np.frombuffer(offsets, np.int64)[joined.offset : joined.offset + len(joined) + 1]
+    return np.frombuffer(data or b"", np.uint8), begins
+
+
+def sides(responses: pa.Array, references: pa.Array) -> tuple[NDArray[np.uint8], Integers, Integers]:
+    """`utf8` of n responses and m references: data, and the offsets of each, shapes (n + 1,) and (m + 1,)."""
+    data, offsets = utf8(responses, references)
+    return data, offsets[: len(responses) + 1], offsets[len(responses) :]
+
+
+def mapped(change: Callable[[str], str], texts: pa.Array) -> pa.Array:
+    """The texts, changed; a null stays one."""
+    return pa.array([text if text is None else change(text) for text in texts.to_pylist()], pa.large_string())

@@ -1,11 +1,12 @@
 """Brings responses and references into the comparable form that accuracy, the offline judge and search read."""
 
-from functools import cache, partial
-
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.contract import Contract
-from tasks.metrics import normalization
+from tasks.metrics.normalization import Form
+from tasks.metrics.normalized import normalized
 from tasks.section import Section
 from tasks.tables import about, describe
 
@@ -24,7 +25,7 @@ SCHEMA = pa.schema(
 class Normalize(Section):
     """What does not count as a difference; white space never does."""
 
-    unicode: normalization.Form
+    unicode: Form
     case: bool
     punctuation: bool
     articles: bool
@@ -39,13 +40,12 @@ class Params(Section):
 def normalize(load: pa.Table, params: Params) -> pa.Table:
     """One row per (id, candidate): its texts, and the response and references normalised; no response stays null."""
     options = params.normalize.model_dump()
-    normal = cache(partial(normalization.normalize, **options))  # candidates share their references
-    responses = [None if text is None else normal(text) for text in load["response"].to_pylist()]
-    references = [[normal(text) for text in texts] for texts in load["references"].to_pylist()]
+    references = load["references"].combine_chunks()
+    offsets = np.cumsum([0, *pc.list_value_length(references).to_pylist()], dtype=np.int32)
     columns = {
         **{name: load[name] for name in SCHEMA.names if name in load.column_names},
-        "response_normalized": pa.array(responses, pa.string()),
-        "references_normalized": pa.array(references, TEXTS),
+        "response_normalized": normalized(load["response"].combine_chunks(), **options),
+        "references_normalized": pa.ListArray.from_arrays(offsets, normalized(references.flatten(), **options)),
     }
     return describe(pa.table(columns, SCHEMA), about(load.schema) | {"normalize": options})
 

@@ -1,17 +1,27 @@
-"""Pairs as the metrics that compare normalised texts see them."""
+"""Whole columns in the comparable form of `normalize`; each distinct chunk between blanks is normalised once."""
 
-from functools import lru_cache
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.metrics.normalization import normalize
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.utf8 import mapped
+from tasks.metrics.tokenizers import Tokenizer
+from tasks.metrics.tokens import chunked, tokens
+from tasks.metrics.utf8 import utf8
+
+
+def normalized(texts: pa.Array, **options: Any) -> pa.Array:
+    """The texts as `normalize` with these options gives them; a null stays one."""
+    words = Tokenizer(lambda text: normalize(text, **options).split(), cut="blanks")
+    ids, vocabulary = tokens(chunked(*utf8(texts), words.cut), words, lowercase=False)
+    lists = pa.ListArray.from_arrays(
+        pa.array(ids.offsets, pa.int32()), pa.array(vocabulary, pa.string()).take(pa.array(ids.ids))
+    )
+    return pc.if_else(texts.is_null(), pa.scalar(None, pa.string()), pc.binary_join(lists, " "))
 
 
 def normalized_texts(pairs: Pairs) -> tuple[pa.Array, pa.Array]:
     """The n responses and m references, normalised: as the normalize stage did it, else by `normalize`'s defaults."""
-    if pairs.normalized is not None:
-        return pairs.normalized
-    form = lru_cache(maxsize=None)(normalize)
-    return mapped(form, pairs.responses), mapped(form, pairs.references.flatten())
+    return pairs.normalized or (normalized(pairs.responses), normalized(pairs.references.flatten()))

@@ -82,8 +82,9 @@ def _split_all(texts: Chunked, tokenizer: Tokenizer, split: Split) -> Iterator[t
     else:
         inside = [""] * len(texts.distinct)
     plain = [k for k, text in enumerate(inside) if text.isascii() and text.isalnum()]
-    mixed = [k for k, text in enumerate(inside) if text and not (text.isascii() and text.isalnum())]
-    for group, split_block in ((plain, _split_plain), (mixed, _split_joined)):
+    marked = [k for k, text in enumerate(inside) if text.isascii() and text and not text.isalnum()]
+    foreign = [k for k, text in enumerate(inside) if not text.isascii()]  # apart: rules for ASCII are faster
+    for group, split_block in ((plain, _split_plain), (marked, _split_joined), (foreign, _split_joined)):
         for start in range(0, len(group), JOINED):
             block = group[start : start + JOINED]
             yield block, *split_block([inside[k] for k in block], split)

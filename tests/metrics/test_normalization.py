@@ -3,12 +3,12 @@ import unicodedata
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tasks.metrics import normalization
 from tasks.metrics.normalization import normalize
-from tasks.metrics.normalized import normalized_texts
+from tasks.metrics.normalized import normalized, normalized_texts
 from tasks.metrics.pairs import Pairs
 
 TRICKY = st.lists(
@@ -23,6 +23,7 @@ OPTIONS = st.fixed_dictionaries(
         "articles": st.booleans(),
     }
 )
+ALL = {"unicode": "NFKC", "case": True, "punctuation": True, "articles": True}
 
 
 @pytest.mark.parametrize(
@@ -110,3 +111,12 @@ def test_pairs_bring_their_normal_forms_or_get_them():
 
     forms = (pa.array(["x", None], pa.string()), pa.array(["p", "q", "r"]))
     assert normalized_texts(Pairs(pairs.responses, pairs.references, normalized=forms)) is forms
+
+
+@settings(max_examples=500)
+@given(st.lists(st.none() | st.lists(TRICKY | st.text(), max_size=4).map(" ".join), max_size=4), OPTIONS)
+@example([None, "", "  ", "a -5 ! \u0301 b", "a. the 3. , x", "\u00b4 \u0301a", "qzx 'qzx'"], ALL)
+def test_columns_are_normalised_as_their_texts_are(texts, options):
+    column = normalized(pa.array(texts, pa.string()), **options)
+
+    assert column.to_pylist() == [None if text is None else normalize(text, **options) for text in texts]

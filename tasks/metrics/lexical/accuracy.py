@@ -3,7 +3,6 @@
 import json
 import string
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from rapidfuzz import fuzz
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.normalization import normalize
-from tasks.metrics.normalized import normalized_texts
+from tasks.metrics.normalized import normalized, normalized_texts
 from tasks.metrics.pairs import Pairs
 from tasks.metrics.utf8 import mapped, sides
 
@@ -119,12 +118,14 @@ class Accuracy(MeanMetric):
     def reads_normalized(self) -> bool:
         return self.rules == "default" and self.normalize_text and not self.case_sensitive
 
-    def _compared(self, pairs: Pairs) -> tuple[pa.Array, pa.Array]:
+    def _compared(self, pairs: Pairs) -> tuple[pa.Array, ...]:
         """The n responses and m references in the form in which they are compared."""
         if self.reads_normalized:
             return normalized_texts(pairs)
-        form = lru_cache(maxsize=None)(self.comparable)
-        return mapped(form, pairs.responses), mapped(form, pairs.references.flatten())
+        texts = (pairs.responses, pairs.references.flatten())
+        if self.normalize_text and self.rules == "default":
+            return tuple(normalized(side, case=not self.case_sensitive) for side in texts)
+        return tuple(mapped(self.comparable, side) for side in texts)
 
     def _matches(self, pairs: Pairs) -> list[Match]:
         responses, references = (texts.to_pylist() for texts in self._compared(pairs))

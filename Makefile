@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DO_NOT_TRACK = 1
 READY := .venv/.ready
 
-.PHONY: run setup test test-long check lock clean
+.PHONY: run setup test test-long bench check lock clean
 
 run: setup
 	dvc repro
@@ -23,6 +23,9 @@ test: setup
 
 test-long: setup
 	pytest -m long
+
+bench: setup
+	python -m benchmarks
 
 check: setup
 	ruff check

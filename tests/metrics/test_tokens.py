@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tasks.metrics.pairs import Pairs
 from tasks.metrics.tokenizers import SQUAD, SQUAD_WITH_ARTICLES, TOKENIZERS, Tokenizer
 from tasks.metrics.tokens import JOINED, MARK, chunked
+from tasks.metrics.utf8 import utf8
 
 ALL = [pytest.param(tokenizer, id=name) for name, tokenizer in TOKENIZERS.items()]
 ALL += [pytest.param(SQUAD, id="squad"), pytest.param(SQUAD_WITH_ARTICLES, id="squad_with_articles")]
@@ -175,7 +176,7 @@ def test_arrow_arrays_may_be_large_and_slices(text, of, start, length):
 
 @pytest.mark.parametrize("text", [pa.string(), pa.large_string()])
 def test_chunks_of_a_slice_are_of_no_other_text(text):
-    texts = chunked(pa.array(["zero", "one", "é two", "two", "", "three"], text).slice(2, 3), ends=True)
+    texts = chunked(*utf8(pa.array(["zero", "one", "é two", "two", "", "three"], text).slice(2, 3)), "ends")
 
     assert texts.distinct == ["é", "two"]
     assert texts.texts.ids.tolist() == [0, 1, 1]

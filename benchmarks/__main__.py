@@ -1,0 +1,50 @@
+"""The command line: `python -m benchmarks [section …]` runs all sections or some, and keeps them in a report."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+
+from benchmarks import compile, embedding, lexical, machine, overhead, stage  # noqa: A004 (a section's name)
+from benchmarks.data import ROOT
+from benchmarks.report import Result, keep, show
+from tasks import params
+
+REPORT = ROOT / "reports/benchmarks.json"
+
+
+def sections(rows: int) -> dict[str, Callable[[], Result]]:
+    """Every section in the order in which they run; those that fork come before torch starts its threads."""
+    shipped = params.raw(ROOT / "params.yaml")["lexical"]
+    return {
+        "lexical": lambda: lexical.run(shipped),
+        "stage": lambda: stage.run(shipped, rows),
+        "compile": compile.run,
+        "overhead": overhead.run,
+        "embedding": embedding.run,
+    }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the sections; returns the exit status, 1 when a floor is not met."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What goldmeter costs, side by side.")
+    parser.add_argument("section", nargs="*", help=f"all by default: {', '.join(sections(0))}")
+    parser.add_argument("--rows", type=int, default=stage.LARGEST, help="of the largest table of section stage")
+    options = parser.parse_args(arguments)
+    known, console, facts, met = sections(options.rows), Console(), machine.facts(), True
+    if unknown := [name for name in options.section if name not in known]:
+        parser.error(f"unknown section {', '.join(unknown)}; allowed: {', '.join(known)}")
+    for name in (name for name in known if name in options.section or not options.section):
+        start = time.perf_counter()
+        result = known[name]()
+        keep(result, time.perf_counter() - start, facts, REPORT)
+        show(result, console)
+        met = met and all(floor.met for floor in result.floors)
+    console.print(f"{REPORT.relative_to(ROOT)} is written")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

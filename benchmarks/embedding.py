@@ -1,0 +1,200 @@
+"""The local encoder against plain sentence-transformers: speed, cosines, verdicts, and what is not embedded twice."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from benchmarks.data import TextPairs, real_rows, real_sections, text_pairs
+from benchmarks.machine import native_bf16
+from benchmarks.measure import Timing, timed, typical
+from benchmarks.report import Floor, Result, Table, paragraphs
+from tasks import normalize
+from tasks.embed import Params, embed
+from tasks.ledger.vectors import Vectors
+from tasks.metrics.catalogue import configure
+from tasks.models.batches import unit
+from tasks.models.embedding import Embedding, open_encoder
+from tasks.models.local import model_files
+from tasks.tables import Parts, write_part
+
+ROUNDS = 3
+PAIRS = 900
+PLAIN = "sentence-transformers"
+SPEED = {"fp32": 1.0, "bf16": 1.6}
+"""Times the rate of plain sentence-transformers; bf16 on processors that multiply it themselves."""
+CHANGE = {"fp32": 1e-6, "bf16": 5e-3}
+"""Of a cosine, by precision."""
+SECOND_RUN_ROWS = 100
+NEW_TEXT = "this text is new"
+"""As semantic_list_contains reads it too: lower-case, without punctuation; else it were two texts."""
+Floats = NDArray[np.float64]
+
+
+def run() -> Result:
+    """The section `embedding`."""
+    name, rows = real_rows()
+    sample = text_pairs(rows).sample(PAIRS)
+    compared = compare(sample)
+    distinct = len(set(chain(*sample)))
+    repeated, encoded = repeats(rows), encoded_by_runs(rows)
+    tables = (
+        Table(f"{distinct:,} distinct texts, {len(sample.responses):,} pairs", tuple(map(_row, compared))),
+        Table("Not embedded twice", ({**repeated._asdict(), "gain": repeated.gain, **encoded._asdict()},)),
+    )
+    return Result("embedding", _about(name), tables, tuple(_floors(compared, encoded)))
+
+
+class Comparison(NamedTuple):
+    """One encoder: distinct texts a second, times the rate of the plain one, and what changes against that one.
+
+    largest, p99: of the absolute changes of a pair's cosine. verdicts: pairs that cross the threshold of
+    semantic_similarity.
+    """
+
+    encoder: str
+    rate: float
+    ratio: float
+    cpu_ratio: float
+    largest: float
+    p99: float
+    verdicts: int
+
+
+def compare(sample: TextPairs) -> list[Comparison]:
+    """Our encoder at both precisions beside `SentenceTransformer(...).encode`, in turns."""
+    texts = list(dict.fromkeys(chain(*sample)))
+    encoders = _encoders()
+    for encode in encoders.values():
+        encode(texts[:32])
+    timings: dict[str, list[Timing]] = {name: [] for name in encoders}
+    cosines: dict[str, Floats] = {}
+    for _ in range(ROUNDS):
+        for name, encode in encoders.items():
+            vectors, timing = timed(partial(encode, texts))
+            timings[name].append(timing)
+            cosines[name] = _cosines(sample, dict(zip(texts, unit(vectors), strict=True)))
+    plain = typical(timings[PLAIN])
+    return [
+        Comparison(
+            name,
+            len(texts) / typical(timings[name]).wall,
+            plain.wall / typical(timings[name]).wall,
+            plain.cpu / typical(timings[name]).cpu,
+            *_changes(cosines[name], cosines[PLAIN]),
+        )
+        for name in encoders
+    ]
+
+
+class Repeats(NamedTuple):
+    """Texts that the rows ask for, and the distinct ones among them."""
+
+    asked: int
+    distinct: int
+
+    @property
+    def gain(self) -> float:
+        """How many times fewer texts are embedded."""
+        return self.asked / self.distinct
+
+
+def repeats(rows: pa.Table) -> Repeats:
+    """Every response and every reference of every row."""
+    responses = [text for text in rows["response"].to_pylist() if text is not None]
+    texts = [*responses, *chain.from_iterable(rows["references"].to_pylist())]
+    return Repeats(len(texts), len(set(texts)))
+
+
+class Encoded(NamedTuple):
+    """Texts that a first run of the stage embeds, a second one, and one after a response was replaced."""
+
+    first_run: int
+    second_run: int
+    one_new_text: int
+
+
+def encoded_by_runs(rows: pa.Table) -> Encoded:
+    """Runs of the embed stage's function on some rows, with one ledger."""
+    sections = real_sections()
+    few = normalize.normalize(rows.slice(0, SECOND_RUN_ROWS), normalize.Params(normalize=sections["normalize"]))
+    responses = [NEW_TEXT, *few["response"].to_pylist()[1:]]
+    changed = few.set_column(few.column_names.index("response"), "response", pa.array(responses, pa.string()))
+    params = Params(embed=sections["embed"], semantic=sections["semantic"])
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder, "store")
+        return Encoded(*(_encoded(table, params, Path(folder), store) for table in (few, few, changed)))
+
+
+def _encoded(table: pa.Table, params: Params, folder: Path, store: Path) -> int:
+    write_part(table, folder, 0)
+    encoder = type(open_encoder(params.embed))
+    with patch.object(encoder, "encode", autospec=True, side_effect=encoder.encode) as encode:
+        for _ in embed(Parts(folder), params, Vectors(store)):
+            pass
+    return sum(len(call.args[1]) for call in encode.call_args_list)
+
+
+def _encoders() -> dict[str, Callable[[list[str]], Any]]:
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    section = real_sections()["embed"]
+    ours = {name: open_encoder(Embedding(**{**section, "precision": name})) for name in SPEED}
+    plain = SentenceTransformer(str(model_files(section["model"]).folder), local_files_only=True)
+    return {PLAIN: plain.encode, **{name: encoder.encode for name, encoder in ours.items()}}
+
+
+def _cosines(sample: TextPairs, vectors: Mapping[str, Floats]) -> Floats:
+    return np.array([vectors[response] @ vectors[reference] for response, reference in zip(*sample, strict=True)])
+
+
+def _changes(cosines: Floats, plain: Floats) -> tuple[float, float, int]:
+    changes = np.abs(cosines - plain)
+    metric = configure("semantic", "semantic_similarity", {})
+    verdicts = metric.result(cosines) != metric.result(plain)
+    return float(changes.max()), float(np.percentile(changes, 99)), int(verdicts.sum())
+
+
+def _about(name: str) -> tuple[str, ...]:
+    return paragraphs(f"""
+        Data: responses and references of {name} at a fixed stride. Plain: `SentenceTransformer(folder).encode(texts)`,
+        the same weights, all its defaults. Each encoder has seen 32 texts before; in turns, medians of {ROUNDS} rounds.
+
+        Changes are those of a pair's cosine against plain sentence-transformers in fp32; a verdict changes where the
+        cosine crosses the threshold of semantic_similarity.
+
+        Not embedded twice: all responses and references of the real rows; what three runs of the stage's function on
+        {SECOND_RUN_ROWS} rows embed, the last one after one response was replaced.
+    """)
+
+
+def _row(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "encoder": comparison.encoder,
+        "texts/s": comparison.rate,
+        "ratio": comparison.ratio,
+        "ratio of cpu": comparison.cpu_ratio,
+        "largest change": comparison.largest,
+        "p99 of changes": comparison.p99,
+        "verdicts changed": comparison.verdicts,
+    }
+
+
+def _floors(compared: Sequence[Comparison], encoded: Encoded) -> Iterator[Floor]:
+    for each in compared:
+        if each.encoder == "fp32" or (each.encoder == "bf16" and native_bf16()):
+            yield Floor(f"{each.encoder}, distinct texts/s", "at least", SPEED[each.encoder], "x", each.ratio)
+        if each.encoder in CHANGE:
+            yield Floor(
+                f"{each.encoder}, largest change of a cosine", "at most", CHANGE[each.encoder], "", each.largest
+            )
+    yield Floor("texts embedded after one is new", "at most", 1, "", encoded.one_new_text)

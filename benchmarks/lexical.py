@@ -1,0 +1,251 @@
+"""The nine lexical metrics against the reference stack: each alone and all together, pair by pair, on one core."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.data import TextPairs, generated_rows, real_rows, text_pairs
+from benchmarks.measure import Timing, in_forks, stay_on_one_core, timed, typical
+from benchmarks.reference import TOKENISED, Stack, stack, wordnet_reader
+from benchmarks.report import Floor, Result, Table, paragraphs
+from tasks.metrics.base import Floats, Metric
+from tasks.metrics.catalogue import configure
+from tasks.metrics.pairs import Pairs
+
+ROUNDS = 3
+SAMPLE = 2_000
+GENERATED = 100_000
+"""Rows made from the real ones, so that the vocabulary is that of a longer run."""
+TOLERANCE = 1e-12
+TOGETHER, ALONE = 100.0, 1.0
+"""How many times the stack's rate each must reach."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is compared with what.
+
+    options: ours, metric by metric. tokens: of the reference stack. same: whether both sides define the same scores.
+    """
+
+    name: str
+    options: Mapping[str, Mapping[str, Any]]
+    tokens: str
+    same: bool
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """Ours, configured."""
+        return {name: configure("lexical", name, options) for name, options in self.options.items()}
+
+
+def settings(shipped: Mapping[str, Mapping[str, Any]]) -> list[Setting]:
+    """Identical definitions on two tokenizers, and the options of params.yaml against the cheapest tokenizer."""
+    return [
+        Setting("same definitions, treebank tokens", reference_options("treebank"), "treebank", same=True),
+        Setting("same definitions, whitespace tokens", reference_options("whitespace"), "whitespace", same=True),
+        Setting("our defaults, the stack on whitespace tokens", shipped, "whitespace", same=False),
+    ]
+
+
+def reference_options(tokens: str) -> dict[str, dict[str, Any]]:
+    """Our options that define what the reference stack computes on `treebank` or `whitespace` tokens."""
+    azure = {"profile": "azure", "tokenizer": tokens}
+    return {
+        "exact_match": {},
+        "accuracy": {"profile": "benchwise"},
+        "string_presence": {},
+        "f1": {"profile": "azure"},
+        "bleu": azure,
+        "gleu": azure,
+        "rouge": {"profile": "azure", "tokenizer": "rouge_score" if tokens == "treebank" else tokens},
+        "meteor": azure,
+        "non_llm_string_similarity": {},
+    }
+
+
+def our_scores(metrics: Mapping[str, Metric], columns: Pairs) -> dict[str, Floats]:
+    """Each metric's score of each row; tokens and whatever else they need included."""
+    return {name: metric.score(metric.stats(columns)) for name, metric in metrics.items()}
+
+
+def largest_difference(ours: Mapping[str, Floats], theirs: Mapping[str, Sequence[float]]) -> float:
+    """Of the scores of the same pairs, over all metrics."""
+    return max(float(np.abs(ours[name] - np.array(scores)).max()) for name, scores in theirs.items())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Some metrics of one setting: pairs a second on both sides, and how many times the stack's rate ours is.
+
+    listed: the same when both start from Python lists. cpu: by processor time. difference: of the scores, None where
+    the two sides define other ones.
+    """
+
+    setting: Setting
+    metrics: str
+    ours: float
+    reference: float
+    ratio: float
+    listed: float
+    cpu: float
+    difference: float | None
+
+
+def run(shipped: Mapping[str, Mapping[str, Any]]) -> Result:
+    """The section `lexical`; shipped: the section `lexical` of params.yaml."""
+    name, rows = real_rows()
+    pairs = text_pairs(rows)
+    with wordnet_reader() as (reader_name, reader):
+        stack("whitespace", reader).scores(["meteor"], pairs.sample(SAMPLE, start=SAMPLE))  # its reader keeps synsets
+        more = text_pairs(generated_rows(rows, GENERATED))
+        compared = [each for setting in settings(shipped) for each in compare(setting, pairs, more, reader)]
+    return Result("lexical", _about(name, rows, pairs, reader_name), tuple(_tables(compared)), tuple(_floors(compared)))
+
+
+def compare(setting: Setting, pairs: TextPairs, more: TextPairs, reader: Any) -> list[Comparison]:
+    """All metrics together, also on more pairs, then each alone: ours on all pairs; the stack too, or on a sample.
+
+    Raises ValueError when both sides define the same scores and differ.
+    """
+    reference, metrics = stack(setting.tokens, reader), setting.metrics
+    together = _compare(setting, f"all {len(metrics)}", metrics, reference, pairs)
+    longer = _compare(setting, f"all {len(metrics)}, generated", metrics, reference, more)
+    alone = (_compare(setting, name, {name: metrics[name]}, reference, pairs) for name in metrics)
+    return [together, longer, *alone]
+
+
+def _compare(
+    setting: Setting, label: str, metrics: Mapping[str, Metric], reference: Stack, pairs: TextPairs
+) -> Comparison:
+    sample = pairs.sample(SAMPLE) if TOKENISED.intersection(metrics) else pairs
+    turns = [partial(_turn, metrics, reference, pairs, sample, ours_first=i % 2 == 0) for i in range(ROUNDS)]
+    rounds = [in_forks(turn)[0] for turn in turns]
+    difference = max(each.difference for each in rounds) if setting.same else None
+    if difference is not None and not difference <= TOLERANCE:
+        raise ValueError(f"{setting.name}: {label}: scores differ by {difference}")
+    columns, lists, ours, theirs = (
+        typical(each) for each in zip(*((r.columns, r.lists, r.ours, r.reference) for r in rounds), strict=True)
+    )
+    share = len(pairs.responses) / len(sample.responses)
+    return Comparison(
+        setting,
+        label,
+        ours=len(pairs.responses) / ours.wall,
+        reference=len(pairs.responses) / (share * theirs.wall + lists.wall),
+        ratio=(share * theirs.wall + lists.wall) / ours.wall,
+        listed=share * theirs.wall / (columns.wall + ours.wall),
+        cpu=(share * theirs.cpu + lists.cpu) / ours.cpu,
+        difference=difference,
+    )
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What both sides took once, and how far their scores are apart.
+
+    columns: from Python lists to Arrow's columns. lists: the way back, of all pairs.
+    """
+
+    columns: Timing
+    lists: Timing
+    ours: Timing
+    reference: Timing
+    difference: float
+
+
+def _turn(
+    metrics: Mapping[str, Metric], reference: Stack, pairs: TextPairs, sample: TextPairs, *, ours_first: bool
+) -> Turn:
+    stay_on_one_core()
+    pairs, sample = (TextPairs(*map(list, each)) for each in (pairs, sample))  # the fork's own pages
+    our_scores(metrics, Pairs.of(*WARM_UP))
+    reference.scores([*metrics], WARM_UP)
+    columns, converting = timed(lambda: Pairs.of(*pairs))
+    _, listing = timed(lambda: (columns.responses.to_pylist(), columns.references.flatten().to_pylist()))
+    if ours_first:
+        _, ours = timed(lambda: our_scores(metrics, columns))
+    theirs, referring = timed(lambda: reference.scores([*metrics], sample))
+    if not ours_first:
+        _, ours = timed(lambda: our_scores(metrics, columns))
+    return Turn(
+        converting, listing, ours, referring, largest_difference(our_scores(metrics, Pairs.of(*sample)), theirs)
+    )
+
+
+def _made_up() -> TextPairs:
+    letters = random.Random(0)  # noqa: S311 (no secret)
+    words = ["".join(letters.choices("qxzvjkw", k=5)) for _ in range(200)]
+    texts = [" ".join(letters.choices(words, k=letters.randint(1, 30))) for _ in range(200)]
+    texts += ["Qxé zvj!", "東京 xq", "🙂", "-", "<skipped>", "42 xqz"]
+    return TextPairs(texts, texts[::-1])
+
+
+WARM_UP = _made_up()
+"""Made-up words: what is imported, compiled or loaded once is there then, and no real word has been seen."""
+
+
+def _about(name: str, rows: pa.Table, pairs: TextPairs, reader: str) -> tuple[str, ...]:
+    responses, references = (len(set(texts)) for texts in pairs)
+    return paragraphs(f"""
+        Data: {name}, {rows.num_rows:,} rows (a response each), {len(pairs.responses):,} pairs of a non-blank response
+        and one of its references; {responses:,} distinct responses, {references:,} distinct references.
+
+        Both sides in one process on one core, in turns, medians of {ROUNDS} rounds: ours on all pairs, the stack on
+        all too, or on {min(SAMPLE, len(pairs.responses)):,} at a fixed stride where it calls NLTK. Tokenisation is
+        timed on both sides; the stack's BLEU, GLEU and METEOR share their tokens.
+
+        Both sides start from the same Arrow columns, as they come from a Parquet file; the stack makes Python strings
+        of them first, as it must. `ratio from lists`: both start from Python strings, and ours makes columns of them.
+
+        Generated: {GENERATED:,} rows made from the real ones, mostly distinct (see section `stage`); the stack scores
+        {SAMPLE:,} of their pairs.
+
+        Cold vocabulary: each turn is a fork of a process that has imported, compiled and loaded everything and scored
+        made-up words only: no token, stem or synonym of the data is cached. The stack's WordNet reader,
+        {reader}, has seen {SAMPLE:,} other pairs before, as in a long run.
+
+        Same definitions: the scores of both sides agree within {TOLERANCE:g} on every pair compared, or the run stops.
+        Our defaults define other scores (13a+cjk tokens, effective order, NFKC in accuracy …): there the stack has the
+        cheapest tokens and rules, and no score is compared.
+    """)
+
+
+def _tables(compared: Sequence[Comparison]) -> Iterator[Table]:
+    for setting, some in _by_setting(compared):
+        rows = [
+            {
+                "metric": each.metrics,
+                "ours, pairs/s": each.ours,
+                "stack, pairs/s": each.reference,
+                "ratio": each.ratio,
+                "ratio from lists": each.listed,
+                "ratio of cpu": each.cpu,
+                "largest difference": each.difference,
+            }
+            for each in some
+        ]
+        yield Table(f"One core, vocabulary cold: {setting.name}", tuple(rows))
+
+
+def _floors(compared: Sequence[Comparison]) -> Iterator[Floor]:
+    for setting, (together, longer, *alone) in _by_setting(compared):
+        for each in (together, longer):
+            yield Floor(f"{each.metrics}: {setting.name}", "at least", TOGETHER, "x", each.ratio)
+        if setting.same:
+            slowest = min(alone, key=lambda each: each.ratio)
+            yield Floor(
+                f"each alone (slowest: {slowest.metrics}): {setting.name}", "at least", ALONE, "x", slowest.ratio
+            )
+    differences = [each.difference for each in compared if each.difference is not None]
+    yield Floor("largest difference of a score", "at most", TOLERANCE, "", max(differences))
+
+
+def _by_setting(compared: Sequence[Comparison]) -> list[tuple[Setting, list[Comparison]]]:
+    names = {each.setting.name: each.setting for each in compared}
+    return [(setting, [each for each in compared if each.setting == setting]) for setting in names.values()]

@@ -1,0 +1,215 @@
+"""The lexical stage: its function on two cores against the reference stack, and `dvc repro` on up to a million rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
+from statistics import median
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from benchmarks.data import (
+    CANDIDATES,
+    MISSPELT,
+    TextPairs,
+    generated_rows,
+    generated_sections,
+    real_rows,
+    real_sections,
+    text_pairs,
+    write_generated,
+)
+from benchmarks.lexical import GENERATED, SAMPLE, WARM_UP, Setting, our_scores, settings
+from benchmarks.measure import SAMPLED_EVERY, Cost, Timing, in_forks, stay_on_one_core, timed, typical_cost
+from benchmarks.project import Project, copy
+from benchmarks.reference import Stack, stack, wordnet_reader
+from benchmarks.report import Floor, Result, Table, paragraphs
+from tasks import normalize
+from tasks.lexical import Params, lexical
+from tasks.metrics.pairs import Pairs
+from tasks.tables import Parts
+
+CORES = 2
+ROUNDS = 3
+RATIO = 200.0
+REPEATS = 5
+"""Runs by DVC of all sizes but the largest, which runs once."""
+LARGEST = 1_000_000
+SECONDS, GIGABYTES, GROWTH = 30.0, 3.0, 1.2
+"""Floors of the largest size; growth: of the marginal time a row, each step against the one before."""
+DATA = "data/answers.parquet"
+GB = 10**9
+MICROSECONDS = 10**6
+"""In a second."""
+
+
+def run(shipped: Mapping[str, Mapping[str, Any]], largest: int) -> Result:
+    """The section `stage`; shipped: the section `lexical` of params.yaml; largest: rows."""
+    speeds = on_two_cores(shipped)
+    runs = by_dvc([largest // 100, largest // 10, largest])
+    marginal = [_marginal(*both) for both in pairwise(runs)]
+    tables = (
+        Table("The stage's function in two processes on two cores", tuple(map(_speed_row, speeds))),
+        Table("dvc repro --single-item lexical", tuple(map(_run_row, runs, [None, *marginal]))),
+    )
+    return Result("stage", _about(largest), tables, tuple(_floors(speeds, runs, marginal)))
+
+
+class Speed(NamedTuple):
+    """Pairs and rows a second of the stage's function, pairs a second of the stack on one core."""
+
+    setting: str
+    pairs: float
+    rows: float
+    stack: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times the stack's rate the stage has."""
+        return self.pairs / self.stack
+
+
+class Run(NamedTuple):
+    """The stage by DVC: rows, pairs, and what it took."""
+
+    rows: int
+    pairs: int
+    cost: Cost
+
+
+def on_two_cores(shipped: Mapping[str, Mapping[str, Any]]) -> list[Speed]:
+    """The stage's function on real and on generated rows in two parts, and the stack on a sample of their pairs."""
+    name, real = real_rows()
+    speeds = []
+    with wordnet_reader() as (_, reader):
+        for data, rows in ((name, real), ("generated", generated_rows(real, GENERATED))):
+            pairs = text_pairs(rows)
+            halves = in_forks(partial(_normalized_halves, rows))[0]  # this process is to know no word of it
+            stack("whitespace", reader).scores(["meteor"], pairs.sample(SAMPLE, start=SAMPLE))
+            speeds += [
+                _speed(f"{data}: {setting.name}", setting, halves, pairs, stack(setting.tokens, reader))
+                for setting in settings(shipped)
+            ]
+    return speeds
+
+
+def _speed(name: str, setting: Setting, halves: Sequence[pa.Table], pairs: TextPairs, reference: Stack) -> Speed:
+    sample = pairs.sample(SAMPLE)
+    our_scores(setting.metrics, Pairs.of(*WARM_UP))
+    refer = partial(_refer, reference, [*setting.options], sample)
+    turns = [(_seconds(halves, setting), in_forks(refer)[0].wall) for _ in range(ROUNDS)]
+    ours, theirs = (median(seconds) for seconds in zip(*turns, strict=True))
+    rows = sum(half.num_rows for half in halves)
+    return Speed(name, len(pairs.responses) / ours, rows / ours, len(sample.responses) / theirs)
+
+
+def by_dvc(sizes: Sequence[int]) -> list[Run]:
+    """`dvc repro --single-item lexical` on generated rows, after load, normalize and one run of it that warms up."""
+    _, real = real_rows()
+    runs = []
+    with copy() as project:
+        project.configure(generated_sections(DATA))
+        for rows in sizes:
+            write_generated(real, rows, project.folder / DATA)
+            project.repro("load")
+            project.repro("normalize")
+            if rows == sizes[0]:
+                project.repro("lexical")
+            costs = [project.repro("lexical") for _ in range(1 if rows == sizes[-1] else REPEATS)]
+            runs.append(Run(rows, _pairs(project), typical_cost(costs)))
+    return runs
+
+
+def _normalized_halves(rows: pa.Table) -> list[pa.Table]:
+    options = normalize.Params(normalize=real_sections()["normalize"])
+    size = -(-rows.num_rows // CORES)
+    return [normalize.normalize(rows.slice(start, size), options) for start in range(0, rows.num_rows, size)]
+
+
+def _seconds(halves: Sequence[pa.Table], setting: Setting) -> float:
+    """From the start of the first process to the end of the last one."""
+    together = get_context("fork").Barrier(len(halves))
+    options = Params(lexical=setting.options)
+    spans = in_forks(*(partial(_score, half, options, together) for half in halves))
+    return max(end for _, end in spans) - min(start for start, _ in spans)
+
+
+def _score(half: pa.Table, options: Params, together: Barrier) -> tuple[float, float]:
+    our_scores(options.lexical.root, Pairs.of(*WARM_UP))
+    together.wait()
+    start = perf_counter()
+    lexical(half, options)
+    return start, perf_counter()
+
+
+def _refer(reference: Stack, metrics: Sequence[str], sample: TextPairs) -> Timing:
+    stay_on_one_core()
+    return timed(lambda: reference.scores(metrics, sample))[1]
+
+
+def _pairs(project: Project) -> int:
+    columns = Parts(project.folder / "data/normalize").read(["references"])
+    return sum(len(part["references"].combine_chunks().flatten()) for part in columns)
+
+
+def _marginal(fewer: Run, more: Run) -> Timing:
+    """Of each further row."""
+    rows = more.rows - fewer.rows
+    return Timing((more.cost.wall - fewer.cost.wall) / rows, (more.cost.cpu - fewer.cost.cpu) / rows)
+
+
+def _about(largest: int) -> tuple[str, ...]:
+    return paragraphs(f"""
+        Two cores: the stage's function, tables in and out in memory, on the real rows and on {GENERATED:,} generated
+        ones, in {CORES} parts, a process each; from the first start to the last end, without the start of processes.
+        Vocabulary cold, the stack as in section `lexical`, on one core, in turns, medians of {ROUNDS} rounds. The
+        normalize stage has run before.
+
+        By DVC: all of `dvc repro --force --single-item lexical` (Parquet read and written, every gate, DVC's own work),
+        in a copy of the project with a cache of its own; load and normalize run before, untimed, and one run warms up.
+        Medians of {REPEATS} runs, {largest:,} rows once. A table of one part (load.part_rows) is scored in the stage's
+        own process, more parts in one a core: the first step has the start of these in it.
+
+        Generated rows: real questions and references, {len(CANDIDATES)} candidates a question; each answer the
+        beginning of the candidate's real one and the end of another, digits permuted, {MISSPELT:.0%} of words misspelt.
+
+        Memory: the sum of resident memory over the process tree, sampled every {SAMPLED_EVERY:g} s; pages that
+        processes share count for each.
+    """)
+
+
+def _speed_row(speed: Speed) -> dict[str, Any]:
+    return {
+        "setting": speed.setting,
+        "stage, pairs/s": speed.pairs,
+        "stage, rows/s": speed.rows,
+        "stack, pairs/s": speed.stack,
+        "ratio": speed.ratio,
+    }
+
+
+def _run_row(run: Run, marginal: Timing | None) -> dict[str, Any]:
+    return {
+        "rows": f"{run.rows:,}",
+        "pairs": run.pairs,
+        "seconds": run.cost.wall,
+        "cpu seconds": run.cost.cpu,
+        "peak memory, GB": run.cost.peak / GB,
+        "pairs/s": run.pairs / run.cost.wall,
+        "µs a further row": None if marginal is None else marginal.wall * MICROSECONDS,
+        "cpu µs": None if marginal is None else marginal.cpu * MICROSECONDS,
+    }
+
+
+def _floors(speeds: Sequence[Speed], runs: Sequence[Run], marginal: Sequence[Timing]) -> Iterator[Floor]:
+    for speed in speeds:
+        yield Floor(f"stage on two cores: {speed.setting}", "at least", RATIO, "x", speed.ratio)
+    largest = runs[-1]
+    if largest.rows == LARGEST:  # the floors are of this size
+        yield Floor(f"{LARGEST:,} rows by dvc repro", "at most", SECONDS, "s", largest.cost.wall)
+        yield Floor(f"{LARGEST:,} rows, peak memory", "at most", GIGABYTES, "GB", largest.cost.peak / GB)
+        growth = marginal[1].wall / marginal[0].wall
+        yield Floor("time of a further row, last step to the one before", "at most", GROWTH, "x", growth)

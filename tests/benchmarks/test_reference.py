@@ -1,0 +1,54 @@
+"""The reference stack against our metrics, on the bundled example: what the benchmark compares are the same scores."""
+
+import numpy as np
+import pytest
+
+from benchmarks import data, lexical, reference
+from tasks.metrics.catalogue import configure, names
+from tasks.metrics.pairs import Pairs
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data, "EVOUNA", data.ROOT / "nowhere")
+        return data.text_pairs(data.real_rows()[1])
+
+
+@pytest.fixture(scope="module")
+def reader():
+    with reference.wordnet_reader() as (_, found):
+        yield found
+
+
+@pytest.mark.parametrize("tokens", ["treebank", "whitespace"])
+def test_every_score_equals_the_reference(pairs, reader, tokens):
+    options = lexical.reference_options(tokens)
+
+    theirs = reference.stack(tokens, reader).scores([*options], pairs)
+
+    assert len(pairs.responses) > 200
+    for name, scores in theirs.items():
+        metric = configure("lexical", name, options[name])
+        ours = metric.score(metric.stats(Pairs.of(*pairs)))
+        assert np.abs(ours - np.array(scores)).max() <= 1e-12, name
+        assert 0 < np.mean(scores) < 1, name
+
+
+def test_the_stack_has_a_reference_for_every_lexical_metric():
+    assert sorted(lexical.reference_options("treebank")) == names("lexical")
+
+
+def test_our_table_behind_nltks_interface_gives_the_same_meteor(pairs, reader):
+    table = reference.TableReader(reference.read(reference.TABLE))
+
+    scores = [reference.stack("treebank", each).scores(["meteor"], pairs)["meteor"] for each in (reader, table)]
+
+    assert scores[0] == scores[1]
+
+
+def test_a_comparison_of_different_scores_stops(pairs, reader):
+    setting = lexical.Setting("wrong", {"bleu": {"profile": "azure", "tokenizer": "char"}}, "treebank", same=True)
+
+    with pytest.raises(ValueError, match="wrong: all 1: scores differ by"):
+        lexical.compare(setting, pairs.sample(20), pairs.sample(10), reader)

@@ -4,18 +4,20 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.data import TextPairs, generated_rows, real_rows, text_pairs
+from benchmarks.data import TextPairs, generated_rows, real_rows, real_sections, text_pairs
 from benchmarks.measure import Timing, in_forks, stay_on_one_core, timed, typical
 from benchmarks.reference import TOKENISED, Stack, stack, wordnet_reader
 from benchmarks.report import Floor, Result, Table, paragraphs
+from tasks import normalize
 from tasks.metrics.base import Floats, Metric
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
+from tasks.scores import pairs_of
 
 ROUNDS = 3
 SAMPLE = 2_000
@@ -103,28 +105,43 @@ def run(shipped: Mapping[str, Mapping[str, Any]]) -> Result:
     pairs = text_pairs(rows)
     with wordnet_reader() as (reader_name, reader):
         stack("whitespace", reader).scores(["meteor"], pairs.sample(SAMPLE, start=SAMPLE))  # its reader keeps synsets
-        more = text_pairs(generated_rows(rows, GENERATED))
-        compared = [each for setting in settings(shipped) for each in compare(setting, pairs, more, reader)]
+        data, more = Data.of(rows), Data.of(generated_rows(rows, GENERATED))
+        compared = [each for setting in settings(shipped) for each in compare(setting, data, more, reader)]
     return Result("lexical", _about(name, rows, pairs, reader_name), tuple(_tables(compared)), tuple(_floors(compared)))
 
 
-def compare(setting: Setting, pairs: TextPairs, more: TextPairs, reader: Any) -> list[Comparison]:
-    """All metrics together, also on more pairs, then each alone: ours on all pairs; the stack too, or on a sample.
+class Data(NamedTuple):
+    """Pairs, and the rows of data/normalize that hold them: a response with all its references."""
+
+    pairs: TextPairs
+    rows: pa.Table
+
+    @classmethod
+    def of(cls, rows: pa.Table) -> Self:
+        """The data of rows of data/load."""
+        options = normalize.Params(normalize=real_sections()["normalize"])
+        return cls(text_pairs(rows), normalize.normalize(rows, options))
+
+
+def compare(setting: Setting, data: Data, more: Data, reader: Any) -> list[Comparison]:
+    """All metrics together, also on more data, then each alone: ours on all pairs; the stack too, or on a sample.
 
     Raises ValueError when both sides define the same scores and differ.
     """
     reference, metrics = stack(setting.tokens, reader), setting.metrics
-    together = _compare(setting, f"all {len(metrics)}", metrics, reference, pairs)
+    together = _compare(setting, f"all {len(metrics)}", metrics, reference, data)
     longer = _compare(setting, f"all {len(metrics)}, generated", metrics, reference, more)
-    alone = (_compare(setting, name, {name: metrics[name]}, reference, pairs) for name in metrics)
+    alone = (_compare(setting, name, {name: metrics[name]}, reference, data) for name in metrics)
     return [together, longer, *alone]
 
 
-def _compare(
-    setting: Setting, label: str, metrics: Mapping[str, Metric], reference: Stack, pairs: TextPairs
-) -> Comparison:
+def _compare(setting: Setting, label: str, metrics: Mapping[str, Metric], reference: Stack, data: Data) -> Comparison:
+    pairs = data.pairs
     sample = pairs.sample(SAMPLE) if TOKENISED.intersection(metrics) else pairs
-    turns = [partial(_turn, metrics, reference, pairs, sample, ours_first=i % 2 == 0) for i in range(ROUNDS)]
+    turns = [
+        partial(_turn, metrics, reference, data, sample, by_row=not setting.same, ours_first=i % 2 == 0)
+        for i in range(ROUNDS)
+    ]
     rounds = [in_forks(turn)[0] for turn in turns]
     difference = max(each.difference for each in rounds) if setting.same else None
     if difference is not None and not difference <= TOLERANCE:
@@ -160,19 +177,20 @@ class Turn:
 
 
 def _turn(
-    metrics: Mapping[str, Metric], reference: Stack, pairs: TextPairs, sample: TextPairs, *, ours_first: bool
+    metrics: Mapping[str, Metric], reference: Stack, data: Data, sample: TextPairs, *, by_row: bool, ours_first: bool
 ) -> Turn:
     stay_on_one_core()
-    pairs, sample = (TextPairs(*map(list, each)) for each in (pairs, sample))  # the fork's own pages
+    pairs, sample = (TextPairs(*map(list, each)) for each in (data.pairs, sample))  # the fork's own pages
     our_scores(metrics, Pairs.of(*WARM_UP))
     reference.scores([*metrics], WARM_UP)
     columns, converting = timed(lambda: Pairs.of(*pairs))
+    ours_of = pairs_of(data.rows) if by_row else columns
     _, listing = timed(lambda: (columns.responses.to_pylist(), columns.references.flatten().to_pylist()))
     if ours_first:
-        _, ours = timed(lambda: our_scores(metrics, columns))
+        _, ours = timed(lambda: our_scores(metrics, ours_of))
     theirs, referring = timed(lambda: reference.scores([*metrics], sample))
     if not ours_first:
-        _, ours = timed(lambda: our_scores(metrics, columns))
+        _, ours = timed(lambda: our_scores(metrics, ours_of))
     return Turn(
         converting, listing, ours, referring, largest_difference(our_scores(metrics, Pairs.of(*sample)), theirs)
     )
@@ -211,8 +229,9 @@ def _about(name: str, rows: pa.Table, pairs: TextPairs, reader: str) -> tuple[st
         {reader}, has seen {SAMPLE:,} other pairs before, as in a long run.
 
         Same definitions: the scores of both sides agree within {TOLERANCE:g} on every pair compared, or the run stops.
-        Our defaults define other scores (13a+cjk tokens, effective order, NFKC in accuracy …): there the stack has the
-        cheapest tokens and rules, and no score is compared.
+        There each pair is a row. Our defaults define other scores (13a+cjk tokens, effective order, NFKC in accuracy
+        …): there ours has the rows of data/normalize, a response with all its references, as the stage has, the stack
+        has the cheapest tokens and rules, and no score is compared.
     """)
 
 

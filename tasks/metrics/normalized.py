@@ -9,17 +9,19 @@ from tasks.metrics.normalization import normalize
 from tasks.metrics.pairs import Pairs
 from tasks.metrics.tokenizers import Tokenizer
 from tasks.metrics.tokens import chunked, tokens
-from tasks.metrics.utf8 import utf8
+from tasks.metrics.utf8 import distinct, utf8
 
 
 def normalized(texts: pa.Array, **options: Any) -> pa.Array:
     """The texts as `normalize` with these options gives them; a null stays one."""
     words = Tokenizer(lambda text: normalize(text, **options).split(), cut="blanks")
-    ids, vocabulary = tokens(chunked(*utf8(texts), words.cut), words, lowercase=False)
+    each, which = distinct(texts)
+    ids, vocabulary = tokens(chunked(*utf8(each), words.cut), words, lowercase=False)
     lists = pa.ListArray.from_arrays(
         pa.array(ids.offsets, pa.int32()), pa.array(vocabulary, pa.string()).take(pa.array(ids.ids))
     )
-    return pc.if_else(texts.is_null(), pa.scalar(None, pa.string()), pc.binary_join(lists, " "))
+    forms = pc.binary_join(lists, " ").take(pa.array(which))
+    return pc.if_else(texts.is_null(), pa.scalar(None, pa.string()), forms)
 
 
 def normalized_texts(pairs: Pairs) -> tuple[pa.Array, pa.Array]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tasks.metrics.tokenizers import Cut, Tokenizer
 from tasks.metrics.tokens import Chunked, Ragged, chunked, tokens
-from tasks.metrics.utf8 import utf8
+from tasks.metrics.utf8 import distinct, utf8
 
 Embed = Callable[[Sequence[str]], NDArray[np.float64]]
 
@@ -129,15 +129,20 @@ class Pairs:
         return np.array(np.diff(self.offsets) == 0, dtype=np.bool_)
 
     def tokens(self, tokenizer: Tokenizer, *, lowercase: bool = False) -> Tokens:
-        """Token ids under a tokenizer; each distinct chunk of all texts is tokenised once."""
+        """Token ids under a tokenizer; each distinct text is cut once, each distinct chunk of it tokenised once."""
         if (tokenizer, lowercase) not in self._tokens:
-            ids, vocabulary = tokens(self._chunked(tokenizer.cut), tokenizer, lowercase=lowercase)
-            n = len(self)
-            responses, references = Ragged(ids.ids, ids.offsets[: n + 1]), Ragged(ids.ids, ids.offsets[n:])
+            each, vocabulary = tokens(self._chunked(tokenizer.cut), tokenizer, lowercase=lowercase)
+            rows, n = each.take(self._texts[1]), len(self)
+            responses, references = Ragged(rows.ids, rows.offsets[: n + 1]), Ragged(rows.ids, rows.offsets[n:])
             self._tokens[tokenizer, lowercase] = Tokens(responses, references, vocabulary)
         return self._tokens[tokenizer, lowercase]
 
     def _chunked(self, cut: Cut) -> Chunked:
         if cut not in self._chunks:
-            self._chunks[cut] = chunked(*utf8(self.responses, self.references.flatten()), cut)
+            self._chunks[cut] = chunked(*utf8(self._texts[0]), cut)
         return self._chunks[cut]
+
+    @cached_property
+    def _texts(self) -> tuple[pa.Array, NDArray[np.int32]]:
+        """Distinct texts, and which of them each response and then each reference is; shape (n + m,)."""
+        return distinct(self.responses, self.references.flatten())

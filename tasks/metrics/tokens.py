@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -33,6 +34,12 @@ class Ragged:
         """The number of ids of each row; shape (rows,)."""
         return np.diff(self.offsets)
 
+    def take(self, rows: NDArray[np.int32]) -> "Ragged":
+        """These rows; shape of rows: (n,)."""
+        from tasks.kernels.expansion import expand  # importing numba takes half a second
+
+        return Ragged(*expand(rows, np.arange(len(rows) + 1), self.ids, self.offsets[:-1], self.lengths))
+
 
 @dataclass(frozen=True)
 class Chunked:
@@ -44,6 +51,17 @@ class Chunked:
     texts: Ragged
     distinct: list[str]
     kinds: list[int]
+
+    @cached_property
+    def sorts(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """The chunks of ASCII letters and digits, those of more of ASCII, all others, and those at ends of texts.
+
+        Apart, because most of the first are a token each, and rules are faster on ASCII.
+        """
+        found: tuple[list[int], ...] = ([], [], [], [])
+        for k, (chunk, kind) in enumerate(zip(self.distinct, self.kinds, strict=True)):
+            found[3 if kind != INSIDE else 2 if not chunk.isascii() else 1 if not chunk.isalnum() else 0].append(k)
+        return found[0], found[1], found[2], found[3]
 
 
 def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
@@ -77,27 +95,24 @@ def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ra
 
 def _split_all(texts: Chunked, tokenizer: Tokenizer, split: Split) -> Iterator[tuple[list[int], list[str], Integers]]:
     """Numbers of chunks, their tokens one chunk's after another's, and how many each has; every chunk once."""
-    if tokenizer.joins:
-        inside = list(map(_as_inside, texts.distinct, texts.kinds)) if tokenizer.cut == "ends" else texts.distinct
-    else:
-        inside = [""] * len(texts.distinct)
-    plain = [k for k, text in enumerate(inside) if text.isascii() and text.isalnum()]
-    marked = [k for k, text in enumerate(inside) if text.isascii() and text and not text.isalnum()]
-    foreign = [k for k, text in enumerate(inside) if not text.isascii()]  # apart: rules for ASCII are faster
-    for group, split_block in ((plain, _split_plain), (marked, _split_joined), (foreign, _split_joined)):
-        for start in range(0, len(group), JOINED):
-            block = group[start : start + JOINED]
-            yield block, *split_block([inside[k] for k in block], split)
-    alone = [k for k, text in enumerate(inside) if not text]
-    kinds = texts.kinds if tokenizer.cut == "ends" else [FIRST + LAST] * len(texts.kinds)
-    yield alone, *_flat(_split_alone(texts.distinct[k], kinds[k], split) for k in alone)
+    if not tokenizer.joins:
+        yield [*range(len(texts.distinct))], *_flat(map(split, texts.distinct))
+        return
+    plain, marked, foreign, ends = texts.sorts
+    inside = {k: _as_inside(texts.distinct[k], texts.kinds[k]) for k in ends}
+    marked = [*marked, *(k for k in ends if inside[k])]
+    for chunks, split_block in ((plain, _split_plain), (marked, _split_joined), (foreign, _split_joined)):
+        for start in range(0, len(chunks), JOINED):
+            block = chunks[start : start + JOINED]
+            yield block, *split_block([inside.get(k) or texts.distinct[k] for k in block], split)
+    alone = [k for k in ends if not inside[k]]
+    yield alone, *_flat(_split_alone(texts.distinct[k], texts.kinds[k], split) for k in alone)
 
 
 def _as_inside(chunk: str, kind: int) -> str:
-    """What gives the same tokens inside a text as the chunk where it stands; nothing where that is hard to say."""
-    if kind == LAST and chunk[-1] == "." and chunk[-2:-1] not in {"", "."}:
-        return f"{chunk[:-1]} ."  # treebank: a full stop that ends the text is a token
-    return "" if kind else chunk
+    """What gives the same tokens inside a text as a chunk at an end of one; nothing where that is hard to say."""
+    simple = kind == LAST and chunk[-1] == "." and chunk[-2:-1] not in {"", "."}
+    return f"{chunk[:-1]} ." if simple else ""  # treebank: a full stop that ends the text is a token
 
 
 def _split_plain(words: Sequence[str], split: Split) -> tuple[list[str], Integers]:

@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 
 
+def distinct(*texts: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
+    """The distinct texts of all arrays, and which of them each text is, one array after another; a null is empty."""
+    encoded = _joined(*texts).dictionary_encode()
+    return encoded.dictionary, encoded.indices.to_numpy()
+
+
 def utf8(*texts: pa.Array) -> tuple[NDArray[np.uint8], Integers]:
     """The UTF-8 of all arrays, one after another, and where each text begins, the end of the last one included.
 
     A null is an empty text. Returns data, uint8, and offsets into it, shape (n + 1,), of n texts in all.
     """
-    joined = pc.fill_null(pa.concat_arrays([array.cast(pa.large_string()) for array in texts]), "")
+    joined = _joined(*texts)
     if not len(joined):
         return np.zeros(0, np.uint8), np.zeros(1, np.int64)
     _, offsets, data = joined.buffers()
@@ -30,5 +36,11 @@ def sides(responses: pa.Array, references: pa.Array) -> tuple[NDArray[np.uint8],
 
 
 def mapped(change: Callable[[str], str], texts: pa.Array) -> pa.Array:
-    """The texts, changed; a null stays one."""
-    return pa.array([text if text is None else change(text) for text in texts.to_pylist()], pa.large_string())
+    """The texts, each distinct one changed once; a null stays one."""
+    encoded = texts.dictionary_encode()
+    changed = pa.array(map(change, encoded.dictionary.to_pylist()), pa.large_string())
+    return changed.take(encoded.indices)
+
+
+def _joined(*texts: pa.Array) -> pa.Array:
+    return pc.fill_null(pa.concat_arrays([array.cast(pa.large_string()) for array in texts]), "")

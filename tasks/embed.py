@@ -1,6 +1,9 @@
 """Vectors of texts: one row per distinct text that a semantic metric needs."""
 
-from collections.abc import Iterator, Mapping
+import sys
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +25,8 @@ WHOLE = True
 PART_ROWS = 50_000
 ENCODED_AT_ONCE = 1024
 """Texts between two writes to the ledger: what a killed run loses at most."""
+LINE_EVERY = 30.0
+"""Seconds between two lines of progress where stderr is no terminal."""
 NORM_TOLERANCE = 1e-3
 SCHEMA = pa.schema(
     {
@@ -118,9 +123,37 @@ def _needed(part: pa.Table, metrics: Mapping[str, Metric]) -> list[str]:
 def _encode_unknown(texts: _Texts, encoder: Encoder, ledger: "Vectors") -> None:
     """Make the vectors that are not known, shortest text first, and put them into the ledger as they come."""
     order = sorted(texts.unknown, key=lambda key: (texts.tokens[key] or 0, key))
-    for start in range(0, len(order), ENCODED_AT_ONCE):
-        keys = order[start : start + ENCODED_AT_ONCE]
-        ledger.add(keys, encoder.encode([texts.unknown[key] for key in keys]))
+    chunks = [order[start : start + ENCODED_AT_ONCE] for start in range(0, len(order), ENCODED_AT_ONCE)]
+    with closing(_with_bar(chunks, texts.tokens) if sys.stderr.isatty() else _with_lines(chunks)) as shown:
+        for keys in shown:
+            ledger.add(keys, encoder.encode([texts.unknown[key] for key in keys]))
+
+
+def _with_bar(chunks: list[list[bytes]], tokens: Mapping[bytes, int | None]) -> Generator[list[bytes]]:
+    """The chunks, with a bar on the terminal whose length is in tokens, as the time is."""
+    if not chunks:
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("embed: {task.fields[done]:,} of {task.fields[texts]:,} texts"), BarColumn()
+    lengths = [sum(tokens[key] or 1 for key in keys) for keys in chunks]
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=sum(lengths), texts=sum(map(len, chunks)), done=0)
+        for keys, length in zip(chunks, lengths, strict=True):
+            yield keys
+            bar.update(task, advance=length, done=bar.tasks[task].fields["done"] + len(keys))
+
+
+def _with_lines(chunks: list[list[bytes]]) -> Generator[list[bytes]]:
+    """The chunks, with a line on stderr now and then; none when all is done soon."""
+    done, said = 0, time.monotonic()
+    for keys in chunks:
+        yield keys
+        done += len(keys)
+        if time.monotonic() - said >= LINE_EVERY:
+            said = time.monotonic()
+            print(f"embed: {done:,} of {sum(map(len, chunks)):,} texts", file=sys.stderr, flush=True)
 
 
 def _table(keys: list[bytes], start: int, texts: _Texts, ledger: "Vectors") -> pa.Table:

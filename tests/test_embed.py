@@ -13,6 +13,7 @@ from tasks import embed as stage
 from tasks import gates
 from tasks.embed import SCHEMA, Params, counts, embed, expect
 from tasks.ledger.vectors import VectorEvidence, Vectors
+from tasks.models.local import LocalEncoder
 from tasks.tables import Parts, about, write_part
 
 TEXTS = pa.list_(pa.string())
@@ -150,6 +151,45 @@ def test_a_killed_run_loses_one_chunk_at_most(parts, model, tmp_path, monkeypatc
 
     assert sorted(model.asked) == sorted([*words, "x"])
     assert model.asked[: len(done)] == done
+
+
+def test_a_second_run_with_one_new_text_embeds_one_text(parts, tmp_path, monkeypatch):
+    encoded = []
+    encode = LocalEncoder.encode
+    monkeypatch.setattr(LocalEncoder, "encode", lambda self, texts: encoded.append(texts) or encode(self, texts))
+    run(parts((["Paris", "Rome"], [["Paris"], ["Ulm"]])), params(**LOCAL), Vectors(tmp_path / "store"))
+    assert sorted(encoded.pop()) == ["Paris", "Rome", "Ulm"]
+
+    run(parts((["Rome", "Bonn"], [["Paris"], ["Ulm"]])), params(**LOCAL), Vectors(tmp_path / "store"))
+
+    assert encoded == [["Bonn"]]
+
+
+@pytest.mark.usefixtures("model")
+def test_where_stderr_is_no_terminal_progress_is_lines(parts, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(stage, "ENCODED_AT_ONCE", 4)
+    rows = parts(([f"word {i}" for i in range(8)], [["x"]] * 8))
+
+    run(rows, params(), Vectors(tmp_path / "soon"))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(stage, "LINE_EVERY", 0.0)
+    run(rows, params(), Vectors(tmp_path / "slow"))
+
+    assert capsys.readouterr().err.splitlines() == [f"embed: {n} of 9 texts" for n in (4, 8, 9)]
+
+
+@pytest.mark.usefixtures("model")
+def test_on_a_terminal_progress_is_a_bar(parts, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    ledger = Vectors(tmp_path / "store")
+
+    run(parts((["Paris", "Rome"], [["x"], ["y"]])), params(), ledger)
+    bar = capsys.readouterr().err
+    run(parts((["Paris"], [["x"]])), params(), ledger)
+
+    assert "embed: 4 of 4 texts" in bar
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.usefixtures("model")

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +29,25 @@ def batches(texts: Sequence[str], sizes: Sequence[int], budget: int, limit: int)
     return cut
 
 
+def batches_of_one_size(texts: Sequence[str], sizes: Sequence[int], budget: int) -> list[list[int]]:
+    """Indices of the texts in canonical order, cut where the size changes and at the budget: none needs padding."""
+    cut: list[list[int]] = []
+    for size, group in groupby(canonical_order(texts, sizes), key=lambda i: sizes[i]):
+        same, length = list(group), max(budget // max(size, 1), 1)
+        cut += [same[start : start + length] for start in range(0, len(same), length)]
+    return cut
+
+
 def encode_batches(
     texts: Sequence[str], cut: Sequence[Sequence[int]], encode: Callable[[list[str]], NDArray[np.floating]]
 ) -> Vectors:
     """Unit vectors of the texts, in their order; shape (len(texts), d)."""
-    if not texts:
-        return np.zeros((0, 0), np.float32)
-    encoded = np.concatenate([np.asarray(encode([texts[i] for i in batch]), np.float64) for batch in cut])
-    vectors = np.empty(encoded.shape, np.float32)
-    vectors[np.concatenate([np.asarray(batch) for batch in cut])] = unit(encoded)
+    vectors = np.zeros((0, 0), np.float32)
+    for batch in cut:
+        encoded = unit(encode([texts[i] for i in batch]))
+        if not vectors.size:
+            vectors = np.empty((len(texts), encoded.shape[1]), np.float32)
+        vectors[batch] = encoded
     return vectors
 
 

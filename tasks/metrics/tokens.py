@@ -88,9 +88,15 @@ def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ra
     for chunks, here, counts in _split_all(texts, tokenizer, split):
         starts[chunks], lengths[chunks] = len(found) + np.cumsum(counts) - counts, counts
         found += here
-    vocabulary: dict[str, int] = {}
-    ids = np.array([vocabulary.setdefault(token, len(vocabulary)) for token in found], np.int32)
-    return Ragged(*expand(texts.texts.ids, texts.texts.offsets, ids, starts, lengths)), list(vocabulary)
+    ids, vocabulary = numbered(found)
+    return Ragged(*expand(texts.texts.ids, texts.texts.offsets, ids, starts, lengths)), vocabulary
+
+
+def numbered(words: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
+    """The number of each word, from 0 in the order of first occurrence, and each distinct word."""
+    distinct = dict.fromkeys(words)
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
+    return np.fromiter(map(numbers.__getitem__, words), np.int32, len(words)), list(distinct)
 
 
 def _split_all(texts: Chunked, tokenizer: Tokenizer, split: Split) -> Iterator[tuple[list[int], list[str], Integers]]:

@@ -31,6 +31,11 @@ class Embedding(Section):
             raise ValueError(f"provider {self.provider} takes no base_url; only openai does")
         return self
 
+    @property
+    def arithmetic(self) -> str:
+        """What keys and signatures say of the precision: bf16 is that of the linear layers, fp32 that of the rest."""
+        return "bf16-linear" if self.precision == "bf16" else self.precision
+
 
 class Encoder(Protocol):
     """A model that makes vectors; nothing is loaded, and no server asked, before `encode`."""
@@ -65,14 +70,14 @@ def open_encoder(section: Embedding) -> Encoder:
 
 def vector_keys(section: Embedding, encoder: Encoder, texts: Sequence[str]) -> list[bytes]:
     """The key of each text's vector: the sha256 of all that is known of it before it is made; 32 bytes each."""
-    how = [encoder.identity, section.precision, section.long]
+    how = [encoder.identity, section.arithmetic, section.long]
     return [_sha256(json.dumps([*how, text], ensure_ascii=False, separators=(",", ":"))) for text in texts]
 
 
 def vector_facts(section: Embedding, encoder: Encoder) -> dict[str, object]:
     """What a signature says of the vectors; hashes shortened as git does."""
     short = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1", encoder.identity)
-    return {"weights": short, "precision": section.precision, "long": section.long}
+    return {"weights": short, "precision": section.arithmetic, "long": section.long}
 
 
 def _sha256(text: str) -> bytes:

@@ -507,3 +507,7 @@ def test_an_embeddings_object_is_found_by_its_dotted_path(monkeypatch):
 def test_a_path_to_no_embeddings_is_an_error(path):
     with pytest.raises(ModelError, match=r"embed\.model: "):
         open_encoder(section(provider="langchain", model=path)).encode(["a"])
+
+
+def test_a_signature_says_what_is_done_in_bf16() -> None:
+    assert vector_facts(section(precision="bf16"), open_encoder(section()))["precision"] == "bf16-linear"

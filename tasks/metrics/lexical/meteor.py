@@ -4,7 +4,7 @@ Source: Lavie & Agarwal 2007, "METEOR: An Automatic Metric for MT Evaluation wit
 Correlation with Human Judgments"; NLTK 3.10 `translate.meteor_score`, whose alignment it repeats.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from tasks.metrics.fallback import with_fallback
 from tasks.metrics.pairs import Pairs
 from tasks.metrics.stemmer import porter_stems
 from tasks.metrics.tokenizers import TokenizerName, tokenizer
+from tasks.metrics.tokens import numbered
 from tasks.metrics.wordnet import VERSION, wordnet
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -98,15 +99,8 @@ class Forms(NamedTuple):
 
 
 def _forms(vocabulary: Sequence[str], *, synonyms: bool) -> Forms:
-    lowered, words = _numbered(token.lower() for token in vocabulary)
-    stems_of_words, stems = _numbered(porter_stems(words))
+    lowered, words = numbered([token.lower() for token in vocabulary])
+    stems_of_words, stems = numbered(porter_stems(words))
     none = np.zeros(len(stems) + 1, np.int64), np.zeros(0, np.int32)
     offsets, related = wordnet().related(stems) if synonyms else none
     return Forms(lowered, stems_of_words[lowered], offsets, related)
-
-
-def _numbered(words: Iterable[str]) -> tuple[Ids, list[str]]:
-    """The number of each word, and each distinct word."""
-    numbers: dict[str, int] = {}
-    ids = [numbers.setdefault(word, len(numbers)) for word in words]
-    return np.array(ids, np.int32), list(numbers)

@@ -14,6 +14,7 @@ from tasks.metrics.fallback import with_fallback
 from tasks.metrics.pairs import Pairs
 from tasks.metrics.stemmer import porter_stems
 from tasks.metrics.tokenizers import TokenizerName, tokenizer
+from tasks.metrics.tokens import numbered
 
 UNSTEMMED = 3  # tokens up to this length are compared as they are, as rouge-score does
 _AS_ROUGE_SCORE = {"tokenizer": "rouge_score", "fallback": False}
@@ -74,5 +75,4 @@ def _forms(vocabulary: Sequence[str], *, stemmer: bool) -> NDArray[np.int32]:
     if stemmer:
         stems = zip(compared, porter_stems(compared), strict=True)
         compared = [stem if len(token) > UNSTEMMED else token for token, stem in stems]
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(form, len(numbers)) for form in compared], np.int32)
+    return numbered(compared)[0]

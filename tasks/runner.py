@@ -198,7 +198,7 @@ def _by_part(stage: Stage, workspace: _Workspace) -> Iterator[_Part]:
     preload = getattr(import_module(f"tasks.{stage.name}"), "PRELOAD", ())
     context.set_forkserver_preload(["tasks.expectations", f"tasks.{stage.name}", *preload, __name__])
     try:
-        with _threads_of(workers), ProcessPoolExecutor(workers, context, gc.freeze) as pool:
+        with _threads_of(workers), ProcessPoolExecutor(workers, mp_context=context, initializer=gc.freeze) as pool:
             results = pool.map(_one_part, *jobs)
             gates.load_gx()  # for the checks of the whole, while the workers work
             yield from results

@@ -24,7 +24,7 @@ def facts() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / GIB, 1),
         "native_bf16": native_bf16(),
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "versions": {name: version(name) for name in COMPARED},
     }

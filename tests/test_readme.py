@@ -68,3 +68,25 @@ def test_the_table_of_real_answers(evouna: Path) -> None:
 @pytest.mark.parametrize("path", re.findall(r"\]\((?!http)([^)]+)\)", README))
 def test_every_link_leads_somewhere(path: str) -> None:
     assert Path(__file__).parents[1].joinpath(path).exists()
+
+
+def test_the_table_of_speed_is_what_make_bench_wrote() -> None:
+    report = json.loads(Path(__file__).parents[1].joinpath("reports/benchmarks.json").read_text(encoding="utf-8"))
+    measured = {
+        floor["what"]: floor["measured"] for section in report["sections"].values() for floor in section["floors"]
+    }
+    ours = "our defaults, the stack on whitespace tokens"
+    rows = {
+        "EVOUNA-NQ": f"{measured[f'all 9: {ours}']:.0f} ×",
+        "made from it": f"{measured[f'all 9, generated: {ours}']:.0f} ×",
+        "two cores": f"{measured[f'stage on two cores: generated: {ours}']:.0f} ×",
+        "gates included": f"{measured['1,000,000 rows by dvc repro']:.0f} s, "
+        f"{measured['1,000,000 rows, peak memory']:.1f} GB",
+        "to 100,000": f"{measured['time of a further row, last step to the one before']:.2f}",
+        "compiles the kernels": f"{measured['first call after installation']:.0f} s",
+        "in fp32": f"{measured['fp32, distinct texts/s']:.1f} ×",
+        "in bf16": f"{measured['bf16, distinct texts/s']:.1f} ×",
+    }
+
+    for end, cell in rows.items():
+        assert f"{end} | {cell} | " in README

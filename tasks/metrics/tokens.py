@@ -122,7 +122,7 @@ def _as_inside(chunk: str, kind: int) -> str:
 
 
 def _split_plain(words: Sequence[str], split: Split) -> tuple[list[str], Integers]:
-    """Tokens of chunks that are likely one token each."""
+    """Tokens of chunks that are likely one token each; a tokenizer drops some words, or parts some, but not both."""
     found = split(" ".join(words))
     return (found, np.ones(len(words), np.int64)) if len(found) == len(words) else _split_joined(words, split)
 

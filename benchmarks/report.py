@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import floor, log10
+from math import floor, isfinite, log10
 from pathlib import Path
 from typing import Any, Literal
 
@@ -120,7 +120,7 @@ def _rounded(value: Any) -> Any:
         return {key: _rounded(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_rounded(each) for each in value]
-    if not isinstance(value, float) or value == 0 or value != value or abs(value) == float("inf"):  # noqa: PLR0124
+    if not isinstance(value, float) or value == 0 or not isfinite(value):
         return value
     place = DIGITS - 1 - floor(log10(abs(value)))
     return int(round(value, place)) if place <= 0 else round(value, place)

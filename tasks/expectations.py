@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tasks.gates import load_gx
 
-load_gx()
+load_gx()  # before the imports below, which else would take along what it leaves out
 
 from great_expectations.execution_engine import PandasExecutionEngine  # noqa: E402, isort: skip
 from great_expectations.expectations.expectation import ColumnPairMapExpectation  # noqa: E402, isort: skip

@@ -40,6 +40,7 @@ def cut(data: Bytes, offsets: Integers, ends: bool) -> Chunks:  # noqa: FBT001 (
     ends: keep apart what an end of a text may give another meaning. FIRST is the chunk that its text starts with,
     if that is with a quotation mark or a full stop. LAST goes to the end of its text, blanks included, from the last
     chunk that is more than closing marks; only where that has a full stop, or the text ends with an apostrophe.
+    A text of closing marks alone is one chunk, and LAST, if so and if it starts without a blank.
     """
     most = (len(data) + len(offsets)) // 2 + 1
     starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)

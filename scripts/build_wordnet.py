@@ -1,4 +1,4 @@
-"""Build tasks/metrics/wordnet.gz from a WordNet 3.0 `dict` folder.
+"""Build tasks/metrics/wordnet.npz from a WordNet 3.0 `dict` folder.
 
 Use: python -m scripts.build_wordnet /usr/share/wordnet (of Debian's wordnet-base).
 Source of the format: wndb(5WN).
@@ -16,16 +16,16 @@ def build(folder: Path) -> WordNet:
     """The table of a dict folder; ValueError when it holds another version of WordNet."""
     if f"WordNet {VERSION} Copyright" not in (folder / "data.noun").read_text()[:4096]:
         raise ValueError(f"{folder / 'data.noun'} is not of WordNet {VERSION}")
-    return WordNet(
+    return WordNet.of(
         {part: _names(folder, part) for part in PARTS_OF_SPEECH},
         {part: _exceptions(folder / f"{part}.exc") for part in PARTS_OF_SPEECH},
     )
 
 
-def _names(folder: Path, part: str) -> dict[str, str]:
+def _names(folder: Path, part: str) -> dict[str, list[str]]:
     synsets = dict(_synsets(folder / f"data.{part}"))
     return {
-        lemma: " ".join(sorted({name for offset in offsets for name in synsets[offset]}))
+        lemma: sorted({name for offset in offsets for name in synsets[offset]})
         for lemma, offsets in _index(folder / f"index.{part}")
     }
 
@@ -44,8 +44,8 @@ def _index(path: Path) -> Iterator[tuple[str, list[str]]]:
         yield fields[0], fields[-int(fields[2]) :]
 
 
-def _exceptions(path: Path) -> dict[str, str]:
-    return {form: " ".join(lemmas) for form, *lemmas in _records(path)}
+def _exceptions(path: Path) -> dict[str, list[str]]:
+    return {form: lemmas for form, *lemmas in _records(path)}
 
 
 def _records(path: Path) -> Iterator[list[str]]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.kernels import compiled
+from tasks.kernels.joining import is_alphanumeric
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
@@ -96,15 +97,10 @@ def peel(data: Bytes, chunks: Chunks) -> Chunks:
         for k in range(chunks.begins[text], chunks.begins[text + 1]):
             starts[total], stops[total] = chunks.starts[k], chunks.stops[k]
             last = stops[total] - 1
-            if data[last] in _STOPS and last > starts[total] and _is_alphanumeric(data[last - 1]):
+            if data[last] in _STOPS and last > starts[total] and is_alphanumeric(data[last - 1]):
                 stops[total] = starts[total + 1] = last
                 stops[total + 1] = last + 1
                 total += 1
             total += 1
     begins[-1] = total
     return Chunks(starts[:total], stops[:total], np.full(total, INSIDE, np.uint8), begins)
-
-
-@compiled
-def _is_alphanumeric(byte: int) -> bool:
-    return ord("0") <= byte <= ord("9") or ord("A") <= byte <= ord("Z") or ord("a") <= byte <= ord("z")

@@ -1,23 +1,25 @@
 """WordNet 3.0's synonyms: for a word, the names its synsets go by.
 
-Data: wordnet.gz, made by scripts/build_wordnet.py; licence: wordnet.LICENSE.
+Data: wordnet.npz, made by scripts/build_wordnet.py; licence: wordnet.LICENSE.
 Source: Fellbaum 1998; morphology of morphy(7WN), as NLTK's WordNetCorpusReader applies it.
 """
 
-import gzip
+import io
+import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain, compress, repeat
+from functools import cache, cached_property
+from itertools import chain, repeat
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.errors import ModelError
+from tasks.metrics.tokens import Ragged
 
-TABLE = Path(__file__).with_name("wordnet.gz")
+TABLE = Path(__file__).with_name("wordnet.npz")
 PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
 VERSION = "3.0"
 
@@ -48,22 +50,42 @@ _SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Endings and what replaces them; each rule is applied once, and the results found in the index count."""
 
-_ENDINGS = {part: tuple({old for old, _ in rules}) for part, rules in _SUFFIXES.items()}
+_ENDINGS = tuple({old for rules in _SUFFIXES.values() for old, _ in rules})
 """A word without one of them has no lemma but itself, or is an exception."""
 
-Entries = Mapping[str, str]
+Entries = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WordNet:
-    """The tables of each part of speech.
+    """The tables of each part of speech; words are numbered, and every table has a row for each.
 
-    names: lemma → the lemma names without "_" of all its synsets, as written, separated by blanks.
-    exceptions: inflected form → its lemmas, separated by blanks.
+    words: every lemma, name and irregular form, ascending.
+    names: the names without "_" of all synsets that a lemma is in, as written.
+    exceptions: the lemmas of an irregular form.
     """
 
-    names: Mapping[str, Entries]
-    exceptions: Mapping[str, Entries]
+    words: list[str]
+    names: Mapping[str, Ragged]
+    exceptions: Mapping[str, Ragged]
+
+    @classmethod
+    def of(cls, names: Mapping[str, Entries], exceptions: Mapping[str, Entries]) -> "WordNet":
+        """The tables of the entries of each part of speech: lemma → its names, irregular form → its lemmas."""
+        entries = [*names.values(), *exceptions.values()]
+        words = sorted({word for each in entries for word in chain(each, *each.values())})
+        numbers = {word: number for number, word in enumerate(words)}
+
+        def table(rows: Entries) -> Ragged:
+            each = [rows.get(word, ()) for word in words]
+            ids = [numbers[word] for row in each for word in row]
+            return Ragged(np.array(ids, np.int32), _offsets([*map(len, each)]))
+
+        return cls(
+            words,
+            {part: table(rows) for part, rows in names.items()},
+            {part: table(rows) for part, rows in exceptions.items()},
+        )
 
     def synonyms(self, word: str) -> frozenset[str]:
         """The lemma names without "_" of every synset of the word, after morphology; empty when unknown.
@@ -71,12 +93,11 @@ class WordNet:
         >>> sorted(wordnet().synonyms("autos"))
         ['auto', 'automobile', 'car', 'machine', 'motorcar']
         """
-        word = word.lower()
         return frozenset(
             name
             for part in PARTS_OF_SPEECH
-            for lemma in self._lemmas(word, part)
-            for name in self.names[part].get(lemma, "").split()
+            for lemma in self._lemmas(word.lower(), part)
+            for name in self._row(self.names[part], lemma)
         )
 
     def related(self, stems: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -88,26 +109,49 @@ class WordNet:
         (array([0, 2, 3, 5]), array([0, 2, 1, 0, 2], dtype=int32))
         """
         n = len(stems)
-        ids = dict(zip(stems, range(n), strict=True))
-        owners: list[int] = []
-        entries: list[str] = []
+        words = np.fromiter(map(self._numbers.get, stems, repeat(-1)), np.int32, n)
+        known = np.flatnonzero(words >= 0)
+        places = np.full(len(self.words), -1, np.int32)
+        places[words[known]] = known
+        inflected = [(i, stem) for i, stem in enumerate(stems) if stem.endswith(_ENDINGS)]
+        pairs = [np.zeros(0, np.int64)]
         for part in PARTS_OF_SPEECH:
-            inflected = [stem for stem in stems if stem.endswith(_ENDINGS[part])]
-            irregular = ids.keys() & self.exceptions[part].keys()
-            forms = [(ids[stem], lemma) for stem in chain(inflected, irregular) for lemma in self._lemmas(stem, part)]
-            found = list(map(self.names[part].get, chain(stems, (lemma for _, lemma in forms))))
-            owners += compress(chain(range(n), (i for i, _ in forms)), found)
-            entries += filter(None, found)
-        names = np.fromiter(map(ids.get, " ".join(entries).split(), repeat(-1)), np.int64)
-        owner = np.repeat(np.array(owners, np.int64), [entry.count(" ") + 1 for entry in entries])
-        pairs = np.unique((owner * n + names)[names >= 0])
-        return np.searchsorted(pairs, np.arange(n + 1) * n), (pairs % n).astype(np.int32)
+            irregular = self.exceptions[part].take(words[known])
+            exempt = set(known[irregular.lengths > 0].tolist())
+            regular = np.array([*self._regular(inflected, exempt, part)], np.int32).reshape(-1, 2)
+            owners = np.concatenate([known, np.repeat(known, irregular.lengths), regular[:, 0]])
+            names = self.names[part].take(np.concatenate([words[known], irregular.ids, regular[:, 1]]))
+            synonyms = places[names.ids]
+            pairs.append((np.repeat(owners, names.lengths) * n + synonyms)[synonyms >= 0])
+        every = np.unique(np.concatenate(pairs))
+        return np.searchsorted(every, np.arange(n + 1) * n), (every % n).astype(np.int32)
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return dict(zip(self.words, range(len(self.words)), strict=True))
+
+    def _regular(
+        self, inflected: Sequence[tuple[int, str]], exempt: Container[int], part: str
+    ) -> Iterator[tuple[int, int]]:
+        """Each inflected word that the rules for endings apply to, and the number of a lemma they give."""
+        for old, new in _SUFFIXES[part]:
+            for i, word in inflected:
+                if word.endswith(old) and i not in exempt:
+                    lemma = self._numbers.get(word[: -len(old)] + new)
+                    if lemma is not None:
+                        yield i, lemma
+
+    def _row(self, table: Ragged, word: str) -> list[str]:
+        number = self._numbers.get(word)
+        if number is None:
+            return []
+        return [self.words[each] for each in table.ids[table.offsets[number] : table.offsets[number + 1]]]
 
     def _lemmas(self, word: str, part: str) -> Iterator[str]:
         yield word
-        exceptions = self.exceptions[part].get(word)
-        if exceptions is not None:
-            yield from exceptions.split()
+        exceptions = self._row(self.exceptions[part], word)
+        if exceptions:
+            yield from exceptions
         else:
             yield from (word[: -len(old)] + new for old, new in _SUFFIXES[part] if word.endswith(old))
 
@@ -121,13 +165,14 @@ def wordnet() -> WordNet:
 def read(path: Path) -> WordNet:
     """A table written by `render`; ModelError when it is missing or damaged."""
     try:
-        tables = [_entries(line) for line in gzip.decompress(path.read_bytes()).decode().split("\n")]
-        names, exceptions = tables[: len(PARTS_OF_SPEECH)], tables[len(PARTS_OF_SPEECH) :]
-        return WordNet(
-            dict(zip(PARTS_OF_SPEECH, names, strict=True)),
-            dict(zip(PARTS_OF_SPEECH, exceptions, strict=True)),
-        )
-    except (OSError, EOFError, ValueError, zlib.error) as error:
+        with np.load(path, allow_pickle=False) as arrays:
+            words = arrays["words"].tobytes().decode().split("\n")
+            names, exceptions = (
+                {part: Ragged(arrays[f"{part} {kind}"], _offsets(arrays[f"{part} {kind}, lengths"])) for part in PARTS_OF_SPEECH}
+                for kind in ("names", "exceptions")
+            )
+            return WordNet(words, names, exceptions)
+    except (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
         raise ModelError(
             f"the WordNet table {path} can't be read ({error}). Restore it from version control, or build "
             "it: python -m scripts.build_wordnet DICT (a WordNet 3.0 dict folder, such as /usr/share/wordnet of "
@@ -136,15 +181,15 @@ def read(path: Path) -> WordNet:
 
 
 def render(table: WordNet) -> bytes:
-    """The table as a file: a line of names per part of speech, then a line of exceptions for each.
+    """The table as a file: NumPy's npz, of the words, and of the ids and lengths of each table's rows."""
+    arrays = {"words": np.frombuffer("\n".join(table.words).encode(), np.uint8)}
+    for kind, tables in (("names", table.names), ("exceptions", table.exceptions)):
+        for part, rows in tables.items():
+            arrays[f"{part} {kind}"], arrays[f"{part} {kind}, lengths"] = rows.ids, rows.lengths.astype(np.uint8)
+    content = io.BytesIO()
+    np.savez_compressed(content, allow_pickle=False, **arrays)
+    return content.getvalue()
 
-    A line is key, value, key, value …, separated by tabs: one split, the fastest way to a dict.
-    """
-    lines = (tables[part] for tables in (table.names, table.exceptions) for part in PARTS_OF_SPEECH)
-    text = "\n".join("\t".join(chain.from_iterable(sorted(line.items()))) for line in lines)
-    return gzip.compress(text.encode(), 9, mtime=0)
 
-
-def _entries(line: str) -> Entries:
-    fields = iter(line.split("\t"))
-    return dict(zip(fields, fields, strict=True))
+def _offsets(lengths: Sequence[int] | NDArray[np.uint8]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

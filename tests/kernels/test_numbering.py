@@ -4,7 +4,9 @@ from hypothesis import strategies as st
 
 from tasks.kernels.numbering import _FEWEST_SLOTS, number
 
-BYTES = st.sampled_from([b"", b"a", b"ab", b"\xc3\xa9", b"\0", b"\0\0"]) | st.binary(max_size=9)
+LONG = b"eight by"
+BYTES = st.sampled_from([b"", b"a", b"ab", b"\xc3\xa9", b"\0", b"\0\0", LONG, LONG + b"t", LONG * 2, LONG * 2 + b"e"])
+BYTES |= st.binary(max_size=20)
 SLICES = st.lists(st.tuples(BYTES, st.integers(0, 3)))
 
 
@@ -26,6 +28,7 @@ def numbered_by_a_dict(slices):
 
 @given(SLICES)
 @example([])
+@example([(b"1234567\0", 0), (b"1234567\x10", 1), (b"1234567\0", 1), (b"123456\0", 0), (b"123456", 0)])
 @example([(b"a", 0), (b"a", 1), (b"", 0), (b"", 2), (b"a", 0), (b"", 2)])
 def test_equal_bytes_of_one_kind_have_one_number(slices):
     assert numbered(slices) == numbered_by_a_dict(slices)

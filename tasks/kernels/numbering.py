@@ -80,7 +80,7 @@ def _number(
             other = slots[slot]
             if known[other, _KEY] == key and known[other, _SHAPE] == shape:
                 length = stops[i] - starts[i]
-                if length <= _WORD or _same(words, starts[i], np.int64(known[other, _START]), length):
+                if length <= _WORD or _same(words, starts[i], known[other, _START], length):
                     break
             slot = (slot + _ONE) & mask
         if slots[slot] < 0:
@@ -110,13 +110,14 @@ def _mixed(key: np.uint64) -> np.uint64:
 
 
 @compiled
-def _same(words: Words, first: int, second: int, length: int) -> bool:
+def _same(words: Words, first: int, other: np.uint64, length: int) -> bool:
     """Whether both slices have the same bytes."""
+    second = np.int64(other)
     while length > _WORD:
         if words[first] != words[second]:
             return False
         first, second, length = first + _WORD, second + _WORD, length - _WORD
-    return (words[first] ^ words[second]) & _MASKS[length] == 0
+    return bool((words[first] ^ words[second]) & _MASKS[length] == 0)
 
 
 @compiled

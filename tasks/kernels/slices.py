@@ -11,20 +11,20 @@ Flags = NDArray[np.bool_]
 
 
 @compiled
-def equal(data: Bytes, texts: Integers, references: Integers, rows: Integers) -> Flags:
+def equal(data: Bytes, texts: Integers, others: Bytes, references: Integers, rows: Integers) -> Flags:
     """Whether each reference equals text `rows[j]`; shape (m,).
 
-    Text i is `data[texts[i]:texts[i + 1]]`, reference j `data[references[j]:references[j + 1]]`.
+    Text i is `data[texts[i]:texts[i + 1]]`, reference j `others[references[j]:references[j + 1]]`.
     """
     flags = np.empty(len(rows), np.bool_)
     for j in range(len(rows)):
         start, length = texts[rows[j]], references[j + 1] - references[j]
-        flags[j] = texts[rows[j] + 1] - start == length and _same(data, start, references[j], length)
+        flags[j] = texts[rows[j] + 1] - start == length and _same(data, start, others, references[j], length)
     return flags
 
 
 @compiled
-def contained(data: Bytes, texts: Integers, references: Integers, rows: Integers, longest: int) -> Flags:
+def contained(data: Bytes, texts: Integers, others: Bytes, references: Integers, rows: Integers, longest: int) -> Flags:
     """Whether each reference stands in text `rows[j]`, as an empty one does; shape (m,).
 
     longest: longer references are not looked for. The other arguments are those of `equal`.
@@ -34,15 +34,15 @@ def contained(data: Bytes, texts: Integers, references: Integers, rows: Integers
         length = references[j + 1] - references[j]
         last = texts[rows[j] + 1] - length if length <= longest else -1
         for start in range(texts[rows[j]], last + 1):
-            if _same(data, start, references[j], length):
+            if _same(data, start, others, references[j], length):
                 flags[j] = True
                 break
     return flags
 
 
 @compiled
-def _same(data: Bytes, first: int, second: int, length: int) -> bool:
+def _same(data: Bytes, first: int, others: Bytes, second: int, length: int) -> bool:
     for i in range(length):  # noqa: SIM110 (numba has no all())
-        if data[first + i] != data[second + i]:
+        if data[first + i] != others[second + i]:
             return False
     return True

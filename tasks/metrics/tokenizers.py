@@ -21,11 +21,13 @@ class Tokenizer:
     blanks (0x20). ends: the same, but for chunks at the ends of the text. stops: what stands between blanks, and a
     full stop or comma that ends it after a letter or digit of ASCII by itself.
     joins: texts joined by a word of lower-case letters, with blanks around it, give their tokens with it between.
+    keeps: a word of ASCII letters and digits is a token as it is.
     """
 
     split: Callable[[str], list[str]]
     cut: Cut = "stops"
     joins: bool = True
+    keeps: bool = False
 
     def __call__(self, text: str) -> list[str]:
         """The tokens of the text."""
@@ -130,11 +132,11 @@ def rouge_score(text: str) -> list[str]:
 
 
 TOKENIZERS: Mapping[str, Tokenizer] = {
-    "13a+cjk": Tokenizer(mteval_13a_cjk),
-    "13a": Tokenizer(mteval_13a),
+    "13a+cjk": Tokenizer(mteval_13a_cjk, keeps=True),
+    "13a": Tokenizer(mteval_13a, keeps=True),
     "treebank": Tokenizer(treebank, cut="ends"),
-    "wordpunct": Tokenizer(wordpunct),
-    "whitespace": Tokenizer(whitespace, cut="blanks"),
+    "wordpunct": Tokenizer(wordpunct, keeps=True),
+    "whitespace": Tokenizer(whitespace, cut="blanks", keeps=True),
     "char": Tokenizer(char, joins=False),
     "words": Tokenizer(words),
     "rouge_score": Tokenizer(rouge_score),

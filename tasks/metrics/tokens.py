@@ -1,9 +1,9 @@
 """Texts as token ids: the chunks between blanks are numbered, and each distinct chunk is tokenised once."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,91 +91,101 @@ def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
     if cut == "stops":
         chunks = kernel.peel(data, chunks)
     numbers, firsts = number(data, chunks.starts, chunks.stops, chunks.kinds)
-    places = (each[firsts] for each in (chunks.starts, chunks.stops, chunks.kinds))
-    return Chunked(Ragged(numbers, chunks.begins), data, *places)
+    texts = Ragged(numbers, chunks.begins)
+    return Chunked(texts, data, chunks.starts[firsts], chunks.stops[firsts], chunks.kinds[firsts])
 
 
 def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ragged, list[str]]:
     """Token ids of the texts, and the vocabulary: the token of each id."""
     from tasks.kernels.expansion import expand
 
-    split = _lowering(tokenizer.split) if lowercase else tokenizer.split
-    found = _Found()
-    if tokenizer.joins:
-        _split_all(texts, split, found)
-    else:
-        found.count(np.arange(len(texts)), (split(texts[k]) for k in range(len(texts))))
-    chunks, ids, counts, vocabulary = found.numbered()
-    starts, lengths = np.zeros((2, len(texts)), np.int64)
-    starts[chunks], lengths[chunks] = np.cumsum(counts) - counts, counts
+    ids, starts, lengths, vocabulary = _Splitting(texts, tokenizer, lowercase=lowercase).split()
     return Ragged(*expand(texts.texts.ids, texts.texts.offsets, ids, starts, lengths)), vocabulary
 
 
 def numbered(words: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
     """The number of each word, from 0 in the order of first occurrence, and each distinct word."""
-    distinct = [*dict.fromkeys(words)]
-    return _numbers(words, dict(zip(distinct, range(len(distinct)), strict=True))), distinct
+    firsts: dict[str, int] = {}
+    places = np.fromiter(map(firsts.setdefault, words, count()), np.int32, len(words))
+    numbers = np.cumsum(places == np.arange(len(words)), dtype=np.int32) - 1
+    return numbers[places], [*firsts]
 
 
-class _Found:
-    """Tokens of chunks, chunk after chunk: marked ones with a MARK after each chunk's, the others counted."""
+class _Splitting:
+    """Splits every chunk into tokens, most of them by the thousand."""
 
-    def __init__(self) -> None:
-        self._marked: list[str] = []
+    def __init__(self, texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> None:
+        self._texts = texts
+        self._joins = tokenizer.joins
+        self._split = _lowering(tokenizer.split) if lowercase else tokenizer.split
+        self._split_plain = (_lowering(str.split) if lowercase else str.split) if tokenizer.keeps else self._split
         self._counted: list[str] = []
-        self._chunks: tuple[list[Integers], list[Integers]] = ([], [])
-        self._counts = [np.zeros(0, np.int64)]
+        self._counts: list[Integers] = []
+        self._marked: list[str] = []
+        self._counted_chunks: list[Integers] = []
+        self._marked_chunks: list[Integers] = []
 
-    def mark(self, chunks: Integers, tokens: Sequence[str]) -> None:
-        """Add tokens with a MARK after those of each chunk."""
-        self._marked += tokens
-        self._chunks[0].append(chunks)
-
-    def count(self, chunks: Integers, rows: Iterable[Sequence[str]]) -> None:
-        """Add the tokens of each chunk."""
-        each = [*rows]
-        self._counted += chain.from_iterable(each)
-        self._chunks[1].append(chunks)
-        self._counts.append(np.array([*map(len, each)], np.int64))
-
-    def numbered(self) -> tuple[Integers, NDArray[np.int32], Integers, list[str]]:
-        """Chunks, the ids of all their tokens, how many each has, and the vocabulary."""
-        marks = dict.fromkeys(self._marked)
-        marks.pop(MARK, None)
-        vocabulary = [*dict.fromkeys(chain(marks, self._counted))]
-        numbers = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
-        mark = numbers.setdefault(MARK, len(vocabulary))
-        ids = _numbers(self._marked, numbers)
-        counts = np.diff(np.flatnonzero(ids == mark), prepend=-1) - 1
-        chunks = [np.zeros(0, np.int64), *chain(*self._chunks)]
-        return (
-            np.concatenate(chunks),
-            np.concatenate([ids[ids != mark], _numbers(self._counted, numbers)]),
-            np.concatenate([counts, *self._counts]),
-            vocabulary,
-        )
-
-
-def _numbers(words: Sequence[str], numbers: Mapping[str, int]) -> NDArray[np.int32]:
-    return np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
-
-
-def _split_all(texts: Chunked, split: Split, found: _Found) -> None:
-    """Find the tokens of every chunk."""
-    plain, *others, ends = texts.sorts
-    inside = {k: _as_inside(texts[k], int(texts.kinds[k])) for k in ends.tolist()}
-    for block in _blocks(plain):
-        words = split(texts.joined(block, " "))
-        if len(words) == len(block):  # a tokenizer drops some words, or parts some, but not both
-            found.count(block, zip(words, strict=True))
+    def split(self) -> tuple[NDArray[np.int32], Integers, Integers, list[str]]:
+        """Token ids, where those of each chunk start, how many there are, and the vocabulary."""
+        if self._joins:
+            self._split_most()
         else:
-            others.append(block)
-    for block in chain(*map(_blocks, others)):
-        _split_joined(block, texts.joined(block, f" {MARK} "), texts, split, found)
-    for block in _blocks(np.array([k for k in inside if inside[k]], np.int64)):
-        _split_joined(block, "".join(f"{inside[k]} {MARK} " for k in block.tolist()), texts, split, found)
-    alone = [k for k in inside if not inside[k]]
-    found.count(np.array(alone, np.int64), (_split_alone(texts[k], int(texts.kinds[k]), split) for k in alone))
+            each = [self._split(self._texts[k]) for k in range(len(self._texts))]
+            self._count(np.arange(len(each)), each)
+        every, vocabulary = numbered([*self._counted, *self._marked])
+        counted, marked = np.split(every, [len(self._counted)])
+        mark = marked[-1] if len(marked) else -1
+        ids = np.concatenate([counted, marked[marked != mark]])
+        if mark >= 0 and mark not in counted:  # no text has it as a token
+            vocabulary.pop(mark)
+            ids -= ids > mark
+        counts = np.concatenate([*self._counts, np.diff(np.flatnonzero(marked == mark), prepend=-1) - 1])
+        chunks = np.concatenate([*self._counted_chunks, *self._marked_chunks])
+        starts, lengths = np.zeros((2, len(self._texts)), np.int64)
+        starts[chunks], lengths[chunks] = np.cumsum(counts) - counts, counts
+        return ids, starts, lengths, vocabulary
+
+    def _split_most(self) -> None:
+        plain, *others, ends = self._texts.sorts
+        for block in _blocks(plain):
+            words = self._split_plain(self._texts.joined(block, " "))
+            if len(words) == len(block):  # a tokenizer drops some words, or parts some, but not both
+                self._add_counted(block, words, np.ones(len(block), np.int64))
+            else:
+                others.append(block)
+        for block in chain.from_iterable(map(_blocks, others)):
+            self._split_joined(block, self._texts.joined(block, f" {MARK} "))
+        inside = {k: _as_inside(self._texts[k], self._texts.kinds[k]) for k in ends.tolist()}
+        for block in _blocks(np.array([k for k in inside if inside[k]], np.int64)):
+            self._split_joined(block, "".join(f"{inside[k]} {MARK} " for k in block.tolist()))
+        self._split_alone(np.array([k for k in inside if not inside[k]], np.int64))
+
+    def _split_joined(self, chunks: Integers, joined: str) -> None:
+        """Split chunks with a mark after each."""
+        words = self._split(f"{MARK} {joined}")
+        if words.count(MARK) == len(chunks) + 1:
+            self._marked += words[1:]
+            self._marked_chunks.append(chunks)
+        else:  # a chunk has the mark inside
+            self._split_alone(chunks)
+
+    def _split_alone(self, chunks: Integers) -> None:
+        """Split each chunk where it stands."""
+        rows = []
+        for k in chunks.tolist():
+            before = "" if self._texts.kinds[k] & FIRST else f"{MARK} "
+            after = "" if self._texts.kinds[k] & LAST else f" {MARK}"
+            words = self._split(f"{before}{self._texts[k]}{after}")
+            rows.append(words[bool(before) : len(words) - bool(after)])
+        self._count(chunks, rows)
+
+    def _count(self, chunks: Integers, rows: Sequence[Sequence[str]]) -> None:
+        self._add_counted(chunks, chain.from_iterable(rows), np.array([*map(len, rows)], np.int64))
+
+    def _add_counted(self, chunks: Integers, words: Iterable[str], counts: Integers) -> None:
+        self._counted += words
+        self._counted_chunks.append(chunks)
+        self._counts.append(counts)
 
 
 def _blocks(chunks: Integers) -> Iterator[Integers]:
@@ -186,21 +196,6 @@ def _as_inside(chunk: str, kind: int) -> str:
     """What gives the same tokens inside a text as a chunk at an end of one; nothing where that is hard to say."""
     simple = kind == LAST and chunk[-1] == "." and chunk[-2:-1] not in {"", "."}
     return f"{chunk[:-1]} ." if simple else ""  # treebank: a full stop that ends the text is a token
-
-
-def _split_joined(chunks: Integers, joined: str, texts: Chunked, split: Split, found: _Found) -> None:
-    words = split(f"{MARK} {joined}")
-    if words.count(MARK) == len(chunks) + 1:
-        found.mark(chunks, words[1:])
-    else:  # a chunk has the mark inside
-        found.count(chunks, (_split_alone(texts[k], int(texts.kinds[k]), split) for k in chunks.tolist()))
-
-
-def _split_alone(chunk: str, kind: int, split: Split) -> list[str]:
-    """Tokens of a chunk where it stands."""
-    before, after = ("" if kind & FIRST else f"{MARK} "), ("" if kind & LAST else f" {MARK}")
-    found = split(f"{before}{chunk}{after}")
-    return found[bool(before) : len(found) - bool(after)]
 
 
 def _lowering(split: Split) -> Split:

@@ -29,12 +29,6 @@ def utf8(*texts: pa.Array) -> tuple[NDArray[np.uint8], Integers]:
     return np.frombuffer(data or b"", np.uint8), begins
 
 
-def sides(responses: pa.Array, references: pa.Array) -> tuple[NDArray[np.uint8], Integers, Integers]:
-    """`utf8` of n responses and m references: data, and the offsets of each, shapes (n + 1,) and (m + 1,)."""
-    data, offsets = utf8(responses, references)
-    return data, offsets[: len(responses) + 1], offsets[len(responses) :]
-
-
 def mapped(change: Callable[[str], str], texts: pa.Array) -> pa.Array:
     """The texts, each distinct one changed once; a null stays one."""
     encoded = texts.dictionary_encode()
@@ -43,4 +37,5 @@ def mapped(change: Callable[[str], str], texts: pa.Array) -> pa.Array:
 
 
 def _joined(*texts: pa.Array) -> pa.Array:
-    return pc.fill_null(pa.concat_arrays([array.cast(pa.large_string()) for array in texts]), "")
+    each = [pc.fill_null(array.cast(pa.large_string()), "") for array in texts]
+    return each[0] if len(each) == 1 else pa.concat_arrays(each)

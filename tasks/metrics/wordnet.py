@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,7 @@ _ENDINGS = tuple({old for rules in _SUFFIXES.values() for old, _ in rules})
 """A word without one of them has no lemma but itself, or is an exception."""
 
 Entries = Mapping[str, Sequence[str]]
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +116,7 @@ class WordNet:
         places = np.full(len(self.words), -1, np.int32)
         places[words[known]] = known
         inflected = [(i, stem) for i, stem in enumerate(stems) if stem.endswith(_ENDINGS)]
-        pairs = [np.zeros(0, np.int64)]
+        pairs: list[Integers] = [np.zeros(0, np.int64)]
         for part in PARTS_OF_SPEECH:
             irregular = self.exceptions[part].take(words[known])
             exempt = set(known[irregular.lengths > 0].tolist())
@@ -122,7 +124,7 @@ class WordNet:
             owners = np.concatenate([known, np.repeat(known, irregular.lengths), regular[:, 0]])
             names = self.names[part].take(np.concatenate([words[known], irregular.ids, regular[:, 1]]))
             synonyms = places[names.ids]
-            pairs.append((np.repeat(owners, names.lengths) * n + synonyms)[synonyms >= 0])
+            pairs.append((np.repeat(owners, names.lengths) * np.int64(n) + synonyms)[synonyms >= 0])
         every = np.unique(np.concatenate(pairs))
         return np.searchsorted(every, np.arange(n + 1) * n), (every % n).astype(np.int32)
 
@@ -134,9 +136,11 @@ class WordNet:
         self, inflected: Sequence[tuple[int, str]], exempt: Container[int], part: str
     ) -> Iterator[tuple[int, int]]:
         """Each inflected word that the rules for endings apply to, and the number of a lemma they give."""
+        endings = tuple(old for old, _ in _SUFFIXES[part])
+        regular = [(i, word) for i, word in inflected if word.endswith(endings) and i not in exempt]
         for old, new in _SUFFIXES[part]:
-            for i, word in inflected:
-                if word.endswith(old) and i not in exempt:
+            for i, word in regular:
+                if word.endswith(old):
                     lemma = self._numbers.get(word[: -len(old)] + new)
                     if lemma is not None:
                         yield i, lemma
@@ -167,11 +171,14 @@ def read(path: Path) -> WordNet:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             words = arrays["words"].tobytes().decode().split("\n")
-            names, exceptions = (
-                {part: Ragged(arrays[f"{part} {kind}"], _offsets(arrays[f"{part} {kind}, lengths"])) for part in PARTS_OF_SPEECH}
+            tables = (
+                {
+                    part: Ragged(arrays[f"{part} {kind}"], _offsets(arrays[f"{part} {kind}, lengths"]))
+                    for part in PARTS_OF_SPEECH
+                }
                 for kind in ("names", "exceptions")
             )
-            return WordNet(words, names, exceptions)
+            return WordNet(words, *tables)
     except (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
         raise ModelError(
             f"the WordNet table {path} can't be read ({error}). Restore it from version control, or build "
@@ -182,7 +189,7 @@ def read(path: Path) -> WordNet:
 
 def render(table: WordNet) -> bytes:
     """The table as a file: NumPy's npz, of the words, and of the ids and lengths of each table's rows."""
-    arrays = {"words": np.frombuffer("\n".join(table.words).encode(), np.uint8)}
+    arrays: dict[str, NDArray[Any]] = {"words": np.frombuffer("\n".join(table.words).encode(), np.uint8)}
     for kind, tables in (("names", table.names), ("exceptions", table.exceptions)):
         for part, rows in tables.items():
             arrays[f"{part} {kind}"], arrays[f"{part} {kind}, lengths"] = rows.ids, rows.lengths.astype(np.uint8)

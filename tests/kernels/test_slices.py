@@ -9,10 +9,9 @@ TEXTS = st.lists(st.text("abé", max_size=6), min_size=1, max_size=5)
 
 def arrays(texts, references):
     """What the kernels take: the bytes of both, their offsets, and for each reference a text, one after another."""
-    data = [text.encode() for text in (*texts, *references)]
-    offsets = np.cumsum([0, *map(len, data)])
-    rows = np.arange(len(references)) % len(texts)
-    return np.frombuffer(b"".join(data) or b"", np.uint8), offsets[: len(texts) + 1], offsets[len(texts) :], rows
+    sides = [[text.encode() for text in side] for side in (texts, references)]
+    buffers = [(np.frombuffer(b"".join(data), np.uint8), np.cumsum([0, *map(len, data)])) for data in sides]
+    return *buffers[0], *buffers[1], np.arange(len(references)) % len(texts)
 
 
 @given(TEXTS, TEXTS)

@@ -72,6 +72,12 @@ def test_treebank_tokens_of_every_short_text_of_its_own_characters():
     assert tokens_of(texts, TREEBANK) == split(texts, TREEBANK)
 
 
+@given(st.text("abyzABYZ019", min_size=1))
+@pytest.mark.parametrize("tokenizer", [tokenizer for tokenizer in TOKENIZERS.values() if tokenizer.keeps])
+def test_words_of_ascii_letters_and_digits_are_kept(tokenizer, word):
+    assert tokenizer(word) == [word]
+
+
 @pytest.mark.parametrize("tokenizer", ALL)
 def test_tokens_of_every_two_pieces(tokenizer):
     texts = [first + blank + second for first, blank, second in product(PIECES[::2], ["", " "], PIECES[1::2])]

@@ -14,7 +14,7 @@ from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.normalization import normalize
 from tasks.metrics.normalized import normalized, normalized_texts
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.utf8 import mapped, sides
+from tasks.metrics.utf8 import mapped, utf8
 
 
 class Match(NamedTuple):
@@ -51,9 +51,9 @@ class Accuracy(MeanMetric):
 
         if self.fuzzy_match:
             return np.array([self.is_hit(match) for match in self._matches(pairs)], np.float64)[:, None]
-        data, responses, references = sides(*self._compared(pairs))
-        hits = equal(data, responses, references, pairs.rows)
-        for j in np.flatnonzero(hits & (np.diff(references) == 0)):
+        responses, (data, offsets) = map(utf8, self._compared(pairs))
+        hits = equal(*responses, data, offsets, pairs.rows)
+        for j in np.flatnonzero(hits & (np.diff(offsets) == 0)):
             hits[j] = self.match(pairs.paired[j], ("", "")) is EXACT
         return hits.astype(np.float64)[:, None]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.utf8 import mapped, sides
+from tasks.metrics.utf8 import mapped, utf8
 
 
 class ExactMatch(MeanMetric):
@@ -24,4 +24,4 @@ class ExactMatch(MeanMetric):
 
         texts = (pairs.responses, pairs.references.flatten())
         compared = [mapped(str.strip, side) for side in texts] if self.strip else texts
-        return equal(*sides(*compared), pairs.rows).astype(np.float64)[:, None]
+        return equal(*utf8(compared[0]), *utf8(compared[1]), pairs.rows).astype(np.float64)[:, None]

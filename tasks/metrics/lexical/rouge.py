@@ -75,4 +75,4 @@ def _forms(vocabulary: Sequence[str], *, stemmer: bool) -> NDArray[np.int32]:
     if stemmer:
         stems = zip(compared, porter_stems(compared), strict=True)
         compared = [stem if len(token) > UNSTEMMED else token for token, stem in stems]
-    return numbered(compared)[0]
+    return numbered(compared)[0] if compared != vocabulary else np.arange(len(vocabulary), dtype=np.int32)

@@ -7,7 +7,7 @@ import numpy as np
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.normalized import normalized_texts
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.utf8 import mapped, sides
+from tasks.metrics.utf8 import mapped, utf8
 
 LONG = 256
 """Bytes of a reference from which on Python's search, whose time is linear, takes over from the obvious one."""
@@ -32,14 +32,14 @@ class StringPresence(MeanMetric):
     def pair_scores(self, pairs: Pairs) -> Floats:
         from tasks.kernels.slices import contained  # importing numba takes half a second
 
-        texts = normalized_texts(pairs) if self.normalize else (pairs.responses, pairs.references.flatten())
-        compared = texts if self.case_sensitive else [mapped(str.casefold, side) for side in texts]
-        data, responses, references = sides(*compared)
-        present = contained(data, responses, references, pairs.rows, LONG)
+        sides = normalized_texts(pairs) if self.normalize else (pairs.responses, pairs.references.flatten())
+        compared = sides if self.case_sensitive else [mapped(str.casefold, side) for side in sides]
+        (texts, responses), (data, references) = map(utf8, compared)
+        present = contained(texts, responses, data, references, pairs.rows, LONG)
         lengths = np.diff(references)
         for j in np.flatnonzero(lengths > LONG):
             start, stop = responses[pairs.rows[j]], responses[pairs.rows[j] + 1]
-            present[j] = bytes(data[references[j] : references[j + 1]]) in bytes(data[start:stop])
+            present[j] = bytes(data[references[j] : references[j + 1]]) in bytes(texts[start:stop])
         for j in np.flatnonzero(lengths == 0):
             response, reference = pairs.paired[j]
             nothing_left = responses[pairs.rows[j]] == responses[pairs.rows[j] + 1]

@@ -37,20 +37,47 @@ class Numbered(NamedTuple):
     firsts: Integers
 
 
+class Table(NamedTuple):
+    """Distinct slices by number, for `find`."""
+
+    words: Words
+    slots: Slots
+    known: Known
+
+
 def number(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> Numbered:
     """Numbers of the slices `data[starts[i]:stops[i]]`: equal bytes of one kind have one; all of shape (n,).
 
     kinds: from 0 to 3.
     """
+    return _table(data, starts, stops, kinds)[0]
+
+
+def table(data: Bytes, offsets: Integers) -> Table:
+    """The table of the slices `data[offsets[i]:offsets[i + 1]]`, all different; offsets: shape (n + 1,)."""
+    return _table(data, offsets[:-1], offsets[1:], np.zeros(len(offsets) - 1, np.uint8))[1]
+
+
+def find(known: Table, data: Bytes, offsets: Integers) -> NDArray[np.int32]:
+    """The number of each slice `data[offsets[i]:offsets[i + 1]]` in a table, -1 where it has none; shape (n,)."""
+    return _find(*known, _words(data), offsets)
+
+
+def _words(data: Bytes) -> Words:
+    """Eight bytes from each byte on, zeros after the last; shape (len(data) + 1,)."""
     padded = np.concatenate([data, np.zeros(2 * _WORD - len(data) % _WORD, np.uint8)])
-    words = as_strided(padded.view(np.uint64), (len(data) + 1,), (1,))  # from each byte on
+    return as_strided(padded.view(np.uint64), (len(data) + 1,), (1,))
+
+
+def _table(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> tuple[Numbered, Table]:
+    words = _words(data)
     numbers = np.empty(len(starts), np.int32)
     slots, known = np.full(_FEWEST_SLOTS, -1, np.int32), np.empty((_FEWEST_SLOTS // 2, 4), np.uint64)
     done, distinct = _number(words, starts, stops, kinds, numbers, slots, known, 0, 0)
     while done < len(starts):
         slots, known = _doubled(known)
         done, distinct = _number(words, starts, stops, kinds, numbers, slots, known, done, distinct)
-    return Numbered(numbers, known[:distinct, _FIRST].astype(np.int64))
+    return Numbered(numbers, known[:distinct, _FIRST].astype(np.int64)), Table(words, slots, known)
 
 
 @compiled
@@ -80,7 +107,7 @@ def _number(
             other = slots[slot]
             if known[other, _KEY] == key and known[other, _SHAPE] == shape:
                 length = stops[i] - starts[i]
-                if length <= _WORD or _same(words, starts[i], known[other, _START], length):
+                if length <= _WORD or _same(words, starts[i], words, known[other, _START], length):
                     break
             slot = (slot + _ONE) & mask
         if slots[slot] < 0:
@@ -90,6 +117,25 @@ def _number(
             distinct += 1
         numbers[i] = slots[slot]
     return len(starts), distinct
+
+
+@compiled
+def _find(words: Words, slots: Slots, known: Known, more: Words, offsets: Integers) -> Slots:
+    numbers = np.full(len(offsets) - 1, -1, np.int32)
+    mask = np.uint64(len(slots) - 1)
+    for i in range(len(numbers)):
+        length = offsets[i + 1] - offsets[i]
+        shape = np.uint64(length) * _KINDS
+        key = _hash(more, offsets[i], offsets[i + 1], shape)
+        slot = key & mask
+        while slots[slot] >= 0:
+            other = slots[slot]
+            same = known[other, _KEY] == key and known[other, _SHAPE] == shape
+            if same and (length <= _WORD or _same(more, offsets[i], words, known[other, _START], length)):
+                numbers[i] = other
+                break
+            slot = (slot + _ONE) & mask
+    return numbers
 
 
 @compiled
@@ -110,14 +156,14 @@ def _mixed(key: np.uint64) -> np.uint64:
 
 
 @compiled
-def _same(words: Words, first: int, other: np.uint64, length: int) -> bool:
+def _same(words: Words, first: int, others: Words, other: np.uint64, length: int) -> bool:
     """Whether both slices have the same bytes."""
     second = np.int64(other)
     while length > _WORD:
-        if words[first] != words[second]:
+        if words[first] != others[second]:
             return False
         first, second, length = first + _WORD, second + _WORD, length - _WORD
-    return bool((words[first] ^ words[second]) & _MASKS[length] == 0)
+    return bool((words[first] ^ others[second]) & _MASKS[length] == 0)
 
 
 @compiled

@@ -15,7 +15,7 @@ def token_fallback(tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
     has_reference = tokens.references.lengths > 0
     scores = np.where(has_response & has_reference, np.nan, 0.0)
     for j in np.flatnonzero(~has_response & ~has_reference):
-        response, reference = pairs.paired[j]
+        response, reference = pairs.pair(j)
         scores[j] = response.casefold() == reference.casefold()
     return scores
 

@@ -26,4 +26,4 @@ def normalized(texts: pa.Array, **options: Any) -> pa.Array:
 
 def normalized_texts(pairs: Pairs) -> tuple[pa.Array, pa.Array]:
     """The n responses and m references, normalised: as the normalize stage did it, else by `normalize`'s defaults."""
-    return pairs.normalized or (normalized(pairs.responses), normalized(pairs.references.flatten()))
+    return pairs.normalized or (normalized(pairs.responses), normalized(pairs.flat_references))

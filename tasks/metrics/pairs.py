@@ -1,9 +1,10 @@
 """Rows to score, column by column, with the views that metrics share, each computed once and when asked for."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -93,8 +94,8 @@ class Pairs:
 
     @cached_property
     def reference_texts(self) -> list[str]:
-        """All m references, row after row."""
-        return list(self.references.flatten().to_pylist())
+        """`flat_references` as Python strings."""
+        return list(self.flat_references.to_pylist())
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -112,6 +113,10 @@ class Pairs:
         """Each of the m references with its row's response before it, "" for a missing one."""
         responses = [text or "" for text in self.response_texts]
         return list(zip([responses[row] for row in self.rows.tolist()], self.reference_texts, strict=True))
+
+    def pair(self, j: int | np.integer[Any]) -> tuple[str, str]:
+        """Entry j of `paired`, for those who need few."""
+        return self.responses[int(self.rows[j])].as_py() or "", self.flat_references[int(j)].as_py()
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
@@ -132,17 +137,24 @@ class Pairs:
         """Token ids under a tokenizer; each distinct text is cut once, each distinct chunk of it tokenised once."""
         if (tokenizer, lowercase) not in self._tokens:
             each, vocabulary = tokens(self._chunked(tokenizer.cut), tokenizer, lowercase=lowercase)
-            rows, n = each.take(self._texts[1]), len(self)
-            responses, references = Ragged(rows.ids, rows.offsets[: n + 1]), Ragged(rows.ids, rows.offsets[n:])
+            n = len(self)
+            responses, references = Ragged(each.ids, each.offsets[: n + 1]), Ragged(each.ids, each.offsets[n:])
             self._tokens[tokenizer, lowercase] = Tokens(responses, references, vocabulary)
         return self._tokens[tokenizer, lowercase]
 
     def _chunked(self, cut: Cut) -> Chunked:
         if cut not in self._chunks:
-            self._chunks[cut] = chunked(*utf8(self._texts[0]), cut)
+            texts, which = self._texts
+            chunks = chunked(*utf8(texts), cut)
+            self._chunks[cut] = replace(chunks, texts=chunks.texts.take(which))
         return self._chunks[cut]
+
+    @cached_property
+    def flat_references(self) -> pa.Array:
+        """All m references, row after row."""
+        return self.references.flatten()
 
     @cached_property
     def _texts(self) -> tuple[pa.Array, NDArray[np.int32]]:
         """Distinct texts, and which of them each response and then each reference is; shape (n + m,)."""
-        return distinct(self.responses, self.references.flatten())
+        return distinct(self.responses, self.flat_references)

@@ -21,13 +21,14 @@ class Tokenizer:
     blanks (0x20). ends: the same, but for chunks at the ends of the text. stops: what stands between blanks, and a
     full stop or comma that ends it after a letter or digit of ASCII by itself.
     joins: texts joined by a word of lower-case letters, with blanks around it, give their tokens with it between.
-    keeps: a word of ASCII letters and digits is a token as it is.
+    keeps: a word of ASCII letters and digits is a token as it is, but for those in `parts`, lower-case.
     """
 
     split: Callable[[str], list[str]]
     cut: Cut = "stops"
     joins: bool = True
     keeps: bool = False
+    parts: frozenset[str] = frozenset()
 
     def __call__(self, text: str) -> list[str]:
         """The tokens of the text."""
@@ -131,10 +132,13 @@ def rouge_score(text: str) -> list[str]:
     return _ASCII_WORD.findall(text.lower())
 
 
+_CONTRACTIONS = frozenset({"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"})
+"""Words without an apostrophe that `treebank` parts."""
+
 TOKENIZERS: Mapping[str, Tokenizer] = {
     "13a+cjk": Tokenizer(mteval_13a_cjk, keeps=True),
     "13a": Tokenizer(mteval_13a, keeps=True),
-    "treebank": Tokenizer(treebank, cut="ends"),
+    "treebank": Tokenizer(treebank, cut="ends", keeps=True, parts=_CONTRACTIONS),
     "wordpunct": Tokenizer(wordpunct, keeps=True),
     "whitespace": Tokenizer(whitespace, cut="blanks", keeps=True),
     "char": Tokenizer(char, joins=False),

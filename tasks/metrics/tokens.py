@@ -119,6 +119,7 @@ class _Splitting:
         self._joins = tokenizer.joins
         self._split = _lowering(tokenizer.split) if lowercase else tokenizer.split
         self._split_plain = (_lowering(str.split) if lowercase else str.split) if tokenizer.keeps else self._split
+        self._parts = tokenizer.parts
         self._counted: list[str] = []
         self._counts: list[Integers] = []
         self._marked: list[str] = []
@@ -149,7 +150,8 @@ class _Splitting:
         plain, *others, ends = self._texts.sorts
         for block in _blocks(plain):
             words = self._split_plain(self._texts.joined(block, " "))
-            if len(words) == len(block):  # a tokenizer drops some words, or parts some, but not both
+            # A tokenizer that keeps no words as they are drops some, or parts some, but not both.
+            if len(words) == len(block) and (not self._parts or self._parts.isdisjoint(map(str.lower, words))):
                 self._add_counted(block, words, np.ones(len(block), np.int64))
             else:
                 others.append(block)

@@ -7,18 +7,23 @@ Source: Fellbaum 1998; morphology of morphy(7WN), as NLTK's WordNetCorpusReader 
 import io
 import zipfile
 import zlib
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tasks.errors import ModelError
 from tasks.metrics.tokens import Ragged
+from tasks.metrics.utf8 import utf8
+
+if TYPE_CHECKING:
+    from tasks.kernels.numbering import Table
 
 TABLE = Path(__file__).with_name("wordnet.npz")
 PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
@@ -111,7 +116,7 @@ class WordNet:
         (array([0, 2, 3, 5]), array([0, 2, 1, 0, 2], dtype=int32))
         """
         n = len(stems)
-        words = np.fromiter(map(self._numbers.get, stems, repeat(-1)), np.int32, n)
+        words = self._find(stems)
         known = np.flatnonzero(words >= 0)
         places = np.full(len(self.words), -1, np.int32)
         places[words[known]] = known
@@ -120,9 +125,12 @@ class WordNet:
         for part in PARTS_OF_SPEECH:
             irregular = self.exceptions[part].take(words[known])
             exempt = set(known[irregular.lengths > 0].tolist())
-            regular = np.array([*self._regular(inflected, exempt, part)], np.int32).reshape(-1, 2)
-            owners = np.concatenate([known, np.repeat(known, irregular.lengths), regular[:, 0]])
-            names = self.names[part].take(np.concatenate([words[known], irregular.ids, regular[:, 1]]))
+            regular = [*_regular([(i, stem) for i, stem in inflected if i not in exempt], part)]
+            lemmas = self._find([lemma for _, lemma in regular])
+            owners = np.concatenate(
+                [known, np.repeat(known, irregular.lengths), np.array([i for i, _ in regular], np.int64)[lemmas >= 0]]
+            )
+            names = self.names[part].take(np.concatenate([words[known], irregular.ids, lemmas[lemmas >= 0]]))
             synonyms = places[names.ids]
             pairs.append((np.repeat(owners, names.lengths) * np.int64(n) + synonyms)[synonyms >= 0])
         every = np.unique(np.concatenate(pairs))
@@ -132,18 +140,18 @@ class WordNet:
     def _numbers(self) -> Mapping[str, int]:
         return dict(zip(self.words, range(len(self.words)), strict=True))
 
-    def _regular(
-        self, inflected: Sequence[tuple[int, str]], exempt: Container[int], part: str
-    ) -> Iterator[tuple[int, int]]:
-        """Each inflected word that the rules for endings apply to, and the number of a lemma they give."""
-        endings = tuple(old for old, _ in _SUFFIXES[part])
-        regular = [(i, word) for i, word in inflected if word.endswith(endings) and i not in exempt]
-        for old, new in _SUFFIXES[part]:
-            for i, word in regular:
-                if word.endswith(old):
-                    lemma = self._numbers.get(word[: -len(old)] + new)
-                    if lemma is not None:
-                        yield i, lemma
+    def _find(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """The number of each word, or -1; shape (n,)."""
+        from tasks.kernels.numbering import find  # importing numba takes half a second
+
+        return find(self._table, *utf8(pa.array(words, pa.large_string())))
+
+    @cached_property
+    def _table(self) -> "Table":
+        """The words by number, as `_numbers`, which costs a forked process a page of memory for each look."""
+        from tasks.kernels.numbering import table
+
+        return table(*utf8(pa.array(self.words, pa.large_string())))
 
     def _row(self, table: Ragged, word: str) -> list[str]:
         number = self._numbers.get(word)
@@ -158,6 +166,14 @@ class WordNet:
             yield from exceptions
         else:
             yield from (word[: -len(old)] + new for old, new in _SUFFIXES[part] if word.endswith(old))
+
+
+def _regular(inflected: Sequence[tuple[int, str]], part: str) -> Iterator[tuple[int, str]]:
+    """What the rules for endings make of each word."""
+    endings = tuple(old for old, _ in _SUFFIXES[part])
+    some = [(i, word) for i, word in inflected if word.endswith(endings)]
+    for old, new in _SUFFIXES[part]:
+        yield from ((i, word[: -len(old)] + new) for i, word in some if word.endswith(old))
 
 
 @cache

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.numbering import _FEWEST_SLOTS, number
+from tasks.kernels.numbering import _FEWEST_SLOTS, find, number, table
 
 LONG = b"eight by"
 BYTES = st.sampled_from([b"", b"a", b"ab", b"\xc3\xa9", b"\0", b"\0\0", LONG, LONG + b"t", LONG * 2, LONG * 2 + b"e"])
@@ -32,6 +32,20 @@ def numbered_by_a_dict(slices):
 @example([(b"a", 0), (b"a", 1), (b"", 0), (b"", 2), (b"a", 0), (b"", 2)])
 def test_equal_bytes_of_one_kind_have_one_number(slices):
     assert numbered(slices) == numbered_by_a_dict(slices)
+
+
+@given(st.sets(BYTES), st.lists(BYTES))
+def test_slices_are_found_in_a_table_of_others(known, slices):
+    words = sorted(known)
+
+    numbers = find(table(*joined(words)), *joined(slices))
+
+    assert numbers.dtype == np.int32
+    assert numbers.tolist() == [words.index(each) if each in known else -1 for each in slices]
+
+
+def joined(slices):
+    return np.frombuffer(b"".join(slices), np.uint8), np.cumsum([0, *map(len, slices)])
 
 
 def test_tables_grow_with_what_is_known():

@@ -54,7 +54,7 @@ class Accuracy(MeanMetric):
         responses, (data, offsets) = map(utf8, self._compared(pairs))
         hits = equal(*responses, data, offsets, pairs.rows)
         for j in np.flatnonzero(hits & (np.diff(offsets) == 0)):
-            hits[j] = self.match(pairs.paired[j], ("", "")) is EXACT
+            hits[j] = self.match(pairs.pair(j), ("", "")) is EXACT
         return hits.astype(np.float64)[:, None]
 
     def details(self, pairs: Pairs) -> list[str | None]:
@@ -122,7 +122,7 @@ class Accuracy(MeanMetric):
         """The n responses and m references in the form in which they are compared."""
         if self.reads_normalized:
             return normalized_texts(pairs)
-        texts = (pairs.responses, pairs.references.flatten())
+        texts = (pairs.responses, pairs.flat_references)
         if self.normalize_text and self.rules == "default":
             return tuple(normalized(side, case=not self.case_sensitive) for side in texts)
         return tuple(mapped(self.comparable, side) for side in texts)

@@ -22,6 +22,6 @@ class ExactMatch(MeanMetric):
     def pair_scores(self, pairs: Pairs) -> Floats:
         from tasks.kernels.slices import equal  # importing numba takes half a second
 
-        texts = (pairs.responses, pairs.references.flatten())
+        texts = (pairs.responses, pairs.flat_references)
         compared = [mapped(str.strip, side) for side in texts] if self.strip else texts
         return equal(*utf8(compared[0]), *utf8(compared[1]), pairs.rows).astype(np.float64)[:, None]

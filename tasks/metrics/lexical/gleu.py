@@ -81,6 +81,6 @@ class Gleu(CorpusMetric):
         references = ngram_counts(tokens.references.lengths, self.max_order)[:, orders].sum(axis=1)
         most = np.maximum(responses[pairs.rows], references)
         for j in np.flatnonzero(most == 0) if self.fallback else ():
-            response, reference = pairs.paired[j]
+            response, reference = pairs.pair(j)
             matches[j] = response.casefold() == reference.casefold()
         return np.stack([matches, np.maximum(most, 1)], axis=1).astype(np.float64)

@@ -31,6 +31,6 @@ class NonLlmStringSimilarity(MeanMetric):
         responses, references = [text or "" for text in pairs.response_texts], pairs.reference_texts
         if not self.case_sensitive:
             responses, references = ([*map(str.casefold, side)] for side in (responses, references))
-        beside = [responses[row] for row in pairs.rows.tolist()]
+        beside = [*map(responses.__getitem__, pairs.rows.tolist())]
         scorer = _DISTANCES[self.distance].normalized_similarity
         return process.cpdist(beside, references, scorer=scorer, dtype=np.float64)[:, None]

@@ -32,7 +32,7 @@ class StringPresence(MeanMetric):
     def pair_scores(self, pairs: Pairs) -> Floats:
         from tasks.kernels.slices import contained  # importing numba takes half a second
 
-        sides = normalized_texts(pairs) if self.normalize else (pairs.responses, pairs.references.flatten())
+        sides = normalized_texts(pairs) if self.normalize else (pairs.responses, pairs.flat_references)
         compared = sides if self.case_sensitive else [mapped(str.casefold, side) for side in sides]
         (texts, responses), (data, references) = map(utf8, compared)
         present = contained(texts, responses, data, references, pairs.rows, LONG)
@@ -41,7 +41,7 @@ class StringPresence(MeanMetric):
             start, stop = responses[pairs.rows[j]], responses[pairs.rows[j] + 1]
             present[j] = bytes(data[references[j] : references[j + 1]]) in bytes(texts[start:stop])
         for j in np.flatnonzero(lengths == 0):
-            response, reference = pairs.paired[j]
+            response, reference = pairs.pair(j)
             nothing_left = responses[pairs.rows[j]] == responses[pairs.rows[j] + 1]
             present[j] = nothing_left and response.casefold() == reference.casefold()
         return present.astype(np.float64)[:, None]

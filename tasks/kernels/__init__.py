@@ -5,6 +5,11 @@ from typing import TypeVar, cast
 
 from numba import njit
 
+from tasks.lean_imports import without
+
+with without("scipy.linalg"):  # a third of a second, for matrix products that no kernel has
+    import numba.np.arraymath  # noqa: F401
+
 Function = TypeVar("Function", bound=Callable[..., object])
 
 

@@ -1,0 +1,170 @@
+"""How a reference stands in a response: whole, in part, misspelt, as initials."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.offline.compiling import compiled
+from tasks.offline.lexicon import CAPITAL, KNOWN, NUMBER, STOP, UPPER
+
+Ids = NDArray[np.int32]
+Integers = NDArray[np.int64]
+Codes = NDArray[np.uint32]
+Hashes = NDArray[np.uint64]
+
+BASE = np.uint64(1_099_511_628_211)
+"""Of the polynomial hash of a word's letters: that of words joined follows from theirs. Source: FNV-1's prime."""
+LONGEST_RUN = 64
+"""Words of a reference that are compared in sequence."""
+LONGEST_WORD = 32
+"""Letters of a word in which typing errors are looked for."""
+
+
+@compiled
+def hashed(codes: Codes, offsets: Integers) -> tuple[Hashes, Hashes]:
+    """Hash of each word's letters, and the base to the power of their number; shape (t,) each."""
+    hashes, powers = np.zeros(len(offsets) - 1, np.uint64), np.ones(len(offsets) - 1, np.uint64)
+    for word in range(len(offsets) - 1):
+        for code in codes[offsets[word] : offsets[word + 1]]:
+            hashes[word] = hashes[word] * BASE + np.uint64(code + 1)
+            powers[word] *= BASE
+    return hashes, powers
+
+
+@compiled
+def find(
+    types: Ids, hashes: Hashes, powers: Hashes, lengths: Integers, text: Integers, reference: Integers, start: int
+) -> tuple[int, int]:
+    """First words from `start` whose letters, joined, are the reference's: begin and end, or -1, -1."""
+    wanted, size = np.uint64(0), 0
+    for i in range(reference[0], reference[1]):
+        wanted = wanted * powers[types[i]] + hashes[types[i]]
+        size += lengths[types[i]]
+    if size == 0:
+        return -1, -1
+    for begin in range(start, text[1]):
+        joined, length, end = np.uint64(0), 0, begin
+        while end < text[1] and length < size:
+            joined = joined * powers[types[end]] + hashes[types[end]]
+            length += lengths[types[end]]
+            end += 1
+        if length == size and joined == wanted:
+            return begin, end
+    return -1, -1
+
+
+@compiled
+def longest_run(types: Ids, stems: Ids, text: Integers, reference: Integers) -> tuple[int, int, int]:
+    """Longest sequence of words in common, inflection aside: its length, and where it begins and ends in the text."""
+    best, begin = 0, -1
+    last = min(reference[1], reference[0] + LONGEST_RUN)
+    for i in range(text[0], text[1]):
+        for j in range(reference[0], last):
+            if last - j <= best:
+                break
+            k = 0
+            while j + k < last and i + k < text[1] and stems[types[i + k]] == stems[types[j + k]]:
+                k += 1
+            if k > best:
+                best, begin = k, i
+    return best, begin, begin + best
+
+
+@compiled
+def distance(a: Codes, b: Codes, limit: int) -> int:
+    """Insertions, deletions, changes and swaps of neighbours that make b of a; limit + 1 when there are more."""
+    if abs(len(a) - len(b)) > limit:
+        return limit + 1
+    older, old, new = np.zeros(len(b) + 1, np.int64), np.arange(len(b) + 1), np.zeros(len(b) + 1, np.int64)
+    for i in range(len(a)):
+        new[0], least = i + 1, i + 1
+        for j in range(len(b)):
+            change = old[j] + (a[i] != b[j])
+            cost = min(change, old[j + 1] + 1, new[j] + 1)
+            if i > 0 and j > 0 and a[i] == b[j - 1] and a[i - 1] == b[j]:
+                cost = min(cost, older[j - 1] + 1)
+            new[j + 1] = cost
+            least = min(least, cost)
+        if least > limit:
+            return limit + 1
+        older, old, new = old, new, older
+    changes: int = min(old[len(b)], limit + 1)
+    return changes
+
+
+@compiled
+def closest(
+    types: Ids, flags: Ids, codes: Codes, offsets: Integers, text: Integers, word: int
+) -> tuple[float, bool, int]:
+    """How well a word of the text could be the word at `word` misspelt: 0 to 1, whether both are known, and where."""
+    a = codes[offsets[types[word]] : offsets[types[word] + 1]]
+    size = len(a)
+    best, known, place = 0.0, False, -1
+    if size < 4 or size > LONGEST_WORD:  # noqa: PLR2004  # a letter more or less makes another short word
+        return best, known, place
+    limit = 1 if size < 7 else 2  # noqa: PLR2004
+    for i in range(text[0], text[1]):
+        if flags[i] & (NUMBER | STOP):
+            continue
+        b = codes[offsets[types[i]] : offsets[types[i] + 1]]
+        if len(b) < 4 or len(b) > LONGEST_WORD or abs(len(b) - size) > 6:  # noqa: PLR2004
+            continue
+        common = 0
+        while common < min(size, len(b)) and a[common] == b[common]:
+            common += 1
+        both = bool(flags[i] & KNOWN and flags[word] & KNOWN)
+        score = 0.0
+        changes = distance(a, b, 2)
+        if both and changes <= 2 and common < min(size, len(b)):  # noqa: PLR2004
+            score = 0.2
+        elif not both and changes <= (limit if common > 0 else 1):
+            score = 0.95 - 0.05 * changes
+        elif common >= 4 and common >= 0.55 * max(size, len(b)):  # noqa: PLR2004
+            score = 0.5
+        if score > best:
+            best, known, place = score, score < 0.5, i  # noqa: PLR2004
+    return best, known, place
+
+
+@compiled
+def initials(
+    types: Ids, flags: Ids, codes: Codes, offsets: Integers, text: Integers, reference: Integers
+) -> tuple[int, int]:
+    """Words of the text of which the reference is the initials, or the other way round: begin and end, or -1, -1."""
+    if reference[1] - reference[0] == 1:
+        word = reference[0]
+        if not flags[word] & UPPER:
+            return -1, -1
+        for begin in range(text[0], text[1]):
+            end = _spelt(types, flags, codes, offsets, begin, text[1], types[word], CAPITAL | STOP)
+            if end > 0:
+                return begin, end
+        return -1, -1
+    for i in range(text[0], text[1]):
+        if (
+            flags[i] & UPPER
+            and _spelt(types, flags, codes, offsets, reference[0], reference[1], types[i], 0) == reference[1]
+        ):
+            return i, i + 1
+    return -1, -1
+
+
+@compiled
+def _spelt(
+    types: Ids, flags: Ids, codes: Codes, offsets: Integers, begin: int, end: int, short: int, wanted: int
+) -> int:
+    """Where the words end whose initials are the letters of `short`, small words left out where needed; or -1.
+
+    wanted: classes of which each such word must have one; 0 for none.
+    """
+    letters = codes[offsets[short] : offsets[short + 1]]
+    if len(letters) < 2 or len(letters) > 8:  # noqa: PLR2004
+        return -1
+    found, i = 0, begin
+    while i < end and found < len(letters):
+        letter = codes[offsets[types[i]]] if not flags[i] & NUMBER and offsets[types[i] + 1] > offsets[types[i]] else 0
+        if letter == letters[found] and (not wanted or flags[i] & wanted):
+            found += 1
+        elif found == 0 or not flags[i] & STOP:
+            return -1
+        i += 1
+    return i if found == len(letters) else -1

@@ -1,0 +1,108 @@
+"""The facts that decided, in one short sentence a row, in agreement with its verdict."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.offline import columns
+from tasks.offline.features import Facts
+from tasks.offline.lexicon import BE, BELIEF, CERTAIN, END, KNOW
+
+SHOWN = 60
+"""Characters of a text that a reason quotes."""
+WHOLE = 0.999
+
+
+class Reason(NamedTuple):
+    """A sentence, and when it is given: a feature above a limit, the whole reference there, a clue to quote."""
+
+    sentence: str
+    feature: int
+    above: float = 0.0
+    exact: bool = False
+    clue: int = -1
+
+
+RIGHT = (
+    Reason("the answer is the accepted answer {reference}", columns.EQUAL),
+    Reason("the accepted answer {reference} stands in the answer", columns.EXACT),
+    Reason("{match} and the accepted answer {reference}: one is the initials of the other", columns.INITIALS),
+    Reason("every word of the accepted answer {reference} occurs", columns.RECALL, above=WHOLE),
+    Reason("the accepted answer {reference} occurs, but for a typing error", columns.MISSPELT),
+    Reason("{match} stands for the accepted answer {reference}", columns.RUN),
+    Reason("{match} is like the accepted answer {reference}", columns.SOFT_RECALL),
+)
+_of_match = partial(Reason, exact=True)
+_negation = partial(_of_match, feature=columns.NEGATION_NEAR, clue=columns.NEGATION_CLUE)
+WRONG = (
+    _negation("a negation ({clue}) stands beside the accepted answer {reference}", above=0.5),
+    _of_match(
+        "another candidate ({clue}) stands beside the accepted answer {reference}",
+        columns.OR_NEAR,
+        clue=columns.OTHER_CLUE,
+    ),
+    _of_match("other candidates stand beside the accepted answer {reference}", columns.OR_NEAR),
+    _of_match(
+        "a hedge ({clue}) stands beside the accepted answer {reference}", columns.HEDGES, clue=columns.HEDGE_CLUE
+    ),
+    Reason("the answer says that it does not know ({clue})", columns.REFUSAL, clue=columns.REFUSAL_CLUE),
+    _negation("a negation ({clue}) stands near the accepted answer {reference}"),
+    _of_match("other names or numbers come before the accepted answer {reference}", columns.NAMES_BEFORE),
+    _of_match("the accepted answer {reference} stands among other names or numbers", columns.NAMES),
+    _of_match("the accepted answer {reference} occurs, but not as the answer", columns.EXACT),
+    Reason(
+        "the number {clue} is not that of the accepted answer {reference}",
+        columns.NUMBER_CONFLICT,
+        clue=columns.NUMBER_CLUE,
+    ),
+    Reason("{match} is another word than the accepted answer {reference}", columns.OTHER_WORD),
+    Reason("the words of the accepted answer {reference} occur, but not as the answer", columns.RECALL, above=WHOLE),
+    Reason("only a part of the accepted answer {reference} occurs", columns.SOFT_RECALL),
+)
+NOTHING_AGAINST = Reason("nothing in the answer speaks against the accepted answer {reference}", 0)
+NOTHING_FOR = Reason("no word of an accepted answer occurs", 0)
+
+
+def reasons(of_rows: Facts, references: Sequence[Sequence[str]], verdicts: NDArray[np.bool_]) -> Iterator[str]:
+    """Why each row's verdict is what it is; references: those the facts were made of."""
+    features, clues, spans = of_rows.features.tolist(), of_rows.clues.tolist(), of_rows.spans.tolist()
+    each = zip(features, clues, spans, of_rows.references.tolist(), references, verdicts.tolist(), strict=True)
+    for row, found, (begin, end), best, accepted, right in each:
+        reason = _first(row, found, begin, right=right)
+        quotes = {"reference": _quoted(accepted[best])}
+        if "{match}" in reason.sentence:
+            quotes["match"] = _quoted(of_rows.quoted(begin, end))
+        if reason.clue >= 0:
+            quotes["clue"] = _quoted(of_rows.quoted(*_phrase(of_rows, reason.clue, found[reason.clue])))
+        yield reason.sentence.format_map(quotes)
+
+
+def _first(row: Sequence[float], clues: Sequence[int], begin: int, *, right: bool) -> Reason:
+    """The first reason that holds and whose quotes there are."""
+    for reason in RIGHT if right else WRONG:
+        if (
+            row[reason.feature] > reason.above
+            and (row[columns.EXACT] or not reason.exact)
+            and (reason.clue < 0 or clues[reason.clue] >= 0)
+            and (begin >= 0 or "{match}" not in reason.sentence)
+        ):
+            return reason
+    return NOTHING_AGAINST if right else NOTHING_FOR
+
+
+def _phrase(of_rows: Facts, clue: int, i: int) -> tuple[int, int]:
+    """The words of a clue: "I think", "don't know", "might be", or one word."""
+    if of_rows.stream.flags[i] & BELIEF:
+        return i - 1, i + 1
+    following = of_rows.stream.flags[i + 1] if i + 1 < len(of_rows.stream.flags) else END
+    goes_on = clue in {columns.HEDGE_CLUE, columns.REFUSAL_CLUE} and following & (BE | CERTAIN | KNOW)
+    return i, i + 1 + bool(goes_on and not following & END)
+
+
+def _quoted(text: str) -> str:
+    """The text between quotation marks, on one line and not too long."""
+    line = " ".join(text[: 4 * SHOWN].split())
+    return f'"{line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"}"'

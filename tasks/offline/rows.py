@@ -1,0 +1,262 @@
+"""The features of rows, computed from the words of their texts."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.offline import columns
+from tasks.offline.columns import CLUES, FEATURES
+from tasks.offline.compiling import compiled
+from tasks.offline.context import describe
+from tasks.offline.lexicon import AND, COMMA, END, NUMBER, STOP
+from tasks.offline.matching import closest, find, hashed, initials, longest_run
+
+Ids = NDArray[np.int32]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+COUNT = len(FEATURES)
+SMALL_WORD = 0.1
+"""Weight of a word such as "of" beside one that carries meaning."""
+MOST_WORDS = 24
+"""Words of a reference that are looked for misspelt."""
+MOST_SENTENCES = 20
+NO_POSITION = 9.0
+"""Logarithm of more words than are looked at in practice."""
+
+
+class Forms(NamedTuple):
+    """Of each of t types: hash of its letters, power, their number, stem, and where its letters begin."""
+
+    hashes: NDArray[np.uint64]
+    powers: NDArray[np.uint64]
+    lengths: Integers
+    stems: Ids
+    codes: NDArray[np.uint32]
+    letters: Integers
+
+
+class Seen(NamedTuple):
+    """By stem, the last row whose response, question or reference had it; shape (s,) each."""
+
+    text: Integers
+    question: Integers
+    references: Integers
+
+
+@compiled
+def described(
+    types: Ids,
+    flags: Ids,
+    values: Floats,
+    offsets: Integers,
+    codes: NDArray[np.uint32],
+    letters: Integers,
+    stems: Ids,
+    rows: Integers,
+    references: Integers,
+    firsts: Integers,
+) -> tuple[Floats, Integers, Integers, Integers]:
+    """Features, best reference, span and clues of each row, as `features.Facts` has them.
+
+    rows: shape (n, 2), texts of question and response; references of row i: `references[firsts[i]:firsts[i + 1]]`.
+    """
+    n = len(rows)
+    hashes, powers = hashed(codes, letters)
+    forms = Forms(hashes, powers, letters[1:] - letters[:-1], stems, codes, letters)
+    seen = Seen(np.full(len(stems), -1), np.full(len(stems), -1), np.full(len(stems), -1))
+    features, chosen, spans = np.zeros((n, COUNT)), np.full(n, -1), np.full((n, 2), -1)
+    clues, trial = np.full((n, CLUES), -1), np.zeros(COUNT)
+    for i in range(n):
+        question, text = offsets[rows[i, 0] : rows[i, 0] + 2], offsets[rows[i, 1] : rows[i, 1] + 2]
+        _mark(types, stems, question, i, seen.question)
+        _mark(types, stems, text, i, seen.text)
+        row, best = features[i], -1.0
+        for k in range(firsts[i], firsts[i + 1]):
+            reference = offsets[references[k] : references[k] + 2]
+            _mark(types, stems, reference, i, seen.references)
+            trial[:] = 0
+            begin, end, number = _compare(types, flags, values, forms, text, reference, seen, i, trial)
+            if _fit(trial) > best:
+                clues[i, columns.NUMBER_CLUE] = number
+                best, chosen[i], spans[i, 0], spans[i, 1] = _fit(trial), k - firsts[i], begin, end
+                row[:] = trial
+        asked = seen.question[stems[types[text[0] : text[1]]]] == i
+        own = asked | (seen.references[stems[types[text[0] : text[1]]]] == i)
+        _count(types, flags, stems, text, seen, i, row)
+        _place(flags, text, spans[i, 0], row)
+        describe(flags, text, asked, own, (spans[i, 0], spans[i, 1]), row, clues[i])
+    return features, chosen, spans, clues
+
+
+@compiled
+def _mark(types: Ids, stems: Ids, text: Integers, i: int, seen: Integers) -> None:
+    for each in types[text[0] : text[1]]:
+        seen[stems[each]] = i
+
+
+@compiled
+def _fit(row: Floats) -> float:
+    """By what the best reference is chosen."""
+    fit: float = (
+        4 * row[columns.EXACT]
+        + 2 * row[columns.EQUAL]
+        + 2 * row[columns.INITIALS]
+        + row[columns.SOFT_RECALL]
+        + 0.5 * row[columns.RUN]
+        + 0.01 * min(row[columns.REFERENCE_WORDS], 10)
+    )
+    return fit
+
+
+@compiled
+def _compare(
+    types: Ids,
+    flags: Ids,
+    values: Floats,
+    forms: Forms,
+    text: Integers,
+    reference: Integers,
+    seen: Seen,
+    i: int,
+    row: Floats,
+) -> tuple[int, int, int]:
+    """Write how the reference stands in the text; where it begins and ends there, and another number; or -1."""
+    begin, end = find(types, forms.hashes, forms.powers, forms.lengths, text, reference, text[0])
+    row[columns.EXACT] = begin >= 0
+    row[columns.EQUAL] = begin == text[0] and end == text[1] and begin >= 0
+    length, first, last = longest_run(types, forms.stems, text, reference)
+    row[columns.RUN] = length / max(reference[1] - reference[0], 1)
+    soft = _recall(types, flags, forms, text, reference, seen, i, row)
+    number = _numbers(types, flags, values, forms.stems, text, reference, seen, i, row)
+    if begin >= 0:
+        row[columns.RUN] = 1
+        row[columns.RECALL] = row[columns.SOFT_RECALL] = row[columns.NEW_RECALL] = 1
+        row[columns.FIRST_WORD] = row[columns.LAST_WORD] = row[columns.NUMBER_RECALL] = 1
+        row[columns.NUMBER_CONFLICT] = row[columns.NUMBER_GAP] = row[columns.YEAR_GAP] = 0
+        row[columns.MISSPELT] = row[columns.OTHER_WORD] = 0
+        at = end
+        while at >= 0 and row[columns.OCCURRENCES] < 5:  # noqa: PLR2004
+            row[columns.OCCURRENCES] += 1
+            at = find(types, forms.hashes, forms.powers, forms.lengths, text, reference, at)[1]
+        return begin, end, -1
+    begin, end = initials(types, flags, forms.codes, forms.letters, text, reference)
+    if begin >= 0:
+        row[columns.INITIALS] = row[columns.SOFT_RECALL] = row[columns.NEW_RECALL] = 1
+        row[columns.FIRST_WORD] = row[columns.LAST_WORD] = 1
+        for each in types[begin:end]:
+            seen.references[forms.stems[each]] = i
+        return begin, end, number
+    if length > 0:
+        return first, last, number
+    return soft, soft + (soft >= 0), number
+
+
+@compiled
+def _recall(
+    types: Ids, flags: Ids, forms: Forms, text: Integers, reference: Integers, seen: Seen, i: int, row: Floats
+) -> int:
+    """Write the shares of the reference's words that the text has; where one stands misspelt, or -1."""
+    total = found = soft = new = new_found = 0.0
+    first, last, place = -1.0, -1.0, -1
+    for j in range(reference[0], reference[1]):
+        row[columns.REFERENCE_LIST] += bool(j > reference[0] and flags[j] & (AND | COMMA))
+        known = forms.stems[types[j]]
+        weight = SMALL_WORD if flags[j] & STOP and not flags[j] & NUMBER else 1.0
+        level = 1.0 if seen.text[known] == i else 0.0
+        total, found, near = total + weight, found + weight * level, level
+        if level == 0 and weight == 1 and j - reference[0] < MOST_WORDS and not flags[j] & NUMBER:
+            near, other, at = closest(types, flags, forms.codes, forms.letters, text, j)
+            row[columns.MISSPELT] += near > 0.8  # noqa: PLR2004
+            row[columns.OTHER_WORD] += other
+            if at >= 0 and place < 0:
+                place = at
+        soft += weight * near
+        if seen.question[known] != i:
+            new, new_found = new + weight, new_found + weight * near
+        if weight == 1:
+            first, last = near if first < 0 else first, near
+    row[columns.RECALL] = found / max(total, SMALL_WORD)
+    row[columns.SOFT_RECALL] = soft / max(total, SMALL_WORD)
+    row[columns.NEW_RECALL] = new_found / new if new >= 1 else row[columns.SOFT_RECALL]
+    row[columns.FIRST_WORD], row[columns.LAST_WORD] = max(first, 0.0), max(last, 0.0)
+    row[columns.REFERENCE_WORDS] = min(reference[1] - reference[0], 50)
+    row[columns.NEW_WORDS] = min(new, 20.0)
+    row[columns.REFERENCE_IN_QUESTION] = 1 - new / max(total, SMALL_WORD)
+    return place
+
+
+@compiled
+def _numbers(
+    types: Ids,
+    flags: Ids,
+    values: Floats,
+    stems: Ids,
+    text: Integers,
+    reference: Integers,
+    seen: Seen,
+    i: int,
+    row: Floats,
+) -> int:
+    """Write how the reference's numbers stand in the text; where the closest other number stands, or -1."""
+    count = found = others = 0
+    gap, years, closest_number = 1.0, 20.0, -1
+    for j in range(reference[0], reference[1]):
+        if not flags[j] & NUMBER:
+            continue
+        count += 1
+        if seen.text[stems[types[j]]] == i:
+            found += 1
+            continue
+        for k in range(text[0], text[1]):
+            if flags[k] & NUMBER and seen.question[stems[types[k]]] != i:
+                others += 1
+                size = max(abs(values[j]), abs(values[k]))
+                far = abs(values[j] - values[k]) / size if size > 0 else 0.0
+                if far < gap or closest_number < 0:
+                    gap, closest_number = min(far, gap), k
+                if _year(values[j]) and _year(values[k]):
+                    years = min(years, abs(values[j] - values[k]))
+    row[columns.REFERENCE_NUMBERS] = min(count, 5)
+    row[columns.NUMBER_RECALL] = found / count if count else 1.0
+    row[columns.NUMBER_CONFLICT] = others > 0
+    row[columns.NUMBER_GAP] = gap if others > 0 else 1.0 * (found < count)
+    row[columns.YEAR_GAP] = years if found < count else 0.0
+    return closest_number
+
+
+@compiled
+def _year(value: float) -> bool:
+    return 1000 <= value <= 2100 and value == np.floor(value)  # noqa: PLR2004
+
+
+@compiled
+def _count(types: Ids, flags: Ids, stems: Ids, text: Integers, seen: Seen, i: int, row: Floats) -> None:
+    """Write how much of the text is the question's, the references', or neither's."""
+    words = copied = fitting = extra = numbers = 0
+    for j in range(text[0], text[1]):
+        known = stems[types[j]]
+        if flags[j] & STOP and not flags[j] & NUMBER:
+            continue
+        words += 1
+        fits, asked = seen.references[known] == i, seen.question[known] == i
+        fitting += fits
+        copied += asked and not fits
+        extra += not fits and not asked
+        numbers += bool(not fits and not asked and flags[j] & NUMBER)
+    row[columns.PRECISION] = fitting / max(fitting + extra, 1)
+    row[columns.EXTRA_WORDS], row[columns.OTHER_NUMBERS] = np.log1p(extra), np.log1p(numbers)
+    row[columns.RESPONSE_WORDS] = np.log1p(text[1] - text[0])
+    row[columns.COPIED] = copied / max(words, 1)
+
+
+@compiled
+def _place(flags: Ids, text: Integers, begin: int, row: Floats) -> None:
+    """Write where in the text the match begins."""
+    row[columns.POSITION], row[columns.SENTENCE] = NO_POSITION, MOST_SENTENCES
+    if begin >= 0:
+        ends = 0
+        for flag in flags[text[0] + 1 : begin + 1]:
+            ends += bool(flag & END)
+        row[columns.POSITION], row[columns.SENTENCE] = np.log1p(begin - text[0]), min(ends, MOST_SENTENCES)

@@ -1,0 +1,121 @@
+"""The offline judge's model: boosted trees and the calibration of their score, in a file without code."""
+
+import hashlib
+import io
+import zipfile
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.errors import ModelError
+from tasks.offline.columns import FEATURES
+
+FILE = Path(__file__).with_name("judge.npz")
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int32]
+
+
+class Trees(NamedTuple):
+    """Decision trees whose values are added up; m nodes in all, the children of a node after it.
+
+    features, left, right: shape (m,), int32; left is -1 at a leaf. thresholds: shape (m,), a value up to it goes left.
+    values: shape (m,), of leaves. roots: the first node of each tree. baseline: shape (1,), what is added to.
+    calibration: shape (2,): the probability is logistic(slope · score + intercept).
+    """
+
+    features: Integers
+    thresholds: Floats
+    left: Integers
+    right: Integers
+    values: Floats
+    roots: Integers
+    baseline: Floats
+    calibration: Floats
+
+    def scores(self, rows: Floats) -> Floats:
+        """Log-odds of a right answer, not calibrated; rows: shape (n, k), float64, without NaN."""
+        from tasks.offline.descent import added  # importing numba takes half a second
+
+        return added(
+            rows, self.features, self.thresholds, self.left, self.right, self.values, self.roots, self.baseline[0]
+        )
+
+    def probabilities(self, rows: Floats) -> Floats:
+        """Calibrated probabilities of a right answer, shape (n,)."""
+        return calibrated(self.scores(rows), self.calibration)
+
+
+def calibrated(scores: Floats, calibration: Floats) -> Floats:
+    """Source: Platt 1999."""
+    slope, intercept = calibration
+    odds_against: Floats = np.exp(-(slope * scores + intercept))
+    return 1 / (1 + odds_against)
+
+
+def model_hash() -> str:
+    """SHA-256 of the model's file, in hexadecimal."""
+    try:
+        return hashlib.sha256(FILE.read_bytes()).hexdigest()
+    except OSError as error:
+        raise _refused(FILE, error) from error
+
+
+@cache
+def shipped() -> Trees:
+    """The model beside this module, read once; ModelError when it is missing or damaged."""
+    return read(FILE)
+
+
+def read(path: Path) -> Trees:
+    """A model written by `render`; ModelError when it is missing or damaged."""
+    try:
+        return _loaded(path)
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error, zipfile.BadZipFile) as error:
+        raise _refused(path, error) from error
+
+
+def render(trees: Trees) -> bytes:
+    """The model as a file: NumPy's npz, the same bytes for the same trees."""
+    content = io.BytesIO()
+    columns = np.frombuffer(" ".join(FEATURES).encode(), np.uint8)
+    np.savez_compressed(content, allow_pickle=False, columns=columns, **trees._asdict())
+    return content.getvalue()
+
+
+def _loaded(path: Path) -> Trees:
+    with np.load(path, allow_pickle=False) as arrays:
+        if tuple(arrays["columns"].tobytes().decode().split()) != FEATURES:
+            raise ValueError("it was trained on other features")
+        trees = Trees(*(np.ascontiguousarray(arrays[name]) for name in Trees._fields))
+    _check(trees)
+    return trees
+
+
+def _check(trees: Trees) -> None:
+    """ValueError unless every walk from a root ends at a leaf of finite value."""
+    size, nodes = len(trees.values), np.arange(len(trees.values))
+    types = dict.fromkeys(("features", "left", "right", "roots"), np.int32)
+    for name, array in trees._asdict().items():
+        if array.dtype != types.get(name, np.float64) or array.ndim != 1:
+            raise ValueError(f"{name} is {array.dtype} of {array.ndim} dimensions")
+    if {len(trees.features), len(trees.thresholds), len(trees.left), len(trees.right)} != {size}:
+        raise ValueError("its nodes are incomplete")
+    inner = trees.left >= 0
+    children = np.stack([trees.left, trees.right])[:, inner]
+    ordered = (children > nodes[inner]).all() and (children < size).all()
+    known = ((trees.features[inner] >= 0) & (trees.features[inner] < len(FEATURES))).all()
+    rooted = ((trees.roots >= 0) & (trees.roots < size)).all()
+    finite = np.isfinite(np.concatenate([trees.values, trees.baseline, trees.calibration])).all()
+    if not (ordered and known and rooted and finite and len(trees.baseline) == 1 and len(trees.calibration) == 2):  # noqa: PLR2004
+        raise ValueError("its trees are damaged")
+
+
+def _refused(path: Path, error: Exception) -> ModelError:
+    return ModelError(
+        f"the offline judge's model {path} can't be read ({error}). Restore it from version control, or train it: "
+        "python -m flows.train_judge --data NQ.json (of EVOUNA), or set judge.provider to none"
+    )

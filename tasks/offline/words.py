@@ -1,0 +1,164 @@
+"""Texts as words: folded to the form that is compared, numbered, and each with what is known of it alone."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.offline.lexicon import (
+    CAPITAL,
+    DIGITS,
+    FLAGS,
+    KNOWN,
+    MODAL,
+    MONTH,
+    NO_NUMBER,
+    NUMBER_WORDS,
+    SEPARATORS,
+    SPELLINGS,
+    STOP,
+    UPPER,
+)
+
+LONGEST = 20_000
+"""Characters of a text that are read; an answer that begins after them is none."""
+
+_NUMBER = r"(?:(?<![^\s(])[-−])?\d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th|s)?"
+_REST = r"[.!?\n。！？,、/;:()\[\]&%]"
+_ASCII = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|[A-Za-z]+(?:'[A-Za-z]+)*|{_NUMBER}|{_REST}")
+_LETTER = r"(?:[^\W\d_]|[\u064b-\u065f\u0900-\u0eff])"
+_UNICODE = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|{_LETTER}+(?:'{_LETTER}+)*|{_NUMBER}|{_REST}")
+_ACCENTS = re.compile(r"[\u0300-\u036f]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_QUOTES = str.maketrans("’‘ʼ＇‐‑–—", "''''----")
+_ROMAN = re.compile(r"(?=[IVXL]{2})(?:X[LX]|L?X{0,3})(?:IX|IV|V?I{0,3})\Z")
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
+
+
+class Words(NamedTuple):
+    """Texts as word numbers, and the properties of each distinct word; w words of t types.
+
+    ids: int32, text i is `ids[offsets[i]:offsets[i + 1]]`. types: shape (w,), int32, equal for words that compare
+    equal. flags: shape (w,), int32, classes of the lexicon. kinds, values: shape (w,), how a word counts as a number.
+    forms: the t compared forms.
+    """
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    raw: list[str]
+    types: NDArray[np.int32]
+    flags: NDArray[np.int32]
+    kinds: NDArray[np.int8]
+    values: NDArray[np.float64]
+    forms: list[str]
+
+
+def read(texts: Iterable[str]) -> Words:
+    """The words of each text."""
+    numbers = _Numbers()
+    rows = [[numbers[token] for token in split(text)] for text in texts]
+    offsets = np.cumsum([0, *map(len, rows)])
+    ids = np.fromiter(chain.from_iterable(rows), np.int32, int(offsets[-1]))
+    raw = list(numbers)
+    types = _Numbers()
+    known, columns = _known_words(), []
+    for word in raw:
+        form = fold(word)
+        kind, value = number_word(word, form)
+        columns.append((types[form], _flags(word, form, known), kind, value))
+    each = zip(*columns, strict=True) if columns else ((), (), (), ())
+    numbered, flags, kinds, values = each
+    return Words(
+        ids,
+        offsets.astype(np.int64),
+        raw,
+        np.array(numbered, np.int32),
+        np.array(flags, np.int32),
+        np.array(kinds, np.int8),
+        np.array(values, np.float64),
+        list(types),
+    )
+
+
+def split(text: str) -> Sequence[str]:
+    """Words, numbers and the punctuation that separates; initials such as "J. K." are one word.
+
+    >>> split("J. K. Rowling's 1,000th, isn't it?")
+    ['J. K.', "Rowling's", '1,000th', ',', "isn't", 'it', '?']
+    """
+    text = text[:LONGEST].strip()
+    if not any(map(str.isalnum, text)):
+        return [f" {text}"] if text else []  # with a blank: it separates nothing
+    if text.isascii():
+        return _ASCII.findall(text)
+    text = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_QUOTES)))
+    text = unicodedata.normalize("NFKC", text)[: 2 * LONGEST]
+    return _UNICODE.findall(_CJK.sub(r" \g<0> ", text))
+
+
+def fold(word: str) -> str:
+    """The form that is compared: case, dots of initials and the possessive do not matter.
+
+    >>> fold("U.S."), fold("Rowling's"), fold("%")
+    ('us', 'rowling', 'percent')
+    """
+    form = word.casefold().replace(".", "").replace(" ", "") if "." in word and len(word) > 1 else word.casefold()
+    if form.endswith("'s") and len(form) > 3:  # noqa: PLR2004  # not "it's"-like stubs of one letter
+        form = form[:-2]
+    return SPELLINGS.get(form, form) or word
+
+
+def number_word(word: str, form: str) -> tuple[int, float]:
+    """How a word counts as a number, and its value; NaN when it is none.
+
+    >>> number_word("1,500.5", "15005"), number_word("forty", "forty"), number_word("XIV", "xiv")
+    ((1, 1500.5), (3, 40.0), (1, 14.0))
+    """
+    if word.lstrip("-−")[:1].isdecimal():
+        digits = word.rstrip("stndrh").replace(",", "").replace("−", "-")
+        return (DIGITS, float(digits)) if len(digits) < 300 else (NO_NUMBER, np.nan)  # noqa: PLR2004  # finite
+    if form in NUMBER_WORDS:
+        return NUMBER_WORDS[form]
+    if word[0] in "IVXL" and _ROMAN.match(word):
+        return DIGITS, float(_roman(word))
+    return NO_NUMBER, np.nan
+
+
+def _roman(word: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in word]
+    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+
+
+def _flags(word: str, form: str, known: frozenset[str]) -> int:
+    if word in SEPARATORS:
+        return SEPARATORS[word]
+    flags = FLAGS.get(form, 0)
+    if word == "May":
+        flags &= ~(MODAL | STOP)
+    elif form in {"may", "march"}:
+        flags &= ~MONTH
+    upper = word.isupper() and (len(form) > 1 or form == "a") and word not in {"AN", "THE"}  # "vitamin A"
+    return (
+        flags | CAPITAL * word[0].isupper() | UPPER * upper | KNOWN * (form in known or form.removesuffix("s") in known)
+    )
+
+
+@cache
+def _known_words() -> frozenset[str]:
+    """Words of the language: one of them is no misspelling of another."""
+    from tasks.metrics.wordnet import wordnet
+
+    return frozenset(wordnet().words)
+
+
+class _Numbers(dict[str, int]):
+    """Numbers its keys in the order they are first asked for."""
+
+    def __missing__(self, key: str) -> int:
+        self[key] = number = len(self)
+        return number

@@ -1,0 +1,99 @@
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from flows import train_judge
+from flows.train_judge import Labelled, calibration_error, contains, examples, main, people, written
+from tasks.errors import DataError
+from tasks.offline import RIGHT, judge
+from tasks.offline.trees import read
+from tests.offline import pairs
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "NQ.json"
+    path.write_text(json.dumps(pairs.evouna(60)), encoding="utf-8")
+    return path
+
+
+def train(monkeypatch, data, output):
+    monkeypatch.setattr(sys, "argv", ["train_judge", "--data", str(data), "--output", str(output)])
+    main()
+
+
+def test_training_twice_gives_the_same_bytes_and_a_report(monkeypatch, capsys, data, tmp_path):
+    monkeypatch.setattr(train_judge, "ITERATIONS", 20)
+    for name in ("one.npz", "two.npz"):
+        train(monkeypatch, data, tmp_path / name)
+
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    assert read(tmp_path / "one.npz").roots.shape == (20,)
+    said = capsys.readouterr().out
+    assert "people's verdicts: 120 rows" in said
+    assert "    two: " in said
+    assert "    rule 7: " in said
+
+
+def test_rows_without_verdict_answer_or_golden_answer_and_improper_ones_are_left_out(tmp_path):
+    items = pairs.evouna(4)
+    items[0]["judge_one"], items[1]["answer_two"] = None, None
+    items[2]["golden_answer"], items[3]["improper"] = None, True
+    path = tmp_path / "NQ.json"
+    path.write_text(json.dumps(items), encoding="utf-8")
+
+    assert [(row.question[-1], row.source) for row in people(path)] == [("0", "two"), ("1", "one")]
+
+
+def test_golden_answers_are_separated_by_a_slash(tmp_path):
+    items = pairs.evouna(1)
+    items[0]["golden_answer"] = "Oslo/Christiania"
+    path = tmp_path / "NQ.json"
+    path.write_text(json.dumps(items), encoding="utf-8")
+
+    assert next(people(path)).references == ["Oslo", "Christiania"]
+
+
+def test_rows_about_one_question_are_in_one_fold():
+    rows = [Labelled(question, ["a"], "a", True, "x", written=False) for question in ("Who?", "who", "Who? ")]
+
+    assert len(set(examples(rows).folds)) == 1
+
+
+def test_nothing_is_learnt_from_verdicts_against_the_rules():
+    answers = ("Paris", "Paris or Rome", "It might be Paris.", "Rome")
+    rows = [Labelled("q", ["Paris"], answer, True, "one", written=False) for answer in answers]
+
+    assert examples(rows).weights.tolist() == [1, 0, 0, 1]
+    assert examples([row._replace(written=True) for row in rows]).weights.tolist() == [train_judge.RULE_WEIGHT] * 4
+
+
+def test_data_that_is_no_list_of_objects_is_refused(tmp_path):
+    (tmp_path / "NQ.json").write_text("{}", encoding="utf-8")
+
+    with pytest.raises(DataError, match=r"NQ\.json"):
+        [*people(tmp_path / "NQ.json")]
+
+
+def test_calibration_error_of_bins():
+    probabilities, verdicts = np.repeat([0.2, 0.8], 75), np.tile([True, False, False, False, False], 30)
+
+    assert calibration_error(probabilities, verdicts) == pytest.approx(0.3)
+
+
+def test_the_baseline_finds_a_substring():
+    assert contains(Labelled("", ["The Nile"], "It's (the) NILE!", True, "x", written=False))
+
+
+def test_the_shipped_model_is_of_this_data(evouna):
+    """A tenth of the rows it was trained on: a floor that a model of other features would not reach."""
+    rows = [*people(evouna)][::10]
+    judged = judge([r.question for r in rows], [r.references for r in rows], [r.response for r in rows])
+
+    assert np.mean((judged.probabilities >= RIGHT) == [row.verdict for row in rows]) >= 0.9
+
+
+def test_the_written_pairs_are_read():
+    assert {row.source for row in written(train_judge.RULES)} == {f"rule {n}" for n in range(1, 8)}

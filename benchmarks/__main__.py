@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console
 
-from benchmarks import compile, embedding, lexical, machine, overhead, stage  # noqa: A004 (a section's name)
+from benchmarks import compile, embedding, judge, lexical, machine, overhead, stage  # noqa: A004 (a section's name)
 from benchmarks.data import ROOT
 from benchmarks.report import Result, keep, show
 from tasks import params
@@ -17,12 +17,14 @@ REPORT = ROOT / "reports/benchmarks.json"
 
 def sections(rows: int) -> dict[str, Callable[[], Result]]:
     """Every section in the order in which they run; those that fork come before torch starts its threads."""
-    shipped = params.raw(ROOT / "params.yaml")["lexical"]
+    raw = params.raw(ROOT / "params.yaml")
+    shipped = raw["lexical"]
     return {
         "lexical": lambda: lexical.run(shipped),
         "stage": lambda: stage.run(shipped, rows),
         "compile": compile.run,
         "overhead": overhead.run,
+        "judge": lambda: judge.run(raw["judge"], raw["run"]["judge"]),
         "embedding": embedding.run,
     }
 

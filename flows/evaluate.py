@@ -24,6 +24,7 @@ from flows.stages import upstream
 from flows.supervisor import TIMED_OUT
 from tasks import summary
 from tasks.__main__ import USER_ERROR
+from tasks.ahead import require_key
 from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
 from tasks.params import DEFAULT, run_params
@@ -161,8 +162,10 @@ def _of(values: Mapping[str, Value], stage: str) -> Value:
 
 
 def _plan() -> tuple[Mapping[str, Collection[str]], Run]:
-    """Stage → those it waits for, and how to run; raises ParamsError, so that a typo fails before anything starts."""
-    return upstream(stages()), run_params()
+    """Stage → those it waits for, and how to run; a typo, or a key that is missing, fails before anything starts."""
+    graph, run = upstream(stages()), run_params()
+    require_key()
+    return graph, run
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""The command line: `python -m tasks <stage>`, `python -m tasks summary`, `python -m tasks ledger import REV…`."""
+"""The command line: `python -m tasks <stage>`, `judge --plan`, `summary`, `ledger import REV…`."""
 
 import argparse
 import gc
@@ -22,6 +22,10 @@ def main(arguments: Sequence[str]) -> int:
             from tasks.ledger.imports import import_revisions
 
             print(import_revisions(chosen.revisions))
+        elif getattr(chosen, "plan", False):
+            from tasks import ahead
+
+            ahead.show()
         elif chosen.command == "summary":
             from tasks.summary import show
 
@@ -55,7 +59,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tasks", description="Run one stage of dvc.yaml.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for stage in stages().values():
-        commands.add_parser(stage.name, help=stage.description)
+        parser_of_stage = commands.add_parser(stage.name, help=stage.description)
+        if stage.name == "judge":
+            parser_of_stage.add_argument(
+                "--plan", action="store_true", help="only say what would be asked, and its cost"
+            )
     commands.add_parser("summary", help="print the metrics of the last run, and where the report is")
     ledger = commands.add_parser("ledger", help="judge replies and embeddings that were paid for")
     actions = ledger.add_subparsers(dest="action", required=True, metavar="action")

@@ -1,23 +1,32 @@
 """A judge's verdicts: one row per (id, candidate)."""
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, Self
 
 import pyarrow as pa
-from pydantic import Field, ValidationInfo, field_validator
+import pyarrow.compute as pc
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from tasks import canaries, offline
 from tasks.contract import Contract
-from tasks.judging import ANSWERED, FAILED, STATUSES, rows_of, table_of
+from tasks.errors import ParamsError
+from tasks.judge_progress import shown
+from tasks.judging import ANSWERED, FAILED, STATUSES, entries_of, missing, table_of
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.catalogue import configure
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judge.similarity_judge import SimilarityJudge
 from tasks.metrics.judged import JudgeMetric
-from tasks.models.asking import ask_all
+from tasks.models.asking import Request, ask_all
+from tasks.models.budget import Budget, Limits, Price
 from tasks.models.chat import Chat, Endpoint
+from tasks.models.pace import Pace
+from tasks.models.support import Memory
+from tasks.plan import Plan
 from tasks.scores import about_columns, expect_metric, row_facts
 from tasks.section import Positive, Section, Share
 from tasks.selection import Filter
@@ -26,6 +35,8 @@ from tasks.tables import Parts, about, describe
 WHOLE = True
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
 """Environment variable that has the judge asked again where the ledger holds a failure."""
+SHOWN = 5
+"""Kinds of failures that a message lists."""
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
 
 
@@ -40,20 +51,27 @@ class Variables(Section):
 class Judge(Section):
     """Who judges, what is asked, and which rows. A metric that is null is not asked for."""
 
-    provider: Literal["none", "openai"]
+    provider: Literal["none", "offline", "openai"]
     model: str
     base_url: str
     api_key_env: str | None
     seed: int
-    temperature: Annotated[float, Field(ge=0)]
+    temperature: Annotated[float, Field(ge=0, le=2)]
     draws: Positive
-    draw_temperature: Annotated[float, Field(gt=0)]
+    draw_temperature: Annotated[float, Field(gt=0, le=2)]
     sampling_rate: Share
     filters: tuple[Filter, ...]
     variables: Variables
     meaning_match: MeaningMatch | None
     similarity_judge: SimilarityJudge | None
+    canaries: bool
     max_unmeasured: Share
+
+    @model_validator(mode="after")
+    def _needs_a_model(self) -> Self:
+        if self.provider == "offline" and (self.similarity_judge or self.draws > 1):
+            raise ValueError("the offline judge gives one verdict a row: draws must be 1, similarity_judge null")
+        return self
 
     @field_validator("meaning_match", "similarity_judge", mode="before")
     @classmethod
@@ -67,11 +85,23 @@ class Judge(Section):
 
 
 class RunJudge(Section):
-    """Section `run.judge`: how the judge is asked. timeout: seconds a call."""
+    """Section `run.judge`: how the judge is asked. timeout: seconds a call. prices: by model.
+
+    confirm_calls: if more are missing, nothing is asked until this number is raised.
+    """
 
     concurrency: Positive
     timeout: Annotated[float, Field(gt=0)]
     retries: Annotated[int, Field(ge=0)]
+    confirm_calls: Positive
+    budget: Limits
+    prices: dict[str, Price]
+
+    def price(self, model: str) -> Price | None:
+        """The model's price; ParamsError when it has none and the budget is in money."""
+        if self.budget.max_cost is not None and model not in self.prices:
+            raise ParamsError(f"run.judge.prices.{model}: missing, and run.judge.budget.max_cost needs it")
+        return self.prices.get(model)
 
 
 class Asking(RunJudge):
@@ -99,20 +129,36 @@ def how(run: _Run) -> Asking:
 def judge(rows: Parts, params: Params, ledger: Verdicts, how: Asking) -> Iterator[dict[str, pa.Table]]:
     """Ask what the ledger has not, then read every verdict from the ledger."""
     options = params.judge
-    served = sorted({model for part in rows for model in _ask_missing(part, options, ledger, how)})
-    columns = options.variables.model_dump().values()
-    earlier = row_facts(rows.schema, reads_normalized=any(name.endswith("_normalized") for name in columns))
-    facts = _facts(options, served, earlier)
+    if options.provider == "openai":
+        _ask_missing(rows, options, ledger, how)
+    wrong = canaries.failed(options, ledger) if options.canaries else []
+    facts = _facts(options, _served(rows, options, ledger), rows.schema) | {"canaries_failed": wrong}
     for part in rows:
         yield {"judge": describe(table_of(part, options, ledger), facts)}
 
 
 def counts(table: pa.Table) -> dict[str, float]:
-    """Rows asked about, those that failed, and how many may."""
+    """Rows asked about, those that failed, and how many may; canaries that the judge failed."""
     statuses = Counter(table["judge_status"].to_pylist())
     asked = statuses[ANSWERED] + statuses[FAILED]
-    allowed = about(table.schema)["max_unmeasured"] * asked
-    return {"asked": asked, "failed": statuses[FAILED], "failed_allowed": round(allowed, 6)}
+    facts = about(table.schema)
+    return {
+        "asked": asked,
+        "failed": statuses[FAILED],
+        "failed_allowed": round(facts["max_unmeasured"] * asked, 6),
+        "canaries_failed": len(facts["canaries_failed"]),
+    }
+
+
+def advice(written: Mapping[str, Parts], params: Params) -> list[str]:  # noqa: ARG001 (every stage's is asked the same way)
+    """What to tell who finds the contract broken: the canaries that the judge failed, and what calls failed of."""
+    facts = written["judge"].about
+    table = written["judge"].whole(["judge_status", "judge_reason"]).filter(pc.field("judge_status") == FAILED)
+    problems = Counter(table["judge_reason"].to_pylist()).most_common(SHOWN)
+    return [
+        *(f"  canary failed: {each}" for each in facts["canaries_failed"]),
+        *(f"  {count:,} rows failed: {problem}" for problem, count in problems),
+    ]
 
 
 def expect(params: Params) -> Contract:
@@ -145,27 +191,61 @@ def expect(params: Params) -> Contract:
     return Contract(
         rows=rows,
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=keys)],
-        counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_normalize"), few],
+        counts=[
+            gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_normalize"),
+            few,
+            gxe.ExpectColumnValuesToBeBetween(
+                column="canaries_failed",
+                min_value=0,
+                max_value=0,
+                notes="The judge is wrong about rows whose verdict is known: another model, or prompt, is needed.",
+            ),
+        ],
     )
 
 
-def _ask_missing(part: pa.Table, options: Judge, ledger: Verdicts, how: Asking) -> set[str]:
-    """Ask what is not in the ledger; returns what the servers of all verdicts say they ran."""
-    rows = rows_of(part, options)
-    requests = {each.key: each for row in rows for draws in row.requests.values() for each in draws}
-    known = ledger.get(requests)
-    settled = {key for key, entry in known.items() if entry["verdict"] is not None or not how.retry_failed}
-    missing = [request for key, request in requests.items() if key not in settled]
-    if missing:
-        endpoint = Endpoint(options.base_url, options.model, options.api_key_env, how.timeout, how.retries)
-        ask_all(missing, Chat(endpoint), ledger, concurrency=how.concurrency, retries=how.retries)
-        known = ledger.get(requests)
-    ledger.use(requests)
-    return {entry["model"] for entry in known.values() if entry["model"]}
+def _ask_missing(rows: Parts, options: Judge, ledger: Verdicts, how: Asking) -> None:
+    """Ask what is not in the ledger, within the budget.
+
+    Raises ParamsError when it is more than the user has confirmed.
+    """
+
+    def todo() -> Iterator[Request]:
+        others = canaries.requests(options)
+        return missing(rows, options, ledger, others=others, retry_failed=how.retry_failed)
+
+    plan = Plan.of(todo(), options, how)
+    if not plan.calls:
+        return
+    print(f"judge: {plan}", file=sys.stderr, flush=True)
+    if plan.calls > how.confirm_calls:
+        raise ParamsError(
+            f"run.judge.confirm_calls: {how.confirm_calls:,}, but {plan.calls:,} calls are missing; "
+            "raise it to make them"
+        )
+    endpoint = Endpoint(options.base_url, options.model, options.api_key_env, how.timeout, how.retries)
+    budget, pace = Budget(how.budget, how.price(options.model)), Pace(how.concurrency)
+    with (
+        Chat(endpoint, pace, Memory(ledger.folder / "servers.json")) as chat,
+        shown(plan.calls, budget) as progress,
+    ):
+        ask_all(todo(), chat, ledger, budget, concurrency=how.concurrency, retries=how.retries, progress=progress)
 
 
-def _facts(options: Judge, served: Sequence[str], earlier: Mapping[str, object]) -> dict[str, Any]:
+def _served(rows: Parts, options: Judge, ledger: Verdicts) -> list[str]:
+    """What the servers of all verdicts say they ran; marks the verdicts as used."""
+    served: set[str] = set()
+    for part in rows:
+        known = entries_of(part, options, ledger)
+        ledger.use(known)
+        served.update(entry["model"] for entry in known.values() if entry["model"])
+    return sorted(served)
+
+
+def _facts(options: Judge, served: Sequence[str], schema: pa.Schema) -> dict[str, Any]:
     """What a reader of the table must know: what each column means, and how it was made."""
+    read = options.variables.model_dump().values()
+    earlier = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in read))
     columns: dict[str, Any] = {}
     for metric in options.metrics:
         columns |= about_columns(metric, {**_signature_facts(options, metric, served), **earlier})
@@ -173,6 +253,7 @@ def _facts(options: Judge, served: Sequence[str], earlier: Mapping[str, object])
         "columns": columns,
         "max_unmeasured": options.max_unmeasured,
         "sampling_rate": options.sampling_rate,
+        "offline": offline.model_hash(),
     }
 
 
@@ -180,15 +261,19 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Sequence[str])
     if options.provider == "none":
         return {"provider": "none"}
     several = options.draws > 1
+    variables = ",".join(options.variables.model_dump().values())
     filters = ",".join(f"{each.field} {each.operator} {each.value}" for each in options.filters)
+    filtered = {"filters": filters} if filters else {}
+    if options.provider == "offline":
+        return {"provider": "offline", "model": offline.model_hash()[:12], "vars": variables, **filtered}
     return {
         "provider": options.provider,
         "model": options.model,
         "served": "+".join(served) or "unknown",
         "prompt": metric.prompt_hash[:12],
-        "vars": ",".join(options.variables.model_dump().values()),
+        "vars": variables,
         "temp": options.draw_temperature if several else options.temperature,
         "seed": options.seed,
         "draws": options.draws,
-        **({"filters": filters} if filters else {}),
+        **filtered,
     }

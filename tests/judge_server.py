@@ -1,14 +1,34 @@
 """An OpenAI-compatible server on loopback for tests: it counts calls and replies as a script says."""
 
+import asyncio
 import json
 import re
+import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
-Answer = tuple[int, Any]
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import StreamingResponse
+
+
+class Reply(NamedTuple):
+    """A response. delay: seconds before it. cut: the connection ends after so many bytes of the body.
+
+    drip: seconds between its bytes.
+    """
+
+    status: int
+    body: Any
+    headers: Mapping[str, str] = {"retry-after-ms": "1"}
+    delay: float = 0.0
+    cut: int | None = None
+    drip: float = 0.0
+
+
+Answer = tuple[int, Any] | Reply
 Script = Callable[[dict[str, Any]], Answer]
 
 
@@ -65,30 +85,53 @@ def problem(status: int, message: str = "no") -> Answer:
     return status, {"error": {"message": message, "type": "error", "code": None}}
 
 
+async def _dripping(content: bytes, pause: float) -> AsyncIterator[bytes]:
+    for byte in content:
+        yield bytes([byte])
+        await asyncio.sleep(pause)
+
+
+class _Broken(StreamingResponse):
+    """A response whose connection ends before its body does."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        with suppress(RuntimeError):  # uvicorn: fewer bytes than announced, and ends the connection
+            await super().__call__(scope, receive, send)
+
+
+def _app(judge: JudgeServer) -> FastAPI:
+    app = FastAPI()
+
+    @app.post("/v1/chat/completions")
+    async def complete(request: Request) -> Response:
+        reply = Reply(*judge.answer(await request.json(), request.headers.get("authorization")))
+        await asyncio.sleep(reply.delay)
+        content = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
+        headers = {"Content-Type": "application/json", **reply.headers}
+        if reply.drip:
+            return StreamingResponse(_dripping(content, reply.drip), reply.status, headers)
+        if reply.cut is None:
+            return Response(content, reply.status, headers)
+        length = {"Content-Length": str(len(content))}
+        return _Broken(iter([content[: reply.cut]]), reply.status, headers | length)
+
+    return app
+
+
 @contextmanager
 def serving() -> Iterator[JudgeServer]:
-    """A running server."""
+    """A running server, which ends with the block."""
     judge = JudgeServer()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, answer = judge.answer(body, self.headers["Authorization"])
-            content = (answer if isinstance(answer, str) else json.dumps(answer)).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.send_header("retry-after-ms", "1")
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        judge.url = f"http://127.0.0.1:{server.server_port}/v1"
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:  # asyncio: no delay then
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(128)
+        judge.url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        options: Any = {"log_config": None, "access_log": False, "lifespan": "off", "timeout_graceful_shutdown": 1}
+        server = uvicorn.Server(uvicorn.Config(_app(judge), **options))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
         try:
             yield judge
         finally:
-            server.shutdown()
+            server.should_exit = True
+            thread.join()

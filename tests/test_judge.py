@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks import gates
+from tasks import gates, offline
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judge import Asking, Judge, Params, counts, expect, judge
 from tasks.judging import SCHEMA
@@ -20,7 +20,8 @@ from tasks.tables import Parts, about, write_part
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"
-HOW = Asking(concurrency=4, timeout=10, retries=2, retry_failed=False)
+UNLIMITED = {"max_calls": None, "max_tokens": None, "max_cost": None}
+HOW = Asking(concurrency=4, timeout=10, retries=2, confirm_calls=1000, budget=UNLIMITED, prices={}, retry_failed=False)
 IN_ORDER = HOW.model_copy(update={"concurrency": 1})
 OPTIONS: dict[str, Any] = {
     "provider": "openai",
@@ -36,6 +37,7 @@ OPTIONS: dict[str, Any] = {
     "variables": {"input": "input", "ground_truth": "references", "output": "response"},
     "meaning_match": {},
     "similarity_judge": None,
+    "canaries": False,
     "max_unmeasured": 0.5,
 }
 ROWS = [("q1", "It is Paris."), ("q2", "London"), ("q3", None), ("q4", " "), ("q5", "PARIS, I think")]
@@ -100,21 +102,41 @@ def test_every_kind_of_row_has_its_status_and_score(server: JudgeServer, tmp_pat
     assert column(table, "judge_status") == ["answered", "answered", "no response", "empty response", "answered"]
     assert column(table, "meaning_match") == [1.0, 0.0, None, 0.0, 1.0]
     assert column(table, "meaning_match_result") == ["pass", "fail", "unmeasured", "fail", "pass"]
-    assert column(table, "meaning_match_reason") == [
-        "compared",
-        "compared",
-        "no response",
-        "empty response",
-        "compared",
-    ]
+    assert column(table, "meaning_match_reason") == ["compared", "compared", None, None, "compared"]
+    assert column(table, "judge_reason") == [None, None, "no response", "empty response", None]
     assert column(table, "similarity_judge") == [5.0, 1.0, None, 1.0, 5.0]
     assert column(table, "similarity_judge_result") == ["pass", "fail", "unmeasured", "fail", "pass"]
-    assert column(table, "offline_match") == [None] * 5
+    assert [probability is None for probability in column(table, "offline_match")] == [False, False, True, False, False]
     assert column(table, "judge_sampled") == [True] * 5
     assert column(table, "judge_draws") == [1, 1, 0, 0, 1]
     assert column(table, "judge_agree") == [None] * 5
     assert len(server.calls) == 6
     assert broken(table, options) == []
+
+
+def test_the_offline_judge_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JUDGE_KEY", raising=False)
+    options = params(provider="offline")
+
+    table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
+
+    assert column(table, "judge_status") == ["answered", "answered", "no response", "empty response", "answered"]
+    probabilities = column(table, "offline_match")
+    assert [p and float(p >= 0.5) for p in probabilities] == column(table, "meaning_match")
+    assert '"Paris"' in column(table, "meaning_match_reason")[0]
+    signature = about(table.schema)["columns"]["meaning_match"]["signature"]
+    assert signature.startswith(f"meaning_match|provider:offline|model:{offline.model_hash()[:12]}|vars:")
+    assert broken(table, options) == []
+
+
+def test_the_offline_judge_is_sampled_and_filtered_too_but_its_probability_is_for_every_row(tmp_path: Path) -> None:
+    options = params(provider="offline", sampling_rate=0.0)
+
+    table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
+
+    assert set(column(table, "judge_status")) == {"not sampled"}
+    assert set(column(table, "meaning_match")) == {None}
+    assert column(table, "offline_match").count(None) == 1
 
 
 def test_disabled_asks_nothing_and_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +146,7 @@ def test_disabled_asks_nothing_and_needs_no_key(tmp_path: Path, monkeypatch: pyt
     table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
 
     assert set(column(table, "judge_status")) == {"disabled"}
-    assert set(column(table, "meaning_match_reason")) == {"judge disabled"}
+    assert set(column(table, "judge_reason")) == {"judge disabled"}
     assert set(column(table, "meaning_match_result")) == {"unmeasured"}
     assert about(table.schema)["columns"]["meaning_match"]["signature"] == "meaning_match|provider:none|v:1"
     assert broken(table, options) == []
@@ -243,7 +265,7 @@ def test_a_reply_that_is_no_verdict_is_retried_then_failed_and_kept(
     assert column(table, "judge_status") == ["failed"]
     assert column(table, "meaning_match") == [None]
     assert column(table, "meaning_match_result") == ["unmeasured"]
-    assert "reply" in column(table, "meaning_match_reason")[0]
+    assert "reply" in column(table, "judge_reason")[0]
     (line,) = (evidence / "verdicts.jsonl").read_text().splitlines()
     entry = json.loads(line)
     assert entry["raw"] == garbage.replace('"N"', f'"{question(server.calls[0])[0]}"')
@@ -291,7 +313,7 @@ def test_a_failure_without_a_reply_is_asked_again_by_another_run(server: JudgeSe
 
     table = judged(rows(tmp_path / "two", ROWS[:1]), params(server), tmp_path / "store")
 
-    assert column(failed, "meaning_match_reason") == ["HTTP 503"]
+    assert column(failed, "judge_reason") == ["HTTP 503"]
     assert column(table, "judge_status") == ["answered"]
 
 
@@ -313,7 +335,7 @@ def test_what_a_server_says_instead_is_the_reason(
 
     table = judged(rows(tmp_path / "rows", ROWS[:1]), params(server), tmp_path / "store")
 
-    assert column(table, "meaning_match_reason") == [reason]
+    assert column(table, "judge_reason") == [reason]
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -392,7 +414,7 @@ def test_one_refused_request_fails_one_row(server: JudgeServer, tmp_path: Path) 
     table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", how=IN_ORDER)
 
     assert column(table, "judge_status").count("failed") == 1
-    assert column(table, "meaning_match_reason")[4] == "HTTP 400: too long"
+    assert column(table, "judge_reason")[4] == "HTTP 400: too long"
 
 
 def test_a_row_whose_only_question_failed_says_why(server: JudgeServer, tmp_path: Path) -> None:
@@ -402,7 +424,7 @@ def test_a_row_whose_only_question_failed_says_why(server: JudgeServer, tmp_path
     table = judged(rows(tmp_path / "rows", ROWS[:3]), options, tmp_path / "store", how=IN_ORDER)
 
     assert column(table, "judge_status") == ["answered", "failed", "no response"]
-    assert column(table, "meaning_match_reason") == [None, "HTTP 400: too long", "no response"]
+    assert column(table, "judge_reason") == [None, "HTTP 400: too long", "no response"]
 
 
 def test_a_reason_of_the_verdict_comes_before_the_problem_of_another_metric(
@@ -426,7 +448,7 @@ def test_rows_without_references_are_not_asked_by_design(server: JudgeServer, tm
 
     assert server.calls == []
     assert column(table, "judge_status") == ["no reference", "no reference", "no response"]
-    assert column(table, "meaning_match_reason") == ["no reference", "no reference", "no response"]
+    assert column(table, "judge_reason") == ["no reference", "no reference", "no response"]
     assert column(table, "meaning_match") == [None, None, None]
     assert "no reference" in NOT_ASKED
     assert broken(table, options) == []
@@ -475,7 +497,7 @@ def test_filters_leave_rows_out_by_name(server: JudgeServer, tmp_path: Path) -> 
     table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
 
     assert column(table, "judge_status") == ["answered", *["filtered"] * 4]
-    assert column(table, "meaning_match_reason")[1] == "filtered"
+    assert column(table, "judge_reason")[1] == "filtered"
     assert "filters:response contains Paris" in about(table.schema)["columns"]["meaning_match"]["signature"]
 
 
@@ -490,6 +512,9 @@ def test_filters_leave_rows_out_by_name(server: JudgeServer, tmp_path: Path) -> 
         ({"meaning_match": {"threshold": 0.5}}, "judge.meaning_match.threshold: meaning_match is binary"),
         ({"similarity_judge": {"threshold": 9}}, "judge.similarity_judge.threshold: .*1 to 5"),
         ({"similarity_judge": {"treshold": 3}}, "judge.similarity_judge.treshold: unknown option"),
+        ({"temperature": float("inf")}, "judge.temperature"),
+        ({"provider": "offline", "draws": 3}, r"judge.draws: .*the offline judge gives one verdict a row"),
+        ({"provider": "offline", "similarity_judge": {}}, "the offline judge gives one verdict a row"),
         ({"modle": "x"}, "judge.modle: unknown option; did you mean model?"),
     ],
 )

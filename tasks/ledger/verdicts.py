@@ -62,7 +62,7 @@ class Verdicts:
 
     def __init__(self, store: Path) -> None:
         self.disagreements = 0
-        self._store = store
+        self.folder = store
         self._places: dict[str, Place] = {}
         self._rivals: dict[str, set[bytes]] = {}
         self._evidence: dict[str, Place] = {}
@@ -92,7 +92,7 @@ class Verdicts:
         """Add entries; when this returns, those with a reply are on the disk."""
         lines = [(entry["key"], entry["raw"] is not None, canonical(entry) + b"\n") for entry in entries]
         if paid := [line for _, replied, line in lines if replied]:
-            self._journal = self._journal or Journal(self._store)
+            self._journal = self._journal or Journal(self.folder)
             self._journal.append(paid)
         for key, replied, line in lines:
             if replied:
@@ -111,11 +111,11 @@ class Verdicts:
             return 0
         before, added, unknown = self.disagreements, 0, self._unknown(path)
         while new := sorted(islice(unknown, CHUNK)):
-            self._index(publish(self._store, SUFFIX, partial(_write, lines=new)))
+            self._index(publish(self.folder, SUFFIX, partial(_write, lines=new)))
             added += len(new)
         if self.disagreements > before:
             count = self.disagreements - before
-            log.warning("%s: %d verdicts differ from those in %s; the evidence's are used", path, count, self._store)
+            log.warning("%s: %d verdicts differ from those in %s; the evidence's are used", path, count, self.folder)
         return added
 
     def use(self, keys: Iterable[str]) -> None:
@@ -134,7 +134,7 @@ class Verdicts:
                 lines = dict(self._lines(keys[start : start + CHUNK]))
                 for key in keys[start : start + CHUNK]:
                     if key not in lines:
-                        raise LedgerError(f"the verdict {key} is used, but it is not in {self._store}")
+                        raise LedgerError(f"the verdict {key} is used, but it is not in {self.folder}")
                     file.write(lines[key])
         sync(folder / EVIDENCE_FILE)
 

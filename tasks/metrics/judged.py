@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -39,12 +40,12 @@ class JudgeMetric(Metric):
     @property
     def prompt(self) -> str:
         """The static part of the request."""
-        return Path(inspect.getfile(type(self))).with_suffix(".txt").read_text(encoding="utf-8")
+        return _read(Path(inspect.getfile(type(self))).with_suffix(".txt"))
 
     @property
     def prompt_hash(self) -> str:
         """The sha256 of the prompt, in hex."""
-        return hashlib.sha256(self.prompt.encode()).hexdigest()
+        return _sha256(self.prompt)
 
     @property
     def reply_schema(self) -> dict[str, Any]:
@@ -88,6 +89,16 @@ class JudgeMetric(Metric):
     def column_scores(self, stats: Floats) -> dict[str, Floats]:
         with np.errstate(invalid="ignore", divide="ignore"):
             return {self.column: stats[..., 0] / stats[..., 1]}
+
+
+@cache
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _one_object(reply: str, *, fenced: bool) -> dict[str, object]:

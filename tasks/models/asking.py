@@ -3,17 +3,22 @@
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple, Protocol
 
+from tasks.errors import ServerError
 from tasks.ledger.verdicts import Entry, Verdicts, canonical
 from tasks.metrics.judged import JudgeMetric, Verdict
+from tasks.models.budget import Budget, expected_tokens
 from tasks.models.chat import Chat, Reply
 
 NONCE_LENGTH = 10
+FEWEST_FAILURES = 10
+"""Calls that fail one after the other before a server counts as down."""
 
 
 @dataclass(frozen=True)
@@ -50,51 +55,108 @@ class Request:
         return base64.b32encode(hashlib.sha256(self.key.encode()).digest()).decode()[:NONCE_LENGTH]
 
     @property
+    def tokens(self) -> float:
+        """Tokens of the request, about."""
+        return expected_tokens(self.metric.prompt, self.message)
+
+    @property
     def message(self) -> str:
         """The part of the request that differs from row to row."""
         return f"<data nonce={self.nonce}>\n{self.fields}\n</data nonce={self.nonce}>"
 
 
 def encode_fields(values: Mapping[str, object]) -> str:
-    """Variables as one line of JSON, in their own script.
+    """Variables as one line of JSON, in their own script; what can't be seen is written as an escape.
 
     >>> encode_fields({"input": None, "ground_truth": ["Zürich"], "output": 'a "city"'})
-    '{"input": null, "ground_truth": ["Zürich"], "output": "a \\\\"city\\\\""}'
+    '{"input": null, "ground_truth": ["Zürich"], "output": "a \\"city\\""}'
     """
-    return json.dumps(values, ensure_ascii=False)
+    text = json.dumps(values, ensure_ascii=False)
+    return (
+        text if text.isprintable() else "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+    )
 
 
-def ask_all(requests: Sequence[Request], chat: Chat, ledger: Verdicts, *, concurrency: int, retries: int) -> None:
+class Progress(Protocol):
+    """Is told what has been answered."""
+
+    def __call__(self, entries: Sequence[Entry]) -> None: ...
+
+
+def ask_all(
+    requests: Iterable[Request],
+    chat: Chat,
+    ledger: Verdicts,
+    budget: Budget,
+    *,
+    concurrency: int,
+    retries: int,
+    progress: Progress,
+) -> None:
     """Ask every request and add what comes back to the ledger, each entry as it comes.
 
+    No more calls than `concurrency` are ever made without being on the disk.
     retries: how often a reply that can't be parsed is asked for again.
-    Raises ModelError when no call can succeed; what was answered before is in the ledger.
+    Raises ModelError when no call can succeed, ServerError when the server is down; what was answered before
+    is in the ledger.
     """
     todo = iter(requests)
-    waiting: set[Future[Entry]] = set()
+    waiting: set[Future[Answer]] = set()
+    outage = _Outage(max(FEWEST_FAILURES, 2 * concurrency))
     with ThreadPoolExecutor(concurrency) as pool:
         try:
             while True:
                 waiting |= {
-                    pool.submit(ask, each, chat, retries) for each in islice(todo, 2 * concurrency - len(waiting))
+                    pool.submit(ask, each, chat, budget, retries) for each in islice(todo, concurrency - len(waiting))
                 }
                 if not waiting:
                     return
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                ledger.add([future.result() for future in done if not future.exception()])
+                answers = [future.result() for future in done if not future.exception()]
+                ledger.add([answer.entry for answer in answers])
+                progress([answer.entry for answer in answers])
                 for future in done:
                     future.result()
+                outage.learn(answers)
         except BaseException:
             under_way = [future for future in waiting if not future.cancel()]
-            ledger.add([future.result() for future in under_way if not future.exception()])
+            ledger.add([future.result().entry for future in under_way if not future.exception()])
             raise
 
 
-def ask(request: Request, chat: Chat, retries: int) -> Entry:
-    """The ledger's entry for one request; a reply that is no verdict is asked for again."""
-    raw: str | None = None
-    attempts, latency = 0, 0.0
-    for _ in range(retries + 1):
+class Answer(NamedTuple):
+    """The ledger's entry for one request. down: whether there is no reply because of the server."""
+
+    entry: Entry
+    down: bool
+
+
+class _Outage:
+    """Ends the stage when so many calls in a row failed because of the server, each after its retries."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._failed = most, 0
+
+    def learn(self, answers: Sequence[Answer]) -> None:
+        for answer in answers:
+            self._failed = self._failed + 1 if answer.down else 0
+            if self._failed >= self._most:
+                raise ServerError(
+                    f"the last {self._failed} calls failed ({answer.entry['problem']}): the server is down. "
+                    "What it answered is in the ledger and is not asked again: run again when it is back."
+                )
+
+
+def ask(request: Request, chat: Chat, budget: Budget, retries: int) -> Answer:
+    """What one request brought; a reply that is no verdict is asked for again."""
+    replies: list[Reply] = []
+    verdict: Verdict | None = None
+    problem: str | None = None
+    while not verdict and len(replies) <= retries and (not replies or replies[-1].worth_another):
+        unaffordable = budget.reserve(request.tokens)
+        if unaffordable:
+            problem = problem or unaffordable
+            break
         reply = chat.ask(
             request.metric.prompt,
             request.message,
@@ -102,25 +164,25 @@ def ask(request: Request, chat: Chat, retries: int) -> Entry:
             temperature=request.temperature,
             seed=request.seed + request.draw,
         )
+        budget.settle(request.tokens, reply.tokens)
         verdict, problem = _parse(request, reply)
-        raw = raw if reply.text is None else reply.text
-        attempts, latency = attempts + reply.attempts, latency + reply.latency
-        if verdict or reply.text is None:
-            break
-    return Entry(
+        replies.append(reply)
+    counted = [reply.tokens for reply in replies if reply.tokens]
+    entry = Entry(
         key=request.key,
         metric=request.metric.name,
         prompt=request.metric.prompt_hash,
         draw=request.draw,
-        raw=raw,
+        raw=next((reply.text for reply in reversed(replies) if reply.text is not None), None),
         verdict=verdict.score if verdict else None,
         reason=verdict.reason if verdict else None,
         problem=problem,
-        model=reply.model,
-        tokens=reply.tokens,
-        latency=round(latency, 3),
-        attempts=attempts,
+        model=next((reply.model for reply in reversed(replies) if reply.model), None),
+        tokens={name: sum(each[name] for each in counted) for name in counted[0]} if counted else None,
+        latency=round(sum(reply.latency for reply in replies), 3),
+        attempts=sum(reply.attempts for reply in replies),
     )
+    return Answer(entry, down=bool(replies) and replies[-1].down)
 
 
 def _parse(request: Request, reply: Reply) -> tuple[Verdict | None, str | None]:

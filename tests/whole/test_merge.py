@@ -2,11 +2,15 @@
 
 import importlib.util
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("merge")]
 
@@ -40,7 +44,7 @@ def add_row(project: Any, branch: str, name: str, *, first: bool) -> None:
 
 def test_a_merge_of_two_versions_asks_nothing(project: Any, server: Any) -> None:
     (project.folder / DATA).write_text("".join(map(row, "abcdefgh")), encoding="utf-8")
-    project.edit("params.yaml", "provider: none  ", "provider: openai")
+    project.edit("params.yaml", "provider: offline ", "provider: openai ")
     project.edit("params.yaml", "https://api.openai.com/v1", server.url)
     project.edit("params.yaml", "api_key_env: OPENAI_API_KEY", "api_key_env: null")
     project.run("dvc", "repro", "judge")
@@ -80,3 +84,37 @@ def test_a_changed_row_is_judged_alone(project: Any, server: Any) -> None:
     project.run("dvc", "repro", "judge")
 
     assert len(server.calls) == 21
+
+
+def test_a_second_worktree_asks_for_its_new_row_alone(project: Any, server: Any) -> None:
+    before = len(server.calls)
+    project.commit("so far")
+    project.run("git", "worktree", "add", "--quiet", "-b", "three", "../worktree")
+    other = project.folder.parent / "worktree"
+    data = other / DATA
+    data.write_text(data.read_text(encoding="utf-8") + row("worktree"), encoding="utf-8")
+
+    project.run("dvc", "--cd", str(other), "repro", "judge")
+
+    assert len(server.calls) == before + 2
+
+
+def test_checked_out_again_after_a_kill_nothing_is_repeated(project: Any, server: Any) -> None:
+    before, more = len(server.calls), [f"more {i}" for i in range(20)]
+    content = project.read(DATA)
+    (project.folder / DATA).write_text(content + "".join(map(row, more)), encoding="utf-8")
+    project.run("dvc", "repro", "normalize")
+    honest = server.script
+    server.script = lambda body: judge_server.Reply(*honest(body), delay=0.05)
+    command = [sys.executable, "-m", "tasks", "judge"]
+    with subprocess.Popen(command, cwd=project.folder, env=project.environment) as killed:
+        while killed.poll() is None and len(server.calls) < before + 20:
+            time.sleep(0.005)
+        killed.kill()
+    server.script = honest
+    in_flight = yaml.safe_load(project.read("params.yaml"))["run"]["judge"]["concurrency"]
+
+    project.run("dvc", "checkout", "--force", "judge")
+    project.run("dvc", "repro", "judge")
+
+    assert before + 2 * len(more) <= len(server.calls) <= before + 2 * len(more) + in_flight

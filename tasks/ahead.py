@@ -1,0 +1,60 @@
+"""What the next run will ask of the judge, said before any stage runs."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from tasks import canaries, load, normalize, params
+from tasks.errors import ModelError
+from tasks.judging import missing
+from tasks.ledger import root
+from tasks.ledger.verdicts import Verdicts
+from tasks.pipeline import LEDGER
+from tasks.plan import Plan
+
+
+def ahead() -> Plan | None:
+    """The plan of the next run, made from the user's records, whatever the stages have written; None without a model.
+
+    Raises what the stages load and normalize would raise.
+    """
+    options, how = params.for_stage("judge").judge, params.run_params().judge
+    if options.provider != "openai":
+        return None
+    of_load, of_normalize = params.for_stage("load"), params.for_stage("normalize")
+
+    def parts() -> Iterator[pa.Table]:
+        for tables in load.load(load.source(of_load), of_load):
+            yield normalize.normalize(tables["load"], of_normalize)
+
+    with Verdicts(root() / "judge") as ledger:
+        ledger.take_in(Path(LEDGER, "judge"))
+        requests = missing(parts(), options, ledger, others=canaries.requests(options), retry_failed=False)
+        return Plan.of(requests, options, how)
+
+
+def show() -> None:
+    """Print what the next run would ask."""
+    plan = ahead()
+    if plan is None:
+        print("judge: no call: judge.provider asks no server")
+        return
+    print(f"judge: {plan}" if plan.calls else "judge: no call: the ledger has every verdict")
+    if plan.key and plan.calls:
+        print(f"set the environment variable {plan.key} to the key (judge.api_key_env)")
+
+
+def require_key() -> None:
+    """Raise ModelError before any stage runs, when calls are missing and the key is not set."""
+    options = params.raw().get("judge") or {}
+    variable = options.get("api_key_env")
+    if options.get("provider") != "openai" or not variable or os.environ.get(variable, "").strip():
+        return
+    plan = ahead()
+    if plan and plan.calls:
+        raise ModelError(
+            f"judge: {plan}; set the environment variable {variable} (judge.api_key_env) to the key, "
+            "or judge.provider to offline"
+        )

@@ -1,0 +1,57 @@
+"""What a server supports, found out with the first call and remembered beside the ledger."""
+
+import json
+import secrets
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Self
+
+FORMATS: Final = ("json_schema", "json_object", "text")
+"""Ways to ask for JSON, the strictest first."""
+OPTIONAL: Final = ("temperature", "seed")
+
+
+@dataclass(frozen=True)
+class Support:
+    """The format to ask for, and the options that the server does not take."""
+
+    format: str = FORMATS[0]
+    dropped: tuple[str, ...] = ()
+
+    def less(self, message: str) -> Self | None:
+        """What to ask for after the server refused with this message; None when there is no less."""
+        named = next((name for name in OPTIONAL if name in message and name not in self.dropped), None)
+        if named:
+            return type(self)(self.format, (*self.dropped, named))
+        weaker = FORMATS[FORMATS.index(self.format) + 1 :]
+        return type(self)(weaker[0], self.dropped) if weaker else None
+
+
+class Memory:
+    """Support by server and model, in a file; what can't be read or written is found out again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def recall(self, server: str) -> Support | None:
+        """What was found out about a server."""
+        found = self._read().get(server)
+        if not isinstance(found, dict) or found.get("format") not in FORMATS:
+            return None
+        dropped = found.get("dropped")
+        return Support(found["format"], tuple(name for name in OPTIONAL if name in (dropped or ())))
+
+    def keep(self, server: str, support: Support) -> None:
+        """Remember what was found out."""
+        temporary = self._path.with_name(f".{secrets.token_hex(8)}.tmp")
+        with suppress(OSError):
+            temporary.write_text(json.dumps(self._read() | {server: asdict(support)}, indent=1), encoding="utf-8")
+            temporary.replace(self._path)
+
+    def _read(self) -> dict[str, object]:
+        with suppress(OSError, ValueError):
+            content = json.loads(self._path.read_text(encoding="utf-8"))
+            if isinstance(content, dict):
+                return content
+        return {}

@@ -1,0 +1,48 @@
+"""What the judge would be asked: calls, tokens and money, known before the first call."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from tasks.models.asking import Request
+from tasks.models.budget import REPLY_TOKENS, Price
+
+if TYPE_CHECKING:
+    from tasks.judge import Judge, RunJudge
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Calls that are missing, and about how many tokens they take. key: the variable with the key, if it is not set."""
+
+    model: str
+    base_url: str
+    calls: int
+    prompt: float
+    price: Price | None
+    key: str | None
+
+    @classmethod
+    def of(cls, requests: Iterable[Request], options: "Judge", how: "RunJudge") -> Self:
+        """The plan of these requests; ParamsError when the budget is in money and the model has no price."""
+        calls, prompt = 0, 0.0
+        for each in requests:
+            calls, prompt = calls + 1, prompt + each.tokens
+        variable = options.api_key_env
+        unset = variable is not None and not os.environ.get(variable, "").strip()
+        return cls(
+            options.model, options.base_url, calls, prompt, how.price(options.model), variable if unset else None
+        )
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of all calls and their replies, about."""
+        return self.prompt + self.calls * REPLY_TOKENS
+
+    def __str__(self) -> str:
+        money = f", ${self.price.of(self.prompt, self.calls * REPLY_TOKENS):,.2f}" if self.price else ""
+        unpriced = "" if self.price else f" (run.judge.prices has no {self.model})"
+        return (
+            f"{self.calls:,} calls to {self.model} at {self.base_url}, about {self.tokens:,.0f} tokens{money}{unpriced}"
+        )

@@ -1,0 +1,188 @@
+"""The judge stage against a server that fails in every way it can: each row ends with a verdict or a reason."""
+
+import json
+import threading
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from tasks.errors import ModelError, ParamsError, ServerError
+from tasks.models import asking
+from tests.judge_server import Answer, Reply, completion, problem, question, verdict
+from tests.test_judge import HOW, IN_ORDER, KEY, column, judged, params, rows, server
+
+__all__ = ["server"]
+STALL = 20.0
+IMPATIENT = HOW.model_copy(update={"concurrency": 32, "timeout": 1.0, "retries": 3, "confirm_calls": 10_000})
+
+
+class Faulty:
+    """Answers, and with a probability fails in one of many ways; the calls after a good answer are counted."""
+
+    def __init__(self, share: float) -> None:
+        self._random, self._share, self._lock = Random(7), share, threading.Lock()  # noqa: S311
+        self.answered: Counter[str] = Counter()
+        self.again: Counter[str] = Counter()
+        self.ways: Counter[str] = Counter()
+
+    def __call__(self, body: dict[str, Any]) -> Answer:
+        good = completion(verdict(body))
+        faults: dict[str, Answer] = {
+            "429": Reply(*problem(429), headers={"Retry-After": "1"}),
+            "500": problem(500),
+            "reset": Reply(*good, cut=40),
+            "stall": Reply(*good, delay=STALL),
+            "truncated": completion(verdict(body)[:-9]),
+            "schema": completion(json.dumps({"nonce": question(body)[0], "answer": "yes"})),
+            "refusal": completion(None, refusal="I can't help with that."),
+        }
+        nonce = question(body)[0]
+        with self._lock:
+            self.again[nonce] += self.answered[nonce] > 0
+            way = self._random.choice(sorted(faults)) if self._random.random() < self._share else "good"
+            self.ways[way] += 1
+            self.answered[nonce] += way == "good"
+        return faults.get(way, good)
+
+
+def test_every_row_ends_with_a_verdict_or_a_reason(server: Any, tmp_path: Any) -> None:
+    server.script = faulty = Faulty(0.3)
+    many = [(f"q{i}", "Paris" if i % 2 else "London") for i in range(2_000)]
+
+    table = judged(rows(tmp_path / "rows", many), params(server), tmp_path / "store", how=IMPATIENT)
+
+    status, scores, reasons = (column(table, name) for name in ("judge_status", "meaning_match", "judge_reason"))
+    assert len(table) == 2_000
+    assert all(count > 20 for count in faulty.ways.values()), faulty.ways
+    assert faulty.again.total() == 0
+    for i, (one, score, reason) in enumerate(zip(status, scores, reasons, strict=True)):
+        assert (one, score, reason) == ("answered", float(i % 2), None) or (
+            one == "failed" and score is None and reason
+        )
+    assert 1_800 < status.count("answered") < 2_000
+
+
+def test_a_server_that_goes_down_ends_the_stage_with_what_it_gave(server: Any, tmp_path: Any) -> None:
+    limit = 30
+    server.script = lambda body: completion(verdict(body)) if len(server.calls) <= limit else problem(503)
+    many = [(f"q{i}", "Paris") for i in range(200)]
+    parts, how = rows(tmp_path / "rows", many), HOW.model_copy(update={"retries": 0})
+
+    with pytest.raises(ServerError, match=r"calls failed \(HTTP 503\): the server is down"):
+        judged(parts, params(server), tmp_path / "store", how=how)
+    assert len(server.calls) < limit + 10 + 3 * how.concurrency
+
+    server.calls.clear()
+    server.script = lambda body: completion(verdict(body))
+    table = judged(parts, params(server), tmp_path / "store", how=how)
+    assert set(column(table, "judge_status")) == {"answered"}
+    assert len(server.calls) == 200 - limit
+
+
+@pytest.mark.parametrize(
+    ("limits", "calls"),
+    [({"max_calls": 7}, 7), ({"max_tokens": 2000}, 5), ({"max_cost": 0.002}, 5)],
+)
+def test_a_budget_is_kept_and_the_rest_says_so(
+    server: Any, tmp_path: Any, limits: dict[str, Any], calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "expected_tokens", lambda *_: 300.0)
+    budget = {"max_calls": None, "max_tokens": None, "max_cost": None, **limits}
+    how = type(HOW)(
+        **{**HOW.model_dump(), "budget": budget, "concurrency": 1, "prices": {"judge": {"input": 1, "output": 1}}}
+    )
+    server.script = lambda body: (
+        200,
+        completion(verdict(body))[1] | {"usage": {"prompt_tokens": 300, "completion_tokens": 80}},
+    )
+    many = [(f"q{i}", "Paris") for i in range(20)]
+
+    table = judged(rows(tmp_path / "rows", many), params(server), tmp_path / "store", how=how)
+
+    assert len(server.calls) == calls
+    assert column(table, "judge_status").count("answered") == calls
+    (name,) = limits
+    assert set(column(table, "judge_reason")) == {
+        None,
+        f"not asked: run.judge.budget.{name} ({limits[name]:g}) is used up",
+    }
+
+    server.calls.clear()
+    table = judged(rows(tmp_path / "again", many), params(server), tmp_path / "store")
+    assert set(column(table, "judge_status")) == {"answered"}
+    assert len(server.calls) == 20 - calls
+
+
+def test_more_calls_than_confirmed_are_refused_before_the_first(server: Any, tmp_path: Any) -> None:
+    how = HOW.model_copy(update={"confirm_calls": 2})
+
+    with pytest.raises(ParamsError, match=r"run\.judge\.confirm_calls: 2, but 3 calls are missing; raise it"):
+        judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", how=how)
+    assert server.calls == []
+
+
+def test_a_budget_in_money_needs_a_price(server: Any, tmp_path: Any) -> None:
+    budget = {"max_calls": None, "max_tokens": None, "max_cost": 1.0}
+    how = type(HOW)(**{**HOW.model_dump(), "budget": budget})
+
+    with pytest.raises(ParamsError, match=r"run\.judge\.prices\.judge: missing"):
+        judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", how=how)
+
+
+def test_a_row_that_is_refused_first_is_not_the_server_s_fault(server: Any, tmp_path: Any) -> None:
+    def script(body: dict[str, Any]) -> Answer:
+        long = "q0" in question(body)[1]["input"]
+        return problem(400, "maximum context length exceeded") if long else completion(verdict(body))
+
+    server.script = script
+    parts = rows(tmp_path / "rows", [("q0", "Paris"), ("q1", "Paris")])
+
+    table = judged(parts, params(server), tmp_path / "store", how=IN_ORDER)
+
+    assert column(table, "judge_status") == ["failed", "answered"]
+    assert "maximum context length exceeded" in column(table, "judge_reason")[0]
+    assert server.calls[-1]["response_format"]["type"] == "json_schema"
+
+
+def test_no_money_left_stops_the_stage_without_the_key(server: Any, tmp_path: Any) -> None:
+    error = {"error": {"message": f"no quota for {KEY}", "type": "insufficient_quota", "code": "insufficient_quota"}}
+    server.script = lambda _: (429, error)
+
+    with pytest.raises(ModelError, match="no money left") as raised:
+        judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", how=HOW.model_copy(update={"retries": 0}))
+    assert KEY not in str(raised.value)
+
+
+def test_a_content_filter_fails_one_row_without_asking_for_less(server: Any, tmp_path: Any) -> None:
+    error = {"error": {"message": "filtered", "code": "content_filter"}}
+    server.script = lambda body: (400, error) if "q0" in question(body)[1]["input"] else completion(verdict(body))
+    parts = rows(tmp_path / "rows", [("q0", "Paris"), ("q1", "Paris")])
+
+    table = judged(parts, params(server), tmp_path / "store", how=IN_ORDER)
+
+    assert column(table, "judge_reason") == ["content filter", None]
+    assert len(server.calls) == 2
+
+
+def test_what_a_server_supports_is_remembered_by_the_next_run(server: Any, tmp_path: Any) -> None:
+    def script(body: dict[str, Any]) -> Answer:
+        return problem(400, "unknown field") if "response_format" in body else completion(verdict(body))
+
+    server.script = script
+    judged(rows(tmp_path / "rows", [("q0", "Paris")]), params(server), tmp_path / "store")
+    assert len(server.calls) == 3
+
+    server.calls.clear()
+    judged(rows(tmp_path / "more", [("q1", "Paris")]), params(server), tmp_path / "store")
+    assert len(server.calls) == 1
+
+
+def test_a_body_that_drips_is_a_timeout(server: Any, tmp_path: Any) -> None:
+    server.script = lambda body: Reply(*completion(verdict(body)), drip=0.2)
+    how = HOW.model_copy(update={"timeout": 0.5, "retries": 0})
+
+    table = judged(rows(tmp_path / "rows", [("q0", "Paris")]), params(server), tmp_path / "store", how=how)
+
+    assert column(table, "judge_reason") == ["timeout"]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tasks import params
+from tasks import normalize, params
 from tasks.load import Params, load
 from tasks.sources import records
 
@@ -37,14 +37,10 @@ class TextPairs(NamedTuple):
     references: list[str]
 
     def sample(self, size: int, start: int = 0) -> "TextPairs":
-        """At most `size` pairs at a fixed stride round the data, of all candidates and references alike.
-
-        start: where on this way to begin; 0 and `size` have no pair in common in data of twice the size.
-        """
-        total = len(self.responses)
-        stride = next(step for step in range(round(total * 0.618), 2 * total) if np.gcd(step, total) == 1)
-        chosen = sorted((start + i) * stride % total for i in range(min(size, total)))
-        return TextPairs([self.responses[i] for i in chosen], [self.references[i] for i in chosen])
+        """At most `size` pairs from `start` on in one random order, of all candidates and references alike."""
+        order = np.random.default_rng(SEED).permutation(len(self.responses))
+        chosen = np.sort(order[start : start + size]).tolist()
+        return TextPairs(*([texts[i] for i in chosen] for texts in self))
 
 
 def real_rows() -> tuple[str, pa.Table]:
@@ -68,14 +64,27 @@ def real_sections() -> dict[str, Any]:
         "reference_separator": "/",
         "candidates": {name: {"response": f"answer_{name}", "label": f"judge_{name}"} for name in SYSTEMS},
     }
-    return {**sections, "dataset": _plain(sections["dataset"]) | mapping}
+    return {**sections, "dataset": plain(sections["dataset"]) | mapping}
 
 
 def generated_sections(path: str) -> dict[str, Any]:
     """params.yaml as shipped, its `dataset` mapped to a file of `generate`."""
     sections = params.raw(ROOT / "params.yaml")
     mapping = {"path": path, "id": "id", "candidates": {name: {"response": name} for name in CANDIDATES}}
-    return {**sections, "dataset": _plain(sections["dataset"]) | mapping}
+    return {**sections, "dataset": plain(sections["dataset"]) | mapping}
+
+
+def plain(dataset: dict[str, Any]) -> dict[str, Any]:
+    """A mapping of questions and references, with nothing else."""
+    return dataset | {
+        "id": None, "input": "question", "references": "references", "reference_separator": None, "exclude": {},
+        "group": None, "slices": [], "phrases": None, "scores": {},
+    }  # fmt: skip
+
+
+def normalized(rows: pa.Table) -> pa.Table:
+    """Rows of data/load as those of data/normalize."""
+    return normalize.normalize(rows, normalize.Params(normalize=real_sections()["normalize"]))
 
 
 def text_pairs(rows: pa.Table) -> TextPairs:
@@ -155,14 +164,6 @@ def _answered(batch: pa.Table, candidate: str) -> pa.Table:
     return pa.table(columns)
 
 
-def _plain(dataset: dict[str, Any]) -> dict[str, Any]:
-    """A mapping of questions and references, with nothing else."""
-    return dataset | {
-        "id": None, "input": "question", "references": "references", "reference_separator": None, "exclude": {},
-        "group": None, "slices": [], "phrases": None, "scores": {},
-    }  # fmt: skip
-
-
 def _pools(real: pa.Table) -> list[list[list[str]]]:
     """Of each candidate the words of its answer to each question; where it has none, those of another question."""
     pools: dict[str, list[list[str]]] = {}
@@ -201,5 +202,4 @@ def _misspell(words: list[str], rng: np.random.Generator) -> None:
 
 def _digit_tables(rng: np.random.Generator) -> list[dict[int, int]]:
     """Permutations of the digits, for str.translate."""
-    digits = [ord(digit) for digit in string.digits]
-    return [dict(zip(digits, rng.permutation(digits).tolist(), strict=True)) for _ in range(ALPHABETS)]
+    return [str.maketrans(string.digits, "".join(rng.permutation([*string.digits]))) for _ in range(ALPHABETS)]

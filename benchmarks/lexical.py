@@ -9,11 +9,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.data import TextPairs, generated_rows, real_rows, real_sections, text_pairs
-from benchmarks.measure import Timing, in_forks, stay_on_one_core, timed, typical
+from benchmarks.data import TextPairs, generated_rows, normalized, real_rows, text_pairs
+from benchmarks.measure import Cost, in_forks, stay_on_one_core, timed, typical
 from benchmarks.reference import TOKENISED, Stack, stack, wordnet_reader
 from benchmarks.report import Floor, Result, Table, paragraphs
-from tasks import normalize
 from tasks.metrics.base import Floats, Metric
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
@@ -83,13 +82,12 @@ def largest_difference(ours: Mapping[str, Floats], theirs: Mapping[str, Sequence
 
 @dataclass(frozen=True)
 class Comparison:
-    """Some metrics of one setting: pairs a second on both sides, and how many times the stack's rate ours is.
+    """Some metrics of a setting: pairs a second on both sides, and how many times the stack's rate ours is.
 
     listed: the same when both start from Python lists. cpu: by processor time. difference: of the scores, None where
     the two sides define other ones.
     """
 
-    setting: Setting
     metrics: str
     ours: float
     reference: float
@@ -103,10 +101,9 @@ def run(shipped: Mapping[str, Mapping[str, Any]]) -> Result:
     """The section `lexical`; shipped: the section `lexical` of params.yaml."""
     name, rows = real_rows()
     pairs = text_pairs(rows)
-    with wordnet_reader() as (reader_name, reader):
-        stack("whitespace", reader).scores(["meteor"], pairs.sample(SAMPLE, start=SAMPLE))  # its reader keeps synsets
+    with wordnet_reader(pairs.sample(SAMPLE, start=SAMPLE)) as (reader_name, reader):
         data, more = Data.of(rows), Data.of(generated_rows(rows, GENERATED))
-        compared = [each for setting in settings(shipped) for each in compare(setting, data, more, reader)]
+        compared = [(setting, compare(setting, data, more, reader)) for setting in settings(shipped)]
     return Result("lexical", _about(name, rows, pairs, reader_name), tuple(_tables(compared)), tuple(_floors(compared)))
 
 
@@ -119,8 +116,7 @@ class Data(NamedTuple):
     @classmethod
     def of(cls, rows: pa.Table) -> Self:
         """The data of rows of data/load."""
-        options = normalize.Params(normalize=real_sections()["normalize"])
-        return cls(text_pairs(rows), normalize.normalize(rows, options))
+        return cls(text_pairs(rows), normalized(rows))
 
 
 def compare(setting: Setting, data: Data, more: Data, reader: Any) -> list[Comparison]:
@@ -151,7 +147,6 @@ def _compare(setting: Setting, label: str, metrics: Mapping[str, Metric], refere
     )
     share = len(pairs.responses) / len(sample.responses)
     return Comparison(
-        setting,
         label,
         ours=len(pairs.responses) / ours.wall,
         reference=len(pairs.responses) / (share * theirs.wall + lists.wall),
@@ -169,10 +164,10 @@ class Turn:
     columns: from Python lists to Arrow's columns. lists: the way back, of all pairs.
     """
 
-    columns: Timing
-    lists: Timing
-    ours: Timing
-    reference: Timing
+    columns: Cost
+    lists: Cost
+    ours: Cost
+    reference: Cost
     difference: float
 
 
@@ -215,7 +210,7 @@ def _about(name: str, rows: pa.Table, pairs: TextPairs, reader: str) -> tuple[st
         and one of its references; {responses:,} distinct responses, {references:,} distinct references.
 
         Both sides in one process on one core, in turns, medians of {ROUNDS} rounds: ours on all pairs, the stack on
-        all too, or on {min(SAMPLE, len(pairs.responses)):,} at a fixed stride where it calls NLTK. Tokenisation is
+        all too, or on {min(SAMPLE, len(pairs.responses)):,} drawn at random where it calls NLTK. Tokenisation is
         timed on both sides; the stack's BLEU, GLEU and METEOR share their tokens.
 
         Both sides start from the same Arrow columns, as they come from a Parquet file; the stack makes Python strings
@@ -235,8 +230,8 @@ def _about(name: str, rows: pa.Table, pairs: TextPairs, reader: str) -> tuple[st
     """)
 
 
-def _tables(compared: Sequence[Comparison]) -> Iterator[Table]:
-    for setting, some in _by_setting(compared):
+def _tables(compared: Sequence[tuple[Setting, Sequence[Comparison]]]) -> Iterator[Table]:
+    for setting, some in compared:
         rows = [
             {
                 "metric": each.metrics,
@@ -252,8 +247,8 @@ def _tables(compared: Sequence[Comparison]) -> Iterator[Table]:
         yield Table(f"One core, vocabulary cold: {setting.name}", tuple(rows))
 
 
-def _floors(compared: Sequence[Comparison]) -> Iterator[Floor]:
-    for setting, (together, longer, *alone) in _by_setting(compared):
+def _floors(compared: Sequence[tuple[Setting, Sequence[Comparison]]]) -> Iterator[Floor]:
+    for setting, (together, longer, *alone) in compared:
         for each in (together, longer):
             yield Floor(f"{each.metrics}: {setting.name}", "at least", TOGETHER, "x", each.ratio)
         if setting.same:
@@ -261,10 +256,5 @@ def _floors(compared: Sequence[Comparison]) -> Iterator[Floor]:
             yield Floor(
                 f"each alone (slowest: {slowest.metrics}): {setting.name}", "at least", ALONE, "x", slowest.ratio
             )
-    differences = [each.difference for each in compared if each.difference is not None]
+    differences = [each.difference for _, some in compared for each in some if each.difference is not None]
     yield Floor("largest difference of a score", "at most", TOLERANCE, "", max(differences))
-
-
-def _by_setting(compared: Sequence[Comparison]) -> list[tuple[Setting, list[Comparison]]]:
-    names = {each.setting.name: each.setting for each in compared}
-    return [(setting, [each for each in compared if each.setting == setting]) for setting in names.values()]

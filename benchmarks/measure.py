@@ -6,7 +6,7 @@ import resource
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -17,44 +17,34 @@ from typing import TypeVar, cast
 import psutil
 
 SAMPLED_EVERY = 0.1
+MICROSECONDS = 10**6
+"""In a second."""
 Got = TypeVar("Got")
 
 
 @dataclass(frozen=True)
-class Timing:
-    """Seconds, and processor seconds of this process."""
-
-    wall: float
-    cpu: float
-
-
-@dataclass(frozen=True)
 class Cost:
-    """What a command and all that it started took: seconds, processor seconds, and the largest memory in bytes.
+    """What a call took, or a command and all that it started: seconds, processor seconds, the largest memory in bytes.
 
-    cpu: as the system counts it of processes waited for, or as sampled of all, whichever is more.
+    cpu: of a call, of this process; of a command as the system counts it of processes waited for, or as sampled of all,
+    whichever is more.
     peak: of the sums of resident memory over the process tree, sampled; pages that processes share count for each.
+    Of a call it is 0.
     """
 
     wall: float
     cpu: float
-    peak: int
+    peak: int = 0
 
 
-def timed(call: Callable[[], Got]) -> tuple[Got, Timing]:
+def timed(call: Callable[[], Got]) -> tuple[Got, Cost]:
     """What the call returns, and its time."""
     wall, cpu = time.perf_counter(), time.process_time()
     got = call()
-    return got, Timing(time.perf_counter() - wall, time.process_time() - cpu)
+    return got, Cost(time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def typical(timings: Iterable[Timing]) -> Timing:
-    """Medians."""
-    every = list(timings)
-    return Timing(median(each.wall for each in every), median(each.cpu for each in every))
-
-
-def typical_cost(costs: Sequence[Cost]) -> Cost:
+def typical(costs: Sequence[Cost]) -> Cost:
     """Medians of the times, the largest peak."""
     wall, cpu = median(each.wall for each in costs), median(each.cpu for each in costs)
     return Cost(wall, cpu, max(each.peak for each in costs))

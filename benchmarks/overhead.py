@@ -9,24 +9,18 @@ from statistics import median
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from benchmarks.data import ROOT
-from benchmarks.measure import Cost, typical_cost
+from benchmarks.data import ROOT, plain
+from benchmarks.measure import MICROSECONDS, Cost, typical
 from benchmarks.project import Project, copy
 from benchmarks.report import Result, Table, paragraphs
 from tasks import params
 
 STAGE = "normalize"
 REPEATS = 5
-MICROSECONDS = 1e-6
 SHOWN = 0.02
 """Seconds; packages that take less stand together."""
-WATCHED = frozenset(
-    {
-        "dvc", "great_expectations", "nltk", "numba", "numpy", "openai", "pandas", "pyarrow", "pydantic", "rapidfuzz",
-        "scipy", "sentence_transformers", "torch", "yaml",
-    }
-)  # fmt: skip
-"""Packages whose import is stated: with all that they are the first to import."""
+OURS = frozenset({"tasks", *sys.stdlib_module_names})
+"""What is no package that somebody else made; the import of each of these is stated."""
 
 
 def run() -> Result:
@@ -36,7 +30,7 @@ def run() -> Result:
         project.repro("load")
         project.repro(STAGE)
         turns = [_turn(project) for _ in range(REPEATS)]
-    costs = {name: typical_cost([turn.costs[name] for turn in turns]) for name in turns[0].costs}
+    costs = {name: typical([turn.costs[name] for turn in turns]) for name in turns[0].costs}
     imported = _medians([turn.imported for turn in turns])
     warm = _medians([turn.warm for turn in turns])
     tables = (
@@ -55,9 +49,9 @@ class Turn(NamedTuple):
 
 
 def import_seconds(log: str) -> dict[str, float]:
-    """Seconds of imports by package, from what `python -X importtime` says; what is not watched is "other".
+    """Seconds of imports by package, from what `python -X importtime` says; ours and Python's own are "other".
 
-    A module that a watched package is the first to import counts for that package.
+    A module that a package is the first to import counts for that package.
     """
     seconds: dict[str, float] = {}
     owners: list[str] = []
@@ -68,9 +62,9 @@ def import_seconds(log: str) -> dict[str, float]:
         depth = (len(name) - len(name.lstrip()) - 1) // 2
         above = owners[depth - 1] if depth else "other"
         package = name.strip().partition(".")[0]
-        owner = package if above == "other" and package in WATCHED else above
+        owner = package if above == "other" and package not in OURS else above
         owners[depth:] = [owner]
-        seconds[owner] = seconds.get(owner, 0.0) + int(own) * MICROSECONDS
+        seconds[owner] = seconds.get(owner, 0.0) + int(own) / MICROSECONDS
     return seconds
 
 
@@ -99,12 +93,8 @@ def _one_row(project: Project) -> None:
     sections = params.raw(ROOT / "params.yaml")
     row = {"id": "1", "question": "Where?", "references": ["Paris"], "answer": "In Paris."}
     (project.folder / "data/one.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    mapping: dict[str, Any] = {
-        "path": "data/one.jsonl", "id": "id", "input": "question", "references": "references", "exclude": {},
-        "reference_separator": None, "candidates": {"only": {"response": "answer"}},
-        "group": None, "slices": [], "phrases": None, "scores": {},
-    }  # fmt: skip
-    project.configure({**sections, "dataset": sections["dataset"] | mapping})
+    mapping = {"path": "data/one.jsonl", "id": "id", "candidates": {"only": {"response": "answer"}}}
+    project.configure({**sections, "dataset": plain(sections["dataset"]) | mapping})
 
 
 def _turn(project: Project) -> Turn:

@@ -30,7 +30,8 @@ from rapidfuzz.distance import Levenshtein
 from rouge_score.rouge_scorer import RougeScorer
 
 from benchmarks.data import TextPairs
-from tasks.metrics.wordnet import TABLE, WordNet, read
+from tasks.metrics.tokens import Ragged
+from tasks.metrics.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, WordNet, read
 
 WORDNET = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))
 """WordNet's own variable; else the folder of Debian's wordnet-base."""
@@ -69,8 +70,15 @@ def stack(tokens: str, reader: Any) -> Stack:
 
 
 @contextmanager
-def wordnet_reader() -> Iterator[tuple[str, Any]]:
-    """Name of a WordNet reader for NLTK's METEOR, and the reader."""
+def wordnet_reader(seen: TextPairs) -> Iterator[tuple[str, Any]]:
+    """Name of a WordNet reader for NLTK's METEOR, and the reader, which has kept what it read for the pairs seen."""
+    with _wordnet_reader() as (name, reader):
+        stack("whitespace", reader).scores(["meteor"], seen)
+        yield name, reader
+
+
+@contextmanager
+def _wordnet_reader() -> Iterator[tuple[str, Any]]:
     if not (WORDNET / "data.noun").exists():
         yield "our table behind NLTK's interface, cached", TableReader(read(TABLE))
         return
@@ -89,11 +97,39 @@ def wordnet_reader() -> Iterator[tuple[str, Any]]:
             nltk.data.path.remove(root)
 
 
+class Synonyms:
+    """Synonyms word by word: the obvious twin of `WordNet.related`, for NLTK's METEOR and for tests."""
+
+    def __init__(self, table: WordNet) -> None:
+        self._table = table
+        self._numbers = {word: number for number, word in enumerate(table.words)}
+
+    def of(self, word: str) -> frozenset[str]:
+        """The lemma names without "_" of every synset of the word, after morphology; empty when unknown."""
+        return frozenset(
+            name
+            for part in PARTS_OF_SPEECH
+            for lemma in self._lemmas(word.lower(), part)
+            for name in self._row(self._table.names[part], lemma)
+        )
+
+    def _lemmas(self, word: str, part: str) -> list[str]:
+        endings = (word.removesuffix(old) + new for old, new in SUFFIXES[part] if word.endswith(old))
+        return [word, *(self._row(self._table.exceptions[part], word) or endings)]
+
+    def _row(self, rows: Ragged, word: str) -> list[str]:
+        if word not in self._numbers:
+            return []
+        start, stop = rows.offsets[self._numbers[word] :][:2]
+        return [self._table.words[each] for each in rows.ids[start:stop]]
+
+
 class TableReader:
     """What NLTK's METEOR asks of a WordNet reader, answered by a table of ours."""
 
     def __init__(self, table: WordNet) -> None:
-        self.synsets = cache(lambda word: [SimpleNamespace(lemmas=_lemmas(table.synonyms(word)))])
+        synonyms = Synonyms(table)
+        self.synsets = cache(lambda word: [SimpleNamespace(lemmas=_lemmas(synonyms.of(word)))])
 
 
 def _lemmas(names: Iterable[str]) -> Callable[[], list[Any]]:

@@ -110,8 +110,10 @@ def _shown(value: Value) -> str:
         return "yes" if value else "[bold red]no"
     if value is None:
         return "–"
+    if isinstance(value, str):
+        return value
     value = _rounded(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.{DIGITS}g}" if isinstance(value, float) else value
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.{DIGITS}g}"
 
 
 def _rounded(value: Any) -> Any:

@@ -17,17 +17,16 @@ from benchmarks.data import (
     TextPairs,
     generated_rows,
     generated_sections,
+    normalized,
     real_rows,
-    real_sections,
     text_pairs,
     write_generated,
 )
 from benchmarks.lexical import GENERATED, SAMPLE, WARM_UP, Setting, our_scores, settings
-from benchmarks.measure import SAMPLED_EVERY, Cost, Timing, in_forks, stay_on_one_core, timed, typical_cost
+from benchmarks.measure import MICROSECONDS, SAMPLED_EVERY, Cost, in_forks, stay_on_one_core, timed, typical
 from benchmarks.project import Project, copy
 from benchmarks.reference import Stack, stack, wordnet_reader
 from benchmarks.report import Floor, Result, Table, paragraphs
-from tasks import normalize
 from tasks.lexical import Params, lexical
 from tasks.metrics.pairs import Pairs
 from tasks.tables import Parts
@@ -40,10 +39,8 @@ REPEATS = 5
 LARGEST = 1_000_000
 SECONDS, GIGABYTES, GROWTH = 30.0, 3.0, 1.2
 """Floors of the largest size; growth: of the marginal time a row, each step against the one before."""
-DATA = "data/answers.parquet"
+ANSWERS = "data/answers.parquet"
 GB = 10**9
-MICROSECONDS = 10**6
-"""In a second."""
 
 
 def run(shipped: Mapping[str, Mapping[str, Any]], largest: int) -> Result:
@@ -84,11 +81,10 @@ def on_two_cores(shipped: Mapping[str, Mapping[str, Any]]) -> list[Speed]:
     """The stage's function on real and on generated rows in two parts, and the stack on a sample of their pairs."""
     name, real = real_rows()
     speeds = []
-    with wordnet_reader() as (_, reader):
-        for data, rows in ((name, real), ("generated", generated_rows(real, GENERATED))):
-            pairs = text_pairs(rows)
-            halves = in_forks(partial(_normalized_halves, rows))[0]  # this process is to know no word of it
-            stack("whitespace", reader).scores(["meteor"], pairs.sample(SAMPLE, start=SAMPLE))
+    for data, rows in ((name, real), ("generated", generated_rows(real, GENERATED))):
+        pairs = text_pairs(rows)
+        halves = in_forks(partial(_normalized_halves, rows))[0]  # this process is to know no word of it
+        with wordnet_reader(pairs.sample(SAMPLE, start=SAMPLE)) as (_, reader):
             speeds += [
                 _speed(f"{data}: {setting.name}", setting, halves, pairs, stack(setting.tokens, reader))
                 for setting in settings(shipped)
@@ -111,22 +107,21 @@ def by_dvc(sizes: Sequence[int]) -> list[Run]:
     _, real = real_rows()
     runs = []
     with copy() as project:
-        project.configure(generated_sections(DATA))
+        project.configure(generated_sections(ANSWERS))
         for rows in sizes:
-            write_generated(real, rows, project.folder / DATA)
+            write_generated(real, rows, project.folder / ANSWERS)
             project.repro("load")
             project.repro("normalize")
             if rows == sizes[0]:
                 project.repro("lexical")
             costs = [project.repro("lexical") for _ in range(1 if rows == sizes[-1] else REPEATS)]
-            runs.append(Run(rows, _pairs(project), typical_cost(costs)))
+            runs.append(Run(rows, _pairs(project), typical(costs)))
     return runs
 
 
 def _normalized_halves(rows: pa.Table) -> list[pa.Table]:
-    options = normalize.Params(normalize=real_sections()["normalize"])
     size = -(-rows.num_rows // CORES)
-    return [normalize.normalize(rows.slice(start, size), options) for start in range(0, rows.num_rows, size)]
+    return [normalized(rows.slice(start, size)) for start in range(0, rows.num_rows, size)]
 
 
 def _seconds(halves: Sequence[pa.Table], setting: Setting) -> float:
@@ -145,7 +140,7 @@ def _score(half: pa.Table, options: Params, together: Barrier) -> tuple[float, f
     return start, perf_counter()
 
 
-def _refer(reference: Stack, metrics: Sequence[str], sample: TextPairs) -> Timing:
+def _refer(reference: Stack, metrics: Sequence[str], sample: TextPairs) -> Cost:
     stay_on_one_core()
     return timed(lambda: reference.scores(metrics, sample))[1]
 
@@ -155,10 +150,10 @@ def _pairs(project: Project) -> int:
     return sum(len(part["references"].combine_chunks().flatten()) for part in columns)
 
 
-def _marginal(fewer: Run, more: Run) -> Timing:
+def _marginal(fewer: Run, more: Run) -> Cost:
     """Of each further row."""
     rows = more.rows - fewer.rows
-    return Timing((more.cost.wall - fewer.cost.wall) / rows, (more.cost.cpu - fewer.cost.cpu) / rows)
+    return Cost((more.cost.wall - fewer.cost.wall) / rows, (more.cost.cpu - fewer.cost.cpu) / rows)
 
 
 def _about(largest: int) -> tuple[str, ...]:
@@ -191,7 +186,7 @@ def _speed_row(speed: Speed) -> dict[str, Any]:
     }
 
 
-def _run_row(run: Run, marginal: Timing | None) -> dict[str, Any]:
+def _run_row(run: Run, marginal: Cost | None) -> dict[str, Any]:
     return {
         "rows": f"{run.rows:,}",
         "pairs": run.pairs,
@@ -204,7 +199,7 @@ def _run_row(run: Run, marginal: Timing | None) -> dict[str, Any]:
     }
 
 
-def _floors(speeds: Sequence[Speed], runs: Sequence[Run], marginal: Sequence[Timing]) -> Iterator[Floor]:
+def _floors(speeds: Sequence[Speed], runs: Sequence[Run], marginal: Sequence[Cost]) -> Iterator[Floor]:
     for speed in speeds:
         yield Floor(f"stage on two cores: {speed.setting}", "at least", RATIO, "x", speed.ratio)
     largest = runs[-1]

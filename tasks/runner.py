@@ -46,10 +46,8 @@ def run(name: str) -> None:
     with _Workspace(stage) as workspace:
         module = import_module(f"tasks.{name}")
         options = params.for_stage(name)
-        if getattr(module, "WHOLE", False):
-            parts = _whole(stage, module, options, workspace)
-        else:
-            parts = _by_part(stage, workspace)
+        whole = getattr(module, "WHOLE", False)
+        parts = _whole(stage, module, options, workspace) if whole else _by_part(stage)
         checks, keys, counts = _gather(parts, stage)
         if hasattr(module, "expect"):
             contract = _contract(module, options)
@@ -186,10 +184,13 @@ def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace) -> It
         yield _examine(module, contract, tables, main)
 
 
-def _by_part(stage: Stage, workspace: _Workspace) -> Iterator[_Part]:
-    """Map a stage over the parts: in this process for one, in several for more."""
+def _by_part(stage: Stage) -> Iterator[_Part]:
+    """Map a stage over the parts: in this process for one, in several for more.
+
+    A process runs one stage: the fork server takes its modules and its environment when it is first started.
+    """
     parts = Parts(Path(DATA, stage.tables_read[0]))
-    jobs = (repeat(stage), range(len(parts)), repeat(workspace.folder))
+    jobs = (repeat(stage), range(len(parts)))
     workers = min(params.run_params().workers or cores(), len(parts), ceil(parts.rows / ROWS_A_WORKER))
     if workers <= 1:
         yield from map(_one_part, *jobs)
@@ -227,11 +228,10 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _one_part(stage: Stage, number: int, folder: Path) -> _Part:
+def _one_part(stage: Stage, number: int) -> _Part:
     module = import_module(f"tasks.{stage.name}")
     options = params.for_stage(stage.name)
     workspace = _Workspace(stage)
-    workspace.folder = folder
     inputs = [Parts(Path(DATA, table)).part(number) for table in stage.tables_read]
     main = stage.tables_written[0]
     table = getattr(module, stage.name)(*inputs, options, **workspace.open_ledger())

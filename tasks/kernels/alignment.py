@@ -1,13 +1,8 @@
 """METEOR's alignment: pairs the words of two texts by form, by stem and by synonym."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.kernels import compiled
-
-Integers = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Flags = NDArray[np.bool_]
+from tasks.kernels import Flags, Ids, Integers, compiled
 
 
 @compiled
@@ -30,7 +25,7 @@ def alignments(
     Source: NLTK 3.10 `translate.meteor_score`.
     """
     counts = np.zeros((len(rows), 2), np.int64)
-    partners, free = np.empty(longest(texts), np.int64), np.empty(longest(references), np.bool_)
+    partners, free = np.empty(_longest(texts), np.int64), np.empty(_longest(references), np.bool_)
     lasts, befores = np.full(len(forms), -1, np.int64), np.empty(len(free), np.int64)
     for j in range(len(rows)):
         text, reference = ids[texts[rows[j]] : texts[rows[j] + 1]], ids[references[j] : references[j + 1]]
@@ -79,7 +74,7 @@ def _match_related(
     for i in range(len(text) - 1, -1, -1):
         if partners[i] >= 0:
             continue
-        stem, latest = stems[text[i]], -1
+        stem, latest = stems[text[i]], np.int32(-1)
         for synonym in synonyms[offsets[stem] : offsets[stem + 1]]:
             if lasts[synonym] >= 0 and (latest < 0 or lasts[synonym] > lasts[latest]):
                 latest = synonym
@@ -106,7 +101,7 @@ def _clear(reference: Ids, forms: Ids, lasts: Integers) -> None:
 
 
 @compiled
-def _match(i: int, form: int, partners: Integers, free: Flags, lasts: Integers, befores: Integers) -> None:
+def _match(i: int, form: np.int32, partners: Integers, free: Flags, lasts: Integers, befores: Integers) -> None:
     place = lasts[form]
     partners[i], free[place], lasts[form] = place, False, befores[place]
 
@@ -122,7 +117,7 @@ def _chunks(partners: Integers) -> int:
 
 
 @compiled
-def longest(offsets: Integers) -> int:
+def _longest(offsets: Integers) -> int:
     """Length of the longest row."""
     most = 0
     for i in range(len(offsets) - 1):

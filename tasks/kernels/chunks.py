@@ -1,19 +1,20 @@
-"""Cuts texts into chunks, which are the pieces between blanks, over Arrow's bytes."""
+"""Cuts texts into chunks, which are the pieces between blanks, over Arrow's bytes, and tells sorts of them apart."""
 
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.kernels import compiled
-from tasks.kernels.joining import is_alphanumeric
-
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
+from tasks.kernels import Bytes, Integers, compiled
 
 INSIDE: Final = 0
 FIRST: Final = 1
 LAST: Final = 2
+"""Kinds."""
+PLAIN: Final = 0
+MARKED: Final = 1
+FOREIGN: Final = 2
+ENDS: Final = 3
+"""Sorts."""
 _BLANK, _STOP, _APOSTROPHE = ord(" "), ord("."), ord("'")
 _ASCII = 0x7F
 _STOPS = np.frombuffer(b".,", np.uint8)
@@ -97,10 +98,39 @@ def peel(data: Bytes, chunks: Chunks) -> Chunks:
         for k in range(chunks.begins[text], chunks.begins[text + 1]):
             starts[total], stops[total] = chunks.starts[k], chunks.stops[k]
             last = stops[total] - 1
-            if data[last] in _STOPS and last > starts[total] and is_alphanumeric(data[last - 1]):
+            if data[last] in _STOPS and last > starts[total] and _is_alphanumeric(data[last - 1]):
                 stops[total] = starts[total + 1] = last
                 stops[total + 1] = last + 1
                 total += 1
             total += 1
     begins[-1] = total
     return Chunks(starts[:total], stops[:total], np.full(total, INSIDE, np.uint8), begins)
+
+
+@compiled
+def sorts(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> Bytes:
+    """Of each chunk, all of shape (n,): PLAIN is ASCII letters and digits, MARKED other ASCII, FOREIGN has more.
+
+    ENDS are those that are not INSIDE, whatever they have.
+    """
+    found = np.empty(len(starts), np.uint8)
+    for k in range(len(starts)):
+        found[k] = _sort(data[starts[k] : stops[k]]) if kinds[k] == INSIDE else ENDS
+    return found
+
+
+@compiled
+def _sort(chunk: Bytes) -> int:
+    sort = PLAIN
+    for byte in chunk:
+        if byte > _ASCII:
+            return FOREIGN
+        if not _is_alphanumeric(byte):
+            sort = MARKED
+    return sort
+
+
+@compiled
+def _is_alphanumeric(byte: int) -> bool:
+    """Whether it is a letter or digit of ASCII."""
+    return ord("0") <= byte <= ord("9") or ord("A") <= byte <= ord("Z") or ord("a") <= byte <= ord("z")

@@ -1,12 +1,8 @@
 """Replaces each number of ragged rows by the ids that it stands for."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.kernels import compiled
-
-Integers = NDArray[np.int64]
-Ids = NDArray[np.int32]
+from tasks.kernels import Ids, Integers, compiled
 
 
 @compiled

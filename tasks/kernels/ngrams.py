@@ -3,14 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.kernels import compiled
+from tasks.kernels import GOLDEN, Ids, Integers, compiled
 
-Integers = NDArray[np.int64]
-Ids = NDArray[np.int32]
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio. Source: Knuth, TAOCP 3, 6.4
 _HALF = np.uint64(32)
 
 
@@ -41,7 +36,7 @@ def clipped_matches(
     that only n-grams whose prefix matched are looked at. Source: Papineni et al. 2002, section 2.1.
     """
     matches = np.zeros((len(rows), max_order), np.int64)
-    longest, pooled = 1, 1
+    longest = pooled = np.int64(1)
     for k in range(len(rows)):
         longest = max(longest, texts[rows[k] + 1] - texts[rows[k]])
         pooled = max(pooled, references[lasts[k]] - references[firsts[k]])
@@ -99,14 +94,14 @@ def _match(text: Ids, order: int, prefixes: Integers, grams: _Grams, stamp: int,
 @compiled
 def _slot(key: int, grams: _Grams, stamp: int, mask: int) -> int:
     """Where the n-gram is, or would be put."""
-    slot = np.int64((np.uint64(key) * _GOLDEN) >> _HALF) & mask
+    slot = np.int64((np.uint64(key) * GOLDEN) >> _HALF) & mask
     while grams.stamps[slot] == stamp and grams.keys[slot] != key:
         slot = (slot + 1) & mask
     return int(slot)
 
 
 @compiled
-def _capacity(length: int) -> int:
+def _capacity(length: np.int64) -> int:
     """A power of two, at least twice the length."""
     capacity = 2
     while capacity < 2 * length:

@@ -4,22 +4,16 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
 
-from tasks.kernels import compiled
+from tasks.kernels import GOLDEN, Bytes, Ids, Integers, Words, compiled
 
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
-Known = NDArray[np.uint64]
-Slots = NDArray[np.int32]
+Known = Words
+Slots = Ids
 
 _WORD: Final = 8
 """Bytes."""
 _MASKS = np.array([(1 << 8 * length) - 1 for length in range(_WORD + 1)], np.uint64)
 """Of the first bytes of a word, by how many."""
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-"""2 ** 64 by the golden ratio. Source: Knuth, The Art of Computer Programming 3, section 6.4."""
 _HALF, _ONE = np.uint64(32), np.uint64(1)
 _KINDS = np.uint64(4)
 _FEWEST_SLOTS = 1 << 13
@@ -33,7 +27,7 @@ class Numbered(NamedTuple):
     firsts: which slice is the first of each number; shape (distinct,).
     """
 
-    numbers: NDArray[np.int32]
+    numbers: Ids
     firsts: Integers
 
 
@@ -55,18 +49,23 @@ def number(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> Numb
 
 def table(data: Bytes, offsets: Integers) -> Table:
     """The table of the slices `data[offsets[i]:offsets[i + 1]]`, all different; offsets: shape (n + 1,)."""
-    return _table(data, offsets[:-1], offsets[1:], np.zeros(len(offsets) - 1, np.uint8))[1]
+    starts, stops = offsets[:-1].copy(), offsets[1:].copy()  # writable, as those of `number`
+    return _table(data, starts, stops, np.zeros(len(offsets) - 1, np.uint8))[1]
 
 
-def find(known: Table, data: Bytes, offsets: Integers) -> NDArray[np.int32]:
+def find(known: Table, data: Bytes, offsets: Integers) -> Ids:
     """The number of each slice `data[offsets[i]:offsets[i + 1]]` in a table, -1 where it has none; shape (n,)."""
     return _find(*known, _words(data), offsets)
 
 
 def _words(data: Bytes) -> Words:
-    """Eight bytes from each byte on, zeros after the last; shape (len(data) + 1,)."""
+    """Eight bytes from each byte on, zeros after the last; shape (len(data) + 2,).
+
+    One word alone would be contiguous, another type to numba.
+    """
     padded = np.concatenate([data, np.zeros(2 * _WORD - len(data) % _WORD, np.uint8)])
-    return as_strided(padded.view(np.uint64), (len(data) + 1,), (1,))
+    # numba loads them as if they were aligned, which x86-64 and AArch64 do at any address.
+    return as_strided(padded.view(np.uint64), (len(data) + 2,), (1,))
 
 
 def _table(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> tuple[Numbered, Table]:
@@ -151,7 +150,7 @@ def _hash(words: Words, start: int, stop: int, shape: np.uint64) -> np.uint64:
 @compiled
 def _mixed(key: np.uint64) -> np.uint64:
     """Another for each key."""
-    product = key * _FACTOR
+    product = key * GOLDEN
     return product ^ (product >> _HALF)
 
 

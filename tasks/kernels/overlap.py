@@ -1,12 +1,8 @@
 """Counts tokens that two texts have in common, each as often as both have it."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.kernels import compiled
-
-Integers = NDArray[np.int64]
-Ids = NDArray[np.int32]
+from tasks.kernels import Ids, Integers, compiled
 
 
 @compiled

@@ -1,33 +1,16 @@
-"""Compares texts byte by byte, which of UTF-8 is character by character: are they equal, is one in the other?"""
+"""Looks for texts in others, byte by byte, which of UTF-8 is character by character."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.kernels import compiled
-
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-
-@compiled
-def equal(data: Bytes, texts: Integers, others: Bytes, references: Integers, rows: Integers) -> Flags:
-    """Whether each reference equals text `rows[j]`; shape (m,).
-
-    Text i is `data[texts[i]:texts[i + 1]]`, reference j `others[references[j]:references[j + 1]]`.
-    """
-    flags = np.empty(len(rows), np.bool_)
-    for j in range(len(rows)):
-        start, length = texts[rows[j]], references[j + 1] - references[j]
-        flags[j] = texts[rows[j] + 1] - start == length and _same(data, start, others, references[j], length)
-    return flags
+from tasks.kernels import Bytes, Flags, Integers, compiled
 
 
 @compiled
 def contained(data: Bytes, texts: Integers, others: Bytes, references: Integers, rows: Integers, longest: int) -> Flags:
     """Whether each reference stands in text `rows[j]`, as an empty one does; shape (m,).
 
-    longest: longer references are not looked for. The other arguments are those of `equal`.
+    Text i is `data[texts[i]:texts[i + 1]]`, reference j `others[references[j]:references[j + 1]]`.
+    longest: longer references are not looked for.
     """
     flags = np.zeros(len(rows), np.bool_)
     for j in range(len(rows)):

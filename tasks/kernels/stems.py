@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.kernels import compiled
+from tasks.kernels import Flags, Integers, compiled
 
 Codes = NDArray[np.uint32]
-Integers = NDArray[np.int64]
 
 
 @compiled
-def stemmed(codes: Codes, separator: int, short: NDArray[np.bool_]) -> Codes:
+def stemmed(codes: Codes, separator: int, short: Flags) -> Codes:
     """The stems of lower-case words; there and here a separator ends each of them, and stands nowhere else.
 
     short: which words are left as they are, shape (words,).
@@ -45,10 +44,9 @@ def _stem(word: Codes, length: int) -> int:
     Of each step only the rule with the longest suffix counts: when its condition fails, no other is tried.
     """
     for step in range(N_STEPS):
-        rule = 0
-        node = step
+        rule, node = np.int64(0), np.int64(step)
         for i in range(length - 1, -1, -1):
-            node = NEXT[node, word[i]] if word[i] < NEXT.shape[1] else 0
+            node = NEXT[node, word[i]] if word[i] < NEXT.shape[1] else np.int64(0)
             if node == 0:
                 break
             if CONDITION[node] != NO_RULE:
@@ -63,7 +61,7 @@ def _stem(word: Codes, length: int) -> int:
 
 
 @compiled
-def _holds(word: Codes, length: int, rule: int) -> bool:
+def _holds(word: Codes, length: int, rule: np.int64) -> bool:
     """Whether the stem, which is what stands before the suffix, meets the rule's condition."""
     condition = CONDITION[rule]
     stem = length - CUT[rule]
@@ -81,7 +79,7 @@ def _holds(word: Codes, length: int, rule: int) -> bool:
 
 
 @compiled
-def _replace(word: Codes, length: int, rule: int) -> int:
+def _replace(word: Codes, length: int, rule: np.int64) -> int:
     start: int = length - CUT[rule]
     end: int = start + ADDED[rule]
     for i in range(start, end):

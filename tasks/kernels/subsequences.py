@@ -1,13 +1,8 @@
 """Lengths of longest common subsequences, 64 tokens of the shorter text at a time."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.kernels import compiled
-
-Integers = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Words = NDArray[np.uint64]
+from tasks.kernels import Ids, Integers, Words, compiled
 
 _WORD = 64
 _ONE = np.uint64(1)
@@ -35,12 +30,13 @@ def common_subsequences(ids: Ids, texts: Integers, references: Integers, rows: I
 @compiled
 def _positions(text: Ids, stamp: int, numbers: Integers, stamps: Integers) -> Words:
     """Bit sets of the positions of each distinct token, whose row is put into `numbers`; shape (tokens, words)."""
-    positions = np.zeros((len(text), (len(text) + _WORD - 1) // _WORD), np.uint64)
     distinct = 0
-    for i in range(len(text)):
-        if stamps[text[i]] != stamp:
-            stamps[text[i]], numbers[text[i]] = stamp, distinct
+    for token in text:
+        if stamps[token] != stamp:
+            stamps[token], numbers[token] = stamp, distinct
             distinct += 1
+    positions = np.zeros((distinct, (len(text) + _WORD - 1) // _WORD), np.uint64)
+    for i in range(len(text)):
         positions[numbers[text[i]], i // _WORD] |= _ONE << np.uint64(i % _WORD)
     return positions
 

@@ -28,7 +28,7 @@ def score(
 
     references: one string or a list of strings per row. Of a metric with several columns, the one it gates on.
     The columns may have the names of other toolkits: `prediction`, `ground_truth`, … (see `aliases`).
-    Raises ParamsError for an unknown metric or option, ValueError when the lengths differ.
+    Raises ParamsError for an unknown metric or option, ValueError when the lengths differ or where an entry is no text.
 
     >>> score("bleu", ["New York", None], ["New York", ["Paris", "Rome"]])
     array([ 1., nan])

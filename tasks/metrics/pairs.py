@@ -66,18 +66,22 @@ class Pairs:
     ) -> "Pairs":
         """Pairs from Python sequences; a reference may be one string or several.
 
-        Raises ValueError when the lengths differ.
+        Raises ValueError when the lengths differ, or where an entry is no text.
         """
         if len(responses) != len(references):
             raise ValueError(f"{len(responses)} responses, but {len(references)} references")
-        lists = [[r] if isinstance(r, str) else list(r) for r in references]
-        return cls(
-            pa.array(responses, pa.string()),
-            pa.array(lists, pa.list_(pa.string())),
-            None if inputs is None else pa.array(inputs, pa.string()),
-            None if phrases is None else pa.array(phrases, pa.list_(pa.string())),
+        lists = [[r] if r is None or isinstance(r, str) else list(r) for r in references]
+        pairs = cls(
+            _column("responses", responses, pa.string()),
+            _column("references", lists, pa.list_(pa.string())),
+            None if inputs is None else _column("inputs", inputs, pa.string()),
+            None if phrases is None else _column("phrases", phrases, pa.list_(pa.string())),
             embed=embed,
         )
+        if pairs.flat_references.null_count:
+            row = next(i for i, each in enumerate(lists) if None in each)
+            raise ValueError(f"references, row {row}: a reference is a string; found None in {lists[row]!r}")
+        return pairs
 
     def __len__(self) -> int:
         return len(self.responses)
@@ -158,3 +162,12 @@ class Pairs:
     def _texts(self) -> tuple[pa.Array, NDArray[np.int32]]:
         """Distinct texts, and which of them each response and then each reference is; shape (n + m,)."""
         return distinct(self.responses, self.flat_references)
+
+
+def _column(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """The values as Arrow's; ValueError naming the row of one that is no text."""
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError as error:
+        row = next(i for i, value in enumerate(values) if error.object in (value or ()))
+        raise ValueError(f"{name}, row {row}: not a Unicode text, it has a lone surrogate: {error.object!r}") from None

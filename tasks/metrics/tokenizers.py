@@ -30,15 +30,11 @@ class Tokenizer:
     keeps: bool = False
     parts: frozenset[str] = frozenset()
 
-    def __call__(self, text: str) -> list[str]:
-        """The tokens of the text."""
-        return self.split(text)
-
 
 def tokenizer(name: str) -> Tokenizer:
     """The tokenizer `name`.
 
-    >>> tokenizer("13a+cjk")("It is Paris. 東京タワー, 3.5%")
+    >>> tokenizer("13a+cjk").split("It is Paris. 東京タワー, 3.5%")
     ['It', 'is', 'Paris', '.', '東', '京', 'タ', 'ワ', 'ー', ',', '3.5', '%']
     """
     return TOKENIZERS[known_tokenizer(name)]
@@ -212,8 +208,8 @@ _WORD_CHARACTERS = _WordCharacters()
 
 
 @cache
-def _nltk_tokenizer(class_name: str) -> Tokenizer:
+def _nltk_tokenizer(class_name: str) -> Callable[[str], list[str]]:
     import nltk.tokenize  # takes seconds
 
-    tokenize: Tokenizer = getattr(nltk.tokenize, class_name)().tokenize
+    tokenize: Callable[[str], list[str]] = getattr(nltk.tokenize, class_name)().tokenize
     return tokenize

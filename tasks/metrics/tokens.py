@@ -12,8 +12,7 @@ from tasks.metrics.tokenizers import Cut, Tokenizer
 
 Split = Callable[[str], list[str]]
 Integers = NDArray[np.int64]
-INSIDE, FIRST, LAST = 0, 1, 2  # kinds of chunks: tasks.kernels.chunks
-ENDS = 3  # after the sorts of tasks.kernels.joining
+FIRST, LAST = 1, 2  # kinds of chunks: tasks.kernels.chunks
 MARK = "qzx"
 """Stands between chunks that are tokenised together; any word of lower-case letters would do."""
 JOINED = 1000
@@ -74,11 +73,10 @@ class Chunked:
 
         Apart, because most of the first are a token each, and rules are faster on ASCII.
         """
-        from tasks.kernels import joining
+        from tasks.kernels.chunks import ENDS, FOREIGN, MARKED, PLAIN, sorts
 
-        found = joining.sorts(self.data, self.starts, self.stops)
-        found[self.kinds != INSIDE] = ENDS
-        plain, marked, foreign, ends = (np.flatnonzero(found == each) for each in range(ENDS + 1))
+        found = sorts(self.data, self.starts, self.stops, self.kinds)
+        plain, marked, foreign, ends = (np.flatnonzero(found == each) for each in (PLAIN, MARKED, FOREIGN, ENDS))
         return plain, marked, foreign, ends
 
 
@@ -112,7 +110,11 @@ def numbered(words: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
 
 
 class _Splitting:
-    """Splits every chunk into tokens, most of them by the thousand."""
+    """Splits every chunk into tokens, most of them by the thousand.
+
+    Tokens are listed where their number in each chunk is known, or with the mark after each chunk. Both lists get one
+    numbering: a token may be in both, and the mark's number says where chunks end without a look at a string.
+    """
 
     def __init__(self, texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> None:
         self._texts = texts
@@ -120,10 +122,10 @@ class _Splitting:
         self._split = _lowering(tokenizer.split) if lowercase else tokenizer.split
         self._split_plain = (_lowering(str.split) if lowercase else str.split) if tokenizer.keeps else self._split
         self._parts = tokenizer.parts
-        self._counted: list[str] = []
-        self._counts: list[Integers] = []
-        self._marked: list[str] = []
+        self._counted_tokens: list[str] = []
         self._counted_chunks: list[Integers] = []
+        self._counts: list[Integers] = []
+        self._marked_tokens: list[str] = []
         self._marked_chunks: list[Integers] = []
 
     def split(self) -> tuple[NDArray[np.int32], Integers, Integers, list[str]]:
@@ -133,8 +135,8 @@ class _Splitting:
         else:
             each = [self._split(self._texts[k]) for k in range(len(self._texts))]
             self._count(np.arange(len(each)), each)
-        every, vocabulary = numbered([*self._counted, *self._marked])
-        counted, marked = np.split(every, [len(self._counted)])
+        every, vocabulary = numbered([*self._counted_tokens, *self._marked_tokens])
+        counted, marked = np.split(every, [len(self._counted_tokens)])
         mark = marked[-1] if len(marked) else -1
         ids = np.concatenate([counted, marked[marked != mark]])
         if mark >= 0 and mark not in counted:  # no text has it as a token
@@ -166,7 +168,7 @@ class _Splitting:
         """Split chunks with a mark after each."""
         words = self._split(f"{MARK} {joined}")
         if words.count(MARK) == len(chunks) + 1:
-            self._marked += words[1:]
+            self._marked_tokens += words[1:]
             self._marked_chunks.append(chunks)
         else:  # a chunk has the mark inside
             self._split_alone(chunks)
@@ -185,7 +187,7 @@ class _Splitting:
         self._add_counted(chunks, chain.from_iterable(rows), np.array([*map(len, rows)], np.int64))
 
     def _add_counted(self, chunks: Integers, words: Iterable[str], counts: Integers) -> None:
-        self._counted += words
+        self._counted_tokens += words
         self._counted_chunks.append(chunks)
         self._counts.append(counts)
 

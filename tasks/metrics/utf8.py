@@ -13,20 +13,26 @@ Integers = NDArray[np.int64]
 def distinct(*texts: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
     """The distinct texts of all arrays, and which of them each text is, one array after another; a null is empty."""
     encoded = _joined(*texts).dictionary_encode()
-    return encoded.dictionary, encoded.indices.to_numpy()
+    return encoded.dictionary, np.array(encoded.indices.to_numpy())  # writable, as all ids
 
 
 def utf8(*texts: pa.Array) -> tuple[NDArray[np.uint8], Integers]:
     """The UTF-8 of all arrays, one after another, and where each text begins, the end of the last one included.
 
-    A null is an empty text. Returns data, uint8, and offsets into it, shape (n + 1,), of n texts in all.
+    A null is an empty text. Returns data, uint8, and offsets into it, shape (n + 1,), of n texts in all; both read-only
+    wherever they are from, since a kernel is compiled once more for arrays that it could write to.
     """
     joined = _joined(*texts)
-    if not len(joined):
-        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
-    _, offsets, data = joined.buffers()
-    begins = np.frombuffer(offsets, np.int64)[joined.offset : joined.offset + len(joined) + 1]
-    return np.frombuffer(data or b"", np.uint8), begins
+    _, offsets, data = joined.buffers() if len(joined) else (None, bytes(8), b"")
+    content, begins = np.frombuffer(data or b"", np.uint8), np.frombuffer(offsets, np.int64)
+    content.flags.writeable = begins.flags.writeable = False
+    return content, begins[joined.offset : joined.offset + len(joined) + 1]
+
+
+def equal(texts: pa.Array, references: pa.Array, rows: Integers) -> NDArray[np.bool_]:
+    """Whether each of m references equals text `rows[j]`; shape (m,). A null is an empty text."""
+    same = pc.equal(_joined(texts).take(pa.array(rows)), _joined(references))
+    return np.array(same.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def mapped(change: Callable[[str], str], texts: pa.Array) -> pa.Array:

@@ -29,7 +29,7 @@ TABLE = Path(__file__).with_name("wordnet.npz")
 PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
 VERSION = "3.0"
 
-_SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
+SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "noun": (
         ("s", ""),
         ("ses", "s"),
@@ -56,7 +56,7 @@ _SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Endings and what replaces them; each rule is applied once, and the results found in the index count."""
 
-_ENDINGS = tuple({old for rules in _SUFFIXES.values() for old, _ in rules})
+_ENDINGS = tuple({old for rules in SUFFIXES.values() for old, _ in rules})
 """A word without one of them has no lemma but itself, or is an exception."""
 
 Entries = Mapping[str, Sequence[str]]
@@ -94,19 +94,6 @@ class WordNet:
             {part: table(rows) for part, rows in exceptions.items()},
         )
 
-    def synonyms(self, word: str) -> frozenset[str]:
-        """The lemma names without "_" of every synset of the word, after morphology; empty when unknown.
-
-        >>> sorted(wordnet().synonyms("autos"))
-        ['auto', 'automobile', 'car', 'machine', 'motorcar']
-        """
-        return frozenset(
-            name
-            for part in PARTS_OF_SPEECH
-            for lemma in self._lemmas(word.lower(), part)
-            for name in self._row(self.names[part], lemma)
-        )
-
     def related(self, stems: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The synonyms of each stem among the stems: those of stem i are `ids[offsets[i]:offsets[i + 1]]`, ascending.
 
@@ -136,10 +123,6 @@ class WordNet:
         every = np.unique(np.concatenate(pairs))
         return np.searchsorted(every, np.arange(n + 1) * n), (every % n).astype(np.int32)
 
-    @cached_property
-    def _numbers(self) -> Mapping[str, int]:
-        return dict(zip(self.words, range(len(self.words)), strict=True))
-
     def _find(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The number of each word, or -1; shape (n,)."""
         from tasks.kernels.numbering import find  # importing numba takes half a second
@@ -148,31 +131,17 @@ class WordNet:
 
     @cached_property
     def _table(self) -> "Table":
-        """The words by number, as `_numbers`, which costs a forked process a page of memory for each look."""
+        """The words by number; a dictionary costs a forked process a page of memory for each look."""
         from tasks.kernels.numbering import table
 
         return table(*utf8(pa.array(self.words, pa.large_string())))
 
-    def _row(self, table: Ragged, word: str) -> list[str]:
-        number = self._numbers.get(word)
-        if number is None:
-            return []
-        return [self.words[each] for each in table.ids[table.offsets[number] : table.offsets[number + 1]]]
-
-    def _lemmas(self, word: str, part: str) -> Iterator[str]:
-        yield word
-        exceptions = self._row(self.exceptions[part], word)
-        if exceptions:
-            yield from exceptions
-        else:
-            yield from (word[: -len(old)] + new for old, new in _SUFFIXES[part] if word.endswith(old))
-
 
 def _regular(inflected: Sequence[tuple[int, str]], part: str) -> Iterator[tuple[int, str]]:
     """What the rules for endings make of each word."""
-    endings = tuple(old for old, _ in _SUFFIXES[part])
+    endings = tuple(old for old, _ in SUFFIXES[part])
     some = [(i, word) for i, word in inflected if word.endswith(endings)]
-    for old, new in _SUFFIXES[part]:
+    for old, new in SUFFIXES[part]:
         yield from ((i, word[: -len(old)] + new) for i, word in some if word.endswith(old))
 
 

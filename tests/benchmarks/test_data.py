@@ -73,11 +73,22 @@ def test_load_takes_every_generated_record(real, tmp_path):
     assert part["load_rejected"].num_rows == 0
 
 
-def test_a_sample_takes_every_candidate_alike():
-    pairs = data.TextPairs([str(i) for i in range(1000)], ["x"] * 1000)
+def test_samples_are_the_same_each_time_and_have_no_pair_in_common():
+    pairs = data.TextPairs([str(i) for i in range(1000)], [f"to {i}" for i in range(1000)])
 
     sample, other = pairs.sample(100), pairs.sample(100, start=100)
 
-    assert [sum(int(text) % 5 == k for text in sample.responses) for k in range(5)] == [20] * 5
+    assert len(set(sample.responses)) == len(set(other.responses)) == 100
+    assert sample == pairs.sample(100)
+    assert sample.references == [f"to {text}" for text in sample.responses]
     assert not set(sample.responses) & set(other.responses)
     assert pairs.sample(2000) == pairs
+
+
+def test_a_sample_takes_every_candidate_about_as_often():
+    pairs = data.TextPairs([str(i) for i in range(10_000)], ["x"] * 10_000)
+
+    sample = pairs.sample(1000)
+
+    counts = [sum(int(text) % 5 == k for text in sample.responses) for k in range(5)]
+    assert min(counts) > 150

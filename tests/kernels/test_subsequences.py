@@ -1,7 +1,8 @@
+import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.subsequences import common_subsequences
+from tasks.kernels.subsequences import _positions, common_subsequences
 from tests.kernels.ragged import arrays, long_rows, pairs, random_rows
 
 SHORT = random_rows(3, st.integers(0, 12), most=6)
@@ -46,3 +47,12 @@ def test_order_counts_and_adjacency_does_not():
     ids, texts, references, owners = arrays([([0, 1, 2, 3], [[0, 2, 3], [0, 9, 1, 9, 3], [3, 2, 1, 0]])])
 
     assert common_subsequences(ids, texts, references, owners, 10).tolist() == [3, 3, 1]
+
+
+def test_there_is_a_row_of_positions_for_each_distinct_token():
+    numbers, stamps = np.zeros(3, np.int64), np.full(3, -1, np.int64)
+
+    positions = _positions(np.array([2, 0, 2] * 30, np.int32), 0, numbers, stamps)
+
+    assert positions.shape == (2, 2)
+    assert [sum(int(word).bit_count() for word in row) for row in positions] == [60, 30]

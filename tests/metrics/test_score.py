@@ -7,6 +7,7 @@ import pytest
 import tasks.metrics
 from tasks.errors import ParamsError
 from tasks.metrics import accuracy, score
+from tasks.metrics.pairs import Pairs
 
 
 def test_scores_rows_with_one_reference_or_several():
@@ -64,6 +65,29 @@ def test_wrong_calls_say_what_is_wrong():
         score("bleu", ["a"], ["a", "b"])
     with pytest.raises(TypeError, match="one string"):
         score("bleu", "Paris", ["Paris"])
+
+
+@pytest.mark.parametrize("references", [[["x"], ["x", None]], [["x"], [None]], ["x", None]])
+def test_a_reference_that_is_none_is_named_by_its_row(references):
+    with pytest.raises(ValueError, match="references, row 1: a reference is a string; found None in "):
+        score("bleu", ["a", "a"], references)
+
+
+@pytest.mark.parametrize(
+    ("column", "columns"),
+    [
+        ("responses", (["a", None, "b \ud800"], ["a", "b", "c"])),
+        ("references", (["a", None, "b"], ["a", ["x"], ["x", "\udfff"]])),
+    ],
+)
+def test_a_lone_surrogate_is_named_by_its_column_and_row(column, columns):
+    with pytest.raises(ValueError, match=f"{column}, row 2: not a Unicode text, it has a lone surrogate: "):
+        score("bleu", *columns)
+
+
+def test_a_lone_surrogate_in_an_input_is_named_too():
+    with pytest.raises(ValueError, match="inputs, row 0: not a Unicode text"):
+        Pairs.of(["a"], ["a"], inputs=["\ud800"])
 
 
 def test_accuracy_is_at_hand():

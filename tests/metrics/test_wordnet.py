@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
+from benchmarks.reference import Synonyms
 from scripts.build_wordnet import build
 from tasks.errors import ModelError
 from tasks.metrics import wordnet as module
 from tasks.metrics.stemmer import porter_stems
-from tasks.metrics.wordnet import PARTS_OF_SPEECH, TABLE, read, render, wordnet
+from tasks.metrics.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, read, render, wordnet
 
 DICT = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))  # WordNet's own variable; Debian's wordnet-base
 needs_dict = pytest.mark.skipif(not (DICT / "data.noun").exists(), reason=f"no WordNet dict folder at {DICT}")
@@ -35,6 +36,12 @@ def nltk_reader(tmp_path_factory):
         yield WordNetCorpusReader(str(folder), None)
 
 
+@pytest.fixture(scope="module")
+def synonyms():
+    """The obvious twin of `related`."""
+    return Synonyms(wordnet())
+
+
 def expected(reader, word):
     return {lemma.name() for synset in reader.synsets(word) for lemma in synset.lemmas() if "_" not in lemma.name()}
 
@@ -52,7 +59,7 @@ def assert_equal(table, other):
 
 
 @pytest.mark.parametrize(
-    ("word", "synonyms"),
+    ("word", "names"),
     [
         ("42", {"42", "forty-two", "xlii"}),
         ("autos", {"auto", "automobile", "car", "machine", "motorcar"}),
@@ -64,8 +71,8 @@ def assert_equal(table, other):
         ("日本", set()),
     ],
 )
-def test_synonyms_of_a_word(word, synonyms):
-    assert wordnet().synonyms(word) == synonyms
+def test_synonyms_of_a_word(synonyms, word, names):
+    assert synonyms.of(word) == names
 
 
 def test_related_stems_are_the_synonyms_that_are_in_the_vocabulary():
@@ -83,11 +90,11 @@ def test_a_vocabulary_without_known_stems_has_no_related_ones(stems):
     assert ids.tolist() == []
 
 
-def test_related_stems_equal_the_synonyms_stem_by_stem():
+def test_related_stems_equal_the_synonyms_stem_by_stem(synonyms):
     table = wordnet()
-    lemmas = [word for word in table.words if word == word.lower() and table.synonyms(word)][::5]
+    lemmas = [word for word in table.words if word == word.lower() and synonyms.of(word)][::5]
     forms = irregular_forms(table)
-    endings = [old for rules in module._SUFFIXES.values() for old, _ in rules]
+    endings = [old for rules in SUFFIXES.values() for old, _ in rules]
     inflected = [lemma + ending for lemma in lemmas[::20] for ending in endings]
     stems = list(dict.fromkeys([*porter_stems(lemmas), *lemmas, *forms, *inflected]))
 
@@ -97,7 +104,7 @@ def test_related_stems_equal_the_synonyms_stem_by_stem():
 
     assert len(stems) > 50_000
     for stem, (start, end) in zip(stems, pairwise(offsets), strict=True):
-        expected = sorted(position[name] for name in table.synonyms(stem) if name in position)
+        expected = sorted(position[name] for name in synonyms.of(stem) if name in position)
         assert ids[start:end].tolist() == expected, stem
 
 
@@ -149,13 +156,13 @@ def test_another_version_of_wordnet_is_refused(tmp_path):
 
 @needs_dict
 @pytest.mark.long
-def test_synonyms_equal_nltk_on_every_lemma(nltk_reader):
+def test_synonyms_equal_nltk_on_every_lemma(nltk_reader, synonyms):
     for lemma in nltk_reader.all_lemma_names():
-        assert wordnet().synonyms(lemma) == expected(nltk_reader, lemma), lemma
+        assert synonyms.of(lemma) == expected(nltk_reader, lemma), lemma
 
 
 @needs_dict
-def test_synonyms_equal_nltk_on_inflected_words(nltk_reader):
+def test_synonyms_equal_nltk_on_inflected_words(nltk_reader, synonyms):
     lemmas = sorted(nltk_reader.all_lemma_names())[::40]
     endings = ["s", "es", "ses", "ves", "ies", "xes", "men", "ed", "ing", "er", "est", "ly", "'s", "-"]
     exceptions = irregular_forms(wordnet())
@@ -163,4 +170,4 @@ def test_synonyms_equal_nltk_on_inflected_words(nltk_reader):
 
     assert len(words) > 50_000
     for word in [*words, *exceptions]:
-        assert wordnet().synonyms(word) == expected(nltk_reader, word), word
+        assert synonyms.of(word) == expected(nltk_reader, word), word

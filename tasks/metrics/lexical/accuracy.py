@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field
 from rapidfuzz import fuzz
 
@@ -14,7 +15,7 @@ from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.normalization import normalize
 from tasks.metrics.normalized import normalized, normalized_texts
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.utf8 import mapped, utf8
+from tasks.metrics.utf8 import equal, mapped
 
 
 class Match(NamedTuple):
@@ -47,13 +48,11 @@ class Accuracy(MeanMetric):
     rules: Literal["default", "benchwise"] = "default"
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.kernels.slices import equal  # importing numba takes half a second
-
         if self.fuzzy_match:
             return np.array([self.is_hit(match) for match in self._matches(pairs)], np.float64)[:, None]
-        responses, (data, offsets) = map(utf8, self._compared(pairs))
-        hits = equal(*responses, data, offsets, pairs.rows)
-        for j in np.flatnonzero(hits & (np.diff(offsets) == 0)):
+        responses, references = self._compared(pairs)
+        hits = equal(responses, references, pairs.rows)
+        for j in np.flatnonzero(hits & (np.asarray(pc.binary_length(references)) == 0)):
             hits[j] = self.match(pairs.pair(j), ("", "")) is EXACT
         return hits.astype(np.float64)[:, None]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.utf8 import mapped, utf8
+from tasks.metrics.utf8 import equal, mapped
 
 
 class ExactMatch(MeanMetric):
@@ -20,8 +20,7 @@ class ExactMatch(MeanMetric):
     strip: bool = False
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.kernels.slices import equal  # importing numba takes half a second
-
-        texts = (pairs.responses, pairs.flat_references)
-        compared = [mapped(str.strip, side) for side in texts] if self.strip else texts
-        return equal(*utf8(compared[0]), *utf8(compared[1]), pairs.rows).astype(np.float64)[:, None]
+        responses, references = pairs.responses, pairs.flat_references
+        if self.strip:
+            responses, references = mapped(str.strip, responses), mapped(str.strip, references)
+        return equal(responses, references, pairs.rows).astype(np.float64)[:, None]

@@ -7,6 +7,7 @@ from rapidfuzz import distance, process
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
+from tasks.metrics.utf8 import mapped
 
 _DISTANCES = {
     "levenshtein": distance.Levenshtein,
@@ -28,9 +29,10 @@ class NonLlmStringSimilarity(MeanMetric):
     case_sensitive: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        responses, references = [text or "" for text in pairs.response_texts], pairs.reference_texts
+        responses, references = pairs.response_texts, pairs.reference_texts
         if not self.case_sensitive:
-            responses, references = ([*map(str.casefold, side)] for side in (responses, references))
-        beside = [*map(responses.__getitem__, pairs.rows.tolist())]
+            sides = (pairs.responses, pairs.flat_references)
+            responses, references = (mapped(str.casefold, side).to_pylist() for side in sides)
+        beside = [responses[row] or "" for row in pairs.rows.tolist()]
         scorer = _DISTANCES[self.distance].normalized_similarity
         return process.cpdist(beside, references, scorer=scorer, dtype=np.float64)[:, None]

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from tasks.errors import ParamsError
+from tasks.metrics import score
 from tasks.metrics.judge.meaning_match import MeaningMatch
 from tasks.metrics.judge.similarity_judge import SimilarityJudge
 from tasks.metrics.judged import JudgeMetric
@@ -74,3 +76,30 @@ def test_a_prompt_states_the_seven_rules_and_what_to_reply(metric: JudgeMetric) 
 def test_signatures_say_version_and_threshold() -> None:
     assert MeaningMatch().signature(prompt="abc") == "meaning_match|prompt:abc|v:1"
     assert SimilarityJudge(threshold=3).rate_signature() == "similarity_judge|v:1|thr:3"
+
+
+def test_meaning_match_in_one_line_of_python_is_the_offline_judge_s() -> None:
+    responses = ["It is Paris.", "London", None, " ", "It might be Paris, but I am not sure."]
+
+    judged = score("meaning_match", responses, ["Paris"] * 5, inputs=["Capital of France?"] * 5, provider="offline")
+
+    np.testing.assert_array_equal(judged, [1.0, 0.0, np.nan, 0.0, 0.0])
+    np.testing.assert_array_equal(score("meaning_match", responses, [["Paris"]] * 5), judged)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("similarity_judge", {}, "the offline judge gives meaning_match only"),
+        ("meaning_match", {"provider": "openai"}, "the stage `judge` asks a server"),
+        ("meaning_match", {"threshold": 0.5}, "takes no threshold"),
+    ],
+)
+def test_what_only_a_server_can_do_is_refused(name: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(ParamsError, match=message):
+        score(name, ["a"], ["a"], **options)
+
+
+def test_rows_of_different_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match="1 inputs"):
+        score("meaning_match", ["a", "b"], ["a", "b"], inputs=["?"])

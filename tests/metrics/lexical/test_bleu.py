@@ -27,7 +27,7 @@ def corpus(metric, responses, references):
 
 
 def nltk_tokens(name, responses, references):
-    split = tokenizer(name)
+    split = tokenizer(name).split
     return [split(text) for text in responses], [[split(text) for text in texts] for texts in references]
 
 

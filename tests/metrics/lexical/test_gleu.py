@@ -21,7 +21,7 @@ def corpus(metric, responses, references):
 
 
 def check_against_nltk(metric, responses, references):
-    split = tokenizer(metric.tokenizer)
+    split = tokenizer(metric.tokenizer).split
     hypotheses, lists = (
         [split(text) for text in responses],
         [[split(text) for text in texts] for texts in references],

@@ -1,6 +1,4 @@
 import random
-from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.meteor_score import single_meteor_score
 
+from benchmarks.reference import Synonyms, TableReader
 from tasks.errors import ModelError
 from tasks.metrics import wordnet as wordnet_module
 from tasks.metrics.lexical.meteor import Meteor
@@ -46,22 +45,13 @@ WORDS += [
     "日",
     "xyzzy",
 ]
+SYNONYMS, READER = Synonyms(wordnet()), TableReader(wordnet())
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
 
 
-class TableAsNltkReader:
-    """What NLTK's METEOR asks of a WordNet reader, answered by our table."""
-
-    @staticmethod
-    @cache
-    def synsets(word):
-        names = [SimpleNamespace(name=lambda name=name: name) for name in wordnet().synonyms(word)]
-        return [SimpleNamespace(lemmas=lambda: names)]
-
-
 def nltk_meteor(response, reference, name, **weights):
-    split = tokenizer(name)
-    return single_meteor_score(split(reference), split(response), wordnet=TableAsNltkReader, **weights)
+    split = tokenizer(name).split
+    return single_meteor_score(split(reference), split(response), wordnet=READER, **weights)
 
 
 def scores(responses, references, **options):
@@ -98,13 +88,13 @@ def test_known_values(response, reference, azure, default):
 
 def test_the_synonym_stage_compares_stems():
     # "happy" is a synonym of "glad", but its stem "happi" is none
-    assert "happy" in wordnet().synonyms("glad")
+    assert "happy" in SYNONYMS.of("glad")
     assert score("glad", "happy") == 0.0
     assert score("autos", "cars") == 1.0
 
 
 def test_a_capitalised_lemma_name_never_matches():
-    assert "Paris" in wordnet().synonyms("french_capital")
+    assert "Paris" in SYNONYMS.of("french_capital")
     assert score("French_capital", "Paris", tokenizer="whitespace") == 0.0
 
 
@@ -210,7 +200,7 @@ def test_stays_within_bounds_and_one_more_reference_never_lowers_it(response, re
 
 def test_equals_nltk_on_random_texts():
     draw = random.Random(7)  # noqa: S311
-    lemmas = [word for word in wordnet().words if "_" not in word and wordnet().synonyms(word)][::60]
+    lemmas = [word for word in wordnet().words if "_" not in word and SYNONYMS.of(word)][::60]
     known = [lemma + ending for lemma in lemmas for ending in ("", "s", "ing", "ed")]
     texts = [[draw.choice([*WORDS, draw.choice(known)]) for _ in range(draw.randint(1, 40))] for _ in range(4000)]
     responses, references = [" ".join(text) for text in texts[::2]], [" ".join(text) for text in texts[1::2]]

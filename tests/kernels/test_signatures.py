@@ -1,0 +1,53 @@
+"""What numba compiles, and when: every kernel once, and anew when its source changes."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tasks.kernels
+
+KERNELS = sorted(Path(tasks.kernels.__file__).parent.glob("[a-z]*.py"))
+COMPILED = f"""
+from importlib import import_module
+
+import pyarrow as pa
+from numba.core.dispatcher import Dispatcher
+
+from tasks.metrics.catalogue import configure, metric_class, names
+from tasks.metrics.pairs import Pairs
+
+texts, lists = pa.array(["zero", "a.", None, "x y"]), pa.array([["r"], ["s", "t u"], ["é"], []], pa.list_(pa.string()))
+columns = [([], []), ([None], [[]]), ([""], [[""]]), (['"2 東 cars."'], ["auto's."])]
+several = [Pairs.of(*each) for each in columns]
+several += [Pairs(texts.slice(1, 2), lists.slice(1, 2)), Pairs(texts, lists, normalized=(texts, lists.flatten()))]
+for name in names("lexical"):
+    for profile in ["default", *metric_class("lexical", name).profiles]:
+        for pairs in several:
+            configure("lexical", name, {{"profile": profile}}).stats(pairs)
+for module in {[f"tasks.kernels.{path.stem}" for path in KERNELS]}:
+    for name, kernel in vars(import_module(module)).items():
+        if isinstance(kernel, Dispatcher) and len(kernel.signatures) > 1:
+            print(module, name, *kernel.signatures, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+def test_a_kernel_uses_nothing_of_another_kernels_module(path):
+    """Numba looks at the source of the kernel's own module only to see if what it has compiled is still good."""
+    source = path.read_text(encoding="utf-8")
+
+    assert re.findall(r"^\s*(?:from|import) +(?:tasks\.kernels\.|\.).*", source, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("cached", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_arrays_of_any_text_are_of_one_type_to_a_kernel(cached, tmp_path):
+    """Nothing is compiled twice. With a cache only the kernels that Python calls are seen, without one all of them."""
+    environment = os.environ | ({} if cached else {"NUMBA_CACHE_DIR": str(tmp_path)})
+
+    done = subprocess.run([sys.executable, "-c", COMPILED], env=environment, capture_output=True, text=True, check=True)
+
+    assert done.stdout == ""

@@ -1,17 +1,23 @@
-"""The judge stage against a server on loopback that takes its time: rows a second, of what its latency allows."""
+"""The judge: against a server on loopback that takes its time, and the offline one on real rows."""
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any
 
 import pyarrow as pa
 
+from benchmarks.data import real_rows
+from benchmarks.measure import in_forks
 from benchmarks.report import Floor, Result, Table, paragraphs
+from tasks import offline
 from tasks.judge import Asking, Judge, Params, judge
 from tasks.ledger.verdicts import Verdicts
 from tasks.params import section
@@ -21,6 +27,8 @@ from tests.judge_server import Reply, completion, serving, verdict
 ROWS, LATENCY, CONCURRENCY = 4_000, 0.5, 64
 SHARE = 0.85
 """Of the ideal rate, which is concurrency / latency."""
+CORES, ROUNDS, OFFLINE = 2, 5, 20_000.0
+"""OFFLINE: rows a second."""
 
 
 def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
@@ -37,8 +45,38 @@ def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
     answered = sum(each["judge"]["judge_status"].to_pylist().count("answered") for each in tables)
     ideal = ROWS * LATENCY / CONCURRENCY
     row = {"rows": ROWS, "answered": answered, "seconds": seconds, "ideal, s": ideal, "of the ideal": ideal / seconds}
-    floor = Floor("judge, rows/s of what the server's latency allows", "at least", SHARE, "", ideal / seconds)
-    return Result("judge", _about(), (Table("Nothing in the ledger", (row,)),), (floor,))
+    name, rate = _offline()
+    tables = (
+        Table("A server, nothing in the ledger", (row,)),
+        Table(f"The offline judge, two processes, {name}", ({"rows/s": rate},)),
+    )
+    floors = (
+        Floor("judge, rows/s of what the server's latency allows", "at least", SHARE, "", ideal / seconds),
+        Floor("offline judge, two cores", "at least", OFFLINE, "rows/s", rate),
+    )
+    return Result("judge", _about(), tables, floors)
+
+
+def _offline() -> tuple[str, float]:
+    """Rows a second in two processes, each with half of the real rows, everything imported and compiled."""
+    name, rows = real_rows()
+    columns = [rows[each].to_pylist() for each in ("input", "references", "response")]
+    half = -(-rows.num_rows // CORES)
+    offline.judge(["a?"], [["a"]], ["a"])
+    rates = []
+    for _ in range(ROUNDS):
+        together = get_context("fork").Barrier(CORES)
+        parts = ([column[start : start + half] for column in columns] for start in range(0, rows.num_rows, half))
+        spans = in_forks(*(partial(_judge, part, together) for part in parts))
+        rates.append(rows.num_rows / (max(end for _, end in spans) - min(start for start, _ in spans)))
+    return name, median(rates)
+
+
+def _judge(columns: Sequence[Sequence[Any]], together: Barrier) -> tuple[float, float]:
+    together.wait()
+    start = perf_counter()
+    offline.judge(*columns)
+    return start, perf_counter()
 
 
 @contextmanager

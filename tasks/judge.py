@@ -14,7 +14,7 @@ from tasks import canaries, offline
 from tasks.contract import Contract
 from tasks.errors import ParamsError
 from tasks.judge_progress import shown
-from tasks.judging import ANSWERED, FAILED, STATUSES, entries_of, missing, table_of
+from tasks.judging import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.catalogue import configure
@@ -105,9 +105,13 @@ class RunJudge(Section):
 
 
 class Asking(RunJudge):
-    """How the judge is asked this time. retry_failed: again where the ledger has a reply that is no verdict."""
+    """How the judge is asked this time. retry_failed: again where the ledger has a reply that is no verdict.
+
+    workers: processes for the offline judge, None = one a core.
+    """
 
     retry_failed: bool
+    workers: int | None = None
 
 
 class Params(Section):
@@ -120,10 +124,13 @@ class _Run(Protocol):
     @property
     def judge(self) -> RunJudge: ...
 
+    @property
+    def workers(self) -> int | None: ...
+
 
 def how(run: _Run) -> Asking:
     """What this stage needs of section `run`, and of this run."""
-    return Asking(**run.judge.model_dump(), retry_failed=RETRY_FAILED in os.environ)
+    return Asking(**run.judge.model_dump(), retry_failed=RETRY_FAILED in os.environ, workers=run.workers)
 
 
 def judge(rows: Parts, params: Params, ledger: Verdicts, how: Asking) -> Iterator[dict[str, pa.Table]]:
@@ -133,8 +140,8 @@ def judge(rows: Parts, params: Params, ledger: Verdicts, how: Asking) -> Iterato
         _ask_missing(rows, options, ledger, how)
     wrong = canaries.failed(options, ledger) if options.canaries else []
     facts = _facts(options, _served(rows, options, ledger), rows.schema) | {"canaries_failed": wrong}
-    for part in rows:
-        yield {"judge": describe(table_of(part, options, ledger), facts)}
+    for part, guesses in zip(rows, estimates(rows, options, how.workers), strict=True):
+        yield {"judge": describe(table_of(part, options, ledger, guesses), facts)}
 
 
 def counts(table: pa.Table) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """From rows to the requests for a judge, and from its verdicts to a table: one row per (id, candidate)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,6 +16,8 @@ from tasks.models.asking import Request, encode_fields
 from tasks.models.chat import server_class
 from tasks.scores import nullable
 from tasks.selection import sampled
+from tasks.tables import Parts
+from tasks.workers import pool, workers_for
 
 if TYPE_CHECKING:
     from tasks.judge import Judge
@@ -112,9 +115,19 @@ def missing(
                     yield request
 
 
-def table_of(part: pa.Table, options: "Judge", ledger: Verdicts) -> pa.Table:
-    """The table of one part, every verdict of a model read from the ledger."""
-    rows, estimates = [*rows_of(part, options)], _estimates(part, options)
+def estimates(parts: Parts, options: "Judge", most: int | None) -> Iterator[offline.Judged]:
+    """What the offline judge says of every row, part by part, in up to `most` processes (None: one a core)."""
+    workers = workers_for(parts, most)
+    if workers <= 1:
+        yield from (_estimates(part, options) for part in parts)
+        return
+    with pool(workers, [__name__, "tasks.offline.warm_up"]) as executor:
+        yield from executor.map(_estimates_of, repeat(parts), range(len(parts)), repeat(options))
+
+
+def table_of(part: pa.Table, options: "Judge", ledger: Verdicts, estimates: offline.Judged) -> pa.Table:
+    """The table of one part, every verdict of a model read from the ledger; estimates: of the part's rows."""
+    rows = [*rows_of(part, options)]
     if options.provider == "offline":
         judged = [*map(_judged_offline, rows, estimates.probabilities.tolist(), estimates.reasons)]
     else:
@@ -179,6 +192,10 @@ def _estimates(part: pa.Table, options: "Judge") -> offline.Judged:
     rows = [_values(row, options) for row in part.to_pylist()]
     one = [[" ".join(cell) if isinstance(cell, list) else cell for cell in (r["input"], r["output"])] for r in rows]
     return offline.judge([i for i, _ in one], [row["ground_truth"] for row in rows], [output for _, output in one])
+
+
+def _estimates_of(parts: Parts, number: int, options: "Judge") -> offline.Judged:
+    return _estimates(parts.part(number), options)
 
 
 def _sampled(part: pa.Table, options: "Judge") -> list[bool]:

@@ -1,18 +1,12 @@
 """Runs one stage: read, call, validate, write; the only code that touches the stages' files."""
 
 import fcntl
-import gc
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from importlib import import_module
 from itertools import repeat
-from math import ceil
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -20,19 +14,16 @@ import pyarrow as pa
 
 from tasks import gates, params
 from tasks.contract import Contract
-from tasks.errors import ContractError, DataError, ParamsError
+from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
 from tasks.ledger.segments import sync
 from tasks.pipeline import DATA, LEDGER, Stage, stages
 from tasks.tables import Parts, write_part
+from tasks.workers import pool, workers_for
 
 Written = Mapping[str, pa.Table | str]
 """What a stage makes of one part: table name → table, or path of a report → text."""
 
-ROWS_A_WORKER = 25_000
-"""Another process takes longer to start than fewer rows take to score."""
-THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""How many threads Arrow, BLAS and torch start, and how many numba."""
 AGAIN = "`dvc repro` brings it back, or makes it again"
 
 
@@ -185,47 +176,18 @@ def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace) -> It
 
 
 def _by_part(stage: Stage) -> Iterator[_Part]:
-    """Map a stage over the parts: in this process for one, in several for more.
-
-    A process runs one stage: the fork server takes its modules and its environment when it is first started.
-    """
+    """Map a stage over the parts: in this process for one, in several for more."""
     parts = Parts(Path(DATA, stage.tables_read[0]))
     jobs = (repeat(stage), range(len(parts)))
-    workers = min(params.run_params().workers or cores(), len(parts), ceil(parts.rows / ROWS_A_WORKER))
+    workers = workers_for(parts, params.run_params().workers)
     if workers <= 1:
         yield from map(_one_part, *jobs)
         return
-    context = get_context("forkserver")
     preload = getattr(import_module(f"tasks.{stage.name}"), "PRELOAD", ())
-    context.set_forkserver_preload(["tasks.expectations", f"tasks.{stage.name}", *preload, __name__])
-    try:
-        with _threads_of(workers), ProcessPoolExecutor(workers, mp_context=context, initializer=gc.freeze) as pool:
-            results = pool.map(_one_part, *jobs)
-            gates.load_gx()  # for the checks of the whole, while the workers work
-            yield from results
-    except BrokenProcessPool:
-        raise ParamsError(
-            f"run.workers: one of {workers} processes was killed, likely for want of memory; set fewer, "
-            "or smaller parts (load.part_rows)"
-        ) from None
-
-
-@contextmanager
-def _threads_of(workers: int) -> Iterator[None]:
-    """Let what starts meanwhile run its share of threads on the cores, unless the user has said how many."""
-    share = str(max(1, cores() // workers))
-    added = {name: share for name in THREADS if name not in os.environ}
-    os.environ.update(added)
-    try:
-        yield
-    finally:
-        for name in added:
-            del os.environ[name]
-
-
-def cores() -> int:
-    """Cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with pool(workers, ["tasks.expectations", f"tasks.{stage.name}", *preload, __name__]) as executor:
+        results = executor.map(_one_part, *jobs)
+        gates.load_gx()  # for the checks of the whole, while the workers work
+        yield from results
 
 
 def _one_part(stage: Stage, number: int) -> _Part:

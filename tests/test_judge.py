@@ -129,6 +129,17 @@ def test_the_offline_judge_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypa
     assert broken(table, options) == []
 
 
+def test_the_offline_judge_in_two_processes_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [(f"q{i}", f"{'Paris' if i % 3 else 'London'} {i}") for i in range(20)]
+    parts, options = rows(tmp_path / "rows", many[:7], many[7:]), params(provider="offline")
+    alone = judged(parts, options, tmp_path / "store", how=HOW.model_copy(update={"workers": 1}))
+    monkeypatch.setattr("tasks.workers.ROWS_A_WORKER", 10)
+
+    shared = judged(parts, options, tmp_path / "store", how=HOW.model_copy(update={"workers": 2}))
+
+    assert shared.equals(alone)
+
+
 def test_the_offline_judge_is_sampled_and_filtered_too_but_its_probability_is_for_every_row(tmp_path: Path) -> None:
     options = params(provider="offline", sampling_rate=0.0)
 

@@ -12,7 +12,8 @@ import pytest
 
 from tasks.__main__ import main
 from tasks.errors import ContractError, GoldmeterError, ServerError
-from tasks.runner import _threads_of, run
+from tasks.runner import run
+from tasks.workers import threads_of
 from tests.small_project import ROWS, edit, files, write
 
 
@@ -39,7 +40,7 @@ def test_running_again_gives_the_same_bytes() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_parts_and_workers_give_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.runner.ROWS_A_WORKER", 5)
+    monkeypatch.setattr("tasks.workers.ROWS_A_WORKER", 5)
     for stage in ("load", "normalize", "lexical"):
         run(stage)
     whole = pq.read_table("data/lexical").to_pylist()
@@ -66,8 +67,8 @@ def test_as_many_processes_start_as_have_something_to_do(
             pools.append(workers)
             super().__init__(1)
 
-    monkeypatch.setattr("tasks.runner.ProcessPoolExecutor", Pool)
-    monkeypatch.setattr("tasks.runner.ROWS_A_WORKER", rows_a_worker)
+    monkeypatch.setattr("tasks.workers.ProcessPoolExecutor", Pool)
+    monkeypatch.setattr("tasks.workers.ROWS_A_WORKER", rows_a_worker)
     edit(lambda p: (p["load"].update(part_rows=part_rows), p["run"].update(workers=wanted)))
     run("load")
 
@@ -77,11 +78,11 @@ def test_as_many_processes_start_as_have_something_to_do(
 
 
 def test_threads_are_shared_by_the_processes_unless_the_user_has_said_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.runner.cores", lambda: 8)
+    monkeypatch.setattr("tasks.workers.cores", lambda: 8)
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
 
-    with _threads_of(3):
+    with threads_of(3):
         code = "import os, pyarrow; print(os.environ['NUMBA_NUM_THREADS'], pyarrow.cpu_count())"
         seen = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 

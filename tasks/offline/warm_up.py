@@ -1,0 +1,5 @@
+"""Importing this judges a row: kernels, model and word list are then there for forked processes."""
+
+from tasks.offline.judgement import judge
+
+judge(["a?"], [["a warm-up"]], ["A warm-up."])

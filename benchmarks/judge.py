@@ -46,7 +46,7 @@ def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
     ideal = ROWS * LATENCY / CONCURRENCY
     row = {"rows": ROWS, "answered": answered, "seconds": seconds, "ideal, s": ideal, "of the ideal": ideal / seconds}
     name, rate = _offline()
-    tables = (
+    shown = (
         Table("A server, nothing in the ledger", (row,)),
         Table(f"The offline judge, two processes, {name}", ({"rows/s": rate},)),
     )
@@ -54,7 +54,7 @@ def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
         Floor("judge, rows/s of what the server's latency allows", "at least", SHARE, "", ideal / seconds),
         Floor("offline judge, two cores", "at least", OFFLINE, "rows/s", rate),
     )
-    return Result("judge", _about(), tables, floors)
+    return Result("judge", _about(), shown, floors)
 
 
 def _offline() -> tuple[str, float]:

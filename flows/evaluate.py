@@ -76,7 +76,7 @@ def evaluate(*, retry_failed: bool = False) -> None:
 
 def _run_stages(*, retry_failed: bool) -> list[StageError]:
     """Run each stage after those it reads from, some side by side; returns how stages failed."""
-    graph, run = _plan()
+    graph, run = _plan(retry_failed=retry_failed)
     slots = BoundedSemaphore(run.parallel_stages)
     futures: dict[str, PrefectFuture[None]] = {}
     try:
@@ -161,10 +161,10 @@ def _of(values: Mapping[str, Value], stage: str) -> Value:
     return values.get(stage, values[DEFAULT])
 
 
-def _plan() -> tuple[Mapping[str, Collection[str]], Run]:
+def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
     """Stage → those it waits for, and how to run; a typo, or a key that is missing, fails before anything starts."""
     graph, run = upstream(stages()), run_params()
-    require_key()
+    require_key(retry_failed=retry_failed)
     return graph, run
 
 
@@ -174,7 +174,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--retry-failed", action="store_true", help="ask the judge again where it failed")
     chosen = parser.parse_args(arguments)
     try:
-        _plan()
+        _plan(retry_failed=chosen.retry_failed)
     except (GoldmeterError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return USER_ERROR

@@ -15,7 +15,7 @@ from tasks.pipeline import LEDGER
 from tasks.plan import Plan
 
 
-def ahead() -> Plan | None:
+def ahead(*, retry_failed: bool = False) -> Plan | None:
     """The plan of the next run, made from the user's records, whatever the stages have written; None without a model.
 
     Raises what the stages load and normalize would raise.
@@ -31,7 +31,7 @@ def ahead() -> Plan | None:
 
     with Verdicts(root() / "judge") as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
-        requests = missing(parts(), options, ledger, others=canaries.requests(options), retry_failed=False)
+        requests = missing(parts(), options, ledger, others=canaries.requests(options), retry_failed=retry_failed)
         return Plan.of(requests, options, how)
 
 
@@ -46,13 +46,13 @@ def show() -> None:
         print(f"set the environment variable {plan.key} to the key (judge.api_key_env)")
 
 
-def require_key() -> None:
+def require_key(*, retry_failed: bool) -> None:
     """Raise ModelError before any stage runs, when calls are missing and the key is not set."""
     options = params.raw().get("judge") or {}
     variable = options.get("api_key_env")
     if options.get("provider") != "openai" or not variable or os.environ.get(variable, "").strip():
         return
-    plan = ahead()
+    plan = ahead(retry_failed=retry_failed)
     if plan and plan.calls:
         raise ModelError(
             f"judge: {plan}; set the environment variable {variable} (judge.api_key_env) to the key, "

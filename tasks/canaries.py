@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tasks import offline
 from tasks.judging import requests_of
 from tasks.ledger.verdicts import Verdicts
-from tasks.metrics.judge.meaning_match import MeaningMatch
+from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.models.asking import Request
 
 if TYPE_CHECKING:
@@ -39,35 +39,42 @@ def canaries() -> list[Canary]:
 
 
 def requests(options: "Judge") -> list[Request]:
-    """What to ask about them; nothing where they are off, or nobody asks for meaning_match."""
+    """What to ask a server about them; nothing where they are off."""
     if not options.canaries or options.provider != "openai":
         return []
     return [request for canary in canaries() for request in _requests(canary, options)]
 
 
 def failed(options: "Judge", ledger: Verdicts) -> list[str]:
-    """The canaries that the judge is wrong about, or does not answer; marks its verdicts as used."""
-    if options.provider == "offline":
-        judged = offline.judge(
-            [each.input for each in canaries()],
-            [each.ground_truth for each in canaries()],
-            [each.output for each in canaries()],
-        )
-        verdicts = (judged.probabilities >= offline.RIGHT).tolist()
-        return [_told(each) for each, said in zip(canaries(), verdicts, strict=True) if said != each.verdict]
-    wrong = []
-    for canary in canaries():
-        known = ledger.get([each.key for each in _requests(canary, options)])
-        ledger.use(known)
-        if any(entry["verdict"] != float(canary.verdict) for entry in known.values()):
-            wrong.append(_told(canary))
-    return wrong
+    """The canaries that the judge is wrong about, or has not answered, and which; marks its verdicts as used."""
+    if not options.canaries or options.provider == "none":
+        return []
+    said = _said_offline() if options.provider == "offline" else [_said(each, options, ledger) for each in canaries()]
+    return [
+        f"{canary.kind}: {canary.input} | {' / '.join(canary.ground_truth)} | {canary.output!r} is "
+        f"{_word(canary.verdict)}, the judge said {'nothing' if verdict is None else _word(verdict)}"
+        for canary, verdict in zip(canaries(), said, strict=True)
+        if verdict != canary.verdict
+    ]
+
+
+def _said(canary: Canary, options: "Judge", ledger: Verdicts) -> bool | None:
+    """The verdict of most draws; None without any."""
+    known = ledger.get([each.key for each in _requests(canary, options)])
+    ledger.use(known)
+    verdicts = [entry["verdict"] for entry in known.values() if entry["verdict"] is not None]
+    return sum(verdicts) > MAJORITY * len(verdicts) if verdicts else None
+
+
+def _said_offline() -> list[bool | None]:
+    rows = zip(*((each.input, each.ground_truth, each.output) for each in canaries()), strict=True)
+    inputs, truths, outputs = map(list, rows)
+    return [bool(each >= offline.RIGHT) for each in offline.judge(inputs, truths, outputs).probabilities]
+
+
+def _word(verdict: bool) -> str:  # noqa: FBT001
+    return "right" if verdict else "wrong"
 
 
 def _requests(canary: Canary, options: "Judge") -> list[Request]:
     return requests_of(canary.values, options).get(MeaningMatch().name, [])
-
-
-def _told(canary: Canary) -> str:
-    known = "right" if canary.verdict else "wrong"
-    return f"{canary.kind}: {canary.input} | {' / '.join(canary.ground_truth)} | {canary.output!r} is {known}"

@@ -3,8 +3,9 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Protocol, Self
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from tasks import canaries, offline
 from tasks.contract import Contract
-from tasks.errors import ParamsError
+from tasks.errors import ModelError, ParamsError
 from tasks.judge_progress import shown
 from tasks.judging import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
 from tasks.ledger.verdicts import Verdicts
@@ -67,10 +68,26 @@ class Judge(Section):
     canaries: bool
     max_unmeasured: Share
 
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, url: str) -> str:
+        try:
+            parts = urlsplit(url)
+            known = parts.scheme in {"http", "https"} and parts.hostname and parts.username is None
+        except ValueError:
+            known = False
+        if not known:
+            raise ValueError("expected http://host/v1 or https://host/v1, without a user")
+        return url
+
     @model_validator(mode="after")
-    def _needs_a_model(self) -> Self:
+    def _something_is_asked(self) -> Self:
         if self.provider == "offline" and (self.similarity_judge or self.draws > 1):
             raise ValueError("the offline judge gives one verdict a row: draws must be 1, similarity_judge null")
+        if self.provider != "none" and not self.metrics:
+            raise ValueError("meaning_match and similarity_judge are null: nothing is asked; set provider to none")
+        if self.canaries and not self.meaning_match:
+            raise ValueError("canaries are asked for meaning_match, which is null")
         return self
 
     @field_validator("meaning_match", "similarity_judge", mode="before")
@@ -138,10 +155,18 @@ def judge(rows: Parts, params: Params, ledger: Verdicts, how: Asking) -> Iterato
     options = params.judge
     if options.provider == "openai":
         _ask_missing(rows, options, ledger, how)
-    wrong = canaries.failed(options, ledger) if options.canaries else []
-    facts = _facts(options, _served(rows, options, ledger), rows.schema) | {"canaries_failed": wrong}
+    wrong = canaries.failed(options, ledger)
+    facts = _facts(options, _served(rows, options, ledger), rows.schema)
+    failed = 0
     for part, guesses in zip(rows, estimates(rows, options, how.workers), strict=True):
-        yield {"judge": describe(table_of(part, options, ledger, guesses), facts)}
+        table = table_of(part, options, ledger, guesses)
+        yield {"judge": describe(table, facts | {"canaries_failed": wrong})}
+        failed, wrong = failed + table["judge_status"].to_pylist().count(FAILED), []
+    if failed:
+        print(
+            f"judge: {failed:,} rows have no verdict; python -m flows.evaluate --retry-failed asks again",
+            file=sys.stderr,
+        )
 
 
 def counts(table: pa.Table) -> dict[str, float]:
@@ -212,20 +237,20 @@ def expect(params: Params) -> Contract:
 
 
 def _ask_missing(rows: Parts, options: Judge, ledger: Verdicts, how: Asking) -> None:
-    """Ask what is not in the ledger, within the budget.
+    """Ask what is not in the ledger, within the budget; canaries first.
 
-    Raises ParamsError when it is more than the user has confirmed.
+    Raises ParamsError when it is more than the user has confirmed, ModelError when the judge fails a canary.
     """
 
-    def todo() -> Iterator[Request]:
+    def todo(parts: Iterable[pa.Table]) -> Iterator[Request]:
         others = canaries.requests(options)
-        return missing(rows, options, ledger, others=others, retry_failed=how.retry_failed)
+        return missing(parts, options, ledger, others=others, retry_failed=how.retry_failed)
 
-    plan = Plan.of(todo(), options, how)
+    plan = Plan.of(todo(rows), options, how)
     if not plan.calls:
         return
     print(f"judge: {plan}", file=sys.stderr, flush=True)
-    if plan.calls > how.confirm_calls:
+    if min(plan.calls, how.budget.max_calls or plan.calls) > how.confirm_calls:
         raise ParamsError(
             f"run.judge.confirm_calls: {how.confirm_calls:,}, but {plan.calls:,} calls are missing; "
             "raise it to make them"
@@ -236,20 +261,27 @@ def _ask_missing(rows: Parts, options: Judge, ledger: Verdicts, how: Asking) -> 
         Chat(endpoint, pace, Memory(ledger.folder / "servers.json")) as chat,
         shown(plan.calls, budget) as progress,
     ):
-        ask_all(todo(), chat, ledger, budget, concurrency=how.concurrency, retries=how.retries, progress=progress)
+        parts: Iterable[pa.Table]
+        for parts in ([], rows):
+            ask_all(todo(parts), chat, ledger, budget, how.concurrency, how.retries, progress)
+            if wrong := canaries.failed(options, ledger):
+                known = "the judge is wrong about, or does not answer, rows whose verdict is known:"
+                raise ModelError("\n".join([known, *wrong]))
 
 
-def _served(rows: Parts, options: Judge, ledger: Verdicts) -> list[str]:
-    """What the servers of all verdicts say they ran; marks the verdicts as used."""
-    served: set[str] = set()
+def _served(rows: Parts, options: Judge, ledger: Verdicts) -> dict[str, str]:
+    """What the servers of all verdicts say they ran, and how they were asked; marks the verdicts as used."""
+    served: dict[str, set[str]] = {"served": set(), "asked": set()}
     for part in rows:
         known = entries_of(part, options, ledger)
         ledger.use(known)
-        served.update(entry["model"] for entry in known.values() if entry["model"])
-    return sorted(served)
+        for entry in known.values():
+            served["served"].update(filter(None, [entry["model"]]))
+            served["asked"].update(filter(None, [entry.get("asked")]))
+    return {name: "+".join(sorted(each)) or "unknown" for name, each in served.items()}
 
 
-def _facts(options: Judge, served: Sequence[str], schema: pa.Schema) -> dict[str, Any]:
+def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict[str, Any]:
     """What a reader of the table must know: what each column means, and how it was made."""
     read = options.variables.model_dump().values()
     earlier = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in read))
@@ -264,7 +296,7 @@ def _facts(options: Judge, served: Sequence[str], schema: pa.Schema) -> dict[str
     }
 
 
-def _signature_facts(options: Judge, metric: JudgeMetric, served: Sequence[str]) -> dict[str, object]:
+def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, str]) -> dict[str, object]:
     if options.provider == "none":
         return {"provider": "none"}
     several = options.draws > 1
@@ -276,7 +308,7 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Sequence[str])
     return {
         "provider": options.provider,
         "model": options.model,
-        "served": "+".join(served) or "unknown",
+        **served,
         "prompt": metric.prompt_hash[:12],
         "vars": variables,
         "temp": options.draw_temperature if several else options.temperature,

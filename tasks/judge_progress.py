@@ -38,8 +38,6 @@ def shown(calls: int, budget: Budget) -> Iterator[Progress]:
     count = _Count(calls, budget)
     with _bar(count) if sys.stderr.isatty() else _lines(count) as progress:
         yield progress
-    if count.failed:
-        print(f"judge: {count.failed:,} of {count.done:,} got no verdict; ask again: --retry-failed", file=sys.stderr)
 
 
 @contextmanager

@@ -100,9 +100,9 @@ def requests_of(values: Mapping[str, Any], options: "Judge") -> Requests:
 def missing(
     parts: Iterable[pa.Table], options: "Judge", ledger: Verdicts, *, others: Iterable[Request], retry_failed: bool
 ) -> Iterator[Request]:
-    """Each request of the rows, and of the others, whose verdict the ledger lacks, once.
+    """Each request of the others, and of the rows, that has not been asked, once.
 
-    retry_failed: also those of which it has a reply that is no verdict.
+    retry_failed: also those that were asked and got no verdict.
     """
     met: set[bytes] = set()
     for requests in [list(others)], ([*_every(rows_of(part, options))] for part in parts):
@@ -111,7 +111,7 @@ def missing(
             met.update(map(bytes.fromhex, new))
             known = ledger.get(new)
             for key, request in new.items():
-                if key not in known or (retry_failed and known[key]["verdict"] is None):
+                if key not in known or not known[key]["attempts"] or (retry_failed and known[key]["verdict"] is None):
                     yield request
 
 

@@ -38,14 +38,16 @@ class JudgeServer:
     def __init__(self) -> None:
         self.calls: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.headers: list[dict[str, str]] = []
         self.script: Script = lambda body: completion(verdict(body))
         self.url = ""
         self._lock = threading.Lock()
 
-    def answer(self, body: dict[str, Any], key: str | None) -> Answer:
+    def answer(self, body: dict[str, Any], headers: dict[str, str]) -> Answer:
         with self._lock:
             self.calls.append(body)
-            self.keys.append(key)
+            self.keys.append(headers.get("authorization"))
+            self.headers.append(headers)
         return self.script(body)
 
 
@@ -104,7 +106,7 @@ def _app(judge: JudgeServer) -> FastAPI:
 
     @app.post("/v1/chat/completions")
     async def complete(request: Request) -> Response:
-        reply = Reply(*judge.answer(await request.json(), request.headers.get("authorization")))
+        reply = Reply(*judge.answer(await request.json(), dict(request.headers)))
         await asyncio.sleep(reply.delay)
         content = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
         headers = {"Content-Type": "application/json", **reply.headers}

@@ -28,7 +28,7 @@ def ask_a_server(url: str = "http://127.0.0.1:9/v1", **options: Any) -> None:
 
 def test_a_provider_that_asks_no_server_makes_no_call(capsys: pytest.CaptureFixture[str]) -> None:
     ahead.show()
-    ahead.require_key()
+    ahead.require_key(retry_failed=False)
 
     assert capsys.readouterr().out == "judge: no call: judge.provider asks no server\n"
 
@@ -43,7 +43,7 @@ def test_calls_tokens_money_and_the_variable_to_set(capsys: pytest.CaptureFixtur
     assert "$0.0" in said
     assert key == "set the environment variable OPENAI_API_KEY to the key (judge.api_key_env)"
     with pytest.raises(ModelError, match=r"judge: 20 calls .* set the environment variable OPENAI_API_KEY"):
-        ahead.require_key()
+        ahead.require_key(retry_failed=False)
 
 
 def test_what_the_ledger_has_is_not_asked_again(
@@ -58,7 +58,7 @@ def test_what_the_ledger_has_is_not_asked_again(
         capsys.readouterr()
 
         ahead.show()
-        ahead.require_key()
+        ahead.require_key(retry_failed=False)
         assert capsys.readouterr().out == "judge: no call: the ledger has every verdict\n"
 
         write_with_one_new_row()
@@ -76,7 +76,7 @@ def test_a_key_that_is_set_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
     ask_a_server()
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
-    ahead.require_key()
+    ahead.require_key(retry_failed=False)
 
 
 def test_a_model_without_a_price_is_named() -> None:

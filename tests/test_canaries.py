@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import pytest
+
 from tasks.canaries import canaries
+from tasks.errors import ModelError
 from tests.judge_server import Answer, completion, question, verdict
 from tests.test_judge import broken, column, counts, judged, params, rows, server
 
@@ -43,13 +46,27 @@ def test_a_judge_that_knows_them_passes_and_they_are_no_rows(server: Any, tmp_pa
     assert server.calls == []
 
 
-def test_a_judge_that_follows_injections_breaks_the_contract(server: Any, tmp_path: Any) -> None:
+def test_a_judge_that_follows_injections_stops_the_stage_before_any_row(server: Any, tmp_path: Any) -> None:
     server.script = lambda body: knowing(body, wrong_about="injection")
     options = params(server, canaries=True)
 
-    table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
+    for name in ("first", "again"):
+        with pytest.raises(ModelError, match="the judge is wrong about") as raised:
+            judged(rows(tmp_path / name), options, tmp_path / "store")
+        assert str(raised.value).count("injection: ") == 4
+        assert len(server.calls) == len(canaries())
 
-    assert counts(table)["canaries_failed"] == 4
+
+def test_a_canary_that_failed_before_breaks_the_contract(server: Any, tmp_path: Any) -> None:
+    options = params(server, canaries=True)
+    server.script = knowing
+    judged(rows(tmp_path / "rows"), options, tmp_path / "store", tmp_path / "evidence")
+    evidence = tmp_path / "evidence" / "verdicts.jsonl"
+    evidence.write_text(evidence.read_text().replace('"verdict":0.0', '"verdict":1.0'))
+
+    table = judged(rows(tmp_path / "again"), options, tmp_path / "another store", tmp_path / "evidence")
+
+    assert counts(table)["canaries_failed"] == 8
     assert broken(table, options) == [
         "expect_column_values_to_be_between(canaries_failed, min_value 0.0, max_value 0.0)"
     ]

@@ -334,8 +334,8 @@ def test_a_failure_without_a_reply_is_asked_again_by_another_run(server: JudgeSe
         (completion(None, refusal="I won't"), "refusal"),
         (completion('{"nonce"', finish="length"), "the reply was cut off"),
         (completion(None, finish="content_filter"), "content filter"),
-        ((200, "<html>"), "the server's answer is no completion"),
-        ((200, {"choices": []}), "the server's answer is no completion"),
+        ((200, "<html>"), "the server's answer is no completion: <html>"),
+        ((200, {"choices": []}), 'the server\'s answer is no completion: {"choices": []}'),
         (problem(429), "HTTP 429"),
     ],
 )
@@ -526,6 +526,8 @@ def test_filters_leave_rows_out_by_name(server: JudgeServer, tmp_path: Path) -> 
         ({"temperature": float("inf")}, "judge.temperature"),
         ({"provider": "offline", "draws": 3}, r"judge.draws: .*the offline judge gives one verdict a row"),
         ({"provider": "offline", "similarity_judge": {}}, "the offline judge gives one verdict a row"),
+        *(({"base_url": url}, "judge.base_url") for url in ("http://[", "localhost:8000/v1", "https://me:pw@host/v1")),
+        ({"meaning_match": None}, "judge.meaning_match: .*nothing is asked"),
         ({"modle": "x"}, "judge.modle: unknown option; did you mean model?"),
     ],
 )

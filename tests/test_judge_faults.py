@@ -3,15 +3,23 @@
 import json
 import threading
 from collections import Counter
+from contextlib import suppress
 from random import Random
 from typing import Any
 
 import pytest
 
 from tasks.errors import ModelError, ParamsError, ServerError
+from tasks.ledger.verdicts import Verdicts
 from tasks.models import asking
+from tasks.models.asking import ask_all
+from tasks.models.budget import Budget, Limits
+from tasks.models.chat import Chat, Endpoint
+from tasks.models.pace import Pace
+from tasks.models.support import Memory
 from tests.judge_server import Answer, Reply, completion, problem, question, verdict
 from tests.test_judge import HOW, IN_ORDER, KEY, column, judged, params, rows, server
+from tests.test_judge_requests import request_about
 
 __all__ = ["server"]
 STALL = 20.0
@@ -168,7 +176,9 @@ def test_a_content_filter_fails_one_row_without_asking_for_less(server: Any, tmp
 
 def test_what_a_server_supports_is_remembered_by_the_next_run(server: Any, tmp_path: Any) -> None:
     def script(body: dict[str, Any]) -> Answer:
-        return problem(400, "unknown field") if "response_format" in body else completion(verdict(body))
+        return (
+            problem(400, "response_format is not supported") if "response_format" in body else completion(verdict(body))
+        )
 
     server.script = script
     judged(rows(tmp_path / "rows", [("q0", "Paris")]), params(server), tmp_path / "store")
@@ -186,3 +196,189 @@ def test_a_body_that_drips_is_a_timeout(server: Any, tmp_path: Any) -> None:
     table = judged(rows(tmp_path / "rows", [("q0", "Paris")]), params(server), tmp_path / "store", how=how)
 
     assert column(table, "judge_reason") == ["timeout"]
+
+
+def replying(**changes: Any) -> Any:
+    """An honest server whose completions have other fields than usual."""
+    return lambda body: (200, completion(verdict(body))[1] | changes)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, {"prompt_tokens": -5, "completion_tokens": 1}, {"prompt_tokens": 1e999}, [1], {"prompt_tokens": "7"}],
+)
+def test_a_server_that_does_not_count_tokens_does_not_widen_the_budget(server: Any, tmp_path: Any, usage: Any) -> None:
+    server.script = replying(usage=usage)
+    budget = {"max_calls": None, "max_tokens": 2_000, "max_cost": None}
+    how = type(HOW)(**{**IN_ORDER.model_dump(), "budget": budget})
+
+    table = judged(
+        rows(tmp_path / "rows", [(f"q{i}", "Paris") for i in range(9)]), params(server), tmp_path / "store", how=how
+    )
+
+    assert 1 <= len(server.calls) <= 3
+    assert column(table, "judge_status").count("answered") == len(server.calls)
+
+
+def test_a_budget_that_was_raised_asks_for_the_rest_although_the_evidence_says_why_not(
+    server: Any, tmp_path: Any
+) -> None:
+    budget = {"max_calls": 2, "max_tokens": None, "max_cost": None}
+    how = type(HOW)(**{**HOW.model_dump(), "budget": budget})
+    judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", tmp_path / "evidence", how)
+    assert len(server.calls) == 2
+
+    table = judged(rows(tmp_path / "again"), params(server), tmp_path / "store", tmp_path / "evidence")
+
+    assert len(server.calls) == 3
+    assert column(table, "judge_status").count("answered") == 3
+
+
+def test_the_key_never_enters_the_ledger_through_the_model_s_name(server: Any, tmp_path: Any) -> None:
+    server.script = replying(model=f"judge-{KEY}")
+
+    table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", tmp_path / "evidence")
+
+    assert KEY not in str(table.schema.metadata)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+
+
+def test_a_model_s_name_that_is_no_text_fails_nothing(server: Any, tmp_path: Any) -> None:
+    server.script = replying(model="\ud800m")
+
+    table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    assert column(table, "judge_status").count("answered") == 3
+    assert b"served:?m" in table.schema.metadata[b"goldmeter"]
+
+
+def test_an_address_that_serves_pages_is_found_out_at_once(server: Any, tmp_path: Any) -> None:
+    server.script = lambda _: (200, "<html>hello</html>")
+    many = [(f"q{i}", "Paris") for i in range(50)]
+
+    with pytest.raises(ServerError, match="no completion: <html>hello"):
+        judged(
+            rows(tmp_path / "rows", many), params(server), tmp_path / "store", how=HOW.model_copy(update={"retries": 0})
+        )
+    assert len(server.calls) <= 3 + HOW.concurrency
+
+
+def test_rows_that_are_refused_do_not_stop_a_server_that_is_known(server: Any, tmp_path: Any) -> None:
+    judged(rows(tmp_path / "rows", [("q0", "Paris")]), params(server), tmp_path / "store")
+    server.script = lambda _: problem(400, "maximum context length exceeded")
+
+    table = judged(
+        rows(tmp_path / "more", [(f"long {i}", "Paris") for i in range(6)]), params(server), tmp_path / "store"
+    )
+
+    assert set(column(table, "judge_status")) == {"failed"}
+
+
+def test_a_passing_refusal_does_not_lessen_what_is_asked_for_ever(server: Any, tmp_path: Any) -> None:
+    server.script = lambda body: problem(400, "glitch") if len(server.calls) <= 2 else completion(verdict(body))
+
+    judged(
+        rows(tmp_path / "rows", [(f"q{i}", "Paris") for i in range(3)]),
+        params(server),
+        tmp_path / "store",
+        how=IN_ORDER,
+    )
+
+    assert [call.get("response_format", {}).get("type") for call in server.calls[-2:]] == ["json_schema"] * 2
+
+
+def test_the_signature_says_what_the_server_did_not_take(server: Any, tmp_path: Any) -> None:
+    server.script = lambda body: (
+        problem(400, "Unsupported value: 'temperature'") if "temperature" in body else completion(verdict(body))
+    )
+
+    table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    assert b"asked:json_schema without temperature" in table.schema.metadata[b"goldmeter"]
+
+
+def test_a_wrong_key_in_mid_run_stops_all_threads(server: Any, tmp_path: Any) -> None:
+    server.script = lambda body: completion(verdict(body)) if len(server.calls) <= 20 else problem(401)
+    many, how = [(f"q{i}", "Paris") for i in range(200)], HOW.model_copy(update={"concurrency": 8})
+
+    with pytest.raises(ModelError, match="does not accept the key"):
+        judged(rows(tmp_path / "rows", many), params(server), tmp_path / "store", how=how)
+    assert len(server.calls) <= 20 + 2 * 8
+
+    server.script = lambda body: completion(verdict(body))
+    server.calls.clear()
+    judged(rows(tmp_path / "again", many), params(server), tmp_path / "store", how=how)
+    assert len(server.calls) == 180
+
+
+def test_answers_under_way_are_kept_when_the_next_rows_can_not_be_read(server: Any, tmp_path: Any) -> None:
+    def interrupted() -> Any:
+        yield from (request_about(output=f"Paris {i}", ground_truth=["Paris"], input="?") for i in range(3))
+        raise KeyboardInterrupt
+
+    endpoint = Endpoint(server.url, "judge", None, 10, 0)
+    unlimited = Budget(Limits(max_calls=None, max_tokens=None, max_cost=None), None)
+    with (
+        Verdicts(tmp_path / "store") as ledger,
+        Chat(endpoint, Pace(8), Memory(tmp_path / "servers.json")) as chat,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        ask_all(interrupted(), chat, ledger, unlimited, 8, 0, lambda _: None)
+
+    with Verdicts(tmp_path / "store") as ledger:
+        assert len(ledger.get(request.key for request in list_of(interrupted()))) == len(server.calls)
+
+
+def list_of(requests: Any) -> list[Any]:
+    """What comes before the interrupt."""
+    found = []
+    with suppress(KeyboardInterrupt):
+        found.extend(iter(requests.__next__, None))
+    return found
+
+
+def test_a_verdict_in_the_store_is_used_where_the_evidence_has_a_failure(server: Any, tmp_path: Any) -> None:
+    server.script = lambda body: completion(verdict(body)) if "(q1)" in str(body) else problem(500)
+    how = IN_ORDER.model_copy(update={"retries": 0})
+    judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", tmp_path / "evidence", how)
+    server.script = lambda body: completion(verdict(body))
+    judged(rows(tmp_path / "elsewhere"), params(server), tmp_path / "store", how=how)
+    server.calls.clear()
+
+    table = judged(rows(tmp_path / "again"), params(server), tmp_path / "store", tmp_path / "evidence", how)
+
+    assert column(table, "judge_status").count("answered") == 3
+    assert server.calls == []
+
+
+def test_a_garbled_reply_is_asked_again_with_another_seed(server: Any, tmp_path: Any) -> None:
+    server.script = lambda body: completion("garbage" if len(server.calls) < 3 else verdict(body))
+
+    judged(rows(tmp_path / "rows", [("q0", "Paris")]), params(server), tmp_path / "store")
+
+    assert len({call["seed"] for call in server.calls}) == len(server.calls) == 3
+
+
+@pytest.mark.parametrize("fence", ["```json\r\n{}\r\n```", "```JSON\n{}\n```"])
+def test_content_in_parts_and_fences_of_all_kinds_are_read(server: Any, tmp_path: Any, fence: str) -> None:
+    def script(body: dict[str, Any]) -> Answer:
+        if "response_format" in body:
+            return problem(400, "response_format is not supported")
+        answer: Any = completion(None)
+        answer[1]["choices"][0]["message"]["content"] = [{"type": "text", "text": fence.format(verdict(body))}]
+        return 200, answer[1]
+
+    server.script = script
+
+    table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    assert column(table, "judge_status").count("answered") == 3
+
+
+def test_no_account_of_another_provider_is_sent(server: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
+
+    judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
+
+    assert server.calls
+    assert "org-secret" not in str(server.headers)

@@ -24,6 +24,7 @@ class Entry(TypedDict):
     key: 64 hex digits. metric, prompt (its hash), draw: what was asked, for readers; the key covers all of it.
     raw: the last reply's text as it came, None when there was none. verdict, reason: what was parsed from it,
     None when it could not be. problem: why there is no verdict. model: what the server says it ran.
+    asked: in which format, and without which options, since the server does not take all.
     tokens: prompt and completion, as the server counts. latency: seconds, of all attempts. attempts: calls made.
     """
 
@@ -36,6 +37,7 @@ class Entry(TypedDict):
     reason: str | None
     problem: str | None
     model: str | None
+    asked: str | None
     tokens: dict[str, int] | None
     latency: float
     attempts: int
@@ -55,7 +57,7 @@ class Place(NamedTuple):
 class Verdicts:
     """The store of verdicts, with the evidence of the checked-out version laid over it; for one thread.
 
-    Of two entries with one key the evidence's wins, else one with a verdict, else the smaller sha256.
+    Of two entries with one key one with a verdict wins, else the evidence's, else the smaller sha256.
     An entry without a reply cost nothing: it is evidence of the version it was made for, and no part of the
     store, so that another run asks again.
     """
@@ -178,10 +180,11 @@ class Verdicts:
         for key, line, replied in _read_evidence(path):
             place, known = _in_memory(line), self._places.get(key)
             if not replied:
-                self._evidence[key] = place
+                if not known or known.failed:
+                    self._evidence[key] = place
                 continue
             self._evidence.pop(key, None)
-            if known and known.sha256 != place.sha256:
+            if known and known.sha256 != place.sha256 and not (place.failed and not known.failed):
                 self.disagreements += 1
                 self._evidence[key] = place
             if not known or place.sha256 not in self._rivals.get(key, {known.sha256}):

@@ -14,7 +14,9 @@ import numpy as np
 from tasks.metrics.base import Floats, Metric
 from tasks.metrics.pairs import Pairs
 
-FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+LAYOUT = "<data nonce={nonce}>\n{fields}\n</data nonce={nonce}>"
+"""The message about a row, after the prompt."""
 
 
 class Verdict(NamedTuple):
@@ -44,8 +46,8 @@ class JudgeMetric(Metric):
 
     @property
     def prompt_hash(self) -> str:
-        """The sha256 of the prompt, in hex."""
-        return _sha256(self.prompt)
+        """The sha256 of all that a request holds but the row, in hex."""
+        return _sha256(f"{self.prompt}\n{LAYOUT}\n{json.dumps(self.reply_schema)}")
 
     @property
     def reply_schema(self) -> dict[str, Any]:

@@ -10,13 +10,15 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple, Protocol
 
-from tasks.errors import ServerError
+from tasks.errors import ModelError, ServerError
 from tasks.ledger.verdicts import Entry, Verdicts, canonical
-from tasks.metrics.judged import JudgeMetric, Verdict
+from tasks.metrics.judged import LAYOUT, JudgeMetric, Verdict
 from tasks.models.budget import Budget, expected_tokens
 from tasks.models.chat import Chat, Reply
 
 NONCE_LENGTH = 10
+TOO_MANY = "HTTP 429"
+RETRY_SEED = 1_000_003
 FEWEST_FAILURES = 10
 """Calls that fail one after the other before a server counts as down."""
 
@@ -62,7 +64,7 @@ class Request:
     @property
     def message(self) -> str:
         """The part of the request that differs from row to row."""
-        return f"<data nonce={self.nonce}>\n{self.fields}\n</data nonce={self.nonce}>"
+        return LAYOUT.format(nonce=self.nonce, fields=self.fields)
 
 
 def encode_fields(values: Mapping[str, object]) -> str:
@@ -88,7 +90,6 @@ def ask_all(
     chat: Chat,
     ledger: Verdicts,
     budget: Budget,
-    *,
     concurrency: int,
     retries: int,
     progress: Progress,
@@ -106,19 +107,20 @@ def ask_all(
     with ThreadPoolExecutor(concurrency) as pool:
         try:
             while True:
-                waiting |= {
-                    pool.submit(ask, each, chat, budget, retries) for each in islice(todo, concurrency - len(waiting))
-                }
+                for each in islice(todo, concurrency - len(waiting)):
+                    waiting.add(pool.submit(ask, each, chat, budget, retries))
                 if not waiting:
                     return
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 answers = [future.result() for future in done if not future.exception()]
                 ledger.add([answer.entry for answer in answers])
+                waiting -= done
                 progress([answer.entry for answer in answers])
                 for future in done:
                     future.result()
                 outage.learn(answers)
         except BaseException:
+            chat.stop()
             under_way = [future for future in waiting if not future.cancel()]
             ledger.add([future.result().entry for future in under_way if not future.exception()])
             raise
@@ -141,9 +143,12 @@ class _Outage:
         for answer in answers:
             self._failed = self._failed + 1 if answer.down else 0
             if self._failed >= self._most:
+                problem = answer.entry["problem"]
+                limited = "it limits the rate: lower run.judge.concurrency"
                 raise ServerError(
-                    f"the last {self._failed} calls failed ({answer.entry['problem']}): the server is down. "
-                    "What it answered is in the ledger and is not asked again: run again when it is back."
+                    f"the last {self._failed} calls failed ({problem}): "
+                    f"{limited if problem == TOO_MANY else 'the server is down'}. "
+                    "What it answered is in the ledger and is not asked again: run again later."
                 )
 
 
@@ -153,18 +158,21 @@ def ask(request: Request, chat: Chat, budget: Budget, retries: int) -> Answer:
     verdict: Verdict | None = None
     problem: str | None = None
     while not verdict and len(replies) <= retries and (not replies or replies[-1].worth_another):
-        unaffordable = budget.reserve(request.tokens)
-        if unaffordable:
-            problem = problem or unaffordable
+        expected = budget.reserve(request.tokens)
+        if isinstance(expected, str):
+            problem = problem or expected
             break
-        reply = chat.ask(
-            request.metric.prompt,
-            request.message,
-            request.metric.reply_schema,
-            temperature=request.temperature,
-            seed=request.seed + request.draw,
-        )
-        budget.settle(request.tokens, reply.tokens)
+        try:
+            reply = _reply(request, chat, len(replies))
+        except ModelError:
+            budget.refund(expected)
+            if not replies:
+                raise
+            break
+        if reply.billed:
+            budget.settle(expected, reply.tokens)
+        else:
+            budget.refund(expected)
         verdict, problem = _parse(request, reply)
         replies.append(reply)
     counted = [reply.tokens for reply in replies if reply.tokens]
@@ -178,6 +186,7 @@ def ask(request: Request, chat: Chat, budget: Budget, retries: int) -> Answer:
         reason=verdict.reason if verdict else None,
         problem=problem,
         model=next((reply.model for reply in reversed(replies) if reply.model), None),
+        asked=next((reply.support.told for reply in reversed(replies) if reply.support), None),
         tokens={name: sum(each[name] for each in counted) for name in counted[0]} if counted else None,
         latency=round(sum(reply.latency for reply in replies), 3),
         attempts=sum(reply.attempts for reply in replies),
@@ -185,11 +194,24 @@ def ask(request: Request, chat: Chat, budget: Budget, retries: int) -> Answer:
     return Answer(entry, down=bool(replies) and replies[-1].down)
 
 
+def _reply(request: Request, chat: Chat, earlier: int) -> Reply:
+    """A reply, after so many that were no verdict: with another seed each, since the same would bring the same."""
+    return chat.ask(
+        request.metric.prompt,
+        request.message,
+        request.metric.reply_schema,
+        temperature=request.temperature,
+        seed=request.seed + request.draw + RETRY_SEED * earlier,
+    )
+
+
 def _parse(request: Request, reply: Reply) -> tuple[Verdict | None, str | None]:
     """The verdict, or what is wrong with the reply."""
     if reply.text is None or reply.problem:
         return None, reply.problem
     try:
-        return request.metric.parse(reply.text, request.nonce, fenced=reply.fenced), None
+        return request.metric.parse(
+            reply.text, request.nonce, fenced=reply.support is not None and reply.support.format == "text"
+        ), None
     except ValueError as problem:
         return None, str(problem)

@@ -2,16 +2,16 @@
 
 import threading
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from tasks.section import Section
 
-CHARACTERS_A_TOKEN = 4.0
-"""Of English text, about; tokens are estimated before a call, and counted by the server after it."""
+BYTES_A_TOKEN = 4.0
+"""Of UTF-8, about; tokens are estimated before a call, and counted by the server after it."""
 REPLY_TOKENS = 80
-"""What a verdict with its reason takes, about."""
+"""What a verdict with its reason takes, about; what a model thinks before it comes on top."""
 MILLION = 1_000_000
 
 
@@ -35,38 +35,51 @@ class Limits(Section):
 
 
 class Budget:
-    """What is left of the limits; shared by threads. A call that failed and is made again counts once."""
+    """What is left of the limits; shared by threads.
+
+    A call that was surely not billed does not count. A reply is expected to be as long as the longest so far.
+    """
 
     def __init__(self, limits: Limits, price: Price | None) -> None:
         self._limits, self._price = limits, price
         self._lock = threading.Lock()
         self.calls, self.prompt, self.completion = 0, 0.0, 0.0
+        self._longest = REPLY_TOKENS
 
-    def reserve(self, prompt: float) -> str | None:
-        """Take an expected call off the budget; why there is none, if it does not fit.
+    def reserve(self, prompt: float) -> "Expected | str":
+        """Take an expected call off the budget, or say why there is none: it does not fit.
 
         prompt: expected tokens of the request.
         """
         with self._lock:
+            call = Expected(prompt, self._longest)
             expected = {
                 "max_calls": self.calls + 1,
-                "max_tokens": self.prompt + prompt + self.completion + REPLY_TOKENS,
-                "max_cost": self._cost(self.prompt + prompt, self.completion + REPLY_TOKENS),
+                "max_tokens": self.prompt + prompt + self.completion + call.completion,
+                "max_cost": self._cost(self.prompt + prompt, self.completion + call.completion),
             }
             for name, limit in self._limits.model_dump().items():
                 if limit is not None and expected[name] > limit:
                     return f"not asked: run.judge.budget.{name} ({limit:g}) is used up"
             self.calls += 1
-            self.prompt += prompt
-            self.completion += REPLY_TOKENS
-        return None
+            self.prompt += call.prompt
+            self.completion += call.completion
+        return call
 
-    def settle(self, prompt: float, used: Mapping[str, int] | None) -> None:
-        """Put what was used in the place of what was expected; nothing, if there was no reply."""
+    def settle(self, call: "Expected", used: Mapping[str, int] | None) -> None:
+        """Put what the server counted in the place of what was expected, if it did."""
+        if used is not None:
+            with self._lock:
+                self.prompt += used["prompt"] - call.prompt
+                self.completion += used["completion"] - call.completion
+                self._longest = max(self._longest, used["completion"])
+
+    def refund(self, call: "Expected") -> None:
+        """Give back what was expected of a call that was not billed."""
         with self._lock:
-            self.calls -= used is None
-            self.prompt += (used["prompt"] if used else 0) - prompt
-            self.completion += (used["completion"] if used else 0) - REPLY_TOKENS
+            self.calls -= 1
+            self.prompt -= call.prompt
+            self.completion -= call.completion
 
     @property
     def cost(self) -> float | None:
@@ -77,10 +90,17 @@ class Budget:
         return self._price.of(prompt, completion) if self._price else 0.0
 
 
+class Expected(NamedTuple):
+    """Tokens of a request and its reply, about."""
+
+    prompt: float
+    completion: float
+
+
 def expected_tokens(*texts: str) -> float:
     """Tokens of texts, about.
 
     >>> expected_tokens("What is the capital of France?")
     7.5
     """
-    return sum(map(len, texts)) / CHARACTERS_A_TOKEN
+    return sum(len(text.encode()) for text in texts) / BYTES_A_TOKEN

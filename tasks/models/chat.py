@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from tasks.errors import ModelError, ServerError
 from tasks.models.pace import Pace
-from tasks.models.support import Memory, Support
+from tasks.models.support import Memory, Support, is_about_format
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,17 +20,20 @@ if TYPE_CHECKING:
 
 SHOWN = 300
 """Characters of a server's message that an error shows."""
-REFUSAL, CONTENT_FILTER = "refusal", "content filter"
+REFUSAL, CONTENT_FILTER, CUT_OFF = "refusal", "content filter", "the reply was cut off"
+NO_COMPLETION = "the server's answer is no completion"
 CONNECT = 10.0
 """Seconds that a connection may take."""
+ACCOUNT = ("OpenAI-Organization", "OpenAI-Project")
+"""Headers that the client fills from the environment; they concern no other provider."""
 OVERLOADED = frozenset({429, 503})
 PASSING = frozenset({408, 409, 429})
 UNAUTHORISED = frozenset({401, 403})
 REFUSED = frozenset({400, 422})
 PAYMENT_REQUIRED, NOT_FOUND, SERVER_ERRORS = 402, 404, 500
 """Statuses of HTTP; from the last one on, the server is to blame."""
-REFUSALS = 3
-"""So many first rows refused: it is the server that refuses."""
+FAILURES = 3
+"""So many rows refused or lost before the first reply ever: it is not the rows."""
 SHORTEST_KEY = 8
 """A shorter "key" (of a local server) is no secret, and replacing it would change replies."""
 _STARTED = "goldmeter.started"
@@ -40,8 +43,8 @@ class Reply(NamedTuple):
     """What came back: the text, or why there is none.
 
     text: None when there was no reply. problem: why it can't be a verdict, such as a refusal or a timeout.
-    fenced: whether the server could not be asked for JSON. latency: seconds. attempts: calls made.
-    down: whether the server, and not the request, is the reason.
+    support: what was asked for, None where nothing came back. latency: seconds. attempts: calls made.
+    down: whether the server, and not the request, is the reason. billed: whether it may have cost something.
     """
 
     text: str | None
@@ -50,13 +53,15 @@ class Reply(NamedTuple):
     tokens: dict[str, int] | None
     latency: float
     attempts: int
-    fenced: bool
+    support: Support | None
     down: bool = False
+    billed: bool = True
 
     @property
     def worth_another(self) -> bool:
-        """Whether asking again may bring a verdict: not after silence, which was retried, nor after a refusal."""
-        return self.text is not None and self.problem not in {REFUSAL, CONTENT_FILTER}
+        """Whether asking again may bring a verdict: not after silence, nor for an equal reply."""
+        garbled = self.text is not None or (self.problem or "").startswith(NO_COMPLETION)
+        return garbled and self.problem not in {REFUSAL, CONTENT_FILTER, CUT_OFF}
 
 
 @dataclass(frozen=True)
@@ -94,10 +99,11 @@ class Chat:
         self._pace, self._memory = pace, memory
         self._lock = threading.Lock()
         self._server = f"{endpoint.base_url} {endpoint.model}"
-        self._support = memory.recall(self._server) or Support()
-        self._settled = False
+        remembered = memory.recall(self._server)
+        self._support, self._settled = remembered or Support(), remembered is not None
+        self._suspected: Support | None = None
         self._fatal: ModelError | None = None
-        self._refusals = 0
+        self._failures = 0
 
     def __enter__(self) -> Self:
         return self
@@ -112,14 +118,20 @@ class Chat:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         try:
             with self._pace.turn():
+                if self._fatal:
+                    raise self._fatal
                 return self._first(messages, schema, options) or self._call(messages, schema, options, self._support)
         except _RefusedError as problem:
-            return self._nothing(str(problem), 0.0, 1)
+            return _nothing(str(problem), billed=False)
         except _UnreachableError as problem:
-            return self._nothing(str(problem), 0.0, 1, down=True)
+            return _nothing(str(problem), down=True, billed=False)
         except ModelError as error:
-            self._fatal = error
+            self._fatal = self._fatal or error
             raise
+
+    def stop(self) -> None:
+        """Make no further call: whoever asks gets ModelError."""
+        self._fatal = self._fatal or ModelError("stopped")
 
     def _first(
         self, messages: list[dict[str, str]], schema: Mapping[str, Any], options: dict[str, Any]
@@ -133,28 +145,41 @@ class Chat:
             return None if self._settled else self._negotiate(messages, schema, options)
 
     def _negotiate(self, messages: list[dict[str, str]], schema: Mapping[str, Any], options: dict[str, Any]) -> Reply:
-        """Ask for less and less; a request that is refused whatever it asks for is that row's fault, not the first."""
+        """Ask for less and less; what is refused or lost whatever it asks for is that row's fault, unless all are."""
         support: Support | None = self._support
+        named = True
         while support:
             try:
                 reply = self._call(messages, schema, options, support)
             except _UnreachableError as problem:
                 raise ServerError(f"{self._endpoint.base_url}: {problem}. Check base_url, and the network.") from None
             except _RefusedError as problem:
-                refusal, support = problem, support.less(str(problem))
+                refusal, support, named = problem, support.less(str(problem)), named and is_about_format(str(problem))
             else:
-                if reply.tokens is not None:
-                    self._settled, self._support = True, support
-                    self._memory.keep(self._server, support)
+                if reply.text is not None:
+                    self._settle(support, surely=named)
+                elif reply.down:
+                    self._count_failure(ServerError(f"{self._endpoint.base_url}: {reply.problem}. Check base_url."))
                 return reply
-        self._support = Support()
-        self._refusals += 1
-        if self._refusals >= REFUSALS:
-            raise ModelError(
+        self._count_failure(
+            ModelError(
                 f"{self._endpoint.base_url}: the server refuses the request for model "
                 f"{self._endpoint.model!r}: {refusal}"
             )
+        )
         raise refusal
+
+    def _settle(self, support: Support, *, surely: bool) -> None:
+        """Ask so from now on, if the server said why, or if two rows in a row came to it."""
+        if surely or support == self._suspected:
+            self._settled, self._support = True, support
+            self._memory.keep(self._server, support)
+        self._suspected = support
+
+    def _count_failure(self, error: ModelError) -> None:
+        self._failures += 1
+        if self._failures >= FAILURES:
+            raise error
 
     def _call(
         self, messages: list[dict[str, str]], schema: Mapping[str, Any], options: Mapping[str, Any], support: Support
@@ -172,14 +197,14 @@ class Chat:
         except openai.APIStatusError as error:
             return self._rejected(error, start)
         except openai.APITimeoutError:
-            return self._nothing("timeout", start, self._endpoint.retries + 1, down=True)
+            return _nothing("timeout", start, self._endpoint.retries + 1, down=True)
         except openai.APIConnectionError as error:
             if type(error.__cause__).__name__ == "ConnectError":
                 raise _UnreachableError("no connection") from None
-            return self._nothing("connection lost", start, self._endpoint.retries + 1, down=True)
+            return _nothing("connection lost", start, self._endpoint.retries + 1, down=True)
         self._pace.answered()
         retries = int(response.request.headers.get("x-stainless-retry-count", 0))
-        return self._reply(response.text, start, retries + 1, fenced=support.format == "text")
+        return self._reply(response.text, start, retries + 1, support)
 
     def _rejected(self, error: "APIStatusError", start: float) -> Reply:
         """What an error of the server means for the row; raises what it means for all rows."""
@@ -194,26 +219,30 @@ class Chat:
         if status == PAYMENT_REQUIRED or error.code == "insufficient_quota":
             raise ModelError(f"{url}: the account has no money left for calls.") from None
         if error.code == "content_filter":
-            return self._nothing(CONTENT_FILTER, start, 1)
+            return _nothing(CONTENT_FILTER, start)
         if status in REFUSED:
-            said = self._clean(error.message).removeprefix(f"Error code: {status} - ")
+            said = printable(self._clean(error.message)).removeprefix(f"Error code: {status} - ")
             raise _RefusedError(f"HTTP {status}: {said[:SHOWN]}") from None
         down = status in PASSING or status >= SERVER_ERRORS
-        return self._nothing(f"HTTP {status}", start, self._endpoint.retries * down + 1, down=down)
+        attempts = self._endpoint.retries + 1 if down else 1
+        return _nothing(f"HTTP {status}", start, attempts, down=down, billed=False)
 
     @cached_property
     def _client(self) -> "OpenAI":
         import httpx2
-        from openai import DefaultHttpxClient, OpenAI
+        from openai import DefaultHttpxClient, Omit, OpenAI
 
         endpoint = self._endpoint
         timeout = httpx2.Timeout(endpoint.timeout, connect=min(CONNECT, endpoint.timeout))
+        others: Any = dict.fromkeys(ACCOUNT, Omit())
+        headers = None if server_class(endpoint.base_url) == "openai" else others
         hooks: Any = {"request": [_begin], "response": [self._watch]}
         return OpenAI(
             api_key=self._key or "none",
             base_url=endpoint.base_url,
             timeout=timeout,
             max_retries=endpoint.retries,
+            default_headers=headers,
             http_client=DefaultHttpxClient(event_hooks=hooks),
         )
 
@@ -226,23 +255,20 @@ class Chat:
         if response.status_code in OVERLOADED:
             self._pace.overloaded(started)
 
-    def _reply(self, body: str, start: float, attempts: int, *, fenced: bool) -> Reply:
+    def _reply(self, body: str, start: float, attempts: int, support: Support) -> Reply:
         """The reply in a response's body."""
-        latency = _since(start)
+        body = self._clean(body)
         try:
             completion = json.loads(body)
             choice = completion["choices"][0]
             refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
-            model, usage = completion.get("model"), completion.get("usage") or {}
-            tokens = {name: int(usage.get(f"{name}_tokens") or 0) for name in ("prompt", "completion")}
+            model, finish = completion.get("model"), choice.get("finish_reason")
+            text = str(refusal or _text(content))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-            return self._nothing("the server's answer is no completion", start, attempts)
-        problem = REFUSAL if refusal else _cut_off(choice.get("finish_reason"))
-        text = self._clean(str(refusal or content or ""))
-        return Reply(text, problem, model if isinstance(model, str) else None, tokens, latency, attempts, fenced)
-
-    def _nothing(self, problem: str, start: float, attempts: int, *, down: bool = False) -> Reply:
-        return Reply(None, problem, None, None, _since(start) if start else 0.0, attempts, fenced=False, down=down)
+            return _nothing(f"{NO_COMPLETION}: {printable(body[:SHOWN])}", start, attempts, down=True)
+        problem = REFUSAL if refusal else _cut_off(finish)
+        served = printable(model) if isinstance(model, str) else None
+        return Reply(text, problem, served, _usage(completion.get("usage")), _since(start), attempts, support)
 
     def _unauthorised(self, status: int) -> ModelError:
         variable = self._endpoint.api_key_env
@@ -257,6 +283,33 @@ class Chat:
     def _clean(self, text: str) -> str:
         """What the server wrote, without our key."""
         return text.replace(self._key, "[key]") if self._key and len(self._key) >= SHORTEST_KEY else text
+
+
+def _nothing(
+    problem: str, start: float | None = None, attempts: int = 1, *, down: bool = False, billed: bool = True
+) -> Reply:
+    latency = 0.0 if start is None else _since(start)
+    return Reply(None, problem, None, None, latency, attempts, None, down=down, billed=billed)
+
+
+def _text(content: object) -> str:
+    """A message's content: text, or parts of which some are text."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part.get("type") == "text")
+    return str(content or "")
+
+
+def _usage(usage: object) -> dict[str, int] | None:
+    """Tokens as the server counts them; None where it does not, or where they are no counts."""
+    if not isinstance(usage, dict):
+        return None
+    counts: dict[str, Any] = {name: usage.get(f"{name}_tokens") for name in ("prompt", "completion")}
+    return counts if all(type(each) is int and each >= 0 for each in counts.values()) else None
+
+
+def printable(text: str) -> str:
+    """The text without what UTF-8 can't write."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def server_class(base_url: str) -> str:
@@ -289,7 +342,7 @@ def _format(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cut_off(finish: object) -> str | None:
-    known = {"length": "the reply was cut off", "content_filter": CONTENT_FILTER}
+    known = {"length": CUT_OFF, "content_filter": CONTENT_FILTER}
     return known.get(finish) if isinstance(finish, str) else None
 
 

@@ -11,8 +11,9 @@ def set_linears(network: nn.Module, dtype: torch.dtype) -> None:
     """Let every linear layer of an fp32 network multiply at a precision, and all else be done in fp32.
 
     On a CPU the weights are laid out for it once, where torch's build and the processor can: same weights, same
-    precision, other order of summation. What is more, a row of the product is then the same to the last bit whatever
-    the other rows. Layers of classes of their own stay as they are.
+    precision, other order of summation. What is more, in fp32 a row of the product is then the same to the last bit
+    whatever the other rows; in bf16 some processors (AMX) round otherwise for other numbers of rows. Layers of classes
+    of their own stay as they are.
     """
     fast = dtype in packable()
     for layer in network.modules():

@@ -1,6 +1,7 @@
 """What a server supports, found out with the first call and remembered beside the ledger."""
 
 import json
+import re
 import secrets
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -19,13 +20,32 @@ class Support:
     format: str = FORMATS[0]
     dropped: tuple[str, ...] = ()
 
+    @property
+    def told(self) -> str:
+        """In a word, for signatures and readers of the ledger."""
+        return " without ".join([self.format, *self.dropped])
+
     def less(self, message: str) -> Self | None:
         """What to ask for after the server refused with this message; None when there is no less."""
-        named = next((name for name in OPTIONAL if name in message and name not in self.dropped), None)
+        named = next((name for name in OPTIONAL if _names(message, name) and name not in self.dropped), None)
         if named:
             return type(self)(self.format, (*self.dropped, named))
         weaker = FORMATS[FORMATS.index(self.format) + 1 :]
         return type(self)(weaker[0], self.dropped) if weaker else None
+
+
+def is_about_format(message: str) -> bool:
+    """Whether a refusal names what was asked for, and not the row."""
+    return any(_names(message, name) for name in (*OPTIONAL, *FORMATS[:2], "response_format"))
+
+
+def _names(message: str, name: str) -> bool:
+    """Whether a refusal is about a field of the request, not about a text in which the word stands."""
+    quoted = re.search(rf"""['"`]{name}['"`]""", message)
+    return bool(quoted or (re.search(rf"\b{name}\b", message) and _UNSUPPORTED.search(message)))
+
+
+_UNSUPPORTED = re.compile(r"unsupported|not? support|unknown|unrecogni|not (?:permitted|allowed)|extra", re.IGNORECASE)
 
 
 class Memory:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks.models.budget import REPLY_TOKENS, Budget, Limits, Price
+from tasks.models.budget import REPLY_TOKENS, Budget, Expected, Limits, Price
 
 PRICE = Price(input=1.0, output=10.0)
 
@@ -26,16 +26,15 @@ def test_a_call_that_does_not_fit_is_not_made(given, calls):
 
     refused = [budget.reserve(100) for _ in range(6)]
 
-    assert refused[:calls] == [None] * calls
+    assert all(isinstance(call, Expected) for call in refused[:calls])
     assert all("run.judge.budget." in reason for reason in refused[calls:])
 
 
-def test_a_call_without_a_reply_costs_nothing():
+def test_a_call_that_is_refunded_costs_nothing():
     budget = Budget(limits(max_calls=1, max_tokens=1000), PRICE)
 
     for _ in range(5):
-        assert budget.reserve(100) is None
-        budget.settle(100, None)
+        budget.refund(budget.reserve(100))
 
     assert (budget.calls, budget.prompt, budget.completion, budget.cost) == (0, 0, 0, 0)
 
@@ -43,10 +42,27 @@ def test_a_call_without_a_reply_costs_nothing():
 def test_what_the_server_counts_replaces_what_was_expected():
     budget = Budget(limits(), PRICE)
 
-    budget.reserve(100)
-    budget.settle(100, {"prompt": 1_000_000, "completion": 100_000})
+    budget.settle(budget.reserve(100), {"prompt": 1_000_000, "completion": 100_000})
 
     assert budget.cost == pytest.approx(2.0)
+
+
+def test_a_reply_is_expected_to_be_as_long_as_the_longest_so_far():
+    budget = Budget(limits(max_tokens=10_000), PRICE)
+
+    budget.settle(budget.reserve(100), {"prompt": 100, "completion": 4_000})
+
+    assert budget.reserve(100) == Expected(100, 4_000)
+    assert "max_tokens" in budget.reserve(100)
+
+
+def test_what_the_server_does_not_count_stays_as_expected():
+    budget = Budget(limits(max_tokens=2 * (100 + REPLY_TOKENS)), PRICE)
+
+    for _ in range(2):
+        budget.settle(budget.reserve(100), None)
+
+    assert "max_tokens" in budget.reserve(100)
 
 
 def test_without_a_price_there_is_no_cost():

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 ARTICLE, STOP, HEDGE, BELIEF, CERTAIN, NEGATION, OR, CONTRAST, KNOW, APOLOGY, MODAL, SELF, BE, AND, OF = (
     1 << bit for bit in range(15)
 )
-EXCLUSION, EITHER, MONTH, CAPITAL, UPPER, KNOWN, NUMBER = (1 << bit for bit in range(15, 22))
+EXCLUSION, EITHER, CHOICE, CAPITAL, UPPER, KNOWN, NUMBER = (1 << bit for bit in range(15, 22))
 END, COMMA, SLASH, CLAUSE, BRACKET = (1 << bit for bit in range(22, 27))
-ONLY, ASIDE = 1 << 27, 1 << 28
+ONLY, ASIDE, DOUBT, RELATIVE = (1 << bit for bit in range(27, 31))
 """END to BRACKET: what stands between a word and the one before it."""
 
 _CLASSES: Mapping[int, str] = {
@@ -18,30 +18,38 @@ _CLASSES: Mapping[int, str] = {
     "those through to too under until up very was we were what when where which while who whom whose why will with "
     "would you your called named known",
     HEDGE: "might maybe perhaps possibly probably presumably unsure uncertain supposedly conceivably arguably "
-    "apparently seemingly unclear unconfirmed doubtful guessing potentially likely",
-    BELIEF: "think believe guess assume suspect suppose reckon imagine feel hunch recollection presume",
-    CERTAIN: "sure certain confident positive definite definitive",
+    "apparently seemingly unclear unconfirmed doubtful guess guessing hunch potentially likely toss torn",
+    BELIEF: "think believe guess assume suspect suppose reckon imagine feel hunch presume bet wager",
+    CERTAIN: "sure certain certainty confident positive definite definitive",
     NEGATION: "not no never neither nor none nobody nothing cannot without false incorrect wrong untrue isn't wasn't "
     "aren't weren't don't doesn't didn't can't couldn't won't wouldn't hasn't haven't hadn't shouldn't isnt wasnt "
     "dont doesnt didnt cant couldnt wont",
-    OR: "or",
+    OR: "or alternatively",
     CONTRAST: "but however though although instead rather yet whereas while",
     EXCLUSION: "except excluding unlike besides",
     KNOW: "know known knowledge information answer find found determine provide provided provides tell identify recall "
     "remember access mentioned mention specified specify available clear enough data details context record records "
-    "say comment disclosed announced help able have",
+    "idea clue say comment disclosed announced help able have",
     APOLOGY: "sorry unfortunately unable apologize apologise apologies decline unknown",
-    MODAL: "could may",
+    MODAL: "could may must seem seems seemed appear appears appeared",
     SELF: "i i'm my we our im i'd me best",
     BE: "be is was are were been being have by",
     AND: "and",
     OF: "of than to",
-    ASIDE: "than beating beat before after followed following followed unlike whereas while like against versus "
-    "besides friend alongside compared near with from ahead over defeating succeeding succeeded preceding preceded",
+    ASIDE: "than beating beat before after followed following unlike whereas while like against versus besides friend "
+    "opposed contrary contrast distinct different confused alongside compared near with from ahead over defeating "
+    "succeeding succeeded preceding preceded",
     ONLY: "only just merely simply",
-    EITHER: "either whether alternatively",
-    MONTH: "january february march april may june july august september october november december",
+    EITHER: "either whether",
+    CHOICE: "one these those them",
+    DOUBT: "mistaken wrong memory mixing mix confusing confuse confused remember recall recollection misremember "
+    "misremembering quote swear rely vaguely far doubt doubts correct confidence",
+    RELATIVE: "who whom whose which where when while whereas because since after before than though although until",
 }
+
+MONTHS = tuple(
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
 
 FLAGS: Mapping[str, int] = {
     word: sum(flag for flag, words in _CLASSES.items() if word in words.split())
@@ -73,7 +81,7 @@ SPELLINGS: Mapping[str, str] = {
     "mt": "mount",
     "jr": "junior",
     "sr": "senior",
-    **{month[:3]: month for month in _CLASSES[MONTH].split() if month not in {"march", "may"}},
+    **{month[:3]: month for month in MONTHS if month not in {"march", "may"}},
     "sept": "september",
 }
 """Signs and short forms → what they stand for."""

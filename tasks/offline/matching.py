@@ -149,6 +149,55 @@ def initials(
 
 
 @compiled
+def abbreviated(
+    types: Ids, flags: Ids, stems: Ids, codes: Codes, offsets: Integers, text: Integers, reference: Integers
+) -> tuple[int, int]:
+    """Words of the text that are the reference's, the first ones shortened or spelt out; or -1, -1."""
+    for end in range(text[0] + 2, text[1] + 1):
+        same = 0
+        while (
+            same < min(end - text[0], reference[1] - reference[0]) - 1
+            and stems[types[end - 1 - same]] == stems[types[reference[1] - 1 - same]]
+        ):
+            same += 1
+        if same == 0:
+            continue
+        short, rest = end - 1 - same, reference[1] - same
+        if rest - reference[0] == 1 and _prefix(types, codes, offsets, short, reference[0]):
+            return short, end
+        if _initialled(types, flags, codes, offsets, short, reference[0], rest):
+            return short, end
+        if rest - reference[0] == 1:
+            for begin in range(max(text[0], short - 3), short + 1):
+                if _initialled(types, flags, codes, offsets, reference[0], begin, short + 1):
+                    return begin, end
+    return -1, -1
+
+
+@compiled
+def _prefix(types: Ids, codes: Codes, offsets: Integers, i: int, j: int) -> bool:
+    """Whether one of the words begins with the other, of three letters at least."""
+    a = codes[offsets[types[i]] : offsets[types[i] + 1]]
+    b = codes[offsets[types[j]] : offsets[types[j] + 1]]
+    size = min(len(a), len(b))
+    if size < 3:  # noqa: PLR2004
+        return False
+    return bool((a[:size] == b[:size]).all())
+
+
+@compiled
+def _initialled(types: Ids, flags: Ids, codes: Codes, offsets: Integers, short: int, first: int, last: int) -> bool:
+    """Whether the word at `short` is made of the initials of the words from first to last, or of the first ones."""
+    letters = codes[offsets[types[short]] : offsets[types[short] + 1]]
+    if not 1 <= len(letters) <= last - first or not flags[short] & (UPPER if len(letters) > 1 else CAPITAL):
+        return False
+    for k in range(len(letters)):
+        if flags[first + k] & NUMBER or codes[offsets[types[first + k]]] != letters[k]:
+            return False
+    return True
+
+
+@compiled
 def _spelt(
     types: Ids, flags: Ids, codes: Codes, offsets: Integers, begin: int, end: int, short: int, wanted: int
 ) -> int:

@@ -30,6 +30,7 @@ RIGHT = (
     Reason("the answer is the accepted answer {reference}", columns.EQUAL),
     Reason("the accepted answer {reference} stands in the answer", columns.EXACT),
     Reason("{match} and the accepted answer {reference}: one is the initials of the other", columns.INITIALS),
+    Reason("{match} is short for the accepted answer {reference}, or the other way round", columns.ABBREVIATED),
     Reason("every word of the accepted answer {reference} occurs", columns.RECALL, above=WHOLE),
     Reason("the accepted answer {reference} occurs, but for a typing error", columns.MISSPELT),
     Reason("{match} stands for the accepted answer {reference}", columns.RUN),

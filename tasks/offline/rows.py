@@ -10,7 +10,7 @@ from tasks.offline.columns import CLUES, FEATURES
 from tasks.offline.compiling import compiled
 from tasks.offline.context import describe
 from tasks.offline.lexicon import AND, COMMA, END, NUMBER, STOP
-from tasks.offline.matching import closest, find, hashed, initials, longest_run
+from tasks.offline.matching import abbreviated, closest, find, hashed, initials, longest_run
 
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
@@ -72,12 +72,14 @@ def described(
         question, text = offsets[rows[i, 0] : rows[i, 0] + 2], offsets[rows[i, 1] : rows[i, 1] + 2]
         _mark(types, stems, question, i, seen.question)
         _mark(types, stems, text, i, seen.text)
-        row, best = features[i], -1.0
+        row, best, whole = features[i], -1.0, np.zeros(text[1] - text[0], np.bool_)
         for k in range(firsts[i], firsts[i + 1]):
             reference = offsets[references[k] : references[k] + 2]
             _mark(types, stems, reference, i, seen.references)
             trial[:] = 0
             begin, end, number = _compare(types, flags, values, forms, text, reference, seen, i, trial)
+            if trial[columns.EXACT]:
+                whole[begin - text[0] : end - text[0]] = True
             if _fit(trial) > best:
                 clues[i, columns.NUMBER_CLUE] = number
                 best, chosen[i], spans[i, 0], spans[i, 1] = _fit(trial), k - firsts[i], begin, end
@@ -86,7 +88,7 @@ def described(
         own = asked | (seen.references[stems[types[text[0] : text[1]]]] == i)
         _count(types, flags, stems, text, seen, i, row)
         _place(flags, text, spans[i, 0], row)
-        describe(flags, text, asked, own, (spans[i, 0], spans[i, 1]), row, clues[i])
+        describe(flags, text, asked, own, whole, (spans[i, 0], spans[i, 1]), row, clues[i])
     return features, chosen, spans, clues
 
 
@@ -133,7 +135,7 @@ def _compare(
     if begin >= 0:
         row[columns.RUN] = 1
         row[columns.RECALL] = row[columns.SOFT_RECALL] = row[columns.NEW_RECALL] = 1
-        row[columns.FIRST_WORD] = row[columns.LAST_WORD] = row[columns.NUMBER_RECALL] = 1
+        row[columns.FIRST_WORD] = row[columns.LAST_WORD] = row[columns.NUMBER_RECALL] = row[columns.PARTS] = 1
         row[columns.NUMBER_CONFLICT] = row[columns.NUMBER_GAP] = row[columns.YEAR_GAP] = 0
         row[columns.MISSPELT] = row[columns.OTHER_WORD] = 0
         at = end
@@ -142,8 +144,12 @@ def _compare(
             at = find(types, forms.hashes, forms.powers, forms.lengths, text, reference, at)[1]
         return begin, end, -1
     begin, end = initials(types, flags, forms.codes, forms.letters, text, reference)
+    short = begin < 0
+    if short:
+        begin, end = abbreviated(types, flags, forms.stems, forms.codes, forms.letters, text, reference)
     if begin >= 0:
-        row[columns.INITIALS] = row[columns.SOFT_RECALL] = row[columns.NEW_RECALL] = 1
+        row[columns.ABBREVIATED if short else columns.INITIALS] = 1
+        row[columns.SOFT_RECALL] = row[columns.NEW_RECALL] = 1
         row[columns.FIRST_WORD] = row[columns.LAST_WORD] = 1
         for each in types[begin:end]:
             seen.references[forms.stems[each]] = i
@@ -159,9 +165,13 @@ def _recall(
 ) -> int:
     """Write the shares of the reference's words that the text has; where one stands misspelt, or -1."""
     total = found = soft = new = new_found = 0.0
-    first, last, place = -1.0, -1.0, -1
+    first, last, place, joined = -1.0, -1.0, -1, False
+    parts, part, parts_found = 0, -1.0, 0.0
     for j in range(reference[0], reference[1]):
-        row[columns.REFERENCE_LIST] += bool(j > reference[0] and flags[j] & (AND | COMMA))
+        if j > reference[0] and flags[j] & (AND | COMMA):
+            row[columns.REFERENCE_LIST] += 1
+            parts, parts_found, part = parts + (part >= 0), parts_found + max(part, 0.0), -1.0
+        joined |= bool(flags[j] & AND)
         known = forms.stems[types[j]]
         weight = SMALL_WORD if flags[j] & STOP and not flags[j] & NUMBER else 1.0
         level = 1.0 if seen.text[known] == i else 0.0
@@ -176,7 +186,8 @@ def _recall(
         if seen.question[known] != i:
             new, new_found = new + weight, new_found + weight * near
         if weight == 1:
-            first, last = near if first < 0 else first, near
+            first, last, part = near if first < 0 else first, near, max(part, near)
+    row[columns.PARTS] = (parts_found + max(part, 0.0)) / (parts + 1) if joined and part >= 0 else 1.0
     row[columns.RECALL] = found / max(total, SMALL_WORD)
     row[columns.SOFT_RECALL] = soft / max(total, SMALL_WORD)
     row[columns.NEW_RECALL] = new_found / new if new >= 1 else row[columns.SOFT_RECALL]
@@ -210,7 +221,8 @@ def _numbers(
             found += 1
             continue
         for k in range(text[0], text[1]):
-            if flags[k] & NUMBER and seen.question[stems[types[k]]] != i:
+            known = stems[types[k]]
+            if flags[k] & NUMBER and seen.question[known] != i and seen.references[known] != i:
                 others += 1
                 size = max(abs(values[j]), abs(values[k]))
                 far = abs(values[j] - values[k]) / size if size > 0 else 0.0

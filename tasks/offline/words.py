@@ -16,7 +16,7 @@ from tasks.offline.lexicon import (
     FLAGS,
     KNOWN,
     MODAL,
-    MONTH,
+    MONTHS,
     NO_NUMBER,
     NUMBER_WORDS,
     SEPARATORS,
@@ -31,8 +31,13 @@ LONGEST = 20_000
 _NUMBER = r"(?:(?<![^\s(])[-−])?\d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th|s)?"
 _REST = r"[.!?\n。！？,、/;:()\[\]&%]"
 _ASCII = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|[A-Za-z]+(?:'[A-Za-z]+)*|{_NUMBER}|{_REST}")
+_DATE = re.compile(
+    r"(?<![\w./-])(?:(?P<y>[12]\d{3})-(?P<m>\d\d)-(?P<d>\d\d)|(\d{1,2})([./-])(\d{1,2})\5([12]\d{3}))(?![\w/-]|\.\d)",
+    re.ASCII,
+)
 _LETTER = r"(?:[^\W\d_]|[\u064b-\u065f\u0900-\u0eff])"
 _UNICODE = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|{_LETTER}+(?:'{_LETTER}+)*|{_NUMBER}|{_REST}")
+_MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _QUOTES = str.maketrans("’‘ʼ＇‐‑–—", "''''----")
@@ -91,7 +96,7 @@ def split(text: str) -> Sequence[str]:
     >>> split("J. K. Rowling's 1,000th, isn't it?")
     ['J. K.', "Rowling's", '1,000th', ',', "isn't", 'it', '?']
     """
-    text = text[:LONGEST].strip()
+    text = _DATE.sub(_in_words, text[:LONGEST]).strip()
     if not any(map(str.isalnum, text)):
         return [f" {text}"] if text else []  # with a blank: it separates nothing
     if text.isascii():
@@ -99,6 +104,20 @@ def split(text: str) -> Sequence[str]:
     text = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_QUOTES)))
     text = unicodedata.normalize("NFKC", text)[: 2 * LONGEST]
     return _UNICODE.findall(_CJK.sub(r" \g<0> ", text))
+
+
+def _in_words(date: re.Match[str]) -> str:
+    """A date in figures as "14 July 1789", unless it is not clear which figure is the day."""
+    year, month, day, first, sign, second, last = date.groups()
+    if year is None:
+        year, day, month = last, first, second
+        if sign != ".":
+            if int(day) <= _MONTHS_A_YEAR and int(month) <= _MONTHS_A_YEAR:
+                return date[0]
+            day, month = (day, month) if int(day) > int(month) else (month, day)
+    if not (1 <= int(month) <= _MONTHS_A_YEAR and 1 <= int(day) <= _DAYS_A_MONTH):
+        return date[0]
+    return f"{int(day)} {MONTHS[int(month) - 1]} {year}"
 
 
 def fold(word: str) -> str:
@@ -140,8 +159,6 @@ def _flags(word: str, form: str, known: frozenset[str]) -> int:
     flags = FLAGS.get(form, 0)
     if word == "May":
         flags &= ~(MODAL | STOP)
-    elif form in {"may", "march"}:
-        flags &= ~MONTH
     upper = word.isupper() and (len(form) > 1 or form == "a") and word not in {"AN", "THE"}  # "vitamin A"
     return (
         flags | CAPITAL * word[0].isupper() | UPPER * upper | KNOWN * (form in known or form.removesuffix("s") in known)

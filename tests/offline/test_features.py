@@ -36,6 +36,19 @@ TEXT = st.text() | st.lists(
         ("no yaks climb", "NYC", "initials", 0),
         ("NBA", "New York City", "initials", 0),
         ("Albert Einstien", "Albert Einstein", "misspelt", 1),
+        ("F. L. Wright", "Frank Lloyd Wright", "abbreviated", 1),
+        ("Frank Lloyd Wright", "F. L. Wright", "abbreviated", 1),
+        ("David Herbert Lawrence", "D. H. Lawrence", "abbreviated", 1),
+        ("Ben Franklin", "Benjamin Franklin", "abbreviated", 1),
+        ("B. L. Wright", "Frank Lloyd Wright", "abbreviated", 0),
+        ("Al Franklin", "Benjamin Franklin", "abbreviated", 0),
+        ("brown and white", "black, brown and white", "parts", 2 / 3),
+        ("white, black and brown", "black, brown and white", "parts", 1),
+        ("Paris", "Paris, France", "parts", 1),
+        ("20.07.1969", "20 July 1969", "exact", 1),
+        ("1969-07-20", "July 20, 1969", "recall", 1),
+        ("7/20/1969", "20 July 1969", "exact", 1),
+        ("7/6/1969", "7 June 1969", "exact", 0),
         ("Australia", "Austria", "other_word", 1),
         ("Australia", "Austria", "misspelt", 0),
         ("in 1921", "1912", "number_conflict", 1),
@@ -49,11 +62,23 @@ TEXT = st.text() | st.lists(
         ("I'm not sure. It is Paris.", "Paris", "hedge_near", 0),
         ("I'm not sure. It is Paris.", "Paris", "hedges", 1),
         ("Paris in May", "Paris", "hedges", 0),
+        ("I'm not sure. It is Paris.", "Paris", "doubts", 1),
+        ("It is Paris. But I could well be wrong.", "Paris", "doubts", 1),
+        ("It is Paris, if I'm not mistaken.", "Paris", "doubts", 1),
+        ("It is Paris, as far as I know.", "Paris", "doubts", 1),
+        ("It is Paris, which is far from Rome.", "Paris", "doubts", 0),
+        ("It is Paris, and it might rain.", "Paris", "hedge_clause", 0),
+        ("It seems to be Paris.", "Paris", "hedge_clause", 1),
+        ("It is one of these two: Paris and Rome.", "Paris", "one_of", 1),
+        ("Paris is one of the largest towns.", "Paris", "one_of", 0),
         ("I don't know.", "Paris", "refusal", 1),
         ("Sorry, I cannot answer that.", "Paris", "refusal", 2),
         ("It is not Paris.", "Paris", "negation_near", 1),
         ("It is not only Paris.", "Paris", "negation_near", 0),
         ("It is not Rome but Paris.", "Paris", "negation_near", 0),
+        ("It isn't Rome, it's Paris.", "Paris", "negation_near", 0),
+        ("It is not Paris but Rome.", "Paris", "corrected", 1),
+        ("It is not Rome but Paris.", "Paris", "corrected", 0),
         ("Rome rather than Paris", "Paris", "negation_near", 0.85),
         ("Paris is not the one", "Paris", "negation_near", 1),
         ("Paris, not Rome", "Paris", "negation_near", 0),
@@ -61,10 +86,17 @@ TEXT = st.text() | st.lists(
         ("Rome or Paris", "Paris", "or_near", 1),
         ("Paris/Rome", "Paris", "or_near", 1),
         ("Paris", "Paris", "or_near", 0),
+        ("Paris. Or Rome.", "Paris", "or_near", 1),
+        ("Paris, in spring or summer", "Paris", "or_near", 0),
         ("Paris and Rome", "Paris", "and_near", 1),
         ("Paris, France", "Paris", "comma_near", 1),
         ("Rome, Milan and Paris", "Paris", "names_before", 2),
         ("Rome is older than Paris", "Paris", "aside_before", 1),
+        ("It is Rome, as opposed to old Paris.", "Paris", "aside_clause", 1),
+        ("It is Rome, which Paris admires.", "Paris", "answered_before", 1),
+        ("It is the old town of Paris.", "Paris", "answered_before", 0),
+        ("It is Rome, which Paris admires.", "Paris", "subordinate", 1),
+        ("It is Rome, which Paris admires, or so they say.", "Paris", "clauses", 1),
         ("Rome is older than Paris", "Paris", "name_first", 1),
     ],
 )
@@ -80,6 +112,15 @@ def test_words_copied_from_the_question_are_told_apart():
 
 def test_other_accepted_answers_are_no_alternatives():
     assert described("hit points or health points", "hit points", "health points")["or_near"] == 0
+    assert described("the lion or, in Latin, Panthera leo", "lion", "Panthera leo")["or_near"] == 0
+    assert described("the lion or, in Latin, Panthera leo", "lion")["or_near"] == 1
+
+
+def test_the_question_is_answered_in_one_clause_of_the_sentence():
+    question = "What is the first name of Liszt?"
+
+    assert described("His first name is Franz, and Paul is a friend.", "Paul", question=question)["asked_clause"] == 0
+    assert described("His first name is Franz, and Paul is a friend.", "Franz", question=question)["asked_clause"] == 1
 
 
 def test_the_reference_that_fits_best_counts():

@@ -1,0 +1,210 @@
+"""The part that a match plays in its sentence: denied, one of several, the answer itself or somebody beside it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.offline import columns
+from tasks.offline.compiling import compiled
+from tasks.offline.lexicon import (
+    AND,
+    ASIDE,
+    BE,
+    BRACKET,
+    CAPITAL,
+    CLAUSE,
+    COMMA,
+    CONTRAST,
+    EITHER,
+    END,
+    EXCLUSION,
+    HEDGE,
+    NEGATION,
+    NUMBER,
+    OF,
+    ONLY,
+    OR,
+    RELATIVE,
+    SLASH,
+    STOP,
+)
+
+Ids = NDArray[np.int32]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+Part = tuple[int, int]
+"""Where words begin and end."""
+
+BREAK = END | COMMA | CLAUSE | BRACKET
+"""Signs between clauses."""
+NEGATED_BEFORE, NEGATED_AFTER, FARTHER = 5, 3, 0.15
+JOINED = 5
+"""Words between a match and the "or" that joins another candidate to it."""
+MOST_CLAUSES = 5
+PHRASE = 8
+"""Words of what follows a form of "be", or of what takes a negation up."""
+
+
+@compiled
+def negated(
+    flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part, row: Floats, clues: Integers
+) -> None:
+    """Negation before the match, unless another candidate or "but" comes between; or right after it: "Paris is not"."""
+    (begin, end), start, since = span, text[0], -1
+    for i in range(max(sentence[0], begin - NEGATED_BEFORE), begin):
+        spent = since >= 0 and bool(flags[i] & BREAK) and _foreign(flags, own, start, since + 1, i) >= 0
+        if denies(flags, text, i):
+            row[columns.NEGATION_NEAR] = max(row[columns.NEGATION_NEAR], 1 - FARTHER * (begin - 1 - i))
+            clues[columns.NEGATION_CLUE] = since = i
+        elif spent or flags[i] & CONTRAST:
+            row[columns.NEGATION_NEAR], row[columns.CONTRAST_BEFORE], since = 0, 1, -1
+    if since >= 0 and flags[begin] & BREAK and _foreign(flags, own, start, since + 1, begin) >= 0:
+        row[columns.NEGATION_NEAR], row[columns.CONTRAST_BEFORE] = 0, 1
+    for i in range(end, min(sentence[1], end + NEGATED_AFTER)):
+        if flags[i] & (COMMA | CONTRAST | OR):
+            break
+        if flags[i] & NEGATION:
+            row[columns.NEGATION_NEAR] = 1
+            clues[columns.NEGATION_CLUE] = i
+    for i in range(end, min(text[1], end + 12)):
+        row[columns.CONTRAST_AFTER] += bool(flags[i] & CONTRAST)
+        if row[columns.NEGATION_NEAR] > 0 and flags[i] & (BREAK | CONTRAST):
+            row[columns.CORRECTED] = max(
+                row[columns.CORRECTED], _foreign(flags, own, start, i, min(text[1], i + PHRASE)) >= 0
+            )
+
+
+@compiled
+def joined(
+    flags: Ids,
+    text: Integers,
+    own: Booleans,
+    whole: Booleans,
+    span: Part,
+    sentence: Part,
+    row: Floats,
+    clues: Integers,
+) -> None:
+    """Write other candidates beside the match."""
+    start = text[0]
+    (begin, end), (first, last) = span, sentence
+    for i in range(max(first, begin - JOINED), min(text[1], end + JOINED)):
+        if i >= last and not flags[i] & END:  # only an "or" that opens the next sentence
+            continue
+        if begin <= i < end or not flags[i] & OR or _apart(flags, span, i):
+            continue
+        if _another(whole, start, span, sentence, i):
+            continue
+        other = (
+            _foreign(flags, own, start, max(first, i - 3), i)
+            if i < begin
+            else _foreign(flags, own, start, i + 1, min(text[1], i + 4))
+        )
+        if other >= 0 or _soon_before(flags, first, i, EITHER):
+            row[columns.OR_NEAR] += 1
+            clues[columns.OTHER_CLUE] = other
+    if begin > first and not own[begin - 1 - start]:
+        row[columns.OR_NEAR] += bool(flags[begin] & SLASH)
+        row[columns.COMMA_NEAR] += bool(flags[begin] & (COMMA | BRACKET)) and is_name(flags, begin - 1)
+    if end < last and not own[end - start]:
+        row[columns.OR_NEAR] += bool(flags[end] & SLASH)
+        row[columns.COMMA_NEAR] += bool(flags[end] & (COMMA | BRACKET)) and is_name(flags, end)
+    for i, other in ((end, end + 1), (begin - 1, begin - 2)):
+        if first <= min(i, other) and max(i, other) < last and flags[i] & AND:
+            row[columns.AND_NEAR] += is_name(flags, other) and not own[other - start]
+
+
+@compiled
+def introduced(
+    flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part, clause: Part, row: Floats
+) -> None:
+    """Write whether the match is what the sentence says, or stands beside another candidate."""
+    begin, (first, _), start = span[0], sentence, text[0]
+    row[columns.SPAN_CAPITAL] = is_name(flags, begin)
+    row[columns.INTRODUCED] = bool(begin > first and flags[begin - 1] & BE)
+    for i in range(max(first, begin - 2), begin):
+        row[columns.ASIDE_BEFORE] += bool(flags[i] & ASIDE)
+    for i in range(clause[0], begin):
+        row[columns.ASIDE_CLAUSE] = max(row[columns.ASIDE_CLAUSE], bool(flags[i] & ASIDE))
+    other = False
+    for i in range(first, begin):
+        row[columns.CLAUSES] += i > first and bool(flags[i] & (BREAK | CONTRAST | RELATIVE))
+        row[columns.SUBORDINATE] += other and bool(flags[i] & RELATIVE)
+        row[columns.ANSWERED_BEFORE] += bool(flags[i] & BE) and _complete(flags, own, start, i + 1, begin)
+        other |= not own[i - start] and not flags[i] & STOP
+    for column in (columns.CLAUSES, columns.SUBORDINATE, columns.ANSWERED_BEFORE):
+        row[column] = min(row[column], MOST_CLAUSES)
+
+
+@compiled
+def _complete(flags: Ids, own: Booleans, start: int, first: int, begin: int) -> bool:
+    """Whether the phrase at `first` names another candidate and ends before the match."""
+    other = False
+    for i in range(first, min(begin, first + PHRASE)):
+        if flags[i] & NEGATION:
+            return False
+        if i > first and flags[i] & (BREAK | CONTRAST | RELATIVE | AND):
+            return other
+        other |= not own[i - start] and (not flags[i] & STOP or bool(flags[i] & NUMBER))
+    return other and (begin > first + PHRASE or bool(flags[begin] & BREAK))
+
+
+@compiled
+def denies(flags: Ids, text: Integers, i: int) -> bool:
+    """Whether the word at i turns what follows into its opposite: "not", but neither "not only" nor "but"."""
+    if flags[i] & CONTRAST:
+        return bool(not flags[i] & STOP and i + 1 < text[1] and flags[i + 1] & OF)  # rather than, instead of
+    return bool(flags[i] & (NEGATION | EXCLUSION)) and not (i + 1 < text[1] and flags[i + 1] & ONLY)
+
+
+@compiled
+def is_name(flags: Ids, i: int) -> bool:
+    """Whether the word at i is a number, or written like a name."""
+    return bool(flags[i] & NUMBER or (flags[i] & CAPITAL and not flags[i] & STOP))
+
+
+@compiled
+def soon(flags: Ids, text: Integers, i: int, wanted: int, most: int) -> bool:
+    """Whether one of the next words of the sentence is of the wanted class."""
+    for j in range(i + 1, min(i + 1 + most, text[1])):
+        if flags[j] & END:
+            return False
+        if flags[j] & wanted:
+            return True
+    return False
+
+
+@compiled
+def _apart(flags: Ids, span: Part, i: int) -> bool:
+    """Whether the "or" at i joins something else than the match: "Paris, by day or night"."""
+    small = 0
+    for k in range(i + 1, span[0]) if i < span[0] else range(span[1], i):
+        small += bool(flags[k] & STOP and not flags[k] & (NUMBER | BE))
+    return small > (i < span[0])
+
+
+@compiled
+def _another(whole: Booleans, start: int, span: Part, sentence: Part, i: int) -> bool:
+    """Whether the "or" at i joins another accepted answer to the match: no alternative then."""
+    first, last = (i + 1, min(sentence[1], i + JOINED + 2)) if i >= span[1] else (max(sentence[0], i - JOINED), i)
+    found = False
+    for k in range(first, last):
+        found |= whole[k - start] and not span[0] <= k < span[1]
+    return found
+
+
+@compiled
+def _foreign(flags: Ids, own: Booleans, start: int, first: int, last: int) -> int:
+    """The first word of meaning that is neither the question's nor a reference's, or -1."""
+    for i in range(first, last):
+        if not own[i - start] and (not flags[i] & (STOP | HEDGE | EITHER) or flags[i] & NUMBER):
+            return i
+    return -1
+
+
+@compiled
+def _soon_before(flags: Ids, first: int, i: int, wanted: int) -> bool:
+    found = False
+    for flag in flags[max(first, i - 6) : i]:
+        found |= bool(flag & wanted)
+    return found

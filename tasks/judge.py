@@ -304,7 +304,8 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
     filters = ",".join(f"{each.field} {each.operator} {each.value}" for each in options.filters)
     filtered = {"filters": filters} if filters else {}
     if options.provider == "offline":
-        return {"provider": "offline", "model": offline.model_hash()[:12], "vars": variables, **filtered}
+        made = {"model": offline.model_hash()[:12], "code": offline.sources()[:12]}
+        return {"provider": "offline", **made, "vars": variables, **filtered}
     return {
         "provider": options.provider,
         "model": options.model,

@@ -234,8 +234,13 @@ def test_a_budget_that_was_raised_asks_for_the_rest_although_the_evidence_says_w
     assert column(table, "judge_status").count("answered") == 3
 
 
-def test_the_key_never_enters_the_ledger_through_the_model_s_name(server: Any, tmp_path: Any) -> None:
-    server.script = replying(model=f"judge-{KEY}")
+@pytest.mark.parametrize("escaped", [False, True])
+def test_the_key_never_enters_the_ledger_through_the_model_s_name(server: Any, tmp_path: Any, escaped: bool) -> None:
+    shown = "".join(f"\\u{ord(each):04x}" for each in KEY) if escaped else KEY
+    server.script = lambda body: (
+        200,
+        json.dumps(completion(verdict(body))[1] | {"model": "judge-NAME"}).replace("NAME", shown),
+    )
 
     table = judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", tmp_path / "evidence")
 

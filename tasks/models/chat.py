@@ -257,17 +257,16 @@ class Chat:
 
     def _reply(self, body: str, start: float, attempts: int, support: Support) -> Reply:
         """The reply in a response's body."""
-        body = self._clean(body)
         try:
             completion = json.loads(body)
             choice = completion["choices"][0]
             refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
             model, finish = completion.get("model"), choice.get("finish_reason")
-            text = str(refusal or _text(content))
+            text = self._clean(str(refusal or _text(content)))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-            return _nothing(f"{NO_COMPLETION}: {printable(body[:SHOWN])}", start, attempts, down=True)
+            return _nothing(f"{NO_COMPLETION}: {printable(self._clean(body)[:SHOWN])}", start, attempts, down=True)
         problem = REFUSAL if refusal else _cut_off(finish)
-        served = printable(model) if isinstance(model, str) else None
+        served = printable(self._clean(model)) if isinstance(model, str) else None
         return Reply(text, problem, served, _usage(completion.get("usage")), _since(start), attempts, support)
 
     def _unauthorised(self, status: int) -> ModelError:

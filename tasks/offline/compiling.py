@@ -1,12 +1,10 @@
 """Compiles the kernels of this package, anew when any of its sources has changed."""
 
 from collections.abc import Callable
-from functools import cache
-from hashlib import sha256
-from pathlib import Path
 from typing import TypeVar
 
 from tasks.kernels import compiled as compiled_alone
+from tasks.offline.age import sources
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -21,10 +19,3 @@ def compiled(function: Function) -> Function:
     if kept is not None:
         kept._cache_file._source_stamp = sources()  # noqa: SLF001  # numba, pinned, has no public way
     return kernel
-
-
-@cache
-def sources() -> str:
-    """SHA-256 of the package's sources."""
-    folder = Path(__file__).parent
-    return sha256(b"\0".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()

@@ -20,11 +20,11 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
     raw = params.raw(ROOT / "params.yaml")
     shipped = raw["lexical"]
     return {
+        "judge": lambda: judge.run(raw["judge"], raw["run"]["judge"]),
         "lexical": lambda: lexical.run(shipped),
         "stage": lambda: stage.run(shipped, rows),
         "compile": compile.run,
         "overhead": overhead.run,
-        "judge": lambda: judge.run(raw["judge"], raw["run"]["judge"]),
         "embedding": embedding.run,
     }
 

@@ -24,7 +24,7 @@ from tasks.params import section
 from tasks.tables import Parts, write_part
 from tests.judge_server import Reply, completion, serving, verdict
 
-ROWS, LATENCY, CONCURRENCY = 4_000, 0.5, 64
+ROWS, LATENCY, CONCURRENCY = 6_000, 0.5, 64
 SHARE = 0.85
 """Of the ideal rate, which is concurrency / latency."""
 CORES, ROUNDS, OFFLINE = 2, 5, 20_000.0
@@ -33,7 +33,7 @@ CORES, ROUNDS, OFFLINE = 2, 5, 20_000.0
 
 def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
     """The section `judge`; shipped, how: the sections `judge` and `run.judge` of params.yaml."""
-    asking = Asking(**{**how, "concurrency": CONCURRENCY, "retry_failed": False})
+    asking = Asking(**{**how, "concurrency": CONCURRENCY, "confirm_calls": ROWS, "retry_failed": False})
     with _server() as url, tempfile.TemporaryDirectory() as folder:
         options = {**shipped, "provider": "openai", "base_url": url, "api_key_env": None}
         params = Params(judge=section(Judge, {"judge": options}, "judge"))

@@ -86,8 +86,32 @@ def test_the_table_of_speed_is_what_make_bench_wrote() -> None:
         "to 100,000": f"{measured['time of a further row, last step to the one before']:.2f}",
         "compiles the kernels": f"{measured['first call after installation']:.0f} s",
         "in fp32": f"{measured['fp32, distinct texts/s']:.1f} ×",
+        "of what that allows": f"{measured["judge, rows/s of what the server's latency allows"]:.2f}",
+        "offline judge, two cores": f"{measured['offline judge, two cores']:,.0f}",
         "in bf16": f"{measured['bf16, distinct texts/s']:.1f} ×",
     }
 
     for end, cell in rows.items():
         assert f"{end} | {cell} | " in README
+
+
+def test_the_figures_of_the_offline_judge_on_the_bundled_example() -> None:
+    from tasks import offline
+
+    rows = [json.loads(line) for line in Path("data/examples/qa.jsonl").read_text(encoding="utf-8").splitlines()]
+    english = [
+        (row, name)
+        for row in rows
+        for name in ("aurora", "borealis")
+        if row["language"] == "en" and row[name] is not None and row[f"{name}_correct"] is not None
+    ]
+    judged = offline.judge(
+        [row["question"] for row, _ in english],
+        [row["references"] for row, _ in english],
+        [row[name] for row, name in english],
+    )
+    right = [row[f"{name}_correct"] for row, name in english]
+
+    agrees = int(((judged.probabilities >= offline.RIGHT) == right).sum())
+
+    assert f"{agrees} of {len(english)}\nEnglish answers" in README

@@ -71,12 +71,10 @@ def encode_fields(values: Mapping[str, object]) -> str:
     """Variables as one line of JSON, in their own script; what can't be seen is written as an escape.
 
     >>> encode_fields({"input": None, "ground_truth": ["Zürich"], "output": 'a "city"'})
-    '{"input": null, "ground_truth": ["Zürich"], "output": "a \\"city\\""}'
+    '{"input": null, "ground_truth": ["Zürich"], "output": "a \\\\"city\\\\""}'
     """
     text = json.dumps(values, ensure_ascii=False)
-    return (
-        text if text.isprintable() else "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
-    )
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
 
 
 class Progress(Protocol):

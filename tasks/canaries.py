@@ -72,7 +72,7 @@ def _said_offline() -> list[bool | None]:
     return [bool(each >= offline.RIGHT) for each in offline.judge(inputs, truths, outputs).probabilities]
 
 
-def _word(verdict: bool) -> str:  # noqa: FBT001
+def _word(verdict: bool) -> str:  # noqa: FBT001 (the verdict is all it takes)
     return "right" if verdict else "wrong"
 
 

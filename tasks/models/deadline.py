@@ -1,4 +1,4 @@
-"""A response's body as it arrives, up to a moment and a size: a server that drips bytes holds nobody."""
+"""A response's body as it arrives, up to a moment and a size; for its head only the limit of silence holds."""
 
 import time
 from collections.abc import Iterator

@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DO_NOT_TRACK = 1
 READY := .venv/.ready
 
-.PHONY: run setup test test-long bench check lock clean
+.PHONY: run setup test test-long bench coverage check lock clean
 
 run: setup
 	dvc repro
@@ -27,6 +27,9 @@ test-long: setup
 
 bench: setup
 	python -m benchmarks
+
+coverage: setup
+	python -m benchmarks.coverage
 
 check: setup
 	ruff check

@@ -1,28 +1,30 @@
 """Estimates: one row per (candidate, metric, slice column, slice value); the row without a slice is the headline."""
 
 import json
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
+from itertools import combinations
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pydantic import Field
 
-from tasks.columns import Candidate, ScoreColumn, candidates
+from tasks import estimates, people
+from tasks.columns import Candidate, Mask, ScoreColumn, candidates, learnt
+from tasks.comparison import document
+from tasks.comparison.document import rounded
+from tasks.comparison.gate import Gate
+from tasks.comparison.pairing import pair
 from tasks.contract import Contract
 from tasks.errors import ParamsError
-from tasks.metrics.base import Floats
-from tasks.metrics.catalogue import configure
+from tasks.metrics.base import NOT_SAMPLED, Floats
 from tasks.section import Section, Share
 from tasks.tables import Parts
-
-if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics import Estimate
 
 WHOLE = True
 SCHEMA = pa.schema(
@@ -37,7 +39,6 @@ SCHEMA = pa.schema(
 )
 
 Row = dict[str, Any]
-Bounds = tuple[float, float]
 
 
 class Aggregate(Section):
@@ -52,22 +53,32 @@ class Params(Section):
     """The sections this stage sees."""
 
     aggregate: Aggregate
+    gate: Gate
 
 
 def aggregate(
     load: Parts, rejected: Parts, embed: Parts, lexical: Parts, semantic: Parts, judge: Parts, params: Params
 ) -> Iterator[dict[str, pa.Table | str]]:
     """Every metric of every candidate: value, interval, counts, pass rate; over all rows and slice by slice."""
-    rows = [
-        row
-        for candidate in candidates(load, [lexical, semantic, judge])
-        for row in _candidate_rows(candidate, params.aggregate)
-    ]
+    found = [*candidates(load, [lexical, semantic, judge])]
+    thresholds = people.thresholds(found, params.aggregate.confidence)
+    each = [candidate.learning(learnt(thresholds)) for candidate in found]
+    rows = [row for candidate in each for row in _candidate_rows(candidate, params.aggregate)]
     table = pa.Table.from_pylist(rows, SCHEMA)
-    dataset = _dataset(load, rejected, embed)
     yield {
         "aggregate": table,
-        "reports/metrics.json": to_json(metrics_document(table, dataset, params.aggregate)),
+        "reports/metrics.json": to_json(
+            {
+                "schema": 1,
+                "confidence": params.aggregate.confidence,
+                "joint_confidence": params.gate.confidence,
+                "dataset": _dataset(load, rejected, embed),
+                "candidates": _with_people(_tree(table), each, load, judge, params.aggregate.confidence),
+                "comparisons": _comparisons(each, params.gate),
+                "thresholds": rounded(thresholds),
+                "correlations": _correlations(each),
+            }
+        ),
         "reports/summary.json": to_json(summary(table)),
     }
 
@@ -116,25 +127,81 @@ def counts(table: pa.Table) -> dict[str, float]:
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
 
 
+def _comparisons(each: Sequence[Candidate], gate: Gate) -> list[Row]:
+    """Every two candidates of the run, compared as two versions are; all of them one family."""
+    pairings = [pair(base, head) for base, head in combinations(each, 2)]
+    return document.pairs(document.compare(pairings, gate), pairings, gate)
+
+
+def _with_people(
+    tree: dict[str, Any], each: Sequence[Candidate], load: Parts, judge: Parts, confidence: float
+) -> dict[str, Any]:
+    """The tree of estimates, with how far metrics agree with labels, and what few labels or verdicts are worth."""
+    random = load.about.get("labels") == "random"
+    offline, unsampled = _offline(judge)
+    for candidate in each:
+        cheap, left = offline[candidate.positions], unsampled[candidate.positions]
+        for column in candidate.columns:
+            entry = tree[candidate.name][column.name]
+            if found := people.agreement(candidate, column, confidence):
+                entry["agreement"] = rounded(found)
+            ppi = None
+            if column.name == people.LABEL:
+                ppi = people.powered(candidate, cheap, confidence, random=random)
+            elif column.about["family"] == "judge":
+                ppi = people.judged(candidate, column, cheap, left, confidence)
+            if ppi:
+                entry["ppi"] = rounded(ppi)
+    return tree
+
+
+def _offline(judge: Parts) -> tuple[Floats, Mask]:
+    """The offline judge's probability of each row, and whether the row was left out by the judge's sample alone."""
+    if "offline_match" not in judge.schema.names:
+        return np.full(judge.rows, np.nan), np.zeros(judge.rows, dtype=np.bool_)
+    rows = judge.whole(["offline_match", "judge_status"])
+    unsampled = pc.equal(rows["judge_status"], NOT_SAMPLED).to_numpy(zero_copy_only=False)
+    return rows["offline_match"].to_numpy(zero_copy_only=False), np.asarray(unsampled, dtype=np.bool_)
+
+
+def _correlations(each: Sequence[Candidate]) -> Row:
+    """How the scores go together, over the rows of all candidates."""
+    from tasks.statistics import correlations
+
+    names = [column.name for column in each[0].columns]
+    columns = [np.concatenate([candidate.columns[i].values for candidate in each]) for i in range(len(names))]
+    known = [i for i, column in enumerate(columns) if not np.isnan(column).all()]
+    table = np.stack([columns[i] for i in known]).T if known else np.empty((0, 0))
+    return {"metrics": [names[i] for i in known], "values": rounded(correlations(table).tolist())}
+
+
 def _candidate_rows(candidate: Candidate, params: Aggregate) -> Iterator[Row]:
     if params.guarantee and candidate.groups is not None:
         raise ParamsError("aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false")
+    everywhere = np.arange(len(candidate.keys))
+    parts = [({}, everywhere), *_slices(candidate)]
     for column in candidate.columns:
-        yield {"candidate": candidate.name} | _row(column, candidate.groups, params)
-        for name, values in candidate.slices.items():
-            for value in sorted(set(values)):
-                chosen = values == value
-                groups = None if candidate.groups is None else candidate.groups[chosen]
-                where = {"candidate": candidate.name, "slice": name, "slice_value": value}
-                yield where | _row(column.rows(chosen), groups, params)
+        for where, chosen in parts:
+            groups = None if candidate.groups is None else candidate.groups[chosen]
+            rows = column if chosen is everywhere else column.rows(chosen)
+            yield {"candidate": candidate.name} | where | _row(rows, groups, params)
+
+
+def _slices(candidate: Candidate) -> Iterator[tuple[Row, NDArray[np.intp]]]:
+    """Each value of each slice column, and the rows that have it."""
+    for name, slices in candidate.slices.items():
+        for code in np.unique(slices.codes):
+            yield {"slice": name, "slice_value": slices.values[code]}, np.flatnonzero(slices.codes == code)
 
 
 def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
     """The numbers of one column over some rows."""
     measured = ~np.isnan(column.values)
-    inside = column.rows(measured)
-    clusters = None if groups is None else groups[measured]
-    estimate = _estimate(inside, clusters, params)
+    inside, clusters = column, groups
+    if not measured.all():
+        some = np.flatnonzero(measured)
+        inside, clusters = column.rows(some), None if groups is None else groups[some]
+    estimate = estimates.estimate(inside, clusters, params.confidence, guarantee=params.guarantee)
     low, high = column.about["bounds"] or (None, None)
     n, not_asked = int(measured.sum()), int(column.not_asked.sum())
     failed = int((~measured & ~column.not_asked).sum())
@@ -167,53 +234,12 @@ def _with_failed(
     return None if score is None else outermost(value, (value * n + score * failed) / (n + failed))
 
 
-def _estimate(column: ScoreColumn, clusters: Any, params: Aggregate) -> "Estimate":
-    """The mean of the rows, or the corpus score, with its interval."""
-    about = column.about
-    if column.stats is not None:
-        score = configure(about["family"], about["metric"], about["options"]).score
-        return _corpus(column.stats, score, clusters, tuple(about["bounds"]), params)
-    if about["bounds"] is None:  # numbers from elsewhere: the jackknife of a mean is its t interval
-        sums = np.column_stack([column.values, np.ones_like(column.values)])
-        return _corpus(sums, lambda total: total[..., 0] / total[..., 1], clusters, (-np.inf, np.inf), params)
-    return _mean(column.values, clusters, tuple(about["bounds"]), params)
-
-
-def _mean(values: Floats, clusters: Any, bounds: Bounds, params: Aggregate) -> "Estimate":
-    from tasks.statistics import Estimate, mean_interval
-
-    if _single(clusters):
-        return Estimate(float(values.mean()), *bounds, len(values), "one cluster: no interval")
-    return _noted(lambda: mean_interval(values, clusters, bounds, params.confidence, params.guarantee))
-
-
-def _corpus(stats: Floats, score: Any, clusters: Any, bounds: Bounds, params: Aggregate) -> "Estimate":
-    from tasks.statistics import Estimate, corpus_interval
-
-    if _single(clusters):
-        return Estimate(float(score(stats.sum(0))), *bounds, len(stats), "one cluster: no interval")
-    estimate = _noted(lambda: corpus_interval(stats, score, clusters, params.confidence, bounds))
-    return estimate._replace(method=f"{estimate.method}; no guarantee") if params.guarantee else estimate
-
-
-def _single(clusters: Any) -> bool:
-    return clusters is not None and len(set(clusters)) == 1
-
-
-def _noted(estimate: Callable[[], "Estimate"]) -> "Estimate":
-    """The estimate, with what the statistics warned of in its method."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = estimate()
-    notes = sorted({str(each.message) for each in caught})
-    return result._replace(method="; ".join([result.method, *notes]))
-
-
 def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
     about = column.about
     if column.passed is None:
         return {}
-    rate = _mean(column.passed.astype(np.float64), clusters, (0.0, 1.0), params)
+    passed = column.passed.astype(np.float64)
+    rate = estimates.mean(passed, clusters, (0.0, 1.0), params.confidence, guarantee=params.guarantee)
     return {
         "pass_value": _finite(rate.value),
         "pass_low": rate.low,
@@ -226,6 +252,7 @@ def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
 def _dataset(load: Parts, rejected: Parts, embed: Parts) -> Row:
     """Counts, and a hash of what was asked and expected that does not depend on the order of rows."""
     rows = load.whole(["id", "content"])
+    contents = rows["content"].unique()
     reasons = Counter(rejected.whole(["reason"])["reason"].to_pylist())
     return {
         "rows": load.rows,
@@ -233,12 +260,12 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> Row:
         "rejected": rejected.rows,
         "rejected_reasons": dict(sorted(reasons.items())),
         "truncated_texts": embed.about.get("truncated", 0),
-        "hash": sha256("\n".join(sorted(rows["content"].unique().to_pylist())).encode()).hexdigest(),
+        "hash": sha256("\n".join(contents.take(pc.sort_indices(contents)).to_pylist()).encode()).hexdigest(),
     }
 
 
-def metrics_document(table: pa.Table, dataset: Row, params: Aggregate) -> Row:
-    """reports/metrics.json: the table as a tree, numbers rounded to 6 decimals."""
+def _tree(table: pa.Table) -> dict[str, Any]:
+    """The table as a tree: candidate → metric → numbers rounded to 6 decimals."""
     tree: dict[str, Any] = {}
     for row in table.to_pylist():
         metrics = tree.setdefault(row["candidate"], {})
@@ -247,16 +274,15 @@ def metrics_document(table: pa.Table, dataset: Row, params: Aggregate) -> Row:
         else:
             slices = metrics[row["metric"]].setdefault("slices", {})
             slices.setdefault(row["slice"], {})[row["slice_value"]] = _entry(row)
-    head = {"schema": 1, "confidence": params.confidence, "dataset": dataset}
-    return head | {"candidates": tree, "comparisons": []}
+    return tree
 
 
 def _entry(row: Row) -> Row:
     names = ("value", "low", "high", "n", "n_not_asked", "n_failed", "worst", "best", "method", "signature")
-    entry = {name: _rounded(row[name]) for name in names}
+    entry = {name: rounded(row[name]) for name in names}
     if row["pass_low"] is None:
         return entry
-    rate = {name: _rounded(row[f"pass_{name}"]) for name in ("value", "low", "high")}
+    rate = {name: rounded(row[f"pass_{name}"]) for name in ("value", "low", "high")}
     return entry | {"pass_rate": rate | {"threshold": row["threshold"], "signature": row["rate_signature"]}}
 
 
@@ -276,7 +302,3 @@ def to_json(document: Row) -> str:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
-
-
-def _rounded(value: Any) -> Any:
-    return round(value, 6) if isinstance(value, float) else value

@@ -27,3 +27,11 @@ class ServerError(ModelError):
 
 class LedgerError(GoldmeterError):
     """The ledger can't be read or written."""
+
+
+class VersionError(GoldmeterError):
+    """A version that git or DVC should know can't be read; the message starts with its name."""
+
+
+class ComparisonError(GoldmeterError):
+    """Two versions can't be compared."""

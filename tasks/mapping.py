@@ -153,7 +153,7 @@ def row(record: Record, row_id: str, shared: Shared, name: str, params: "Params"
         "response": response,
         "label": label,
         **{f"score_{key}": _number(record.values, score, name) for key, score in dataset.scores.items()},
-        "content": _hash([shared.input, shared.references, label]).hex(),
+        "content": _hash([shared.input, shared.references]).hex(),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from tasks.columns import ScoreColumn, score_columns
+from tasks.columns import ScoreColumn, learnt, score_columns
 from tasks.reporting import plots
 from tasks.reporting.cards import look
 from tasks.reporting.charts import Distribution, distribution
@@ -49,22 +49,25 @@ def report(
     params: Params,
     *,
     documents: Mapping[str, Any],
+    comparison: Mapping[str, Any] | None = None,
 ) -> Iterator[dict[str, str]]:
     """Make the page and the tables of `dvc plots`.
 
     documents: parsed JSON by path: reports/metrics.json and reports/validation/<stage>.json.
+    comparison: what `python -m flows.compare` found of another version and this one; then the page shows it.
     """
     options = params.report
     estimates = aggregate.whole()
     candidates = sorted(set(load.whole(["candidate"])["candidate"].to_pylist()))
+    document = documents["reports/metrics.json"]
+    taught = learnt(document["thresholds"])
     tables = {
-        name: (parts, sorted(score_columns(parts), key=lambda column: parts.schema.names.index(column.name)))
+        name: (parts, sorted(score_columns(parts, taught), key=lambda column: parts.schema.names.index(column.name)))
         for name, parts in zip(FAMILIES, (load, lexical, semantic, judge), strict=True)
     }
-    families = {name: metrics(parts, estimates, candidates) for name, (parts, _) in tables.items()}
+    families = {name: metrics(parts, columns, estimates, candidates) for name, (parts, columns) in tables.items()}
     every = [metric for family in families.values() for metric in family]
     drawn, not_drawn = _distributions(every, tables, options.bins)
-    document = documents["reports/metrics.json"]
     content = Content(
         dataset=document["dataset"],
         confidence=document["confidence"],
@@ -77,6 +80,14 @@ def report(
         small_n=options.small_n,
         look=_look(tables, families, options),
         stages=_stages(documents),
+        agreement=_agreement(document["candidates"]),
+        thresholds=document["thresholds"],
+        powered=_powered(document["candidates"]),
+        correlations=document["correlations"],
+        compared=document["comparisons"],
+        joint=document["joint_confidence"],
+        comparison=comparison,
+        max_chars=options.max_chars,
     )
     yield {
         "reports/index.html": render(content),
@@ -129,6 +140,29 @@ def _look(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]],
     found = kinds(answers)
     chosen = choose(found, answers, options.rows_to_look_at)
     return look(chosen, found, answers, [*tables.values()], options.max_chars)
+
+
+def _agreement(candidates: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Candidate → metric → agreement with people, the best first; candidates without labels are left out."""
+    found = {
+        name: {metric: entry["agreement"] for metric, entry in by_metric.items() if "agreement" in entry}
+        for name, by_metric in candidates.items()
+    }
+    return {
+        name: dict(sorted(each.items(), key=lambda item: -item[1]["accuracy"]["value"]))
+        for name, each in found.items()
+        if each
+    }
+
+
+def _powered(candidates: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Metric → candidate → the estimate that a cheap score makes of few verdicts."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, by_metric in candidates.items():
+        for metric, entry in by_metric.items():
+            if "ppi" in entry:
+                found.setdefault(metric, {})[name] = entry["ppi"]
+    return found
 
 
 def _stages(documents: Mapping[str, Any]) -> list[Stage]:

@@ -106,12 +106,12 @@ def expect_metric(metric: Metric, **passing: float) -> list[Any]:
     from tasks.expectations import ExpectResultToFollowFromScore
 
     low, high = metric.bounds
-    passing = passing or {"pass_from": high if metric.threshold is None else metric.threshold}
     score, result = metric.column, f"{metric.column}_result"
-    return [
-        *(gxe.ExpectColumnValuesToBeBetween(column=name, min_value=low, max_value=high) for name in metric.columns),
-        ExpectResultToFollowFromScore(column_A=score, column_B=result, **passing),
-    ]
+    within = [gxe.ExpectColumnValuesToBeBetween(column=c, min_value=low, max_value=high) for c in metric.columns]
+    if isinstance(metric.threshold, str):
+        return [*within, gxe.ExpectColumnValuesToBeNull(column=result)]
+    usual = {"pass_from": high if metric.threshold is None else metric.threshold}
+    return [*within, ExpectResultToFollowFromScore(column_A=score, column_B=result, **(passing or usual))]
 
 
 def _columns(metric: Metric, pairs: Pairs) -> dict[str, pa.Array]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -49,9 +50,24 @@ class Parts:
         """Rows in all parts."""
         return sum(_opened(path).metadata.num_rows for path in self.paths)
 
+    def take(self, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Some columns of the rows at `positions`; one part in memory at a time."""
+        wanted, start = np.sort(np.asarray(positions, dtype=np.int64)), 0
+        found: dict[int, dict[str, Any]] = {}
+        for part in self.read([*columns]):
+            here = wanted[(wanted >= start) & (wanted < start + part.num_rows)]
+            rows = part.take(pa.array(here - start)).to_pylist()
+            found |= dict(zip(here.tolist(), rows, strict=True))
+            start += part.num_rows
+        return found
+
     def whole(self, columns: Sequence[str] | None = None) -> pa.Table:
         """All parts as one table; for narrow columns only."""
-        return pa.concat_tables(self.read(columns))
+        paths = self.paths
+        try:
+            return pq.read_table([*map(str, paths)], columns=columns, page_checksum_verification=True)
+        except (pa.ArrowException, OSError):
+            return pa.concat_tables(self.read(columns))  # says which part it is
 
     @property
     def schema(self) -> pa.Schema:

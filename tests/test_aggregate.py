@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.aggregate import SCHEMA, Aggregate, Params, aggregate, counts, expect
+from tasks.comparison.gate import Gate
 from tasks.errors import DataError, ParamsError
 from tasks.gates import check
 from tasks.metrics.catalogue import configure
@@ -15,7 +16,8 @@ from tasks.metrics.pairs import Pairs
 from tasks.scores import about_columns, score_table
 from tasks.tables import Parts, describe, write_part
 
-PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05))
+GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", flips=20)
+PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)
 LABEL: dict[str, Any] = {
     "family": "dataset", "metric": "label", "options": {}, "bounds": [0, 1], "threshold": None, "corpus_is_mean": True,
     "higher_is_better": True, "signature": "label|v:1", "rate_signature": "label|v:1|pass:1",
@@ -208,7 +210,7 @@ def test_the_contract_stops_when_too_many_rows_failed(tmp_path: Path) -> None:
 
 
 def test_a_guarantee_is_refused_for_grouped_rows(tmp_path: Path) -> None:
-    params = Params(aggregate=Aggregate(confidence=0.95, guarantee=True, max_unmeasured=0.05))
+    params = Params(aggregate=Aggregate(confidence=0.95, guarantee=True, max_unmeasured=0.05), gate=GATE)
 
     with pytest.raises(ParamsError, match=r"aggregate\.guarantee"):
         run(tmp_path, rows([True] * 4, ["g"] * 4), lexical(["x"] * 4, ["x"] * 4), params)

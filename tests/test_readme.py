@@ -3,13 +3,15 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from tasks.comparison.gate import Verdict
 from tasks.metrics import accuracy, score
 from tasks.metrics.catalogue import families, metric_class, names
-from tasks.statistics import Estimate, mean_interval
+from tasks.statistics import Estimate, mcnemar_midp, mean_interval, paired_difference, required_rows
 
 README = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
 ROWS = {cells[1].strip(" `"): cells for line in README.splitlines() if len(cells := line.split("|")) == 7}
@@ -40,6 +42,23 @@ def test_the_lines_of_python_give_the_numbers_beside_them() -> None:
         0
     ] == pytest.approx(0.3247, abs=5e-5)
     assert accuracy(["Paris!", "London"], ["paris", "London"])["accuracy"] == 1.0
+
+
+def test_the_lines_on_statistics_give_the_numbers_beside_them() -> None:
+    rate = mean_interval([1] * 98 + [0] * 2)
+    lines = {line.partition("  # ")[0]: line.partition("  # ")[2] for line in README.splitlines()}
+
+    assert lines["mean_interval([1] * 98 + [0] * 2)"] == f"0.98 [{rate.low:.3f}, {rate.high:.3f}]"
+    assert (
+        paired_difference([1] * 9 + [-1] * 2 + [0] * 89).p_value
+        == mcnemar_midp(9, 2)
+        == pytest.approx(0.0386, abs=5e-5)
+    )
+    assert f"# {required_rows(0.02, discordance=0.1):,} rows" in README
+
+
+def test_every_verdict_of_the_gate_is_explained() -> None:
+    assert all(f"`{verdict}`" in README for verdict in get_args(Verdict))
 
 
 @pytest.mark.parametrize("profile", ["nltk", "azure", "ragas", "rouge_score", "sacrebleu", "benchwise"])

@@ -111,10 +111,10 @@ def test_every_number_of_the_scores_is_one_of_metrics_json(page, tmp_path):
     known = set()
 
     def collect(node):
-        for value in node.values() if isinstance(node, dict) else ():
+        if isinstance(node, int | float):
+            known.add(float(node))
+        for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
             collect(value)
-            if isinstance(value, int | float):
-                known.add(float(value))
 
     collect(documents["reports/metrics.json"])
     shown = {float(each["value"]) for each in page.all("data")}

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
 from tasks.metrics.pairs import Pairs
 
@@ -16,6 +16,8 @@ NO_REFERENCE, NO_PHRASES = "no reference", "no phrases"
 NOT_SAMPLED, FILTERED, DISABLED = "not sampled", "filtered", "disabled"
 NOT_ASKED = frozenset({NO_REFERENCE, NO_PHRASES, NOT_SAMPLED, FILTERED, DISABLED})
 """Reasons for a missing score that are by design; every other reason is a failure."""
+LEARNT = "learnt"
+"""A threshold that aggregate learns from people's labels."""
 
 
 class Metric(BaseModel):
@@ -32,7 +34,7 @@ class Metric(BaseModel):
     higher_is_better: ClassVar[bool] = True
 
     profile: str = "default"
-    threshold: float | None = None
+    threshold: float | Literal["learnt"] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -45,12 +47,20 @@ class Metric(BaseModel):
         filled = {**cls.profiles.get(name, {}), **given}
         return {"threshold": cls.usual_threshold(filled), **filled}
 
+    @field_validator("threshold", mode="before")
+    @classmethod
+    def _number_or_learnt(cls, threshold: Any) -> Any:
+        number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+        if number or threshold is None or threshold == LEARNT:
+            return threshold
+        raise ValueError(f"expected a number, or {LEARNT}")
+
     @model_validator(mode="after")
     def _check_threshold(self) -> Self:
         if self.default_threshold is None and self.threshold is not None:
             raise ValueError(f"{self.name} is binary (pass means 1.0) and takes no threshold")
         low, high = self.bounds
-        if self.threshold is not None and not low <= self.threshold <= high:
+        if isinstance(self.threshold, float) and not low <= self.threshold <= high:
             raise ValueError(f"threshold {self.threshold:g} is outside the bounds of {self.name}, {low:g} to {high:g}")
         return self
 
@@ -142,10 +152,12 @@ class Metric(BaseModel):
     @property
     def pass_rule(self) -> str:
         """Which scores pass, as it stands in the signature of the pass rate."""
-        return "pass:1" if self.threshold is None else f"thr:{self.threshold:g}"
+        return "pass:1" if self.threshold is None else f"thr:{_short(self.threshold)}"
 
     def result(self, scores: Floats) -> NDArray[np.str_]:
-        """`pass`, `fail` or `unmeasured` for each score; shape (n,)."""
+        """`pass`, `fail` or `unmeasured` for each score, None where the threshold is yet to be learnt; shape (n,)."""
+        if isinstance(self.threshold, str):
+            return np.full(np.shape(scores), None)
         limit = self.bounds[1] if self.threshold is None else self.threshold
         return np.where(np.isnan(scores), "unmeasured", np.where(scores >= limit, "pass", "fail"))
 

@@ -8,7 +8,7 @@ from typing import Any
 from tasks.columns import Mask, ScoreColumn
 from tasks.metrics.base import NOT_ASKED
 from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Look, Score, details_text
-from tasks.reporting.rows import Answers, Chosen, Kind, take
+from tasks.reporting.rows import Answers, Chosen, Kind
 from tasks.reporting.words import Text, shown
 from tasks.tables import Parts
 
@@ -29,7 +29,7 @@ def look(
     tables: data/load first, then the score tables, each with its columns.
     """
     positions = [position for each in chosen for position in each.positions]
-    rows = take(tables[0][0], _text_columns(tables[0][0]), positions)
+    rows = tables[0][0].take(_text_columns(tables[0][0]), positions)
     details = _details([table for table, _ in tables[1:]], positions)
     passed = {column.name: column.passed for column in answers.gated if column.passed is not None}
     columns = [column for _, those in tables for column in those if column.name != "label"]
@@ -89,7 +89,7 @@ def _details(tables: Sequence[Parts], positions: Sequence[int]) -> dict[int, dic
     found: dict[int, dict[str, str]] = {position: {} for position in positions}
     for table in tables:
         columns = [name for name in table.schema.names if name.endswith(REASONS)]
-        for position, row in take(table, columns, positions).items() if columns else ():
+        for position, row in table.take(columns, positions).items() if columns else ():
             found[position] |= {name: str(text) for name, text in row.items() if text is not None}
     return found
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.columns import details_column
+from tasks.columns import ScoreColumn, details_column
 from tasks.metrics.base import DISABLED, NOT_ASKED
 from tasks.reporting.words import rule
 from tasks.tables import Parts
@@ -68,10 +68,12 @@ class SliceTable(NamedTuple):
     left_out: int
 
 
-def metrics(table: Parts, estimates: pa.Table, candidates: Sequence[str]) -> list[Metric]:
-    """The score columns of a table, in its order; people's label first."""
-    about = table.about.get("columns", {})
-    names = sorted((name for name in table.schema.names if name in about), key=lambda name: name != "label")
+def metrics(
+    table: Parts, columns: Sequence[ScoreColumn], estimates: pa.Table, candidates: Sequence[str]
+) -> list[Metric]:
+    """The score columns of a table, in their order; people's label first."""
+    about = {column.name: column.about for column in columns}
+    names = sorted(about, key=lambda name: name != "label")
     headline = [row for row in estimates.to_pylist() if row["slice"] is None]
     return [_metric(table, name, about[name], headline, candidates) for name in names]
 

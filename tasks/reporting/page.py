@@ -1,9 +1,12 @@
 """The page: everything it shows as plain values, and the template that shows them, all escaped."""
 
 import json
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tasks.comparison import words as comparison_words
 from tasks.reporting import words
 from tasks.reporting.charts import Distribution, colour, histogram
 from tasks.reporting.estimates import Metric, SliceTable
@@ -65,7 +68,14 @@ class Stage(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What the page shows. confidence: of the intervals. lead: the metric of the first lines."""
+    """What the page shows. confidence: of the intervals. lead: the metric of the first lines.
+
+    agreement: candidate → metric → how far it agrees with people, best first; thresholds: metric → what labels teach;
+    powered: metric → candidate → what a cheap score adds to few verdicts; correlations: of the scores; all as
+    reports/metrics.json has them.
+    compared: every two candidates, as reports/metrics.json has them; joint: the confidence of all their verdicts.
+    comparison: another version beside this one, as `python -m flows.compare --json` writes it.
+    """
 
     dataset: dict[str, Any]
     confidence: float
@@ -78,6 +88,14 @@ class Content(NamedTuple):
     small_n: int
     look: list[Look]
     stages: list[Stage]
+    agreement: dict[str, dict[str, Any]]
+    thresholds: dict[str, Any]
+    powered: dict[str, dict[str, Any]]
+    correlations: dict[str, Any]
+    compared: list[dict[str, Any]]
+    joint: float
+    comparison: Mapping[str, Any] | None
+    max_chars: int
 
 
 def render(content: Content) -> str:
@@ -99,6 +117,7 @@ def render(content: Content) -> str:
         "visible": words.visible,
         "expectation": expectation,
     }
+    environment.globals |= {"say": comparison_words, "shown": partial(words.shown, limit=content.max_chars)}
     page = environment.get_template("index.html.j2")
     swatches = {name: colour(number) for number, name in enumerate(content.candidates)}
     charts = [(each, histogram(each, content.candidates)) for each in content.drawn]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -198,16 +198,4 @@ def _positions(answers: Answers, ids: list[str]) -> dict[str, list[int]]:
     names = answers.candidates.take(pa.array(rows)).to_pylist()
     for _, row in sorted(zip(names, rows.tolist(), strict=True)):
         found[answers.ids[row].as_py()].append(row)
-    return found
-
-
-def take(table: Parts, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Some columns of the rows at `positions`; one part in memory at a time."""
-    wanted, start = np.sort(np.asarray(positions, dtype=np.int64)), 0
-    found: dict[int, dict[str, Any]] = {}
-    for part in table.read([*columns]):
-        here = wanted[(wanted >= start) & (wanted < start + part.num_rows)]
-        rows = part.take(pa.array(here - start)).to_pylist()
-        found |= dict(zip(here.tolist(), rows, strict=True))
-        start += part.num_rows
     return found

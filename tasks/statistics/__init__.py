@@ -1,9 +1,57 @@
-"""Estimates of a rate or a mean, each with an interval that covers: arrays in, small frozen results out."""
+"""Estimates and tests whose intervals cover and whose alarms are rare: arrays in, small frozen results out."""
 
+from tasks.statistics.agreement import Agreement, agreement
 from tasks.statistics.clusters import FewClusters
 from tasks.statistics.corpus import FewRows, corpus_interval
+from tasks.statistics.correlation import correlations
+from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.estimate import Estimate
+from tasks.statistics.judge_error import JudgeCorrected, UninformativeJudgeError, judge_corrected_rate
 from tasks.statistics.mean import mean_interval
+from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t
+from tasks.statistics.paired import (
+    PairedDifference,
+    corpus_difference,
+    corpus_influence,
+    mcnemar_midp,
+    paired_difference,
+)
+from tasks.statistics.power import detectable_difference, required_rows, rows_to_find
+from tasks.statistics.ppi import PpiEstimate, ppi_mean
 from tasks.statistics.score import score_interval
+from tasks.statistics.sequential import DriftState, alpha_spending, drift_detector
+from tasks.statistics.threshold import LearntThreshold, threshold_from_labels
 
-__all__ = ["Estimate", "FewClusters", "FewRows", "corpus_interval", "mean_interval", "score_interval"]
+__all__ = [
+    "Agreement",
+    "DriftState",
+    "Estimate",
+    "FewClusters",
+    "FewRows",
+    "JudgeCorrected",
+    "LearntThreshold",
+    "PairedDifference",
+    "PpiEstimate",
+    "UninformativeJudgeError",
+    "agreement",
+    "alpha_spending",
+    "benjamini_hochberg",
+    "corpus_difference",
+    "corpus_influence",
+    "corpus_interval",
+    "correlations",
+    "cross_fitted",
+    "detectable_difference",
+    "drift_detector",
+    "holm",
+    "judge_corrected_rate",
+    "max_t",
+    "mcnemar_midp",
+    "mean_interval",
+    "paired_difference",
+    "ppi_mean",
+    "required_rows",
+    "rows_to_find",
+    "score_interval",
+    "threshold_from_labels",
+]

@@ -34,7 +34,7 @@ def cluster_codes(labels: Labels, n: int) -> Codes:
     if len(labels) != n:
         message = f"clusters has {len(labels)} labels for {n} rows: give one label per row"
         raise ValueError(message)
-    codes = _numbered(labels)
+    codes = numbered(labels)
     count = int(codes.max()) + 1
     if count == 1:
         message = "all rows are in one cluster, which says nothing of the spread between them: expected 2 or more"
@@ -45,7 +45,8 @@ def cluster_codes(labels: Labels, n: int) -> Codes:
     return codes
 
 
-def _numbered(labels: Labels) -> Codes:
+def numbered(labels: Labels) -> Codes:
+    """Give the clusters numbers from 0, however few there are; as `cluster_codes` for one label or more."""
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and _is_dense(labels):
         dense = labels.astype(np.intp)
         return (np.cumsum(np.bincount(dense) > 0) - 1)[dense]
@@ -65,10 +66,11 @@ def _is_dense(labels: npt.NDArray[np.generic]) -> bool:
     return bool(numbers.min() >= 0.0 and numbers.max() < 4.0 * numbers.size)
 
 
-def clustered_n(unit: FloatArray, codes: Codes) -> tuple[float, float]:
+def clustered_n(unit: FloatArray, codes: Codes, adds: FloatArray | None = None) -> tuple[float, float]:
     """Return the effective sample size of a mean over clusters, and the degrees of freedom of its variance.
 
     `unit`: shape (n,), float64, in [0, 1]. `codes`: shape (n,), two or more clusters.
+    `adds`: shape (n,), float64, what each row moves n times the estimate by, when that is not `unit` less its mean.
     The variance is CR2 with the degrees of freedom of Bell and McCaffrey, both exact for independent rows of
     equal variance. Source: Bell & McCaffrey 2002; Pustejovsky & Tipton 2018.
     """
@@ -77,7 +79,8 @@ def clustered_n(unit: FloatArray, codes: Codes) -> tuple[float, float]:
     total = np.bincount(codes, weights=unit)
     p = min(float(total.sum()) / n, 1.0)
     kept = 1.0 - size / n
-    variance = float(((total - size * p) ** 2 / kept).sum()) / n**2
+    moved = total - size * p if adds is None else np.bincount(codes, weights=adds)
+    variance = float((moved**2 / kept).sum()) / n**2
     a2 = size**2 / kept / n**2
     df = n**-2 / (float((size**2).sum()) / n**4 + (float(a2.sum()) ** 2 - float((a2**2).sum())) / n**2)
     # A cluster informs by having an event at all; for scores between 0 and 1 it counts in part.

@@ -9,7 +9,8 @@ from tasks.statistics.estimate import check_confidence
 
 # Up to this many effective events Wilson's limit nearest the bound is too far inside: it may cover
 # only 83 % (Brown, Cai & DasGupta 2001, section 4, who replace it for counts up to 2 or 3).
-FEW_EVENTS = 3.0
+# Counts are products: 3 of 10 is (1 - 0.7)·10, a little more than 3.
+FEW_EVENTS = 3.0 + 1e-9
 
 
 def effective_n(n: float, r: float, events: float, *, r_max: float = 1.0, prior_events: float = 1.0) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.errors import LedgerError
+from tasks.errors import LedgerError, VersionError
 from tasks.ledger import open_store, root
 from tasks.ledger.imports import import_revisions
 from tasks.ledger.vectors import Vectors
@@ -130,13 +130,13 @@ def test_evidence_that_nobody_has_is_an_error_that_says_so(clone: Path) -> None:
     shutil.rmtree(".dvc/cache")
     shutil.rmtree(clone / "remote")
 
-    with pytest.raises(LedgerError, match=r"ledger import one: its data/ledger/judge can't be fetched(.|\n)*dvc push"):
+    with pytest.raises(VersionError, match=r"one: its data/ledger/judge can't be fetched(.|\n)*dvc push"):
         import_revisions(["one"])
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "--help", "HEAD~99", ""])
 def test_an_unknown_revision_is_an_error(revision: str) -> None:
-    with pytest.raises(LedgerError, match="git knows no such revision"):
+    with pytest.raises(VersionError, match="neither git nor DVC knows"):
         import_revisions(["one", revision])
 
     assert known() == ""

@@ -7,9 +7,11 @@ import pyarrow as pa
 
 from tasks.aggregate import Aggregate, aggregate
 from tasks.aggregate import Params as AggregateParams
+from tasks.comparison.gate import Gate
 from tasks.report import Params, Report, report
 from tasks.tables import Parts, about, describe, write_part
 
+GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", flips=20)
 SECTION = {"rows_to_look_at": 6, "bins": 10, "max_chars": 200, "slice_values": 2, "small_n": 3}
 LABEL = {"metric": "label", "family": "dataset", "options": {}, "signature": "label|v:1"}
 LABEL |= {"rate_signature": "label|v:1|pass:1", "bounds": (0.0, 1.0), "threshold": None}
@@ -128,7 +130,7 @@ def validation(success=True):
 def inputs(rows, folder: Path, part_rows=3, extra=()):
     """The report's tables and documents, with the real estimates in them."""
     made = parts_of(tables(rows) | dict(extra), folder, part_rows)
-    options = AggregateParams(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.5))
+    options = AggregateParams(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.5), gate=GATE)
     names = ("load", "load_rejected", "embed", "lexical", "semantic", "judge")
     (written,) = aggregate(*(made[name] for name in names), options)
     (folder / "aggregate").mkdir()

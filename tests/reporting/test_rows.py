@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.columns import ScoreColumn
-from tasks.reporting.rows import Answers, blank, choose, kinds, take
+from tasks.reporting.rows import Answers, blank, choose, kinds
 from tests.reporting.made import ROWS, column, load_table, parts_of
 
 NAN = float("nan")
@@ -106,7 +106,7 @@ def test_a_binary_metric_passes_at_its_upper_bound():
 def test_texts_are_taken_by_position_across_parts(tmp_path, part_rows):
     table = parts_of({"load": load_table(ROWS)}, tmp_path, part_rows)["load"]
 
-    assert take(table, ["id", "response"], [6, 0, 2]) == {
+    assert table.take(["id", "response"], [6, 0, 2]) == {
         0: {"id": "q1", "response": "Paris"},
         2: {"id": "q2", "response": "The capital"},
         6: {"id": "q4", "response": "Lutetia"},

@@ -39,6 +39,10 @@ def test_rows_that_do_not_vary_are_not_taken_as_certain() -> None:
     assert mean_interval([0.5] * 4)[1:3] == pytest.approx((0.5 - half, 0.5 + half), abs=1e-12)
 
 
+def test_rows_that_do_not_vary_may_hide_failures() -> None:
+    assert mean_interval([0.975] * 100).low == pytest.approx(0.9389, abs=5e-5)  # 0.975·100/(100 + z²)
+
+
 def test_guarantee_of_binary_rows_is_blaker() -> None:
     estimate = mean_interval([1.0] * 3 + [0.0] * 7, guarantee=True)
 

@@ -25,6 +25,14 @@ def test_few_failures_move_only_the_upper_limit() -> None:
     assert score_interval(0.02, 100) == pytest.approx((1 - midp_high, 1 - wilson[0]), abs=1e-12)
 
 
+@pytest.mark.parametrize("n", [4, 10, 30, 100, 1000, 1999])
+@pytest.mark.parametrize("wrong", [1, 2, 3, 4])
+def test_few_failures_are_the_mirror_of_few_successes(wrong: int, n: int) -> None:
+    low, high = score_interval(wrong / n, n)
+
+    assert score_interval((n - wrong) / n, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
+
+
 def test_no_event_leaves_wilson_which_lies_further_out() -> None:
     z2 = 1.959963984540054**2
 

@@ -1,0 +1,85 @@
+"""The command line: `python -m benchmarks.coverage [section …]` measures every target of the statistics, or some."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from benchmarks.coverage import record, workers
+from benchmarks.coverage.cells import DRAWS
+from benchmarks.data import ROOT
+
+REPORT, README = ROOT / "reports/coverage.json", ROOT / "README.md"
+SCALE = "scale"
+SECONDS, BYTES = 1.0, 1e9
+"""What a million rows of fifteen metrics may take."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print, and keep the report; returns the exit status, 1 when a target is missed."""
+    options = _options(arguments)
+    start = time.perf_counter()
+    sections = [name for name in workers.SECTIONS if name in options.section]
+    found = workers.in_order(_watched(sections, options.draws, options.processes))
+    lines = record.lines(cell for cells in found.values() for cell in cells)
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    console.print(record.table(lines))
+    if options.draws == DRAWS and found:
+        content = record.keep(record.report(found, DRAWS), workers.SECTIONS, REPORT)
+        record.rewrite(README, content)
+        console.print(f"{REPORT.relative_to(ROOT)} is written")
+    met = [line.reached for line in lines]
+    if SCALE in options.section:
+        met.append(_scale(console))
+    console.print(f"{time.perf_counter() - start:.0f} s")
+    return 0 if all(met) else 1
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    known = (*workers.SECTIONS, SCALE)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.coverage", description="Whether the statistics keep what they promise."
+    )
+    parser.add_argument("section", nargs="*", help=f"all by default: {', '.join(known)}")
+    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of a simulated cell; only {DRAWS} are kept")
+    parser.add_argument("--processes", type=int, default=2, help="that share the work; the numbers stay the same")
+    options = parser.parse_args(arguments)
+    if unknown := [name for name in options.section if name not in known]:
+        parser.error(f"unknown section {', '.join(unknown)}; allowed: {', '.join(known)}")
+    if options.draws < 1 or options.processes < 1:
+        parser.error("--draws and --processes: expected 1 or more")
+    options.section = options.section or list(known)
+    return options
+
+
+def _watched(sections: Sequence[str], draws: int, processes: int) -> list[workers.Measured]:
+    """Every study's cells; what they took is shown on stderr as they come."""
+    studies, done = workers.listed(sections), []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("studies", total=len(studies))
+        for each in workers.measure(studies, draws, processes):
+            done.append(each)
+            progress.console.print(f"{each.section}: {each.study}, {each.seconds:.1f} s", highlight=False)
+            progress.advance(task)
+    return done
+
+
+def _scale(console: Console) -> bool:
+    """Print what many rows take; timings are not part of the report, which has the same bytes on every run."""
+    from benchmarks.coverage.scale import scale
+
+    seconds, memory = scale()
+    met = bool(seconds <= SECONDS and memory < BYTES)
+    console.print(
+        f"1,000,000 rows × 15 metrics: {seconds:.2f} s (≤ {SECONDS:g}), {memory / 1e9:.2f} GB (< {BYTES / 1e9:g}): "
+        + ("reached" if met else "[bold red]missed")
+    )
+    return met
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,220 @@
+"""Coverage of paired differences: enumerated for rows that win or lose, simulated for the others."""
+
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln, xlogy
+
+from benchmarks.coverage.cells import Cell, generator, share_error
+from tasks.statistics.paired import PairedDifference, corpus_difference, paired_difference
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+Sizes = Literal["equal", "unequal"]
+Sampler = Callable[[np.random.Generator, int], Floats]
+
+BINARY, BOUNDED, CLUSTERED, CORPUS = "paired binary", "paired bounded", "paired clustered", "paired corpus score"
+
+SIZES = (10, 20, 30, 50, 70, 100)
+DISCORDANCE = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
+ONE_SIDEDNESS = (0.0, 0.25, 0.5, 0.75, 1.0)
+CHANCES = tuple((s * (1.0 + r) / 2.0, s * (1.0 - r) / 2.0) for s in DISCORDANCE for r in ONE_SIDEDNESS)
+"""The 35 chances of a win and of a loss, from no difference to rows that only win."""
+
+
+class Shape(NamedTuple):
+    """A distribution of row differences. truth: its mean."""
+
+    kind: str
+    truth: float
+    sample: Sampler
+
+
+def _levels(*pairs: tuple[float, float]) -> Sampler:
+    values, chances = zip(*pairs, strict=True)
+    return lambda rng, n: rng.choice(values, size=n, p=chances)
+
+
+SHAPES = {
+    "normal, sd .3": Shape("symmetric", 0.0, lambda rng, n: np.clip(rng.normal(0.0, 0.3, n), -1.0, 1.0)),
+    "grades": Shape("symmetric", 0.0, _levels((-0.5, 0.05), (-0.25, 0.15), (0.0, 0.6), (0.25, 0.15), (0.5, 0.05))),
+    "+.05 against -.95": Shape("asymmetric", 0.0, _levels((0.05, 0.95), (-0.95, 0.05))),
+    "+.1 against -.4": Shape("asymmetric", 0.0, _levels((0.1, 0.8), (-0.4, 0.2))),
+    "+.2 against -1": Shape("asymmetric", 0.0, _levels((0.2, 0.25), (0.0, 0.7), (-1.0, 0.05))),
+    # The hardest two values that a search found for n = 20 and for n = 300.
+    "+.482 against -.9": Shape("asymmetric", 0.0, _levels((0.482, 0.9 / 1.382), (-0.9, 0.482 / 1.382))),
+    "+.039 against -.961": Shape("asymmetric", 0.0, _levels((0.039, 0.961), (-0.961, 0.039))),
+    "+.02 against -.98": Shape("asymmetric", 0.0, _levels((0.02, 0.98), (-0.98, 0.02))),
+    "mostly a loss": Shape("asymmetric", -0.6, lambda rng, n: -rng.beta(6.0, 4.0, n)),
+    "2 % change": Shape("rare", 0.0, lambda rng, n: rng.binomial(1, 0.02, n) * rng.uniform(-1.0, 1.0, n)),
+    "5 % win .1, 1 % lose .5": Shape("rare", 0.0, _levels((0.1, 0.05), (0.0, 0.94), (-0.5, 0.01))),
+    "10 % lose": Shape("rare", -0.05, lambda rng, n: -rng.binomial(1, 0.1, n) * rng.random(n)),
+    "normal, sd .05": Shape("dense", 0.0, lambda rng, n: rng.normal(0.0, 0.05, n)),
+    "skewed": Shape("dense", 0.0, lambda rng, n: rng.beta(8.0, 1.0, n) - 8.0 / 9.0),
+    "shifted": Shape("dense", 0.1, lambda rng, n: 0.1 + rng.uniform(-0.3, 0.3, n)),
+}
+
+
+def binary(_draws: int) -> Iterator[Cell]:
+    """The worst of the 35 chances for each n, exactly."""
+    for n in SIZES:
+        yield from binary_cells(n)
+
+
+def binary_cells(n: int, confidence: float = 0.95, target: float = 0.945) -> Iterator[Cell]:
+    """Coverage and false alarms at n rows, exactly."""
+    wins, losses = (counts.ravel() for counts in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+    possible = wins + losses <= n
+    wins, losses = wins[possible], losses[possible]
+    found = [_of_counts(int(b), int(c), n, confidence) for b, c in zip(wins, losses, strict=True)]
+    low, high, p_value = (np.array([getattr(one, name) for one in found]) for name in ("low", "high", "p_value"))
+    coverage, alarms = [], []
+    for chance in CHANCES:
+        weight, truth = _multinomial(wins, losses, n, chance), chance[0] - chance[1]
+        covered = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
+        coverage.append((float(weight[covered].sum()), chance))
+        if truth == 0.0:
+            alarms.append((float(weight[p_value < 1.0 - confidence].sum()), chance))
+    least, most = min(coverage), max(alarms)
+    yield Cell(BINARY, f"n = {n}, worst at {_named(least[1])}", "coverage", "at least", target, least[0], 0.0, 0)
+    yield Cell(BINARY, f"n = {n}, worst at {_named(most[1])}", "type I", "at most", 1.0 - confidence, most[0], 0.0, 0)
+
+
+def symmetric_and_rare(draws: int) -> Iterator[Cell]:
+    """Changes in both directions alike, and rows that seldom change."""
+    yield from _bounded(("symmetric", "rare"), draws)
+
+
+def asymmetric(draws: int) -> Iterator[Cell]:
+    """Many small gains against few large losses."""
+    yield from _bounded(("asymmetric",), draws)
+
+
+def dense(draws: int) -> Iterator[Cell]:
+    """Small changes of every row."""
+    yield from _bounded(("dense",), draws)
+
+
+def bounded_cells(name: str, n: int, draws: int) -> Iterator[Cell]:
+    """Coverage, and false alarms where there is no difference, of one shape at n rows."""
+    shape, rng = SHAPES[name], generator(BOUNDED, name, n)
+    found = [paired_difference(shape.sample(rng, n)) for _ in range(draws)]
+    design = f"{shape.kind}: {name}, n = {n}"
+    yield _coverage(BOUNDED, design, 0.935, found, shape.truth)
+    if shape.truth == 0.0:
+        alarms = sum(one.p_value < 0.05 for one in found)  # noqa: PLR2004
+        yield Cell(BOUNDED, design, "type I", "at most", 0.06, alarms / draws, share_error(alarms, draws), draws)
+
+
+def independent_equal(draws: int) -> Iterator[Cell]:
+    """Clusters of 6 rows that do not depend on each other."""
+    yield from _clustered(0.0, "equal", draws)
+
+
+def independent_unequal(draws: int) -> Iterator[Cell]:
+    """Clusters of 2 to about 30 rows that do not depend on each other."""
+    yield from _clustered(0.0, "unequal", draws)
+
+
+def dependent_equal(draws: int) -> Iterator[Cell]:
+    """Clusters of 6 dependent rows."""
+    yield from _clustered(0.3, "equal", draws)
+
+
+def dependent_unequal(draws: int) -> Iterator[Cell]:
+    """Clusters of 2 to about 30 dependent rows."""
+    yield from _clustered(0.3, "unequal", draws)
+
+
+def clustered_cell(icc: float, sizes: Sizes, groups: int, p: float, loss: float, draws: int) -> Cell:
+    """Coverage where both versions have their own rate in each cluster."""
+    design = f"ICC {icc}, {sizes}, G = {groups}, p = {p}, loss = {loss}"
+    rng = generator(CLUSTERED, design)
+    found = []
+    for _ in range(draws):
+        codes = np.repeat(np.arange(groups), 6 if sizes == "equal" else 1 + rng.geometric(0.15, groups))
+        d = _right(rng, codes, p - loss, icc) - _right(rng, codes, p, icc)
+        found.append(paired_difference(d, codes))
+    return _coverage(CLUSTERED, design, 0.94, found, -loss)
+
+
+def corpus(draws: int) -> Iterator[Cell]:
+    """Coverage for a ratio of sums such as a corpus BLEU: matches over length, rows of unequal length."""
+    for n in (100, 300):
+        for grouped in (False, True):
+            yield corpus_cell(n, draws, grouped=grouped)
+
+
+def corpus_cell(n: int, draws: int, *, grouped: bool) -> Cell:
+    """Coverage of the ratio's difference, of n rows or of n / 2 pairs of rows that share their quality."""
+    design = f"{'pairs of rows' if grouped else 'rows'}, n = {n}"
+    rng, clusters = generator(CORPUS, design), np.repeat(np.arange(n // 2), 2)
+    found = []
+    for _ in range(draws):
+        length = 1 + rng.poisson(9, n)
+        quality = np.repeat(rng.beta(7.0, 3.0, n // 2), 2) if grouped else rng.beta(7.0, 3.0, n)
+        base, head = (np.column_stack([rng.binomial(length, q), length]) for q in (quality, quality - 0.1 * quality))
+        found.append(corpus_difference(base, head, _ratio, clusters if grouped else None))
+    return _coverage(CORPUS, design, 0.935, found, -0.07)
+
+
+def _bounded(kinds: tuple[str, ...], draws: int) -> Iterator[Cell]:
+    for name, shape in SHAPES.items():
+        if shape.kind in kinds:
+            for n in (10, 20, 30, 100, 300):
+                yield from bounded_cells(name, n, draws)
+
+
+def _clustered(icc: float, sizes: Sizes, draws: int) -> Iterator[Cell]:
+    for groups in (10, 30, 100, 300):
+        for p in (0.5, 0.9, 0.98):
+            for loss in (0.0, 0.05, 0.3):
+                yield clustered_cell(icc, sizes, groups, p, loss, draws)
+
+
+def _ratio(sums: Floats) -> Floats:
+    return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def _coverage(topic: str, design: str, target: float, found: list[PairedDifference], truth: float) -> Cell:
+    hits, draws = sum(one.low <= truth <= one.high for one in found), len(found)
+    return Cell(topic, design, "coverage", "at least", target, hits / draws, share_error(hits, draws), draws)
+
+
+def _right(rng: np.random.Generator, codes: Codes, p: float, icc: float) -> Floats:
+    """Return 1 for right and 0 for wrong, with a beta distributed rate in each cluster."""
+    rates: Floats | float = p
+    if icc:
+        spread = 1.0 / icc - 1.0
+        rates = rng.beta(p * spread, (1.0 - p) * spread, codes[-1] + 1)[codes]
+    return (rng.random(codes.size) < rates).astype(np.float64)
+
+
+def _of_counts(b: int, c: int, n: int, confidence: float) -> PairedDifference:
+    return paired_difference(np.repeat([1.0, -1.0, 0.0], [b, c, n - b - c]), confidence=confidence)
+
+
+def _multinomial(wins: Codes, losses: Codes, n: int, chance: tuple[float, float]) -> Floats:
+    rest = n - wins - losses
+    log = gammaln(n + 1.0) - gammaln(wins + 1.0) - gammaln(losses + 1.0) - gammaln(rest + 1.0)
+    log += xlogy(wins, chance[0]) + xlogy(losses, chance[1]) + xlogy(rest, 1.0 - chance[0] - chance[1])
+    return np.asarray(np.exp(log), dtype=np.float64)
+
+
+def _named(chance: tuple[float, float]) -> str:
+    return f"({chance[0]:.4g}, {chance[1]:.4g})"
+
+
+STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
+    binary,
+    symmetric_and_rare,
+    asymmetric,
+    dense,
+    independent_equal,
+    independent_unequal,
+    dependent_equal,
+    dependent_unequal,
+    corpus,
+)

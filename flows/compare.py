@@ -1,0 +1,130 @@
+"""The release gate: what changed between two versions, and whether the newer one may ship."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.artifacts import create_markdown_artifact
+from rich.console import Console
+
+from tasks import params
+from tasks.__main__ import USER_ERROR
+from tasks.comparison import words
+from tasks.comparison.gate import Gate
+from tasks.comparison.page import write_page
+from tasks.comparison.run import Request, compare_versions
+from tasks.comparison.show import to_markdown, to_terminal
+from tasks.errors import ComparisonError, GoldmeterError
+from tasks.summary import PIPED_WIDTH
+from tasks.versions import WORKSPACE, versions
+
+STDOUT = "-"
+PAGE = "reports/comparison.html"
+Document = Mapping[str, Any]
+
+
+@flow(name="compare", persist_result=False)
+def compare(
+    base: str, head: str = WORKSPACE, *, renamed: Mapping[str, str] | None = None, rescore: bool = False
+) -> int:
+    """Compare two versions and keep the table as the artifact `comparison`; returns the gate's exit status.
+
+    Raises GoldmeterError when they can't be compared.
+    """
+    document = compared(base, head, Request(renamed or {}, rescore))
+    create_markdown_artifact(to_markdown(document), key="comparison", description=words.outcome(document).sentence)
+    return words.outcome(document).status
+
+
+def compared(base: str, head: str, request: Request, page: Path | None = None) -> Document:
+    """Compare two versions by section `gate` of params.yaml; with `page`, write HEAD's report with the comparison.
+
+    Raises GoldmeterError when they can't be compared.
+    """
+    gate = params.section(Gate, params.raw(), "gate")
+    with versions([base, head]) as (older, newer):
+        document = compare_versions(older, newer, gate, request)
+        if page is not None:
+            write_page(newer, document, page)
+        return document
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare; returns the exit status: 0 fine, 1 worse, 2 an error, or a gate that can't decide."""
+    parser = _parser()
+    chosen = parser.parse_args(arguments)
+    if chosen.flow and (chosen.json or chosen.markdown or chosen.html):
+        parser.error("--flow keeps the table as an artifact; --json, --markdown and --html are for runs without it")
+    try:
+        renamed = _renamed(chosen.map)
+        if chosen.flow:
+            return compare(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore)
+        document = compared(chosen.base, chosen.head, Request(renamed, chosen.rescore), chosen.html)
+        _write(document, chosen)
+    except GoldmeterError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USER_ERROR
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        return USER_ERROR
+    return words.outcome(document).status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m flows.compare",
+        description="What changed between two versions, and whether the newer may ship (params.yaml: gate).",
+        epilog="Exit status: 0 fine, 1 worse, 2 an error or a gate that can't decide.",
+    )
+    parser.add_argument("base", metavar="BASE", help="commit, tag, branch, experiment, or the folder of an earlier run")
+    parser.add_argument("head", metavar="HEAD", nargs="?", default=WORKSPACE, help="the same; default: the workspace")
+    parser.add_argument("--map", action="append", default=[], metavar="OLD=NEW", help="a candidate that was renamed")
+    parser.add_argument(
+        "--rescore", action="store_true", help="score BASE again by HEAD's settings, where that needs no model"
+    )
+    formats = {"json": "the comparison as JSON", "markdown": "the comparison as Markdown, for a pull request"}
+    for name, what in formats.items():
+        parser.add_argument(f"--{name}", nargs="?", const=STDOUT, metavar="FILE", help=f"{what}; default: to stdout")
+    parser.add_argument(
+        "--html", nargs="?", const=PAGE, type=Path, metavar="FILE", help=f"HEAD's report with the comparison; {PAGE}"
+    )
+    parser.add_argument("--flow", action="store_true", help="run as a Prefect flow that keeps the table as an artifact")
+    return parser
+
+
+def _renamed(pairs: Sequence[str]) -> dict[str, str]:
+    """OLD → NEW of each --map; raises ComparisonError for one of another form, or a name that stands twice."""
+    split = [pair.partition("=") for pair in pairs]
+    for pair, (old, _, new) in zip(pairs, split, strict=True):
+        if not old or not new:
+            raise ComparisonError(f"--map {pair}: expected OLD=NEW, the candidate's name in BASE and in HEAD")
+    renamed = {old: new for old, _, new in split}
+    if len(renamed) < len(pairs):
+        raise ComparisonError("--map: a candidate of BASE stands twice")
+    return renamed
+
+
+def _write(document: Document, chosen: argparse.Namespace) -> None:
+    """Every form that was asked for; on the terminal a table, unless standard output takes another form."""
+    forms = {
+        "json": lambda: json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+        "markdown": lambda: to_markdown(document),
+    }
+    asked = {name: getattr(chosen, name) for name in forms if getattr(chosen, name) is not None}
+    for name, where in asked.items():
+        text = forms[name]()
+        if where == STDOUT:
+            sys.stdout.write(text)
+        else:
+            Path(where).write_text(text, encoding="utf-8")
+    if STDOUT not in asked.values():
+        to_terminal(document, Console(width=None if sys.stdout.isatty() else PIPED_WIDTH))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,204 @@
+"""What a comparison found, as plain values: the one form that JSON, tables, Markdown and pages are made from."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tasks import estimates
+from tasks.comparison import differences
+from tasks.comparison.differences import Compared, Difference
+from tasks.comparison.gate import Gate, Verdict
+from tasks.comparison.measures import Measure, differing, gated, measures
+from tasks.comparison.pairing import Pairing
+
+Row = dict[str, Any]
+DIGITS = 6
+
+
+class Refused(NamedTuple):
+    """A measure of the gate that can't be compared, and why; a gate that it blocks can't be passed."""
+
+    pairing: Pairing
+    name: str
+    reason: str
+    blocks: bool
+
+
+class Found(NamedTuple):
+    """What a family of comparisons found: differences, in their order, and measures that were refused."""
+
+    differences: list[Difference]
+    refused: list[Refused]
+    critical: float
+
+    @property
+    def verdicts(self) -> set[Verdict]:
+        """Every verdict of the gate."""
+        return {each.verdict for each in self.differences}
+
+    @property
+    def blocked(self) -> bool:
+        """Whether something that the gate asks for can't be compared, or nothing was."""
+        return not self.differences or any(each.blocks for each in self.refused)
+
+
+def compare(pairings: Sequence[Pairing], gate: Gate) -> Found:
+    """Compare all pairs of candidates by the gate's measures, as one family."""
+    chosen: list[Compared] = []
+    refused: list[Refused] = []
+    for pairing in pairings:
+        there, here = measures(pairing.base), measures(pairing.head)
+        names = dict.fromkeys([*gated(pairing.base, gate.metrics), *gated(pairing.head, gate.metrics)])
+        for name in names:
+            if reason := _refusal(name, there, here):
+                blocks = name in there or gate.metrics is not None
+                refused.append(Refused(pairing, name, reason, blocks))
+                continue
+            one = differences.compared(pairing, there[name], here[name])
+            if one.measured.any():
+                chosen.append(one)
+            elif what := _unmeasured(one):
+                refused.append(Refused(pairing, name, *what))
+    found, critical = differences.family(chosen, gate)
+    return Found(found, refused, critical)
+
+
+def pairs(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[Row]:
+    """Each pair of candidates: its rows, its measures, and what was refused. Numbers have 6 decimals."""
+    from scipy.special import ndtr
+
+    local = float(2.0 * ndtr(found.critical) - 1.0)
+    return [
+        rounded(
+            {
+                "base": pairing.base.name,
+                "head": pairing.head.name,
+                "rows": {
+                    "shared": len(pairing.head_rows),
+                    "only_base": len(pairing.only_base),
+                    "only_head": len(pairing.only_head),
+                    "data_changed": len(pairing.changed),
+                },
+                "measures": {
+                    each.compared.head.name: _measure(each, gate, local)
+                    for each in found.differences
+                    if each.compared.pairing is pairing
+                },
+                "refused": [
+                    {"measure": each.name, "reason": each.reason, "blocks": each.blocks}
+                    for each in found.refused
+                    if each.pairing is pairing
+                ],
+            }
+        )
+        for pairing in pairings
+    ]
+
+
+def exploratory(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[list[Row]]:
+    """For each pair of candidates every measure on every slice; all p values adjusted for the false discovery rate."""
+    from tasks.statistics import benjamini_hochberg
+
+    listed = [
+        (name, value, one)
+        for each in found.differences
+        for name, value, one in differences.slices_of(each.compared)
+        if one.measured.any()
+    ]
+    tested = differences.each_alone([one for _, _, one in listed], gate.confidence)
+    adjusted = benjamini_hochberg(np.array([each.p_value for each in tested]))
+    rows: dict[int, list[Row]] = {id(pairing): [] for pairing in pairings}
+    for (name, value, one), each, q in zip(listed, tested, adjusted, strict=True):
+        rows[id(one.pairing)].append(
+            rounded(
+                {
+                    "slice": name,
+                    "value": value,
+                    "measure": one.head.name,
+                    "n": each.n,
+                    "difference": {"value": each.value, "low": each.low, "high": each.high, "p_value": each.p_value},
+                    "q_value": float(q),
+                    "notable": bool(q <= 1.0 - gate.confidence),
+                }
+            )
+        )
+    return [rows[id(pairing)] for pairing in pairings]
+
+
+def rounded(value: Any) -> Any:
+    """The value with every float in it cut to 6 decimals, those that are no number as None."""
+    if isinstance(value, Mapping):
+        return {key: rounded(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    if isinstance(value, float):
+        return round(value, DIGITS) + 0.0 if isfinite(value) else None
+    return value
+
+
+def _refusal(name: str, there: Mapping[str, Measure], here: Mapping[str, Measure]) -> str | None:
+    """Why a measure can't be compared; None when it can."""
+    if name not in there and name not in here:
+        return f"no such measure; there is {', '.join(sorted({*there, *here}))}"
+    if name not in here:
+        return "only there before"
+    if name not in there:
+        return "only there after"
+    if fields := differing(there[name].signature, here[name].signature):
+        return f"measured differently: {'; '.join(fields)}"
+    return None
+
+
+def _unmeasured(one: Compared) -> tuple[str, bool] | None:
+    """Why no row is measured on both sides, and whether that blocks the gate; None where neither side measures it."""
+    there, here = (not np.isnan(measure.values).all() for measure in (one.base, one.head))
+    if there and here:
+        return "no row is measured both before and after", True
+    if there:
+        return "not measured after", True
+    return ("not measured before", False) if here else None
+
+
+def _measure(each: Difference, gate: Gate, local: float) -> Row:
+    one, found = each.compared, each.estimate
+    base, head = one.columns
+    there, here = _value(one.base, base), _value(one.head, head)
+    margin = gate.margin * one.head.scale
+    lost = margin + (found.value if one.head.higher_is_better else -found.value)
+    return {
+        "base": there,
+        "head": here,
+        "difference": {
+            "value": found.value,
+            "low": found.low,
+            "high": found.high,
+            "p_value": found.p_value,
+            "method": found.method,
+        },
+        "verdict": each.verdict,
+        "n": int(one.measured.sum()),
+        "margin": margin,
+        "higher_is_better": one.head.higher_is_better,
+        "unmeasured": differences.unmeasured(one),
+        "split": _split(one, here - there),
+        "detectable": differences.detectable(one, local),
+        "rows_needed": differences.rows_needed(one, lost, local) if each.verdict == "cannot tell" else None,
+        "signature": one.head.signature,
+    }
+
+
+def _split(one: Compared, shared: float) -> Row | None:
+    """The change over all measured rows of either side: the part of the shared rows, and that of other rows."""
+    sides = (one.base, one.head)
+    measured = [measure.column.rows(~np.isnan(measure.values)) for measure in sides]
+    there, here = (_value(measure, column) for measure, column in zip(sides, measured, strict=True))
+    return {"base": there, "head": here, "shared": shared, "composition": here - there - shared}
+
+
+def _value(measure: Measure, column: Any) -> float:
+    """The measure over all rows of the column, each of them measured."""
+    if measure.kind == "corpus":
+        return float(estimates.corpus_score(column)(column.stats.sum(0)))
+    return float(measure._replace(column=column).values.mean())

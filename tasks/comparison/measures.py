@@ -1,0 +1,96 @@
+"""What is compared of a candidate: a metric's pass rate, or its value; each with the signature that must be equal."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tasks.columns import Candidate, ScoreColumn
+from tasks.comparison.gate import VALUE
+from tasks.metrics.base import Floats
+
+Bounds = tuple[float, float]
+
+
+class Measure(NamedTuple):
+    """One number of a candidate: its name, its rows and what they mean."""
+
+    name: str
+    kind: Literal["rate", "mean", "corpus"]
+    column: ScoreColumn
+
+    @property
+    def signature(self) -> str:
+        """What must be equal on both sides."""
+        return str(self.column.about["rate_signature" if self.kind == "rate" else "signature"])
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether more of it is better; passing always is."""
+        return self.kind == "rate" or bool(self.column.about["higher_is_better"])
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """Smallest and largest possible value; None where they are unknown."""
+        if self.kind == "rate":
+            return (0.0, 1.0)
+        known: Sequence[float] | None = self.column.about["bounds"]
+        return None if known is None else (known[0], known[1])
+
+    @property
+    def scale(self) -> float:
+        """What a margin of 1 is worth: the width of the bounds, 1 without any."""
+        return 1.0 if self.bounds is None else self.bounds[1] - self.bounds[0]
+
+    @property
+    def values(self) -> Floats:
+        """The value of each row, NaN where unmeasured; shape (n,)."""
+        if self.kind == "rate" and self.column.passed is not None:
+            return np.where(np.isnan(self.column.values), np.nan, self.column.passed.astype(np.float64))
+        return self.column.values
+
+
+def measures(candidate: Candidate) -> dict[str, Measure]:
+    """Every measure of a candidate by its name: `f1` is the pass rate of f1, `f1.value` its value.
+
+    Of a metric without a pass rate, such as `rouge_recall`, the name alone is the value.
+    """
+    return {measure.name: measure for column in candidate.columns for measure in _of(column)}
+
+
+def gated(candidate: Candidate, names: Sequence[str] | None) -> list[str]:
+    """The names of the measures that a gate compares: those it names, or every pass rate."""
+    if names is not None:
+        return list(names)
+    return [measure.name for measure in measures(candidate).values() if measure.kind == "rate"]
+
+
+def differing(base: str, head: str) -> list[str]:
+    """Which fields of two signatures differ, each with both values.
+
+    >>> differing("f1|tok:13a|v:1", "f1|tok:char|v:1")
+    ['tok was 13a, is char']
+    """
+    there, here = _fields(base), _fields(head)
+    named = [
+        f"{name} was {there.get(name, 'absent')}, is {here.get(name, 'absent')}"
+        for name in dict.fromkeys([*there, *here])
+        if there.get(name) != here.get(name)
+    ]
+    if not named and base != head:  # a value, such as the text of a filter, may hold what separates fields
+        return [f"signature was {base}, is {head}"]
+    return named
+
+
+def _of(column: ScoreColumn) -> Iterator[Measure]:
+    value = Measure(column.name, "mean" if column.stats is None else "corpus", column)
+    if column.passed is None:
+        yield value
+        return
+    yield value._replace(kind="rate")
+    yield value._replace(name=f"{column.name}{VALUE}")
+
+
+def _fields(signature: str) -> dict[str, Any]:
+    name, *fields = signature.split("|")
+    return {"metric": name} | dict(field.partition(":")[::2] for field in fields)

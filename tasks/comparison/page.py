@@ -1,0 +1,29 @@
+"""HEAD's report with the comparison in it: one HTML file."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tasks import params
+from tasks.pipeline import stages
+from tasks.report import report
+from tasks.versions import Version
+
+REPORT = "report"
+PAGE = "reports/index.html"
+
+
+def write_page(head: Version, document: Mapping[str, Any], path: Path) -> None:
+    """Write the report of a version, as section `report` of params.yaml has it, with the comparison.
+
+    Raises VersionError when the version lacks what its report is made from.
+    """
+    stage = stages()[REPORT]
+    load, lexical, semantic, judge, aggregate = (head.parts(table) for table in stage.tables_read)
+    sources = {source: head.path(source) for source in stage.documents_read}
+    documents = {source: json.loads(file.read_text(encoding="utf-8")) for source, file in sources.items()}
+    options = params.for_stage(REPORT)
+    (written,) = report(load, lexical, semantic, judge, aggregate, options, documents=documents, comparison=document)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(written[PAGE], encoding="utf-8")

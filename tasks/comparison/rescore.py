@@ -1,0 +1,38 @@
+"""BASE's answers scored again by HEAD's settings, where that needs no model: metrics of words and characters."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tasks.comparison.sides import Side
+from tasks.errors import ComparisonError
+from tasks.metrics.base import Metric
+from tasks.metrics.catalogue import configure
+from tasks.normalize import Normalize, Params, normalize
+from tasks.scores import pairs_of, score_table
+from tasks.tables import Parts, about, write_part
+from tasks.versions import Version
+
+FAMILY = "lexical"
+
+
+def rescored(base: Side, head: Version, folder: Path) -> Side:
+    """BASE with HEAD's lexical metrics in place of its own, written to `folder`.
+
+    Raises ComparisonError when HEAD does not say how it normalised texts.
+    """
+    chosen = about(head.parts("normalize").schema).get("normalize")
+    if chosen is None:
+        raise ComparisonError(f"{head.name}: its data/normalize does not say how texts were normalised; run it again")
+    options, metrics = Params(normalize=Normalize(**chosen)), _metrics(head)
+    folder.mkdir(parents=True)
+    for number, part in enumerate(base.load):
+        rows = normalize(part, options)
+        write_part(score_table(rows, pairs_of(rows), metrics), folder, number)
+    return replace(base, tables={**base.tables, FAMILY: Parts(folder)})
+
+
+def _metrics(head: Version) -> dict[str, Metric]:
+    """HEAD's lexical metrics, with the options that its table states."""
+    columns = head.parts(FAMILY).about["columns"].values()
+    options = {column["metric"]: column["options"] for column in columns}
+    return {name: configure(FAMILY, name, chosen) for name, chosen in options.items()}

@@ -1,0 +1,74 @@
+"""Comparison of two versions by name, from the tables that each of them has."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from tasks.comparison import document, sides
+from tasks.comparison.flips import flips, ids
+from tasks.comparison.gate import Gate
+from tasks.comparison.rescore import rescored
+from tasks.comparison.sides import Matched, Side
+from tasks.errors import ComparisonError
+from tasks.versions import Version
+
+SCHEMA = 1
+Row = dict[str, Any]
+
+
+class Request(NamedTuple):
+    """How to compare: candidates renamed (BASE → HEAD), and whether to score BASE again by HEAD's settings."""
+
+    renamed: Mapping[str, str] = {}
+    rescore: bool = False
+
+
+AS_THEY_ARE = Request()
+
+
+def compare_versions(base: Version, head: Version, gate: Gate, request: Request = AS_THEY_ARE) -> Row:
+    """Everything a comparison found, as plain values.
+
+    Raises ComparisonError when nothing pairs, VersionError and DataError when a version can't be read.
+    """
+    there, here = sides.side(base), sides.side(head)
+    with TemporaryDirectory(prefix="goldmeter-") as folder:
+        if request.rescore:
+            there = rescored(there, head, Path(folder, "lexical"))
+        return _compare((base, head), there, here, gate, request)
+
+
+def _compare(named: Sequence[Version], there: Side, here: Side, gate: Gate, request: Request) -> Row:
+    matched = sides.match(_names(there), _names(here), request.renamed)
+    pairings = sides.pairings(there, here, matched.pairs)
+    if request.rescore:
+        pairings = sides.with_thresholds(pairings)
+    found = document.compare(pairings, gate)
+    if not found.differences and not found.blocked:
+        raise ComparisonError(
+            "nothing to compare: no measure of the gate is measured on both sides (params.yaml: gate)"
+        )
+    pairs = document.pairs(found, pairings, gate)
+    for pairing, row, slices in zip(pairings, pairs, document.exploratory(found, pairings, gate), strict=True):
+        row["slices"] = slices
+        row["flips"] = flips(pairing, found.differences, there.load, here.load, gate.flips)
+        changed = pairing.head.positions[pairing.changed].tolist()
+        row["data_changed"] = ids(changed, here.load, gate.flips)
+    base, head = ({"name": each.name, "commit": each.commit} for each in named)
+    return {"schema": SCHEMA, "base": base, "head": head} | _outcome(found, gate, matched) | {"pairs": pairs}
+
+
+def _outcome(found: document.Found, gate: Gate, matched: Matched) -> Row:
+    failed = gate.fails(found.verdicts)
+    return {
+        "gate": gate.model_dump(mode="json"),
+        "critical_value": document.rounded(found.critical),
+        "failed": failed,
+        "blocked": found.blocked,
+        "candidates": {"only_base": matched.only_base, "only_head": matched.only_head},
+    }
+
+
+def _names(side: Side) -> list[str]:
+    return sorted(set(side.load.whole(["candidate"])["candidate"].to_pylist()))

@@ -1,0 +1,117 @@
+"""A comparison for a terminal, and as Markdown for a pull request."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tasks.comparison import words
+from tasks.reporting.words import visible
+
+STYLES = {"worse": "bold red", "better": "bold green", "no worse": "green"}
+FLIPS_ON_TERMINAL = 5
+CAPTION = (
+    "differences hold together at the gate's confidence; rows needed: so many would tell; "
+    "finds: the smallest difference that 4 of 5 such runs show"
+)
+MARKDOWN = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\\`*[]|~"} | {ord("\n"): " "}
+"""What a Markdown reader would take for markup → what it shows as the sign itself."""
+LINKED = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
+"""Where a name, a number or an address becomes a link or calls somebody, entities or not, unless something is there."""
+NOTHING = "\u200b"
+
+
+def to_terminal(document: Mapping[str, Any], console: Console) -> None:
+    """Print the comparison."""
+    for pair in document["pairs"]:
+        console.print(visible(words.title(document, pair)), style="bold", markup=False)
+        console.print(words.rows_line(pair), markup=False)
+        if words.is_unchanged(pair):
+            console.print(f"all {len(pair['measures'])} measures unchanged on every row", markup=False)
+        else:
+            console.print(_table(pair))
+        for note in words.notes(pair):
+            console.print(f"· {visible(note)}", markup=False, highlight=False)
+        if flips := pair.get("flips"):
+            console.print(f"· {words.flips_line(pair)}", markup=False, highlight=False)
+            if flips["worst"]:
+                console.print(_flips(flips["worst"][:FLIPS_ON_TERMINAL]))
+    for note in words.candidates_notes(document):
+        console.print(f"· {visible(note)}", markup=False, highlight=False)
+    console.print(words.outcome(document).sentence, style="bold", markup=False)
+
+
+def to_markdown(document: Mapping[str, Any]) -> str:
+    """The comparison as a comment on a pull request."""
+    return "\n".join(_markdown(document)) + "\n"
+
+
+def _table(pair: Mapping[str, Any]) -> Table:
+    table = Table(box=SIMPLE_HEAD, caption=CAPTION, caption_justify="left")
+    for column in words.MEASURE_COLUMNS:
+        named = column in {"measure", "verdict"}
+        table.add_column(column, justify="left" if named else "right", no_wrap=column != "measure", overflow="fold")
+    for name, measure in pair["measures"].items():
+        table.add_row(*map(_plain, words.measure_cells(name, measure)), style=STYLES.get(measure["verdict"], ""))
+    return table
+
+
+def _flips(rows: list[Mapping[str, Any]]) -> Table:
+    table = Table(box=SIMPLE_HEAD, title="rows that changed, worst first", title_justify="left")
+    for column in ("input", "before", "after", "lost", "gained"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        texts = (words.cut(row[name]) for name in ("input", "base", "head"))
+        table.add_row(*(_plain(text) for text in [*texts, words.listed(row["lost"]), words.listed(row["gained"])]))
+    return table
+
+
+def _plain(text: str) -> str:
+    """Text of others, in which a terminal's markup means nothing."""
+    return escape(visible(text))
+
+
+def _markdown(document: Mapping[str, Any]) -> Iterator[str]:
+    yield f"### goldmeter: {_cell(document['base']['name'])} → {_cell(document['head']['name'])}"
+    yield f"**{words.outcome(document).sentence}**"
+    for pair in document["pairs"]:
+        yield f"\n#### {_cell(words.title(document, pair))}\n\n{words.rows_line(pair)}\n"
+        yield from _markdown_table(pair)
+        yield from (f"- {_cell(note)}" for note in words.notes(pair))
+        yield from _markdown_flips(pair)
+    yield from (f"- {_cell(note)}" for note in words.candidates_notes(document))
+
+
+def _markdown_table(pair: Mapping[str, Any]) -> Iterator[str]:
+    if words.is_unchanged(pair):
+        yield f"- all {len(pair['measures'])} measures unchanged on every row"
+        return
+    yield f"| {' | '.join(words.MEASURE_COLUMNS)} |"
+    yield f"|{'---|' * len(words.MEASURE_COLUMNS)}"
+    for name, measure in pair["measures"].items():
+        yield f"| {' | '.join(map(_cell, words.measure_cells(name, measure)))} |"
+    yield ""
+
+
+def _markdown_flips(pair: Mapping[str, Any]) -> Iterator[str]:
+    flips = pair.get("flips")
+    if not flips:
+        return
+    if not flips["worst"]:
+        yield f"- {_cell(words.flips_line(pair))}"
+        return
+    yield f"\n<details><summary>{_cell(words.flips_line(pair))}</summary>\n"
+    yield "| input | before | after | lost | gained |\n|---|---|---|---|---|"
+    for row in flips["worst"]:
+        texts = [words.cut(row[name], 200) for name in ("input", "base", "head")]
+        yield f"| {' | '.join(map(_cell, [*texts, words.listed(row['lost']), words.listed(row['gained'])]))} |"
+    yield "\n</details>\n"
+
+
+def _cell(text: str) -> str:
+    """Text of others inside a table of Markdown: no markup, no link, no mention, nothing that ends the cell."""
+    return LINKED.sub(NOTHING, visible(text)).translate(MARKDOWN)

@@ -1,0 +1,141 @@
+"""The two sides of a comparison: what a version holds, which candidates belong together, which rows may be paired."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tasks.columns import Candidate, Mask, ScoreColumn, candidates, hashed
+from tasks.comparison.pairing import Pairing, pair
+from tasks.errors import ComparisonError, DataError
+from tasks.metrics.base import Floats
+from tasks.tables import Parts
+from tasks.versions import Version
+
+SCORES = ("lexical", "semantic", "judge")
+"""Tables that hold scores, beside those of data/load."""
+METRICS = "reports/metrics.json"
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A version's rows and scores; tables: name → score table that it has. learnt: column → threshold from labels."""
+
+    name: str
+    load: Parts
+    tables: Mapping[str, Parts]
+    learnt: Mapping[str, float]
+
+    def candidates(self, learnt: Mapping[str, float]) -> dict[str, Candidate]:
+        """Its candidates by name; learnt: column → threshold."""
+        return {each.name: each for each in candidates(self.load, [*self.tables.values()], learnt)}
+
+
+class Matched(NamedTuple):
+    """Candidates that belong together, and those that only one side has."""
+
+    pairs: list[Pair]
+    only_base: list[str]
+    only_head: list[str]
+
+
+def side(version: Version) -> Side:
+    """What a version holds; a version from before a stage lacks that stage's table."""
+    tables = {name: version.parts(name) for name in SCORES if version.has(f"data/{name}")}
+    return Side(version.name, version.parts("load"), tables, _learnt(version))
+
+
+def match(base: Sequence[str], head: Sequence[str], renamed: Mapping[str, str]) -> Matched:
+    """Pair candidates of equal name; `renamed`: a name in BASE → its name in HEAD.
+
+    Raises ComparisonError for a name that is not there, and when nothing pairs.
+    """
+    for (here, names), given in zip((("BASE", base), ("HEAD", head)), ([*renamed], [*renamed.values()]), strict=True):
+        if missing := sorted(set(given) - set(names)):
+            raise ComparisonError(f"--map {missing[0]}: {here} has no such candidate; it has {', '.join(names)}")
+    if len(set(renamed.values())) < len(renamed):
+        raise ComparisonError("--map: two candidates of BASE can't become one of HEAD")
+    new = {name: renamed.get(name, name) for name in base}
+    taken = set(renamed.values())
+    pairs = [(name, new[name]) for name in base if new[name] in head and (name in renamed or name not in taken)]
+    if not pairs:
+        raise ComparisonError(
+            f"no candidate in common: BASE has {', '.join(base)}; HEAD has {', '.join(head)}. "
+            "--map OLD=NEW pairs a candidate that was renamed."
+        )
+    paired_base, paired_head = {name for name, _ in pairs}, {name for _, name in pairs}
+    return Matched(
+        pairs,
+        [name for name in base if name not in paired_base],
+        [name for name in head if name not in paired_head],
+    )
+
+
+def pairings(base: Side, head: Side, matched: Sequence[Pair]) -> list[Pairing]:
+    """The rows of each pair of candidates, those with equal ids; raises ComparisonError when no two have one."""
+    learnt = {**head.learnt, **base.learnt}  # one threshold for both sides, as the older version's labels taught it
+    there, here = base.candidates(learnt), head.candidates(learnt)
+    asked_there, asked_here = _Asked(base), _Asked(head)
+    found = []
+    for name, renamed in matched:
+        whole = pair(there[name], here[renamed])
+        changed = _changed(whole, asked_there, asked_here)
+        found.append(pair(there[name], here[renamed], changed))
+    if not any(len(each.head_rows) + len(each.changed) for each in found):
+        raise ComparisonError(
+            f"{base.name} and {head.name} have no row in common: they are of different data sets, or ids were made "
+            "anew (dataset.id; without one they are made from the input)."
+        )
+    return found
+
+
+def with_thresholds(older: Sequence[Pairing]) -> list[Pairing]:
+    """The older sides with pass rates by the newer sides' thresholds, where the scores are the same."""
+    return [replace(each, base=_with_thresholds(each.base, each.head)) for each in older]
+
+
+def _learnt(version: Version) -> dict[str, float]:
+    """Column → the threshold that this version's labels taught, where its params say to use it."""
+    if not version.has(METRICS):
+        return {}
+    try:
+        document = json.loads(version.path(METRICS).read_text(encoding="utf-8"))
+        return {name: each["learnt"] for name, each in document.get("thresholds", {}).items() if each["used"]}
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DataError(f"{version.name}: {METRICS}: not what aggregate writes ({error!r}); `dvc repro`") from None
+
+
+class _Asked:
+    """What each row of a side was asked, and what people said of the answer; n rows in the tables' order."""
+
+    def __init__(self, one: Side) -> None:
+        rows = one.load.whole(["content", "label"])
+        self.content = hashed(rows["content"])
+        self.label: Floats = rows["label"].cast("float64").to_numpy(zero_copy_only=False)
+        answers = (part["response"].fill_null("\0") for part in one.load.read(["response"]))
+        self.response = np.concatenate([hashed(each) for each in answers])
+
+
+def _changed(pairing: Pairing, there: _Asked, here: _Asked) -> Mask:
+    """Which paired rows were asked something else, or whose same answer got another label; a first one is no change."""
+    base = pairing.base.positions[pairing.base_rows]
+    head = pairing.head.positions[pairing.head_rows]
+    same_answer = there.response[base] == here.response[head]
+    relabelled = same_answer & (np.abs(there.label[base] - here.label[head]) > 0)  # NaN: not labelled
+    return np.asarray((there.content[base] != here.content[head]) | relabelled)
+
+
+def _with_thresholds(base: Candidate, head: Candidate) -> Candidate:
+    newer = {column.name: column for column in head.columns}
+    return replace(base, columns=[_by_rule_of(column, newer.get(column.name)) for column in base.columns])
+
+
+def _by_rule_of(older: ScoreColumn, newer: ScoreColumn | None) -> ScoreColumn:
+    """The older column with the newer one's threshold, if only that differs."""
+    about = older.about
+    if newer is None or about["signature"] != newer.about["signature"] or newer.about.get("threshold") is None:
+        return older
+    return older.passing_from(newer.about["threshold"], newer.about["rate_signature"])

@@ -1,0 +1,158 @@
+"""A comparison in words: the same cells for a terminal, for Markdown and for a page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tasks.reporting.words import count, number
+
+Row = Mapping[str, Any]
+CUT = 60
+NAMES = 3
+SHOWN_FROM = 1e-3
+"""What rows of one side alone must move a number by to be told on a terminal; documents have all."""
+MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "rows needed", "finds")
+
+
+class Outcome(NamedTuple):
+    """What the comparison says of the release, in one line, and the exit status that says the same."""
+
+    sentence: str
+    status: int
+
+
+def outcome(document: Row) -> Outcome:
+    """Whether the release may ship."""
+    verdicts = [measure["verdict"] for pair in document["pairs"] for measure in pair["measures"].values()]
+    worse = verdicts.count("worse")
+    if not verdicts:
+        return Outcome("The gate can't decide: nothing could be compared.", 2)
+    if worse:
+        beyond = " beyond the margin" if document["gate"]["margin"] else ""
+        more = "; others could not be compared" if document["blocked"] else ""
+        return Outcome(f"Worse: {worse} of {len(verdicts)} differences are wholly a loss{beyond}{more}.", 1)
+    if document["blocked"]:
+        return Outcome("The gate can't decide: what it compares is not measured the same way on both sides.", 2)
+    if document["failed"]:
+        return Outcome(f"Cannot tell: {verdicts.count('cannot tell')} of {len(verdicts)} differences are undecided.", 1)
+    counted = {each: verdicts.count(each) for each in ("better", "no worse", "unchanged", "cannot tell")}
+    return Outcome(f"Not worse: {', '.join(f'{n} {each}' for each, n in counted.items() if n)}.", 0)
+
+
+def title(document: Row, pair: Row) -> str:
+    """Which candidates are compared."""
+    same = pair["base"] == pair["head"]
+    names = pair["base"] if same else f"{pair['base']} → {pair['head']}"
+    return f"{names}: {document['base']['name']} → {document['head']['name']}"
+
+
+def is_unchanged(pair: Row) -> bool:
+    """Whether every measure is the same on every row."""
+    return bool(pair["measures"]) and all(each["verdict"] == "unchanged" for each in pair["measures"].values())
+
+
+def rows_line(pair: Row) -> str:
+    """How many rows were compared, and which were not."""
+    rows = pair["rows"]
+    rest = {"only before": rows["only_base"], "only after": rows["only_head"], "data changed": rows["data_changed"]}
+    return ", ".join([f"{count(rows['shared'])} shared rows", *(f"{count(n)} {name}" for name, n in rest.items() if n)])
+
+
+def measure_cells(name: str, measure: Row) -> list[str]:
+    """The cells of one measure under MEASURE_COLUMNS."""
+    difference = measure["difference"]
+    return [
+        name,
+        number(measure["base"]),
+        number(measure["head"]),
+        "0" if measure["verdict"] == "unchanged" else interval(difference),
+        measure["verdict"],
+        count(measure["n"]),
+        count(measure["rows_needed"]) if measure["rows_needed"] else "",
+        "" if measure["detectable"] is None else f"±{number(measure['detectable'])}",
+    ]
+
+
+def interval(difference: Row) -> str:
+    """A difference with its sign and its limits; nothing else where not a row changed."""
+    if difference["low"] is None:
+        return signed(difference["value"])
+    low, high = signed(difference["low"]), signed(difference["high"])
+    return f"{signed(difference['value'])} [{low}, {high}]"
+
+
+def signed(value: float | None) -> str:
+    """A number with its sign.
+
+    >>> signed(0.0213), signed(-0.5), signed(0.0), signed(None)
+    ('+0.0213', '−0.500', '0', '–')
+    """
+    return f"+{number(value)}" if value is not None and value > 0 else number(value)
+
+
+def notes(pair: Row) -> Iterator[str]:
+    """What must be known beside the table."""
+    for refused in pair["refused"]:
+        blocks = "; the gate asks for it" if refused["blocks"] else ""
+        yield f"{refused['measure']} not compared: {refused['reason']}{blocks}"
+    if any("measured differently" in refused["reason"] for refused in pair["refused"]):
+        yield "--rescore scores BASE again by HEAD's settings, where that needs no model"
+    yield from _unmeasured(pair["measures"])
+    yield from _composition(pair["measures"])
+    for slice_ in pair.get("slices", ()):
+        if not slice_["notable"]:
+            continue
+        where = f"{slice_['slice']} = {slice_['value']}"
+        yield f"exploratory: {slice_['measure']} where {where}: {interval(slice_['difference'])}, {slice_['n']} rows"
+
+
+def candidates_notes(document: Row) -> Iterator[str]:
+    """Candidates that only one side has."""
+    for side, when in (("only_base", "before"), ("only_head", "after")):
+        if names := document["candidates"][side]:
+            yield f"only {when}, not compared: {', '.join(names)} (--map OLD=NEW pairs renamed ones)"
+
+
+def flips_line(pair: Row) -> str:
+    """How many rows changed result, and where."""
+    flips = pair["flips"]
+    parts = [
+        f"{verb}: {', '.join(f'{name} {count(n)}' for name, n in flips[key].items())}"
+        for key, verb in (("lost", "lost"), ("gained", "gained"))
+        if flips[key]
+    ]
+    return "; ".join([f"{count(flips['rows'])} rows changed result", *parts])
+
+
+def cut(text: str | None, limit: int = CUT) -> str:
+    """A text on one line, or its beginning; no response as a dash."""
+    line = "–" if text is None else " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _unmeasured(measures: Mapping[str, Row]) -> Iterator[str]:
+    """What failed on one side, and the differences had those rows been worst or best for the newer one."""
+    found: dict[tuple[int, int], list[str]] = {}
+    for name, measure in measures.items():
+        left = measure["unmeasured"]
+        if left["failed_base"] or left["failed_head"]:
+            limits = "" if left["worst"] is None else f" {signed(left['worst'])} to {signed(left['best'])}"
+            found.setdefault((left["failed_base"], left["failed_head"]), []).append(name + limits)
+    for (before, after), names in found.items():
+        failed = f"before {count(before)}, after {count(after)}"
+        yield f"rows that could not be measured, {failed}; with them {'; '.join(names)}"
+
+
+def _composition(measures: Mapping[str, Row]) -> Iterator[str]:
+    moved = [
+        f"{name} {signed(split['head'] - split['base'])} ({signed(split['composition'])} by other rows)"
+        for name, split in ((name, measure["split"]) for name, measure in measures.items())
+        if split["composition"] is not None and abs(split["composition"]) >= SHOWN_FROM
+    ]
+    if moved:
+        yield f"over all rows of either side, not only shared ones: {', '.join(moved)}"
+
+
+def listed(names: Sequence[str], limit: int = NAMES) -> str:
+    """Names in a row, the first few and how many more."""
+    more = len(names) - limit
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:limit])} and {more} more"

@@ -1,0 +1,122 @@
+"""One score of several for `ppi_mean`: a logistic regression of the labels, never on the rows it scores."""
+
+from math import inf, log
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from tasks.statistics.clusters import Codes, Labels
+from tasks.statistics.estimate import Bounds, FloatArray
+from tasks.statistics.ppi import finite, numbered, unit_labels
+
+# Scores nearer to each other than this share of the largest differ by rounding only.
+_ROUNDING = 1e-12
+
+# Keeps the intercept finite when all labels are alike.
+_INTERCEPT_PENALTY = 0.01
+_NEWTON_STEPS = 50
+_CONVERGED = 1e-8
+
+
+def cross_fitted(
+    y: npt.ArrayLike,
+    x_labelled: npt.ArrayLike,
+    x_rest: npt.ArrayLike,
+    clusters: Labels | None = None,
+    folds: int = 5,
+    bounds: Bounds = (0.0, 1.0),
+) -> tuple[FloatArray, FloatArray]:
+    """Make one score of several for `ppi_mean`: what a logistic regression of the labels on them expects.
+
+    `y`: shape (n,), within `bounds`. `x_labelled`: shape (n, k), `x_rest`: shape (n_rest, k), float64, of any scale.
+    Returns shapes (n,) and (n_rest,), within `bounds`. A labelled row is scored by the model that has not seen its
+    fold, with all of its cluster; a row of the rest by the mean of the models. The folds are dealt from sorted rows:
+    in another order they get the same scores, up to exchanges between equal rows. A single label gives zeros.
+
+    Raises: ValueError for NaN, a wrong shape, labels outside the bounds, a single cluster, fewer than 2 folds.
+    Source: Zrnic & Candès 2024 (arXiv 2309.16598).
+
+    >>> inside, rest = cross_fitted([0, 1, 1, 1] * 25, [[0], [0], [1], [1]] * 25, [[0], [1]])
+    >>> rest.round(2).tolist()  # of the first kind half are right, of the second all
+    [0.52, 0.98]
+    """
+    labels = unit_labels(y, bounds)
+    table, others = finite(x_labelled, "x_labelled", 2), finite(x_rest, "x_rest", 2)
+    _check_tables(labels, table, others, folds)
+    table, others = _standardised(table, others)
+    fold = _folds(labels, table, clusters, folds)
+    used = np.unique(fold)
+    inside, outside = np.zeros(labels.size), np.zeros(others.shape[0])
+    for held in used if used.size > 1 else ():
+        out = fold == held
+        model = _logistic(table[~out], labels[~out])
+        inside[out] = expit(_linear(table[out], model))
+        outside += expit(_linear(others, model)) / used.size
+    return bounds[0] + (bounds[1] - bounds[0]) * inside, bounds[0] + (bounds[1] - bounds[0]) * outside
+
+
+def _folds(labels: FloatArray, table: FloatArray, clusters: Labels | None, folds: int) -> Codes:
+    """Deal whole clusters, sorted by their mean scores and labels, to the folds in turn."""
+    if labels.size == 0:
+        return np.zeros(0, dtype=np.intp)
+    codes = np.arange(labels.size) if clusters is None else numbered(clusters, labels.size)
+    size = np.bincount(codes)
+    means = [np.bincount(codes, weights=column) / size for column in (labels, *table.T[::-1])]
+    turn = np.empty(size.size, dtype=np.intp)
+    turn[np.lexsort(means)] = np.arange(size.size) % folds
+    return turn[codes]
+
+
+def _standardised(table: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give every column mean 0 and variance 1 over all rows; one that does not vary becomes 0."""
+    both = np.concatenate([table, others])
+    if both.size == 0:
+        return table, others
+    both = both / np.maximum(np.abs(both).max(axis=0), np.finfo(np.float64).tiny)
+    spread = np.where(np.ptp(both, axis=0) > _ROUNDING, both.std(axis=0), inf)
+    both = (both - both.mean(axis=0)) / spread
+    return both[: table.shape[0]], both[table.shape[0] :]
+
+
+def _logistic(table: FloatArray, labels: FloatArray) -> FloatArray:
+    """Return intercept and slopes of a regression whose slopes have a standard normal prior, by damped Newton steps."""
+    n, k = table.shape
+    level = (float(labels.sum()) + 0.5) / (n + 1.0)
+    model = np.array([log(level / (1.0 - level)), *np.zeros(k)])
+    penalty = np.array([_INTERCEPT_PENALTY, *np.ones(k)])
+    design = np.column_stack([np.ones(n), table])
+    loss = _loss(design, labels, penalty, model)
+    for _ in range(_NEWTON_STEPS):
+        expected = expit(design @ model)
+        gradient = design.T @ (expected - labels) + penalty * model
+        curvature = (design.T * (expected * (1.0 - expected))) @ design + np.diag(penalty)
+        step = np.linalg.solve(curvature, gradient)
+        while (shorter := _loss(design, labels, penalty, model - step)) > loss and np.abs(step).max() > _CONVERGED:
+            step /= 2.0
+        model, loss = model - step, shorter
+        if np.abs(step).max() <= _CONVERGED:
+            break
+    return model
+
+
+def _loss(design: FloatArray, labels: FloatArray, penalty: FloatArray, model: FloatArray) -> float:
+    linear = design @ model
+    return float(np.logaddexp(0.0, linear).sum() - labels @ linear + 0.5 * (penalty @ model**2))
+
+
+def _linear(table: FloatArray, model: FloatArray) -> FloatArray:
+    linear: FloatArray = model[0] + table @ model[1:]
+    return linear
+
+
+def _check_tables(labels: FloatArray, table: FloatArray, others: FloatArray, folds: int) -> None:
+    if folds < 2:  # noqa: PLR2004
+        message = f"folds = {folds}: expected 2 or more, such as 5"
+        raise ValueError(message)
+    if table.shape[0] != labels.size:
+        message = f"y has {labels.size} rows, x_labelled {table.shape[0]}: give the scores of just the labelled rows"
+        raise ValueError(message)
+    if table.shape[1] != others.shape[1]:
+        message = f"x_labelled has {table.shape[1]} columns, x_rest {others.shape[1]}: give the same scores of all rows"
+        raise ValueError(message)

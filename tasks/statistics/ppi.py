@@ -1,0 +1,291 @@
+"""Prediction-powered means: labels on a random part of the rows, a cheap score on all of them."""
+
+import warnings
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n
+from tasks.statistics.estimate import Bounds, Estimate, FloatArray, check_bounds, check_confidence, within
+from tasks.statistics.mean import mean_interval
+from tasks.statistics.score import effective_n, score_interval
+
+# A mean and a slope leave two labels (or clusters of them) no spread; a single row of the rest has none either.
+_FEWEST_LABELS = 3
+_FEWEST_REST = 2
+
+# Two numbers are estimated, so the worst case counts as much as two events.
+_PRIOR_EVENTS = 2.0
+
+# Scores nearer to each other than this share of the largest differ by rounding only.
+_ROUNDING = 1e-12
+
+
+class PpiEstimate(NamedTuple):
+    """A mean with its interval; `n` counts the labels it rests on, `n_rest` the rows without one.
+
+    weight: label units added per unit by which the score of the rest exceeds that of the labelled rows.
+    labels_worth: how many labels alone would give as narrow an interval, never below n.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    method: str
+    n_rest: int
+    weight: float
+    labels_worth: float
+
+
+class _Rows(NamedTuple):
+    """Labels in [0, 1], shape (n,), the scores beside them, the scores of the rest, and who belongs together.
+
+    codes: the cluster of each labelled row. shared: of each row, the labelled first.
+    """
+
+    y: FloatArray
+    f: FloatArray
+    rest: FloatArray
+    codes: Codes | None
+    shared: Codes | None
+
+
+def ppi_mean(
+    y: npt.ArrayLike,
+    f_labelled: npt.ArrayLike,
+    f_rest: npt.ArrayLike,
+    clusters: Labels | None = None,
+    rest_clusters: Labels | None = None,
+    bounds: Bounds = (0.0, 1.0),
+    confidence: float = 0.95,
+    dataset: bool = False,  # noqa: FBT001, FBT002
+) -> PpiEstimate:
+    """Estimate the mean label and its interval from few labels and a cheap score of every row.
+
+    Only for labels on a random part of the rows (a hash sample is one). Where the score does not narrow the
+    interval the labels are taken alone, and the method says so.
+    `y`: shape (n,), float64, within `bounds`. `f_labelled`: shape (n,), `f_rest`: shape (n_rest,), of any scale.
+    `clusters`, `rest_clusters`: one label per row, both or neither; rows of one cluster depend on each other.
+    `dataset`: the target is the mean over just these n + n_rest rows.
+
+    Warns FewClusters below 10 labelled clusters.
+    Raises: ValueError for NaN, a wrong shape, labels outside the bounds, a single labelled cluster.
+    Source: Angelopoulos, Duchi & Zrnic 2023 (arXiv 2311.01453); Cochran 1977, chapter 7, for `dataset`.
+
+    >>> estimate = ppi_mean([1, 1, 1, 0, 0] * 8, [1, 1, 0, 0, 0] * 8, [1, 0] * 500)
+    >>> round(estimate.weight, 4), round(estimate.value, 4), estimate.method  # 0.6 + 0.6306·(0.5 - 0.4)
+    (0.6306, 0.6631, 'ppi')
+    """
+    check_confidence(confidence)
+    unit = unit_labels(y, bounds)
+    scored, rest = finite(f_labelled, "f_labelled", 1), finite(f_rest, "f_rest", 1)
+    _check_lengths(unit.size, scored.size, rest.size, clusters, rest_clusters)
+    codes = _labelled_codes(clusters, unit.size)
+    scale = max(float(np.abs(scored).max(initial=0.0)), float(np.abs(rest).max(initial=0.0))) or 1.0
+    rows = _Rows(unit, scored / scale, rest / scale, codes, _shared_codes(codes, clusters, rest_clusters))
+    return _in_units(_unit_mean(rows, confidence, dataset=dataset), bounds, scale)
+
+
+def _unit_mean(rows: _Rows, confidence: float, *, dataset: bool) -> PpiEstimate:
+    known = _known_range(rows) if dataset else (0.0, 1.0)
+    alone = _labels_alone(rows, confidence, known, exact=dataset and rows.rest.size == 0)
+    if _too_few(rows):
+        return alone
+    slope = _slope(rows)
+    if slope == 0.0 and not dataset:
+        return alone
+    powered = _powered(rows, slope, confidence, known, dataset=dataset)
+    before, after = alone.high - alone.low, powered.high - powered.low
+    if after > before:
+        return alone
+    return powered._replace(labels_worth=_worth(rows, before, after, dataset=dataset)) if slope > 0.0 else powered
+
+
+def _labels_alone(rows: _Rows, confidence: float, known: Bounds, *, exact: bool) -> PpiEstimate:
+    n = rows.y.size
+    estimate = mean_interval(rows.y, confidence=confidence) if rows.codes is None else _clustered(rows, confidence)
+    if n:
+        limits = (estimate.value, estimate.value) if exact else (estimate.low, estimate.high)
+        estimate = within(estimate.value, limits, known, n, "all rows labelled" if exact else "labels alone")
+    return PpiEstimate(*estimate, n_rest=rows.rest.size, weight=0.0, labels_worth=float(n))
+
+
+def _clustered(rows: _Rows, confidence: float) -> Estimate:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewClusters)  # the caller has heard it
+        return mean_interval(rows.y, rows.codes, confidence=confidence)
+
+
+def _known_range(rows: _Rows) -> Bounds:
+    """Return what the mean of all rows can still be, whatever the labels of the rest."""
+    total = rows.y.size + rows.rest.size
+    return (float(rows.y.sum()) / total, 1.0 - float((1.0 - rows.y).sum()) / total) if total else (0.0, 1.0)
+
+
+def _too_few(rows: _Rows) -> bool:
+    if rows.codes is None or rows.shared is None:
+        return rows.y.size < _FEWEST_LABELS or rows.rest.size < _FEWEST_REST
+    return int(rows.codes.max()) + 1 < _FEWEST_LABELS or np.unique(rows.shared[rows.y.size :]).size < _FEWEST_REST
+
+
+def _slope(rows: _Rows) -> float:
+    """Return the slope of the labels on the score, between 0 and what a perfect correlation would give.
+
+    A bound that does not depend on the scale of the score, unlike the usual 1; for a score that is already an
+    estimate of the label the two measure alike.
+    """
+    both = np.concatenate([rows.f, rows.rest])
+    if float(both.max() - both.min()) <= _ROUNDING:
+        return 0.0
+    variance = _spread(both)
+    covariance = float((rows.y - rows.y.mean()) @ rows.f) / (rows.y.size - 1)
+    perfect = sqrt(_spread(rows.y) / variance)
+    return min(max(covariance / variance, 0.0), perfect)
+
+
+def _powered(rows: _Rows, slope: float, confidence: float, known: Bounds, *, dataset: bool) -> PpiEstimate:
+    n, n_rest = rows.y.size, rows.rest.size
+    weight = slope * n_rest / (n + n_rest)
+    value = float(rows.y.mean()) + weight * float(rows.rest.mean() - rows.f.mean())
+    value = min(max(value, known[0]), known[1])
+    if dataset:  # the mean score of all rows is known: what errs is the mean of y - slope·f
+        variance = _variance(rows, rows.y - slope * rows.f) * n_rest / (n + n_rest)
+    else:
+        variance = _variance(rows, rows.y - weight * rows.f, weight * rows.rest)
+    n_eff, df = _powered_n(rows, variance, value)
+    limits = score_interval(value, n_eff, df, confidence)
+    estimate = within(value, limits, known, n, "ppi" if slope > 0.0 else "labels alone")
+    return PpiEstimate(*estimate, n_rest=n_rest, weight=weight, labels_worth=float(n))
+
+
+def _variance(rows: _Rows, labelled: FloatArray, rest: FloatArray | None = None) -> float:
+    """Return the variance of the mean of `labelled` plus that of `rest`; they may share clusters."""
+    if rows.codes is None or rows.shared is None:
+        n = labelled.size
+        other = 0.0 if rest is None else _spread(rest) / rest.size
+        return (_spread(labelled) / n + other) * (n - 1.0) / (n - 2.0)
+    influence = _influence(labelled, rows.codes)
+    if rest is not None:
+        influence = np.concatenate([influence, _influence(rest, rows.shared[labelled.size :])])
+    sums = np.bincount(rows.shared[: influence.size], weights=influence)
+    groups = int(rows.codes.max()) + 1.0
+    return float(sums @ sums) * (groups - 1.0) / (groups - 2.0)
+
+
+def _spread(x: FloatArray) -> float:
+    """Return the variance, as `var(ddof=1)` does in three times the time."""
+    deviations = x - x.mean()
+    return float(deviations @ deviations) / (x.size - 1)
+
+
+def _influence(x: FloatArray, codes: Codes) -> FloatArray:
+    """Return what each row adds to the error of the mean, enlarged by its cluster's share as CR2 does."""
+    share = np.bincount(codes) / x.size
+    influence: FloatArray = (x - x.mean()) / np.sqrt(1.0 - share[codes]) / x.size
+    return influence
+
+
+def _powered_n(rows: _Rows, variance: float, value: float) -> tuple[float, float | None]:
+    """Return the effective sample size and, with clusters, the degrees of freedom."""
+    n, right = rows.y.size, float(rows.y.sum())
+    binomial = value * (1.0 - value)
+    r = variance * n / binomial if binomial > 0.0 else inf
+    if rows.codes is None:
+        events = max(min(right, n - right), 0.0)
+        return effective_n(n, min(r, 1.0), events, prior_events=_PRIOR_EVENTS), None
+    size, total = np.bincount(rows.codes), np.bincount(rows.codes, weights=rows.y)
+    events = max(float(min(np.minimum(total, 1.0).sum(), np.minimum(size - total, 1.0).sum())), 0.0)
+    r_max = float((size**2).sum()) / n
+    n_eff = effective_n(n, r if r < inf else r_max, events, r_max=r_max, prior_events=_PRIOR_EVENTS)
+    return n_eff, clustered_n(rows.y, rows.codes)[1]
+
+
+def _worth(rows: _Rows, before: float, after: float, *, dataset: bool) -> float:
+    """Return the labels alone that would narrow the interval as much: its width falls with their square root."""
+    n = float(rows.y.size)
+    labels = n * (before / after) ** 2 if after > 0.0 else inf
+    return max(n, 1.0 / (1.0 / labels + 1.0 / (n + rows.rest.size))) if dataset else labels
+
+
+def _in_units(unit: PpiEstimate, bounds: Bounds, scale: float) -> PpiEstimate:
+    lower, upper = bounds
+    width = upper - lower
+    value, low, high = (min(max(lower + width * x, lower), upper) for x in unit[:3])
+    return unit._replace(value=value, low=low, high=high, weight=unit.weight * width / scale)
+
+
+def numbered(labels: Labels, n: int) -> Codes:
+    """Give the clusters of n rows numbers from 0, however few there are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewClusters)
+        return cluster_codes(labels, n)
+
+
+def _labelled_codes(clusters: Labels | None, n: int) -> Codes | None:
+    return None if clusters is None or n == 0 else cluster_codes(clusters, n)
+
+
+def _shared_codes(codes: Codes | None, clusters: Labels | None, rest_clusters: Labels | None) -> Codes | None:
+    if codes is None or clusters is None:
+        return None
+    if rest_clusters is None:
+        return codes
+    if _kind(clusters) == _kind(rest_clusters) in {"i", "u"}:
+        return numbered(np.concatenate([clusters, rest_clusters]), len(clusters) + len(rest_clusters))
+    for row, label in enumerate(rest_clusters):
+        if label is None or label != label:  # noqa: PLR0124 (NaN)
+            message = f"rest_clusters[{row}] is missing: give each row a label, a row on its own one that no other has"
+            raise ValueError(message)
+    return numbered([*clusters, *rest_clusters], len(clusters) + len(rest_clusters))
+
+
+def _kind(labels: Labels) -> str:
+    return labels.dtype.kind if isinstance(labels, np.ndarray) else "O"
+
+
+def unit_labels(y: npt.ArrayLike, bounds: Bounds) -> FloatArray:
+    """Return the labels in [0, 1]. Raises ValueError for NaN, a wrong shape, labels outside the bounds."""
+    check_bounds(bounds)
+    if not np.isfinite(bounds).all():
+        message = f"bounds = {bounds}: a mean needs finite bounds; outside them no interval is honest"
+        raise ValueError(message)
+    labels = finite(y, "y", 1)
+    inside = (bounds[0] <= labels) & (labels <= bounds[1])
+    if not inside.all():
+        row = int(np.argmin(inside))
+        message = f"y[{row}] = {labels[row]} lies outside {tuple(bounds)}: correct it, or leave the row to the rest"
+        raise ValueError(message)
+    return np.clip((labels - bounds[0]) / (bounds[1] - bounds[0]), 0.0, 1.0)
+
+
+def finite(values: npt.ArrayLike, name: str, dimensions: int) -> FloatArray:
+    """Return finite numbers as float64. Raises ValueError for others, or another number of dimensions."""
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != dimensions:
+        expected = (
+            "one number per row, shape (rows,)" if dimensions == 1 else "one row of scores per row, shape (rows, k)"
+        )
+        message = f"{name} has shape {found.shape}: expected {expected}"
+        raise ValueError(message)
+    finite = np.isfinite(found)
+    if not finite.all():
+        row = int(np.argwhere(~finite)[0, 0])
+        message = f"{name}[{row}] = {found[row]} is not finite: leave out the rows that have no score, labelled or not"
+        raise ValueError(message)
+    return found
+
+
+def _check_lengths(labels: int, scored: int, rest: int, clusters: Labels | None, rest_clusters: Labels | None) -> None:
+    if labels != scored:
+        message = f"y has {labels} rows, f_labelled {scored}: give the score of just the labelled rows"
+        raise ValueError(message)
+    if rest and (clusters is None) != (rest_clusters is None):
+        missing = "clusters" if clusters is None else "rest_clusters"
+        message = f"{missing} is missing: give the cluster of each row, labelled or not, or none at all"
+        raise ValueError(message)
+    if rest_clusters is not None and len(rest_clusters) != rest:
+        message = f"rest_clusters has {len(rest_clusters)} labels for {rest} rows: give one label per row"
+        raise ValueError(message)

@@ -1,0 +1,138 @@
+"""A version of the project that git, DVC or a path names, and the tables it has: from the cache or else a remote."""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from tasks.errors import VersionError
+from tasks.tables import Parts
+
+if TYPE_CHECKING:
+    from dvc.fs import DVCFileSystem
+
+WORKSPACE = "workspace"
+"""The name of what lies in the working tree now."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version: `folder` is where its files are, or are put when they are asked for; commit: None outside of git."""
+
+    name: str
+    folder: Path
+    commit: str | None
+    fetched: set[str] = field(default_factory=set, compare=False)
+
+    def parts(self, table: str) -> Parts:
+        """The table data/<table>; raises VersionError when this version has none."""
+        return Parts(self.path(f"data/{table}"))
+
+    def path(self, out: str) -> Path:
+        """A file or folder of the version, by its path in the project; raises VersionError when it has none."""
+        target = self.folder / out
+        if self.commit is not None and out not in self.fetched:
+            self._fetch(out, target)
+            self.fetched.add(out)
+        if not target.exists():
+            raise VersionError(f"{self.name}: no {out} there. `dvc repro` makes it, `dvc checkout` brings it back.")
+        return target
+
+    def has(self, out: str) -> bool:
+        """Whether the version has this out: dvc.yaml names those of stages that never ran there, dvc.lock does not."""
+        return out in self._locked if self.commit is not None else (self.folder / out).exists()
+
+    def _fetch(self, out: str, target: Path) -> None:
+        if out not in self._locked:
+            raise VersionError(
+                f"{self.name}: this version has no {out}: its stage never ran there, or dvc.lock was not committed."
+            )
+        try:
+            self._files.get(f"{self._prefix}{out}", str(target), recursive=True)
+        except Exception as error:  # DVC's layers raise classes without a common base
+            raise VersionError(
+                f"{self.name}: its {out} can't be fetched: {error}\n"
+                "It is in neither DVC's cache nor a remote. Whoever made that version has to `dvc push` it first."
+            ) from error
+
+    @cached_property
+    def _locked(self) -> set[str]:
+        lock = _git("show", f"{self.commit}:./dvc.lock")
+        try:
+            stages = (yaml.safe_load(lock or "") or {}).get("stages", {})
+            return {out["path"] for stage in stages.values() for out in stage.get("outs", [])}
+        except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
+            raise VersionError(f"{self.name}: its dvc.lock can't be read: {error}") from None
+
+    @cached_property
+    def _prefix(self) -> str:
+        """Where the project lies in its repository, such as `evaluation/`; empty at the top."""
+        return _git("rev-parse", "--show-prefix") or ""
+
+    @cached_property
+    def _files(self) -> "DVCFileSystem":
+        from dvc.api import DVCFileSystem  # takes a second
+        from dvc.repo import Repo
+
+        with Repo() as repo:  # the remote of today: the version may be older than any
+            remote = repo.config["core"].get("remote")
+        return DVCFileSystem(rev=self.commit, subrepos=bool(self._prefix), remote=remote)
+
+
+@contextmanager
+def versions(names: Sequence[str]) -> Iterator[list[Version]]:
+    """The versions of these names, their fetched files as long as the context lasts.
+
+    A name is `workspace`, a commit, tag, branch or experiment, or a folder of an earlier run.
+    Raises VersionError for one that nobody knows.
+    """
+    with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
+        yield [_version(name, Path(folder, str(number))) for number, name in enumerate(names)]
+
+
+def commit_of(name: str) -> str | None:
+    """The commit that git or DVC knows by this name; None if neither does."""
+    return _commit(name) or _commit(_experiment(name))
+
+
+def _version(name: str, folder: Path) -> Version:
+    if name == WORKSPACE:
+        return Version(name, Path(), None)
+    if name and (commit := commit_of(name)):
+        return Version(name, folder, commit)
+    if name and Path(name).is_dir():
+        return Version(name, Path(name), None)
+    raise VersionError(
+        f"{name}: neither git nor DVC knows such a version, and it is no folder. Name a commit, tag, branch, "
+        f"experiment (`dvc exp show`), `{WORKSPACE}`, or the folder of an earlier run."
+    )
+
+
+def _commit(name: str | None) -> str | None:
+    """The commit of this name; None if git knows none, or something else by it, such as a file."""
+    return _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}") if name else None
+
+
+def _git(*command: str) -> str | None:
+    """What git answers; None when it fails."""
+    answer = subprocess.run(["git", *command], capture_output=True, text=True, check=False)
+    return answer.stdout.strip() if answer.returncode == 0 else None
+
+
+def _experiment(name: str) -> str | None:
+    """The commit of a DVC experiment."""
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+    from dvc.scm import resolve_rev
+
+    try:
+        with Repo() as repo:
+            return str(resolve_rev(repo.scm, name))
+    except DvcException:
+        return None

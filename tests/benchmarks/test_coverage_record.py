@@ -1,0 +1,171 @@
+"""The report of the coverage benchmark: one line a target, the same bytes whoever measured, and the README's table."""
+
+import io
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from benchmarks.coverage import record, workers
+from benchmarks.coverage.cells import Cell, covered, generator
+
+ROOT = Path(__file__).parents[2]
+CELLS = (
+    Cell("mean", "n = 10", "coverage", "at least", 0.93, 0.9312345678, 0.0, 0),
+    Cell("mean", "Wald: n = 10", "coverage", "contrast", None, 0.18, 0.0, 0),
+    Cell("mean", "n = 30", "coverage", "at least", 0.93, 0.92, 0.004, 4000),
+    Cell("mean", "Wald: n = 30", "coverage", "contrast", None, 0.45, 0.0, 0),
+    Cell("mean", "a|b", "mean width over t's", "at most", 1.05, 1.2, 0.01, 4000),
+    Cell("mean", "steady", "mean width over t's", "at most", 1.05, 1.0, 0.01, 4000),
+)
+
+
+def test_each_target_has_its_worst_cell_and_what_others_give() -> None:
+    coverage, width = record.lines(CELLS)
+
+    assert coverage == record.Line(
+        *("mean", "coverage", "at least", 0.93, 2, 0, "n = 30", 0.92, 0.004, 4000), (("Wald", 0.18, "n = 10"),)
+    )
+    assert width == record.Line("mean", "mean width over t's", "at most", 1.05, 2, 1, "a|b", 1.2, 0.01, 4000, ())
+    assert (coverage.reached, width.reached) == (True, False)
+
+
+def test_a_missed_cell_is_worse_than_a_lower_one_within_its_noise() -> None:
+    missed = Cell("mean", "many draws", "coverage", "at least", 0.93, 0.925, 0.0001, 10**6)
+    noisy = Cell("mean", "few draws", "coverage", "at least", 0.93, 0.92, 0.004, 4000)
+
+    assert record.lines([noisy, missed])[0].worst == "many draws"
+
+
+def test_targets_that_differ_have_lines_of_their_own() -> None:
+    narrow, wide = (Cell("mean", "n = 10", "width", "at most", target, 1.02, 0.0, 0) for target in (1.01, 1.03))
+
+    assert [line.reached for line in record.lines([narrow, wide])] == [False, True]
+
+
+def test_the_readme_gets_a_row_a_target() -> None:
+    content = record.report({"mean": CELLS}, 4000)
+
+    assert record.markdown(content).splitlines()[2:] == [
+        "| mean: coverage | ≥ 93 %, 2 cells | 92.0 % (n = 30) | Wald 18.0 % (n = 10) |",
+        "| mean: mean width over t's | ≤ 1.05 ×, 2 cells | 1.200 × (a&#124;b); **missed** in 1 | – |",
+    ]
+
+
+def test_the_report_is_json_with_a_line_a_cell(tmp_path: Path) -> None:
+    record.keep(record.report({"mean": CELLS}, 4000), ["mean"], tmp_path / "reports/coverage.json")
+
+    text = (tmp_path / "reports/coverage.json").read_text(encoding="utf-8")
+    content = json.loads(text)
+    assert content["sections"]["mean"]["cells"][0] == {
+        "topic": "mean",
+        "name": "n = 10",
+        "measure": "coverage",
+        "sense": "at least",
+        "target": 0.93,
+        "measured": 0.931235,
+        "error": 0.0,
+        "draws": 0,
+    }
+    assert content["sections"]["mean"]["cells"][1]["target"] is None
+    assert sum('"draws": 4000}' in line for line in text.splitlines()) == 3
+    assert len(text.splitlines()) < 30
+
+
+def test_sections_that_were_not_measured_again_stay_and_keep_their_place(tmp_path: Path) -> None:
+    path, order = tmp_path / "coverage.json", ["first", "second"]
+    record.keep(record.report({"second": CELLS}, 4000), order, path)
+    record.keep(record.report({"first": CELLS[:1]}, 4000), order, path)
+    apart = path.read_bytes()
+
+    path.unlink()
+    record.keep(record.report({"first": CELLS[:1], "second": CELLS}, 4000), order, path)
+
+    assert path.read_bytes() == apart
+    assert list(json.loads(apart)["sections"]) == order
+
+
+def test_sections_of_an_older_schema_go(tmp_path: Path) -> None:
+    path = tmp_path / "coverage.json"
+    path.write_text('{"schema": 0, "draws": 4000, "sections": {"second": {}}}', encoding="utf-8")
+
+    found = record.keep(record.report({"first": CELLS}, 4000), ["first", "second"], path)
+
+    assert list(found["sections"]) == ["first"]
+
+
+def test_only_the_block_of_the_readme_changes(tmp_path: Path) -> None:
+    readme, content = tmp_path / "README.md", record.report({"mean": CELLS}, 4000)
+    readme.write_text("before\n<!-- coverage -->\nold\n<!-- /coverage -->\nafter\n", encoding="utf-8")
+
+    record.rewrite(readme, content)
+
+    text = readme.read_text(encoding="utf-8")
+    assert record.block(text) == record.markdown(content)
+    assert text.startswith("before\n<!-- coverage -->\n| topic")
+    assert text.endswith("|\n<!-- /coverage -->\nafter\n")
+
+
+def test_a_readme_without_a_block_is_left_alone(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text("nothing here\n", encoding="utf-8")
+
+    record.rewrite(readme, record.report({"mean": CELLS}, 4000))
+
+    assert readme.read_text(encoding="utf-8") == "nothing here\n"
+
+
+def drawn(n: int, draws: int) -> Iterator[Cell]:
+    yield covered("drawn", f"n = {n}", 0.5, int(generator("drawn", n).binomial(draws, 0.6)), draws)
+
+
+def broken(draws: int) -> Iterator[Cell]:
+    message = f"no {draws} draws"
+    raise ValueError(message)
+    yield
+
+
+STUDIES = [(section, number, partial(drawn, number)) for section in ("bounded", "binary") for number in range(3)]
+
+
+def test_cells_do_not_depend_on_who_measured_them_when() -> None:
+    one = [workers.measured(*study, 100) for study in STUDIES]
+
+    assert workers.in_order(one) == workers.in_order(reversed(one))
+    assert list(workers.in_order(one)) == ["binary", "bounded"]
+    assert [cell.name for cell in workers.in_order(one)["binary"]] == ["n = 0", "n = 1", "n = 2"]
+    assert one[0].study == "drawn(0)"
+
+
+def test_a_study_that_fails_is_named() -> None:
+    with pytest.raises(ValueError, match="no 7 draws") as found:
+        workers.measured("binary", 0, broken, 7)
+
+    assert found.value.__notes__ == ["in binary: broken"]
+
+
+def test_two_processes_give_what_one_gives() -> None:
+    studies = [study for study in workers.listed(["binary"]) if study[1] == 1]
+
+    spread = workers.in_order(workers.measure(studies, 1, processes=2))
+
+    assert spread == workers.in_order([workers.measured(*studies[0], 1)])
+
+
+def test_the_table_on_the_terminal_names_what_is_missed() -> None:
+    console = Console(record=True, width=200, file=io.StringIO())
+
+    console.print(record.table(record.lines(CELLS)))
+
+    assert "no, 1 of 2" in console.export_text()
+
+
+def test_the_readme_shows_what_make_coverage_wrote() -> None:
+    report, readme = ROOT / "reports/coverage.json", (ROOT / "README.md").read_text(encoding="utf-8")
+    if not report.exists() or record.block(readme) is None:
+        pytest.skip("no report, or no block for it")
+
+    assert record.block(readme) == record.markdown(json.loads(report.read_text(encoding="utf-8")))

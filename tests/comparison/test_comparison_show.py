@@ -1,0 +1,149 @@
+"""A comparison on a terminal and in Markdown: whole, and harmless whatever its texts hold."""
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tasks.comparison.run import Request, compare_versions
+from tasks.comparison.show import to_markdown, to_terminal
+from tests.comparison.sample import GATE, Row, answers, gate, row, version
+
+HOSTILE = [
+    "[red]red[/red] [link=https://evil.example]x[/link] [/]",
+    "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "a | b | c\n| d |\n\n# head\n</details>",
+    "[click](https://evil.example) ![x](https://evil.example/x.png) www.evil.example",
+    "`code` **bold** ~~gone~~ \\ @everyone #1 GH#2 owner/repo#3",
+    "\x1b[31mred\x1b]8;;https://evil.example\x07 \x00 \r \u202egnp.exe",
+    "x" * 100_000,
+]
+
+
+def terminal(document: Any, width: int = 120) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=False)
+    to_terminal(document, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def document(tmp_path: Path, older: list[Row], newer: list[Row], **options: Any) -> Any:
+    request = options.pop("request", Request())
+    return compare_versions(version(tmp_path / "a", older), version(tmp_path / "b", newer), gate(**options), request)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Everything that others write is hostile: texts, candidates, slices, ids, a version's name."""
+    folder = tmp_path_factory.mktemp("hostile")
+    names = {"candidate": "[red]\x1b[31m<b>|@x", "topic": "[/]|\x1b[31m<i>"}
+    older = [row(n, "right", **names) for n in range(20)]
+    newer = [row(n, HOSTILE[n % len(HOSTILE)], **names) | {"id": f"q{n}", "input": f"Question {n}?"} for n in range(20)]
+    lonely = [row(1, "x", "[link=https://evil.example]only\x1b[31m")]
+    base = version(folder / "a [red]|<b>@x", older)
+    return compare_versions(base, version(folder / "b", newer + lonely), GATE)
+
+
+def test_the_terminal_shows_all_there_is(tmp_path: Path) -> None:
+    shown = terminal(document(tmp_path, answers("+" * 60), answers("+" * 35 + "." * 25)))
+
+    assert "aurora: a → b" in shown
+    assert "60 shared rows" in shown
+    assert re.search(r"f1 +1\.00 +0\.583 +−0\.417 \[−0\.\d+, −0\.\d+\] +worse +60", shown)
+    assert "25 rows changed result; lost: bleu 25, exact_match 25, f1 25" in shown
+    assert shown.count("something else") == 5
+    assert shown.rstrip().endswith("Worse: 3 of 3 differences are wholly a loss.")
+
+
+def test_what_did_not_change_takes_one_line(tmp_path: Path) -> None:
+    found = document(tmp_path, answers("++."), answers("++."))
+
+    assert "all 3 measures unchanged on every row" in terminal(found)
+    assert "- all 3 measures unchanged on every row" in to_markdown(found)
+    assert "| f1 |" not in to_markdown(found)
+
+
+def test_a_narrow_terminal_keeps_every_number(tmp_path: Path) -> None:
+    shown = terminal(document(tmp_path, answers("+" * 9), answers("." * 9)), 200)
+
+    assert max(map(len, terminal(document(tmp_path, answers("+" * 9), answers("." * 9)), 80).splitlines())) <= 80
+    assert "cannot tell" in shown or "worse" in shown
+
+
+@pytest.mark.parametrize("write", [terminal, to_markdown])
+def test_nothing_of_others_reaches_a_terminal_as_a_control(hostile: Any, write: Any) -> None:
+    shown = write(hostile)
+
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", shown)
+    assert "⟨U+001B⟩" in shown
+
+
+def test_brackets_are_shown_and_not_obeyed(hostile: Any) -> None:
+    shown = terminal(hostile, 300)
+
+    assert "[red]⟨U+001B⟩[31m<b>|@x: a [red]|<b>@x → b" in shown
+    assert "[link=https://evil.example]only⟨U+001B⟩[31m" in shown
+    assert "where topic = [/]|⟨U+001B⟩[31m<i>" in shown
+
+
+def test_an_answer_on_the_terminal_is_shown_as_it_is(tmp_path: Path) -> None:
+    shown = terminal(document(tmp_path, [row(0, "right")], [row(0, "[red]no[/red] [/] [link=x]y[/link]")]), 300)
+
+    assert "[red]no[/red] [/] [link=x]y[/link]" in shown
+
+
+def test_markdown_holds_no_markup_of_others(hostile: Any) -> None:
+    shown = to_markdown(hostile)
+
+    tags = set(re.findall(r"<[^>]*>", shown))
+    assert tags == {"<details>", "<summary>", "</summary>", "</details>"}
+    assert "](" not in shown
+    assert "`" not in shown
+    assert not re.search(r"[@#]\w(?<!&#\d)", re.sub(r"&#\d+;", "", shown))
+    assert not re.search(r"://|www\.", shown)
+
+
+def test_every_row_of_a_markdown_table_has_its_cells(hostile: Any) -> None:
+    lines = to_markdown(hostile).splitlines()
+
+    assert {line.count("|") for line in lines if line.startswith("| ") and "measure" in line} == {9}
+    tables = [line.count("|") for line in lines if line.startswith("|")]
+    assert set(tables) == {9, 6}
+    assert sum(line.count("|") == 6 for line in lines) == 2 + 20
+
+
+def test_a_text_of_100000_characters_is_cut(hostile: Any) -> None:
+    assert max(map(len, to_markdown(hostile).splitlines())) < 3000
+
+
+def test_what_follows_a_closed_block_starts_a_paragraph_of_its_own(hostile: Any) -> None:
+    lines = to_markdown(hostile).splitlines()
+    end = lines.index("</details>")
+
+    assert lines[end + 1] == ""
+    assert lines[end + 2].startswith("- only after, not compared: ")
+
+
+def test_a_refused_measure_is_told_in_both(tmp_path: Path) -> None:
+    found = document(tmp_path, answers("++"), answers("++"), metrics=["f1", "rogue"])
+
+    for shown in (terminal(found), to_markdown(found)):
+        assert "rogue not compared: no such measure" in " ".join(shown.split())
+        assert "The gate can't decide" in shown
+
+
+def test_nothing_to_compare_still_has_its_sentence(tmp_path: Path) -> None:
+    found = document(tmp_path, answers("--"), answers("--"))
+
+    assert "nothing could be compared" in terminal(found)
+    assert "nothing could be compared" in to_markdown(found)
+
+
+def test_the_forms_can_be_made_from_the_json(hostile: Any) -> None:
+    read = json.loads(json.dumps(hostile))
+
+    assert (terminal(read), to_markdown(read)) == (terminal(hostile), to_markdown(hostile))

@@ -1,0 +1,210 @@
+"""A comparison in words: one sentence, an exit status, cells and notes."""
+
+from typing import Any
+
+import pytest
+
+from tasks.comparison import words
+from tasks.comparison.words import Outcome
+
+NOTHING_LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None}
+
+
+def measure(verdict: str = "cannot tell", **changed: Any) -> dict[str, Any]:
+    return {
+        "base": 0.8,
+        "head": 0.75,
+        "difference": {"value": -0.05, "low": -0.11, "high": 0.02, "p_value": 0.2, "method": "m"},
+        "verdict": verdict,
+        "n": 1234,
+        "margin": 0.0,
+        "higher_is_better": True,
+        "unmeasured": NOTHING_LEFT,
+        "split": {"base": 0.8, "head": 0.75, "shared": -0.05, "composition": 0.0},
+        "detectable": 0.08,
+        "rows_needed": 5678,
+        "signature": "f1|v:1",
+    } | changed
+
+
+def pair(measures: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    rows = {"shared": 1234, "only_base": 0, "only_head": 0, "data_changed": 0}
+    return {"base": "a", "head": "a", "rows": rows, "measures": measures, "refused": []} | changed
+
+
+def document(*verdicts: str, **changed: Any) -> dict[str, Any]:
+    found = pair({f"m{n}": measure(verdict) for n, verdict in enumerate(verdicts)})
+    return {
+        "base": {"name": "v1", "commit": None},
+        "head": {"name": "workspace", "commit": None},
+        "gate": {"margin": 0.0},
+        "failed": "worse" in verdicts,
+        "blocked": False,
+        "candidates": {"only_base": [], "only_head": []},
+        "pairs": [found],
+    } | changed
+
+
+@pytest.mark.parametrize(
+    ("found", "outcome"),
+    [
+        (document("better", "worse", "worse"), Outcome("Worse: 2 of 3 differences are wholly a loss.", 1)),
+        (
+            document("worse", gate={"margin": 0.02}),
+            Outcome("Worse: 1 of 1 differences are wholly a loss beyond the margin.", 1),
+        ),
+        (document("cannot tell", "better", failed=True), Outcome("Cannot tell: 1 of 2 differences are undecided.", 1)),
+        (document("cannot tell", "better"), Outcome("Not worse: 1 better, 1 cannot tell.", 0)),
+        (document("unchanged", "no worse", "no worse"), Outcome("Not worse: 2 no worse, 1 unchanged.", 0)),
+        (document(), Outcome("The gate can't decide: nothing could be compared.", 2)),
+        (document(pairs=[]), Outcome("The gate can't decide: nothing could be compared.", 2)),
+    ],
+)
+def test_one_sentence_and_the_exit_status_that_says_the_same(found: dict[str, Any], outcome: Outcome) -> None:
+    assert words.outcome(found) == outcome
+
+
+@pytest.mark.parametrize("verdicts", [["better"], ["unchanged"], ["cannot tell"]])
+def test_what_could_not_be_compared_leaves_the_gate_undecided(verdicts: list[str]) -> None:
+    assert words.outcome(document(*verdicts, blocked=True)).status == 2
+
+
+def test_a_loss_is_a_loss_whatever_else_could_not_be_compared() -> None:
+    found = words.outcome(document("worse", "better", blocked=True))
+
+    assert found == Outcome("Worse: 1 of 2 differences are wholly a loss; others could not be compared.", 1)
+
+
+def test_a_renamed_candidate_is_shown_by_both_names() -> None:
+    found = document("better")
+
+    assert words.title(found, pair({})) == "a: v1 → workspace"
+    assert words.title(found, pair({}, head="b")) == "a → b: v1 → workspace"
+
+
+def test_rows_that_were_not_compared_are_counted() -> None:
+    rows = {"shared": 1234, "only_base": 1, "only_head": 0, "data_changed": 20}
+
+    assert words.rows_line(pair({})) == "1,234 shared rows"
+    assert words.rows_line(pair({}, rows=rows)) == "1,234 shared rows, 1 only before, 20 data changed"
+
+
+def test_the_cells_of_a_measure() -> None:
+    assert words.measure_cells("f1", measure()) == [
+        "f1", "0.800", "0.750", "−0.0500 [−0.110, +0.0200]", "cannot tell", "1,234", "5,678", "±0.0800",
+    ]  # fmt: skip
+
+
+def test_an_unchanged_measure_shows_no_limits() -> None:
+    cells = words.measure_cells("f1", measure("unchanged", rows_needed=None, detectable=None))
+
+    assert cells[3:] == ["0", "unchanged", "1,234", "", ""]
+
+
+def test_a_difference_without_limits_is_shown_without_them() -> None:
+    unlimited = {"value": 2.5, "low": None, "high": None}
+
+    assert words.measure_cells("ms", measure(difference=unlimited))[3] == "+2.50"
+
+
+def test_only_a_pair_with_measures_is_unchanged() -> None:
+    assert words.is_unchanged(pair({"f1": measure("unchanged")}))
+    assert not words.is_unchanged(pair({"f1": measure("unchanged"), "f2": measure("better")}))
+    assert not words.is_unchanged(pair({}))
+
+
+def test_nothing_to_note_is_noted_by_nothing() -> None:
+    assert list(words.notes(pair({"f1": measure()}))) == []
+
+
+def test_what_was_refused_is_noted_and_how_to_help_it() -> None:
+    refused = [
+        {"measure": "f1", "reason": "measured differently: tok was 13a, is char", "blocks": True},
+        {"measure": "gleu", "reason": "only there after", "blocks": False},
+    ]
+
+    assert list(words.notes(pair({}, refused=refused))) == [
+        "f1 not compared: measured differently: tok was 13a, is char; the gate asks for it",
+        "gleu not compared: only there after",
+        "--rescore scores BASE again by HEAD's settings, where that needs no model",
+    ]
+
+
+def test_measures_that_failed_on_as_many_rows_are_noted_together() -> None:
+    failed = {"not_asked": 3, "failed_base": 0, "failed_head": 2, "worst": -0.1, "best": 0.0}
+    unbounded = failed | {"worst": None, "best": None}
+    measures = {
+        "f1": measure(unmeasured=failed),
+        "bleu": measure(unmeasured=failed),
+        "ms": measure(unmeasured=unbounded),
+        "gleu": measure(unmeasured=failed | {"failed_base": 1}),
+    }
+
+    assert list(words.notes(pair(measures))) == [
+        "rows that could not be measured, before 0, after 2; with them f1 −0.100 to 0; bleu −0.100 to 0; ms",
+        "rows that could not be measured, before 1, after 2; with them gleu −0.100 to 0",
+    ]
+
+
+def test_other_rows_are_noted_when_they_move_the_mean() -> None:
+    moved = {"base": 0.5, "head": 0.7, "shared": 0.05, "composition": 0.15}
+    undefined = {"base": None, "head": 0.7, "shared": None, "composition": None}
+
+    assert list(words.notes(pair({"f1": measure(split=moved), "bleu.value": measure(split=undefined)}))) == [
+        "over all rows of either side, not only shared ones: f1 +0.200 (+0.150 by other rows)"
+    ]
+
+
+def test_notable_slices_are_noted_as_exploratory() -> None:
+    difference = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
+    slices = [
+        {"slice": "topic", "value": value, "measure": "f1", "n": 40, "difference": difference, "notable": notable}
+        for value, notable in (("law", True), ("art", False))
+    ]
+
+    assert list(words.notes(pair({}, slices=slices))) == [
+        "exploratory: f1 where topic = law: −0.200 [−0.300, −0.100], 40 rows"
+    ]
+
+
+def test_candidates_of_one_side_are_noted() -> None:
+    found = document("better", candidates={"only_base": ["x", "y"], "only_head": ["z"]})
+
+    assert list(words.candidates_notes(found)) == [
+        "only before, not compared: x, y (--map OLD=NEW pairs renamed ones)",
+        "only after, not compared: z (--map OLD=NEW pairs renamed ones)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lost", "gained", "line"),
+    [
+        ({}, {}, "0 rows changed result"),
+        ({"f1": 1200, "bleu": 3}, {"f1": 1}, "1,204 rows changed result; lost: f1 1,200, bleu 3; gained: f1 1"),
+    ],
+)
+def test_flips_in_one_line(lost: dict[str, int], gained: dict[str, int], line: str) -> None:
+    rows = sum(lost.values()) + sum(gained.values())
+
+    assert words.flips_line({"flips": {"rows": rows, "lost": lost, "gained": gained, "worst": []}}) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (None, "–"),
+        ("", ""),
+        ("a\n\n b\tc\r\n", "a b c"),
+        ("x" * 10, "x" * 10),
+        ("x" * 11, "x" * 9 + "…"),
+        ("x" * 100_000, "x" * 9 + "…"),
+    ],
+)
+def test_a_text_on_one_line(text: str | None, line: str) -> None:
+    assert words.cut(text, 10) == line
+
+
+def test_a_long_list_is_counted() -> None:
+    assert words.listed(["a", "b", "c"]) == "a, b, c"
+    assert words.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert words.listed([]) == ""

@@ -1,0 +1,110 @@
+"""The rows that changed result: counted, worst first, with both answers."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.comparison.run import compare_versions
+from tests.comparison.sample import GATE, Row, answers, gate, row, version
+
+HOSTILE = "[red]a|b</td><script>alert(1)</script>\n# head \x1b[31m\x00 @everyone"
+
+
+def flips(tmp_path: Path, older: list[Row], newer: list[Row], limit: int = 20, **made: Any) -> Any:
+    found = compare_versions(
+        version(tmp_path / "a", older, **made), version(tmp_path / "b", newer, **made), gate(flips=limit)
+    )
+    [pair] = found["pairs"]
+    return pair["flips"]
+
+
+def test_rows_that_a_rate_lost_or_gained_are_counted_by_measure(tmp_path: Path) -> None:
+    found = flips(tmp_path, answers("+++.."), answers("+..+."))
+
+    assert found["rows"] == 3
+    assert found["lost"] == {"bleu": 2, "exact_match": 2, "f1": 2}
+    assert found["gained"] == {"bleu": 1, "exact_match": 1, "f1": 1}
+
+
+def test_a_row_is_shown_with_both_answers_and_what_it_lost_and_gained(tmp_path: Path) -> None:
+    older = [row(0, "right indeed", label=False)]  # f1 = 2/3
+    newer = [row(0, HOSTILE, label=True)]
+
+    found = flips(tmp_path, older, newer, metrics={"f1": {}})
+
+    assert found["worst"] == [
+        {
+            "id": "q0",
+            "input": "Question 0?",
+            "references": ["right"],
+            "base": "right indeed",
+            "head": HOSTILE,
+            "lost": ["f1"],
+            "gained": ["label"],
+        }
+    ]
+
+
+def test_what_people_call_wrong_now_comes_first_then_what_lost_most(tmp_path: Path) -> None:
+    older = [
+        row(0, "something", label=False),
+        row(1, "right"),
+        row(2, "right more", label=True),
+        row(3, "right", label=True),
+        row(4, "right more"),
+    ]
+    newer = [
+        row(0, "right", label=True),
+        row(1, "wrong"),
+        row(2, "right again", label=False),
+        row(3, "wrong", label=False),
+        row(4, "wrong"),
+    ]
+
+    found = flips(tmp_path, older, newer)
+
+    assert [each["id"] for each in found["worst"]] == ["q3", "q2", "q1", "q4", "q0"]
+
+
+def test_no_more_rows_are_shown_than_asked_and_all_are_counted(tmp_path: Path) -> None:
+    few, none = (flips(tmp_path, answers("+" * 9), answers("." * 9), limit) for limit in (4, 0))
+
+    assert (few["rows"], len(few["worst"])) == (9, 4)
+    assert (none["rows"], none["worst"]) == (9, [])
+
+
+def test_an_answer_that_is_missing_is_no_flip(tmp_path: Path) -> None:
+    assert flips(tmp_path, answers("++-"), answers("+-+"))["rows"] == 0
+
+
+def test_a_missing_answer_that_counts_as_a_change_of_another_measure_is_shown_as_none(tmp_path: Path) -> None:
+    older, newer = answers("+", label=True), answers("-", label=False)
+
+    [shown] = flips(tmp_path, older, newer)["worst"]
+
+    assert (shown["base"], shown["head"], shown["lost"]) == ("right", None, ["label"])
+
+
+def test_values_that_changed_without_a_result_are_no_flips(tmp_path: Path) -> None:
+    older, newer = [row(0, "right")], [row(0, "right more")]
+    found = compare_versions(
+        version(tmp_path / "a", older), version(tmp_path / "b", newer), gate(metrics=["f1", "f1.value", "bleu.value"])
+    )
+
+    assert found["pairs"][0]["flips"]["rows"] == 0
+    assert found["pairs"][0]["measures"]["f1.value"]["difference"]["value"] < 0
+
+
+@pytest.mark.parametrize("part_rows", [1, 2, 7])
+def test_answers_are_found_in_whichever_part_they_are(tmp_path: Path, part_rows: int) -> None:
+    older = [row(n, "right") for n in range(7)]
+    newer = [row(n, f"answer {n}") for n in range(7)]
+
+    found = compare_versions(
+        version(tmp_path / "a", older, part_rows=3), version(tmp_path / "b", newer[::-1], part_rows=part_rows), GATE
+    )
+
+    shown = found["pairs"][0]["flips"]["worst"]
+    assert {each["id"]: each["head"] for each in shown} == {f"q{n}": f"answer {n}" for n in range(7)}
+    assert {each["base"] for each in shown} == {"right"}

@@ -1,0 +1,90 @@
+"""What is compared of a candidate, and which fields of signatures differ."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.comparison.measures import Measure, differing, gated, measures
+from tasks.comparison.sides import side
+from tests.comparison.sample import COST, LATENCY, answers, version
+
+FIELD = st.text("ab:|1 ", max_size=5)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Measure]:
+    rows = [each | {"score_ms": 3.0, "score_cost": 0.5} for each in answers("+.-+")]
+    rows[0]["label"] = True
+    scores = {"score_ms": LATENCY, "score_cost": COST}
+    made = version(tmp_path_factory.mktemp("one"), rows, scores=scores, metrics={"f1": {}, "bleu": {}, "rouge": {}})
+    [candidate] = side(made).candidates({}).values()
+    return measures(candidate)
+
+
+def test_a_metric_with_a_pass_rate_is_two_measures_and_its_name_is_the_rate(found: dict[str, Measure]) -> None:
+    kinds = {name: found[name].kind for name in ("f1", "f1.value", "bleu", "bleu.value", "rouge_recall", "score_ms")}
+
+    assert kinds == {
+        "f1": "rate", "f1.value": "mean", "bleu": "rate", "bleu.value": "corpus", "rouge_recall": "mean",
+        "score_ms": "mean",
+    }  # fmt: skip
+
+
+def test_a_gate_without_names_takes_every_pass_rate(tmp_path: Path) -> None:
+    [candidate] = side(version(tmp_path, answers("+."), scores={"score_ms": LATENCY})).candidates({}).values()
+
+    assert gated(candidate, None) == ["bleu", "exact_match", "f1"]
+    assert gated(candidate, ["bleu.value", "anything"]) == ["bleu.value", "anything"]
+
+
+def test_a_rate_is_1_or_0_and_missing_where_the_score_is(found: dict[str, Measure]) -> None:
+    values = found["f1"].values
+
+    assert sorted(values[~np.isnan(values)].tolist()) == [0.0, 1.0, 1.0]
+    assert np.isnan(values).tolist() == np.isnan(found["f1.value"].values).tolist()
+
+
+def test_rate_and_value_have_signatures_of_their_own(found: dict[str, Measure]) -> None:
+    assert found["f1"].signature == f"{found['f1.value'].signature}|thr:0.5"
+
+
+@pytest.mark.parametrize(
+    ("name", "bounds", "scale", "higher_is_better"),
+    [
+        ("f1", (0.0, 1.0), 1.0, True),
+        ("label", (0.0, 1.0), 1.0, True),
+        ("score_cost", (0.0, 2.0), 2.0, False),
+        ("score_ms", None, 1.0, False),
+    ],
+)
+def test_the_scale_of_a_measure(
+    found: dict[str, Measure], name: str, bounds: object, scale: float, higher_is_better: bool
+) -> None:
+    measure = found[name]
+
+    assert (measure.bounds, measure.scale, measure.higher_is_better) == (bounds, scale, higher_is_better)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "fields"),
+    [
+        ("f1|tok:13a|v:1", "f1|tok:13a|v:1", []),
+        ("f1|tok:13a|v:1", "f1|tok:char|v:2", ["tok was 13a, is char", "v was 1, is 2"]),
+        ("f1|v:1", "f1|v:1|norm:NFKC", ["norm was absent, is NFKC"]),
+        ("f1|v:1", "bleu|v:1", ["metric was f1, is bleu"]),
+        ("m|re:a:b", "m|re:a:c", ["re was a:b, is a:c"]),
+        ("m|filters:x is a|y|v:1", "m|filters:x is a|z|v:1", ["y was , is absent", "z was absent, is "]),
+        ("m|a:1|a:2", "m|a:3|a:2", ["signature was m|a:1|a:2, is m|a:3|a:2"]),
+    ],
+)
+def test_the_fields_that_differ_are_named(base: str, head: str, fields: list[str]) -> None:
+    assert differing(base, head) == fields
+
+
+@given(FIELD, FIELD)
+def test_no_field_differs_only_when_the_signatures_are_equal(base: str, head: str) -> None:
+    assert (differing(base, head) == []) == (base == head)
+    assert differing(base, base) == []

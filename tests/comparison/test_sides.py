@@ -1,0 +1,175 @@
+"""What a version holds, which candidates belong together, and which of their rows may be paired."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tasks.comparison.sides import Matched, match, pairings, side, with_thresholds
+from tasks.errors import ComparisonError, DataError
+from tasks.tables import write_part
+from tasks.versions import Version
+from tests.comparison.sample import answers, change_facts, row, shuffled, version
+
+
+def changed_ids(base: Version, head: Version) -> tuple[list[int], list[int]]:
+    """Of one candidate: positions in HEAD's table of the rows that are shared, and of those whose data changed."""
+    [found] = pairings(side(base), side(head), [("aurora", "aurora")])
+    positions = found.head.positions
+    return sorted(positions[found.head_rows].tolist()), sorted(positions[found.changed].tolist())
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "renamed", "expected"),
+    [
+        (["a", "b"], ["a", "b"], {}, Matched([("a", "a"), ("b", "b")], [], [])),
+        (["a", "b"], ["b", "c"], {}, Matched([("b", "b")], ["a"], ["c"])),
+        (["a", "b"], ["b", "c"], {"a": "c"}, Matched([("a", "c"), ("b", "b")], [], [])),
+        (["a", "b"], ["a", "b"], {"a": "b"}, Matched([("a", "b")], ["b"], ["a"])),
+        (["a", "b"], ["a", "b"], {"a": "b", "b": "a"}, Matched([("a", "b"), ("b", "a")], [], [])),
+        (["a"], ["a", "b"], {"a": "b"}, Matched([("a", "b")], [], ["a"])),
+        (["old = 1"], ["new=[red]"], {"old = 1": "new=[red]"}, Matched([("old = 1", "new=[red]")], [], [])),
+    ],
+)
+def test_candidates_pair_by_name_or_as_they_are_told_to(
+    base: list[str], head: list[str], renamed: dict[str, str], expected: Matched
+) -> None:
+    assert match(base, head, renamed) == expected
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "renamed", "message"),
+    [
+        (["a"], ["b"], {"x": "b"}, "--map x: BASE has no such candidate; it has a"),
+        (["a"], ["b"], {"a": "x"}, "--map x: HEAD has no such candidate; it has b"),
+        (["a", "b"], ["c"], {"a": "c", "b": "c"}, "two candidates of BASE can't become one of HEAD"),
+        (["a"], ["b", "c"], {}, r"no candidate in common: BASE has a; HEAD has b, c\. --map OLD=NEW"),
+        ([], ["b"], {}, "no candidate in common"),
+        ([], [], {}, "no candidate in common"),
+    ],
+)
+def test_names_that_do_not_pair_are_refused(
+    base: list[str], head: list[str], renamed: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ComparisonError, match=message):
+        match(base, head, renamed)
+
+
+def test_a_changed_question_or_reference_keeps_a_row_out(tmp_path: Path) -> None:
+    newer = answers("++++")
+    newer[1]["references"] = ["right", "also right"]
+    newer[2]["input"] = "Another question?"
+
+    found = changed_ids(version(tmp_path / "a", answers("++++")), version(tmp_path / "b", newer))
+
+    assert found == ([0, 3], [1, 2])
+
+
+def test_another_label_of_the_same_answer_keeps_a_row_out_and_of_a_new_answer_does_not(tmp_path: Path) -> None:
+    older = answers("+++++", label=True)
+    newer = answers("++..+", label=True)
+    for number in (1, 2):
+        newer[number]["label"] = False
+    newer[4]["label"] = None  # taken back: nobody says something else
+
+    found = changed_ids(version(tmp_path / "a", older), version(tmp_path / "b", newer))
+
+    assert found == ([0, 2, 3, 4], [1])
+
+
+def test_no_answer_twice_is_the_same_answer(tmp_path: Path) -> None:
+    found = changed_ids(
+        version(tmp_path / "a", answers("-+", label=True)), version(tmp_path / "b", answers("-.", label=False))
+    )
+
+    assert found == ([1], [0])
+
+
+@pytest.mark.parametrize("part_rows", [1, 3, 1000])
+def test_rows_are_found_whatever_their_order_and_the_parts(tmp_path: Path, part_rows: int) -> None:
+    newer = answers("++.+-")
+    newer[2]["input"] = "Another?"
+    mixed = shuffled(newer, 3)
+    head = version(tmp_path / "b", mixed, part_rows=part_rows)
+
+    _, changed = changed_ids(version(tmp_path / "a", answers("+++++"), part_rows=2), head)
+
+    assert [mixed[position]["id"] for position in changed] == ["q2"]
+
+
+def test_versions_without_a_common_row_are_refused(tmp_path: Path) -> None:
+    base = side(version(tmp_path / "a", [row(1, "x")]))
+    head = side(version(tmp_path / "b", [row(2, "x")]))
+
+    with pytest.raises(ComparisonError, match="a and b have no row in common"):
+        pairings(base, head, [("aurora", "aurora")])
+
+
+def test_rows_that_all_changed_are_no_error_of_pairing(tmp_path: Path) -> None:
+    newer = [each | {"input": "Another?"} for each in answers("++")]
+
+    assert changed_ids(version(tmp_path / "a", answers("++")), version(tmp_path / "b", newer)) == ([], [0, 1])
+
+
+def test_a_version_from_before_a_stage_lacks_its_table(tmp_path: Path) -> None:
+    made = version(tmp_path / "a", answers("+"))
+
+    assert list(side(made).tables) == ["lexical"]
+
+
+def test_a_folder_without_tables_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "data/load").mkdir(parents=True)
+
+    with pytest.raises(DataError, match="no table there"):
+        side(Version("x", tmp_path, None)).candidates({})
+
+
+def test_a_table_of_another_tool_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "data/load").mkdir(parents=True)
+    write_part(pa.table({"question": ["a"], "answer": ["b"]}), tmp_path / "data/load", 0)
+
+    with pytest.raises(DataError, match=r"part-00000\.parquet"):
+        side(Version("x", tmp_path, None)).candidates({})
+
+
+def test_scores_of_other_rows_are_an_error(tmp_path: Path) -> None:
+    made = version(tmp_path / "a", answers("+++"))
+    other = version(tmp_path / "b", answers("++"))
+    (tmp_path / "a/data/lexical/part-00000.parquet").write_bytes(
+        (tmp_path / "b/data/lexical/part-00000.parquet").read_bytes()
+    )
+
+    with pytest.raises(DataError, match="its rows are not those of data/load"):
+        side(made).candidates({})
+    assert side(other).candidates({})
+
+
+def test_a_threshold_that_changed_is_put_on_the_older_scores_where_only_it_differs(tmp_path: Path) -> None:
+    half = [row(number, "right and more") for number in range(3)]  # f1 = 0.5
+    base = version(tmp_path / "a", half)
+    head = version(tmp_path / "b", half, metrics={"f1": {"threshold": 0.6}, "bleu": {"threshold": 0.5, "max_order": 2}})
+    found = pairings(side(base), side(head), [("aurora", "aurora")])
+
+    [same] = with_thresholds(found)
+
+    older = {column.name: column for column in same.base.columns}
+    before = {column.name: column for column in found[0].base.columns}
+    newer = {column.name: column for column in same.head.columns}
+    assert older["f1"].about["rate_signature"] == newer["f1"].about["rate_signature"]
+    assert older["f1"].passed is not None
+    assert older["f1"].passed.tolist() == [False, False, False]
+    assert older["bleu"] is before["bleu"]
+    assert older["exact_match"] is before["exact_match"]
+
+
+def test_an_unmeasured_row_passes_no_threshold(tmp_path: Path) -> None:
+    base, head = version(tmp_path / "a", answers("+-")), version(tmp_path / "b", answers("++"))
+    change_facts(head.folder, "lexical", "f1", threshold=0.7, rate_signature="f1|other")
+    found = pairings(side(base), side(head), [("aurora", "aurora")])
+
+    [same] = with_thresholds(found)
+
+    older = next(column for column in same.base.columns if column.name == "f1")
+    assert older.passed is not None
+    assert (older.passed & np.isnan(older.values)).sum() == 0

@@ -1,0 +1,392 @@
+"""`python -m flows.compare`: its exit status, its forms, and what it says when it can't compare."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from flows.compare import main
+from tasks.tables import describe, write_part
+from tests.comparison import repository
+from tests.comparison.repository import git
+from tests.comparison.sample import Row, answers, row, shuffled, version
+from tests.reporting.made import inputs
+from tests.reporting.made import row as made_row
+from tests.small_project import ROOT, edit
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compare")
+    repository.make(folder)
+    return folder
+
+
+@pytest.fixture
+def clone(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project under git and DVC, which is the current folder."""
+    path = repository.copy(template, tmp_path / "clone")
+    monkeypatch.chdir(path)
+    return path
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with our params.yaml that no git and no DVC know, to put versions into."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    return tmp_path
+
+
+def put(**each: list[Row]) -> None:
+    """Make versions, folder → rows."""
+    for name, rows in each.items():
+        version(Path(name), rows)
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit status, standard output and standard error."""
+    status = main(arguments)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def found(capsys: pytest.CaptureFixture[str], *arguments: str, status: int) -> Any:
+    """The comparison as JSON; it must end with `status`."""
+    ended, out, err = told(capsys, *arguments, "--json")
+    assert (ended, err) == (status, "")
+    return json.loads(out)
+
+
+@pytest.mark.usefixtures("clone")
+def test_two_tags(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = told(capsys, "v1", "v2")
+
+    assert (status, err) == (1, "")
+    assert "aurora: v1 → v2" in out
+    assert "40 shared rows" in out
+    assert "20 rows changed result" in out
+    assert told(capsys, "v2", "v1")[0] == 0
+
+
+@pytest.mark.usefixtures("clone")
+def test_an_experiment_and_a_tag_and_the_workspace(capsys: pytest.CaptureFixture[str]) -> None:
+    tried, workspace = found(capsys, "v1", "try-1", status=1), found(capsys, "v1", status=0)
+
+    assert tried["head"]["name"] == "try-1"
+    assert len(tried["head"]["commit"]) == 40
+    assert tried["pairs"][0]["measures"]["f1"]["difference"]["value"] == -0.125
+    assert workspace["base"] == {"name": "v1", "commit": git("rev-parse", "v1")}
+    assert workspace["head"] == {"name": "workspace", "commit": None}
+    assert workspace["pairs"][0]["measures"]["f1"]["difference"]["value"] == -0.025
+
+
+@pytest.mark.usefixtures("clone")
+def test_tables_that_only_the_remote_has(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(".dvc/cache")
+    shutil.rmtree("data")
+
+    assert told(capsys, "v1", "v2")[0] == 1
+
+
+@pytest.mark.usefixtures("clone")
+def test_tables_that_nobody_has_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(".dvc/cache")
+    shutil.rmtree("../remote")
+
+    status, out, err = told(capsys, "v1", "v2")
+
+    assert (status, out) == (2, "")
+    assert err.startswith("error: v1: its data/")
+    assert "dvc push" in err
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize("name", ["v1", "try-1", "workspace", "HEAD"])
+def test_a_version_against_itself(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    document = found(capsys, name, name, status=0)
+
+    [pair] = document["pairs"]
+    assert {measure["verdict"] for measure in pair["measures"].values()} == {"unchanged"}
+    assert pair["flips"]["rows"] == 0
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize(
+    ("older", "newer", "section", "status"),
+    [
+        ("+" * 40, "+" * 20 + "." * 20, {}, 1),
+        ("+" * 40, "+" * 39 + ".", {}, 0),
+        ("+" * 40, "+" * 39 + ".", {"fail_on": "cannot_tell"}, 1),
+        ("+" * 40, "+" * 20 + "." * 20, {"margin": 0.9}, 0),
+        ("+" * 40, "+" * 20 + "." * 20, {"metrics": ["f1", "nothing_like_it"]}, 1),
+        ("." * 40, "+" * 40, {"metrics": ["f1", "nothing_like_it"]}, 2),
+        ("." * 40, "+" * 40, {}, 0),
+        ("----", "----", {}, 2),
+        ("++++", "----", {}, 2),
+    ],
+)
+def test_the_exit_status(older: str, newer: str, section: dict[str, Any], status: int) -> None:
+    put(old=answers(older), new=answers(newer))
+    edit(lambda params: params["gate"].update(section))
+
+    assert main(["old", "new"]) == status
+
+
+@pytest.mark.usefixtures("folders")
+def test_another_tokenizer_is_refused_and_rescored_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    version(Path("old"), answers("+.+."), metrics={"bleu": {"tokenizer": "13a"}})
+    version(Path("new"), answers("++++"), metrics={"bleu": {"tokenizer": "char"}})
+
+    status, out, _ = told(capsys, "old", "new")
+    again, rescored, _ = told(capsys, "old", "new", "--rescore")
+
+    assert status == 2
+    assert "bleu not compared: measured differently: tok was 13a, is char" in " ".join(out.split())
+    assert "--rescore" in out
+    assert again == 0
+    assert "not compared" not in rescored
+
+
+@pytest.mark.usefixtures("folders")
+def test_a_missing_metric_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    version(Path("old"), answers("+.+."))
+    version(Path("new"), answers("++++"), metrics={"f1": {}})
+
+    status, out, _ = told(capsys, "old", "new")
+
+    assert status == 2
+    assert "bleu not compared: only there before; the gate asks for it" in out
+
+
+@pytest.mark.usefixtures("folders")
+def test_different_data_sets_share_what_they_share(capsys: pytest.CaptureFixture[str]) -> None:
+    put(old=[row(n, "right") for n in range(30)], new=[row(n, "right") for n in range(20, 60)], other=[row(99, "x")])
+
+    document = found(capsys, "old", "new", status=0)
+    status, _, err = told(capsys, "old", "other")
+
+    assert document["pairs"][0]["rows"] == {"shared": 10, "only_base": 20, "only_head": 30, "data_changed": 0}
+    assert status == 2
+    assert "old and other have no row in common" in err
+
+
+@pytest.mark.usefixtures("folders")
+def test_renamed_candidates_are_mapped(capsys: pytest.CaptureFixture[str]) -> None:
+    put(old=answers("++", "a") + answers("+.", "b"), new=answers("++", "c") + answers("++", "d=1"))
+
+    document = found(capsys, "old", "new", "--map", "a=c", "--map", "b=d=1", status=0)
+
+    assert [(pair["base"], pair["head"]) for pair in document["pairs"]] == [("a", "c"), ("b", "d=1")]
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["a"], "--map a: expected OLD=NEW"),
+        (["=c"], "--map =c: expected OLD=NEW"),
+        (["a="], "--map a=: expected OLD=NEW"),
+        (["a=c", "a=d"], "--map: a candidate of BASE stands twice"),
+        (["a=c", "a=c"], "--map: a candidate of BASE stands twice"),
+        (["a=c", "b=c"], "two candidates of BASE can't become one of HEAD"),
+        (["x=c"], "--map x: BASE has no such candidate; it has a, b"),
+        (["a=x"], "--map x: HEAD has no such candidate; it has c, d"),
+        ([], "no candidate in common: BASE has a, b; HEAD has c, d"),
+    ],
+)
+def test_names_that_can_not_be_mapped(capsys: pytest.CaptureFixture[str], given: list[str], message: str) -> None:
+    put(old=answers("++", "a") + answers("+.", "b"), new=answers("++", "c") + answers("++", "d"))
+
+    status, out, err = told(capsys, "old", "new", *(part for pair in given for part in ("--map", pair)))
+
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ")
+    assert message in err
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize("name", ["nowhere", "", "[red]", "params.yaml", "../nowhere", "HEAD"])
+def test_an_unknown_version_is_an_error(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    put(new=answers("+"))
+
+    status, out, err = told(capsys, name, "new")
+
+    assert (status, out) == (2, "")
+    assert f"error: {name}: neither git nor DVC knows such a version" in err
+
+
+@pytest.mark.usefixtures("folders")
+def test_a_folder_without_tables_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    put(new=answers("+"))
+    Path("empty").mkdir()
+    Path("hollow/data/load").mkdir(parents=True)
+
+    for name, message in (("empty", "empty: no data/load there"), ("hollow", "no table there")):
+        status, _, err = told(capsys, name, "new")
+        assert status == 2
+        assert message in err
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize("columns", [{"question": ["a"]}, {"id": ["a"], "candidate": ["b"]}])
+def test_a_table_of_another_tool_is_an_error(capsys: pytest.CaptureFixture[str], columns: dict[str, list[str]]) -> None:
+    import pyarrow as pa
+
+    put(new=answers("+"))
+    Path("other/data/load").mkdir(parents=True)
+    write_part(describe(pa.table(columns), {}), Path("other/data/load"), 0)
+
+    status, _, err = told(capsys, "other", "new")
+
+    assert status == 2
+    assert err.startswith("error: ")
+
+
+@pytest.mark.usefixtures("folders")
+def test_a_file_that_is_no_table_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    put(old=answers("+"), new=answers("+"))
+    Path("old/data/lexical/part-00000.parquet").write_bytes(b"PAR1 not really")
+
+    status, _, err = told(capsys, "old", "new")
+
+    assert status == 2
+    assert "part-00000.parquet: can't be read as a table" in err
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda params: params["gate"].update(metrics=[]), "gate.metrics: an empty list compares nothing"),
+        (lambda params: params["gate"].update(margins=1), "gate.margins: unknown option; did you mean margin?"),
+        (lambda params: params["gate"].pop("flips"), "gate.flips: missing"),
+        (lambda params: params.pop("gate"), "gate"),
+    ],
+)
+def test_a_mistake_in_params_is_an_error_with_its_path(
+    capsys: pytest.CaptureFixture[str], change: Any, message: str
+) -> None:
+    put(old=answers("+"), new=answers("+"))
+    edit(change)
+
+    status, _, err = told(capsys, "old", "new")
+
+    assert status == 2
+    assert message in err
+
+
+@pytest.mark.usefixtures("folders")
+def test_without_params_it_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("params.yaml").unlink()
+
+    status, _, err = told(capsys, "old", "new")
+
+    assert status == 2
+    assert "params.yaml: not found" in err
+
+
+@pytest.mark.usefixtures("folders")
+def test_forms_go_to_files_and_the_table_still_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    put(old=answers("++++"), new=answers("+++."))
+
+    status, out, _ = told(capsys, "old", "new", "--json", "c.json", "--markdown", "c.md")
+
+    assert status == 0
+    assert "aurora: old → new" in out
+    assert json.loads(Path("c.json").read_text(encoding="utf-8"))["schema"] == 1
+    assert Path("c.md").read_text(encoding="utf-8").startswith("### goldmeter: old → new\n")
+
+
+@pytest.mark.usefixtures("folders")
+def test_markdown_alone_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    put(old=answers("++++"), new=answers("+++."))
+
+    _, out, _ = told(capsys, "old", "new", "--markdown")
+
+    assert out.startswith("### goldmeter: old → new\n")
+    assert "─" not in out
+
+
+@pytest.mark.usefixtures("folders")
+def test_a_file_that_can_not_be_written_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    put(old=answers("+"), new=answers("+"))
+
+    status, _, err = told(capsys, "old", "new", "--json", "no/such/folder.json")
+
+    assert status == 2
+    assert err == "error: no/such/folder.json: No such file or directory\n"
+
+
+@pytest.mark.usefixtures("folders")
+def test_the_order_of_rows_and_parts_changes_no_byte() -> None:
+    older, newer = answers("++.+-.++" * 3), answers("+..++-.+" * 3)
+    put(old=older, new=newer)
+    main(["old", "new", "--json", "one.json", "--markdown", "one.md"])
+    version(Path("old"), shuffled(older, 1), part_rows=5)
+    version(Path("new"), shuffled(newer, 2), part_rows=7)
+
+    main(["old", "new", "--json", "two.json", "--markdown", "two.md"])
+
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+    assert Path("one.md").read_bytes() == Path("two.md").read_bytes()
+
+
+def test_heads_report_with_the_comparison(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text, f1 in (("old", "Paris", 1.0), ("new", "<b>Rome", 0.0)):
+        rows = [made_row(f"q{n}", "aurora", text, None, f1, 0.9) for n in range(20)]
+        _, documents = inputs(rows, project / name / "data")
+        every = documents | {f"reports/validation/{stage}.json": documents["reports/validation/load.json"]
+                             for stage in ("normalize", "embed", "semantic", "judge", "aggregate")}  # fmt: skip
+        for path, content in every.items():
+            (project / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (project / name / path).write_text(json.dumps(content), encoding="utf-8")
+
+    status, out, err = told(capsys, "old", "new", "--html")
+    page = (project / "reports/comparison.html").read_text(encoding="utf-8")
+
+    assert (status, err) == (1, "")
+    assert "20 rows changed result" in out
+    assert 'id="comparison"' in page
+    assert "<b>Rome" not in page
+    assert told(capsys, "old", "new", "--html", "deep/er/page.html")[0] == 1
+    assert (project / "deep/er/page.html").read_text(encoding="utf-8") == page
+
+
+@pytest.mark.usefixtures("folders")
+def test_a_report_that_head_has_nothing_for_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    put(old=answers("+"), new=answers("+"))
+    shutil.copy(ROOT / "dvc.yaml", "dvc.yaml")
+
+    status, _, err = told(capsys, "old", "new", "--html")
+
+    assert status == 2
+    assert err.startswith("error: new: no data/")
+
+
+@pytest.mark.parametrize("form", [["--json"], ["--markdown", "x.md"], ["--html"]])
+def test_a_flow_writes_no_form_and_says_so(capsys: pytest.CaptureFixture[str], form: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["old", "new", "--flow", *form])
+
+    assert ended.value.code == 2
+    assert "--flow keeps the table as an artifact" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["--map"], ["a", "b", "c"], ["a", "--unknown"]])
+def test_arguments_that_are_none_end_with_the_usage(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+
+    assert ended.value.code == 2
+    assert "usage: python -m flows.compare" in capsys.readouterr().err
+
+
+def test_the_settings_that_ship_compare_every_pass_rate() -> None:
+    gate = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["gate"]
+
+    assert gate == {"metrics": None, "margin": 0.0, "confidence": 0.95, "fail_on": "worse", "flips": 20}

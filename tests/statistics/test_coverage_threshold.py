@@ -1,0 +1,45 @@
+"""The accuracy of a learnt threshold is covered, and the promise about false passes is kept."""
+
+import pytest
+
+from benchmarks.coverage.scale import scale
+from benchmarks.coverage.threshold import STUDIES, Design, accuracy_cells, risk_cells
+
+DRAWS = 1_500
+
+
+@pytest.mark.parametrize(
+    "design",
+    [Design(50, 0.0, 0.7), Design(100, 1.0, 0.5), Design(50, 2.0, 0.8, grades=True), Design(100, 2.0, 0.5, icc=0.3)],
+    ids=str,
+)
+def test_accuracy_is_covered_by_an_interval_narrower_than_a_split(design: Design) -> None:
+    missed = [cell for cell in accuracy_cells(design, DRAWS) if not cell.reached]
+
+    assert missed == []
+
+
+@pytest.mark.parametrize("design", [Design(50, 1.0, 0.5), Design(100, 1.0, 0.5, icc=0.3)], ids=str)
+def test_false_passes_stay_as_rare_as_promised(design: Design) -> None:
+    missed = [cell for cell in risk_cells(design, DRAWS) if not cell.reached]
+
+    assert missed == []
+
+
+def test_a_promise_costs_no_more_passes_than_it_must() -> None:
+    risk = next(cell for cell in risk_cells(Design(50, 1.0, 0.5), DRAWS) if cell.measure == "false passes")
+
+    assert risk.measured + 3 * risk.error > risk.target - 2 / 51  # Angelopoulos et al. 2022, theorem 2
+
+
+def test_studies_yield_cells_of_the_draws_they_are_given() -> None:
+    cells = [next(study(3)) for study in STUDIES]
+
+    assert {cell.draws for cell in cells} == {3}
+    assert len({cell.name for cell in cells}) == len(STUDIES)
+
+
+def test_memory_beside_the_columns_stays_small() -> None:
+    _, peak = scale(rows=100_000, metrics=15)
+
+    assert peak < 3 * 15 * 100_000 * 8  # three times the columns; a million rows: 360 MB

@@ -1,0 +1,165 @@
+"""Families of tests: critical values against integrals, adjusted p values against statsmodels, laws and refusals."""
+
+from math import isnan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import ndtr
+from scipy.stats import norm
+from statsmodels.stats.multitest import multipletests
+
+from tasks.statistics.clusters import FewClusters
+from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t
+
+quick = settings(max_examples=60, deadline=None, derandomize=True)
+cells = st.floats(-1.0, 1.0, allow_subnormal=False).map(lambda v: round(v, 3))
+tables = st.integers(1, 4).flatmap(
+    lambda k: st.lists(st.lists(cells, min_size=k, max_size=k), min_size=1, max_size=12).map(np.array)
+)
+p_lists = st.lists(st.floats(0.0, 1.0) | st.just(float("nan")), max_size=12)
+
+
+def correlated(metrics: int, correlation: float) -> np.ndarray:
+    """Rows whose columns have exactly this correlation."""
+    target = np.full((metrics, metrics), correlation)
+    np.fill_diagonal(target, 1.0)
+    return np.linalg.cholesky(target).T
+
+
+def equicorrelated(metrics: int, correlation: float, alpha: float) -> float:
+    """Return the quantile by integrating over the part that all metrics share."""
+
+    def excess(c: float) -> float:
+        def beyond(u: float) -> float:
+            shift, scale = correlation**0.5 * u, (1 - correlation) ** 0.5
+            inside = ndtr((c - shift) / scale) - ndtr((-c - shift) / scale)
+            return float(norm.pdf(u) * -np.expm1(metrics * np.log(max(inside, 1e-300))))
+
+        return float(quad(beyond, -10, 10, points=[-4, 0, 4], limit=200, epsabs=1e-12)[0]) - alpha
+
+    return float(brentq(excess, 1.0, 8.0, xtol=1e-6))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.001, 1.3e-5])
+@pytest.mark.parametrize("correlation", [0.3, 0.8, 0.95])
+@pytest.mark.parametrize("metrics", [2, 15, 60])
+def test_critical_value_is_that_of_the_integral(metrics: int, correlation: float, alpha: float) -> None:
+    c = max_t(correlated(metrics, correlation), confidence=1 - alpha)
+
+    assert c == pytest.approx(equicorrelated(metrics, correlation, alpha), abs=0.01)
+
+
+def test_unrelated_metrics_need_sidaks_value() -> None:
+    assert max_t(np.eye(15)) == pytest.approx(2.9277, abs=0.005)  # 2·Φ(2.9277) - 1 = 0.95^(1/15)
+
+
+@pytest.mark.parametrize("copies", [2, 5, 30])
+def test_copies_of_a_metric_cost_nothing(copies: int) -> None:
+    rows = np.tile([[0.3], [-0.1], [-0.2]], (1, copies))
+
+    assert max_t(rows) == pytest.approx(1.95996, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_metrics_that_depend_on_each_other_have_a_value(seed: int) -> None:
+    basis = np.random.default_rng(seed).normal(size=(300, 20))
+    rows = np.column_stack([basis, basis[:, :1] - basis[:, 1:], basis @ basis[:20]])
+
+    assert 3.0 < max_t(rows) < 3.34  # 59 metrics; Šidák's value is 3.33
+
+
+def test_one_metric_has_the_normal_quantile_exactly() -> None:
+    assert max_t([[0.2], [-0.2]]) == pytest.approx(1.959963984540054, abs=1e-15)
+
+
+def test_metrics_without_spread_leave_the_family() -> None:
+    rows = np.array([[1.0, 0.0, 1e-17], [-1.0, 0.0, -1e-17]])
+
+    assert max_t(rows) == max_t(rows[:, :1])
+    assert max_t(np.zeros((4, 3))) == max_t(np.zeros((0, 3))) == max_t(rows[:, :1])
+
+
+def test_neither_order_of_rows_nor_scale_matters() -> None:
+    rows = np.random.default_rng(1).normal(size=(400, 6)) @ np.random.default_rng(2).normal(size=(6, 6))
+
+    assert max_t(rows[::-1]) == max_t(rows) == max_t(rows * [1, 10, 100, 0.1, 5, 3])
+
+
+def test_clusters_are_summed() -> None:
+    # Within a pair of rows the second metric repeats the first; the sums are equal, the rows unrelated.
+    pairs = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]] * 6)
+    clusters = np.repeat(np.arange(12), 2)
+
+    assert max_t(pairs) == pytest.approx(2.2365, abs=0.003)
+    assert max_t(pairs, clusters) == pytest.approx(1.95996, abs=0.003)
+
+
+def test_few_clusters_warn() -> None:
+    with pytest.warns(FewClusters, match="2 clusters"):
+        max_t([[1.0, 2.0], [-1.0, 1.0], [0.5, -3.0]], ["a", "a", "b"])
+
+
+def test_adding_a_metric_never_lowers_the_value_but_for_noise() -> None:
+    rows = np.random.default_rng(4).normal(size=(300, 12)) + np.random.default_rng(5).normal(size=(300, 1))
+    values = [max_t(rows[:, :k]) for k in range(1, 13)]
+
+    assert np.diff(values).min() > -0.005
+
+
+@quick
+@given(tables, st.sampled_from([0.5, 0.95, 0.9999]))
+def test_value_lies_between_a_single_tests_and_sidaks(rows: np.ndarray, confidence: float) -> None:
+    single, sidak = norm.isf((1 - confidence) / 2), norm.isf((1 - confidence ** (1 / rows.shape[1])) / 2)
+
+    assert single - 1e-9 <= max_t(rows, confidence=confidence) <= sidak + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("influence", "message"),
+    [([1.0, 2.0], r"shape \(2,\)"), ([[1.0, float("nan")]], r"influence\[:, 1\] is not finite")],
+)
+def test_unusable_contributions_are_refused(influence: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        max_t(influence)  # type: ignore[arg-type]
+
+
+def test_confidence_is_a_share() -> None:
+    with pytest.raises(ValueError, match=r"0\.95"):
+        max_t(np.eye(2), confidence=95)
+
+
+def test_arguments_are_left_alone() -> None:
+    rows = np.eye(3)
+    rows.flags.writeable = False
+
+    assert max_t(rows, confidence=0.9) > 1.6
+
+
+@quick
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12))
+def test_adjusted_p_values_are_those_of_statsmodels(p: list[float]) -> None:
+    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-12)
+    assert benjamini_hochberg(p) == pytest.approx(multipletests(p, method="fdr_bh")[1], abs=1e-12)
+
+
+@quick
+@given(p_lists)
+def test_what_was_not_tested_changes_nothing(p: list[float]) -> None:
+    tested = [v for v in p if not isnan(v)]
+    for adjust in (holm, benjamini_hochberg):
+        adjusted = adjust(p)
+
+        assert np.isnan(adjusted).tolist() == [isnan(v) for v in p]
+        assert adjusted[~np.isnan(adjusted)].tolist() == adjust(tested).tolist()
+
+
+@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
+def test_impossible_p_values_are_refused(adjust) -> None:
+    with pytest.raises(ValueError, match=r"p_values\[1\] = 1\.2"):
+        adjust([0.1, 1.2])
+    with pytest.raises(ValueError, match=r"shape \(1, 1\)"):
+        adjust([[0.1]])

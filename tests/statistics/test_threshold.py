@@ -1,0 +1,244 @@
+"""Thresholds learnt from labels: values by hand, a slow oracle, degenerate rows, refusals."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tasks.statistics import FewClusters
+from tasks.statistics.threshold import LearntThreshold, threshold_from_labels
+
+quick = settings(max_examples=60, deadline=None, derandomize=True)
+labelled = st.lists(
+    st.tuples(st.sampled_from([-2.0, 0.0, 0.1, 0.3, 0.5, 0.75, 1.0]) | st.floats(-1e3, 1e3), st.booleans()),
+    min_size=1,
+    max_size=25,
+)
+
+
+def learn(rows: Sequence[tuple[float, bool]], clusters: object = None, **options: float) -> LearntThreshold:
+    scores, labels = zip(*rows, strict=True)
+    return threshold_from_labels(scores, labels, clusters, **options)  # type: ignore[arg-type]
+
+
+def right(rows: Sequence[tuple[float, bool]], threshold: float) -> int:
+    return sum((score >= threshold) == label for score, label in rows)
+
+
+def example(n: int = 200, seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    labels = rng.random(n) < 0.7
+    return rng.normal(size=n) + labels, labels
+
+
+def test_is_midway_between_classes_that_are_apart() -> None:
+    learnt = threshold_from_labels([0.1, 0.2, 0.6, 0.8], [0, 0, 1, 1])
+
+    assert learnt.threshold == pytest.approx(0.4, abs=1e-15)
+    assert learnt.accuracy.n == 4
+    assert learnt.accuracy.method == ".632+ bootstrap+wilson"
+    assert learnt.max_false_pass is None
+
+
+def test_of_several_best_cuts_the_highest() -> None:
+    # one row is wrong whether cut at 0.15, 0.35 or 0.55
+    assert threshold_from_labels([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0, 1, 0, 1, 0, 1]).threshold == pytest.approx(0.55)
+
+
+def test_equal_scores_are_not_torn_apart() -> None:
+    assert threshold_from_labels([1, 2, 2, 2, 3], [0, 0, 1, 1, 1]).threshold == 1.5
+
+
+def test_neighbouring_floats_have_the_upper_one_between_them() -> None:
+    above = math.nextafter(0.5, 1.0)
+
+    assert threshold_from_labels([0.5, above], [0, 1]).threshold == above
+
+
+@quick
+@given(labelled)
+def test_no_other_threshold_is_right_more_often(rows: list[tuple[float, bool]]) -> None:
+    best = max(right(rows, t) for t in [*(score for score, _ in rows), math.inf])
+
+    assert right(rows, learn(rows).threshold) == best
+
+
+@quick
+@given(labelled, st.sampled_from([0.02, 0.1, 0.3, 0.6]))
+def test_a_promise_gives_the_lowest_threshold_that_keeps_it(rows: list[tuple[float, bool]], alpha: float) -> None:
+    def risk(threshold: float) -> float:
+        return (sum(score >= threshold and not label for score, label in rows) + 1) / (len(rows) + 1)
+
+    threshold = learn(rows, max_false_pass=alpha).threshold
+    lower = [score for score, _ in rows if score < threshold]
+
+    assert risk(threshold) <= alpha + 1e-9 or threshold == math.inf
+    assert not lower or risk(max(lower)) > alpha
+
+
+def test_a_promise_to_clusters_counts_each_once() -> None:
+    scores, labels = [1, 2, 3, 4, 5, 6, 7, 8], [1, 1, 0, 0, 0, 0, 1, 1]
+    clusters = np.array([0, 1, 2, 2, 2, 2, 3, 4])
+
+    # cluster 2 is a false pass by 1, 3/4, 1/2, 1/4 or 0 of itself: (1/2 + 1)/6 = 1/4
+    with pytest.warns(FewClusters):
+        assert threshold_from_labels(scores, labels, clusters, max_false_pass=0.25).threshold == 4.5
+
+
+def test_a_promise_that_so_few_rows_cannot_make_lets_nothing_pass() -> None:
+    learnt = threshold_from_labels(np.arange(18), np.ones(18), max_false_pass=0.05)
+
+    assert learnt.threshold == math.inf
+    assert learnt.accuracy.value == 0.0
+    assert learnt.accuracy.method == ".632+ bootstrap+wilson; one class of labels; nothing passes"
+    assert threshold_from_labels(np.arange(19), np.ones(19), max_false_pass=0.05).threshold == 0.0
+
+
+def out_of_bag(scores: np.ndarray, labels: np.ndarray) -> float:
+    """The slow way, with its own random numbers."""
+    rng = np.random.default_rng(0)
+    hits: list[bool] = []
+    for _ in range(300):
+        drawn = rng.integers(0, scores.size, scores.size)
+        left_out = np.setdiff1d(np.arange(scores.size), drawn)
+        s, y = scores[drawn], labels[drawn]
+        known = np.unique(s)
+        cuts = [known[0], *((known[1:] + known[:-1]) / 2), math.inf]
+        best = max(reversed(cuts), key=lambda cut: int(((s >= cut) == y).sum()))
+        hits += ((scores[left_out] >= best) == labels[left_out]).tolist()
+    return float(np.mean(hits))
+
+
+@pytest.mark.parametrize("n", [30, 120])
+def test_accuracy_is_the_632_plus_bootstrap_of_the_same_rule(n: int) -> None:
+    scores, labels = example(n)
+    learnt = threshold_from_labels(scores, labels)
+    passed = scores >= learnt.threshold
+    seen, left_out = float((passed == labels).mean()), out_of_bag(scores, labels)
+    chance = float(passed.mean() * labels.mean() + (1 - passed.mean()) * (1 - labels.mean()))
+    weight = 0.632 / (1 - 0.368 * (seen - left_out) / (seen - chance))
+
+    assert chance < left_out < seen
+    assert learnt.accuracy.value == pytest.approx((1 - weight) * seen + weight * left_out, abs=0.01)
+
+
+def test_interval_is_wilson_of_the_bootstrap_accuracy() -> None:
+    p, low, high, n, _ = threshold_from_labels(*example()).accuracy
+    z, shrink = 1.959963984540054, 1 + 1.959963984540054**2 / n
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / shrink
+
+    assert ((low + high) / 2, (high - low) / 2) == pytest.approx(((p + z * z / (2 * n)) / shrink, half), abs=1e-12)
+
+
+def test_a_useless_score_is_not_flattered() -> None:
+    rng = np.random.default_rng(11)
+    learnt = [threshold_from_labels(rng.random(50), rng.random(50) < 0.5).accuracy.value for _ in range(200)]
+
+    assert 0.5 < float(np.mean(learnt)) < 0.55  # in-sample 0.58
+
+
+def test_clusters_widen() -> None:
+    scores, labels = example(60)
+    clusters = np.repeat(np.arange(60), 4)
+    alone = threshold_from_labels(scores, labels).accuracy
+    copied = threshold_from_labels(np.repeat(scores, 4), np.repeat(labels, 4), clusters).accuracy
+
+    assert 0.95 < (copied.high - copied.low) / (alone.high - alone.low) < 1.15
+    assert copied.value == pytest.approx(alone.value, abs=0.02)
+
+
+@quick
+@given(labelled, st.randoms(use_true_random=False), st.sampled_from([None, 0.3]))
+def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: st.DrawFn, risk: float | None) -> None:
+    order = list(range(len(rows)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+
+    assert learn([rows[i] for i in order], max_false_pass=risk) == learn(rows, max_false_pass=risk)  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
+@quick
+@given(labelled, st.randoms(use_true_random=False))
+def test_neither_does_the_name_of_a_cluster(rows: list[tuple[float, bool]], random: st.DrawFn) -> None:
+    assume(len(rows) > 4)
+    names = [f"conversation {i % 5}" for i in range(len(rows))]
+    order = list(range(len(rows)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+
+    shuffled = learn([rows[i] for i in order], [names[i][::-1] for i in order])
+
+    assert shuffled == learn(rows, names)
+
+
+@quick
+@given(labelled, st.sampled_from([0.8, 0.95, 0.999]), st.sampled_from([None, 0.2]))
+def test_value_lies_in_its_interval_in_the_bounds(
+    rows: list[tuple[float, bool]], confidence: float, risk: float | None
+) -> None:
+    accuracy = learn(rows, confidence=confidence, max_false_pass=risk).accuracy  # type: ignore[arg-type]
+
+    assert math.isnan(accuracy.value) == (len(rows) == 1)
+    assert 0.0 <= accuracy.low < accuracy.high <= 1.0
+    assert math.isnan(accuracy.value) or accuracy.low <= accuracy.value <= accuracy.high
+
+
+def test_no_rows_teach_nothing() -> None:
+    learnt = threshold_from_labels([], [])
+
+    assert math.isnan(learnt.threshold)
+    assert learnt.accuracy[1:] == (0.0, 1.0, 0, "no rows")
+
+
+def test_one_row_teaches_a_threshold_of_unknown_accuracy() -> None:
+    assert threshold_from_labels([0.3], [1], ["a"]).threshold == 0.3
+    assert threshold_from_labels([0.3], [0]).threshold == math.inf
+    assert threshold_from_labels([0.3], [1]).accuracy[1:] == (0.0, 1.0, 1, "one row")
+
+
+def test_one_class_of_labels_is_said() -> None:
+    passing, failing = (threshold_from_labels(np.arange(20) / 20, np.full(20, label)) for label in (1, 0))
+
+    assert passing.threshold == 0.0
+    assert passing.accuracy.method == ".632+ bootstrap+wilson; one class of labels"
+    assert passing.accuracy.low < 0.9
+    assert failing.threshold == math.inf
+    assert failing.accuracy.method == ".632+ bootstrap+wilson; one class of labels; nothing passes"
+
+
+def test_constant_scores_are_said() -> None:
+    learnt = threshold_from_labels([0.4] * 10, [1] * 7 + [0] * 3)
+
+    assert learnt.threshold == 0.4
+    assert learnt.accuracy.method == ".632+ bootstrap+wilson; constant scores"
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "options", "message"),
+    [
+        ([0.1, math.nan], [0, 1], {}, r"scores\[1\] = nan is not finite"),
+        ([math.inf, 0.2], [0, 1], {}, r"scores\[0\] = inf is not finite"),
+        ([0.1, 0.2], [0, 2], {}, r"labels\[1\] = 2: expected 1"),
+        ([0.1, 0.2], [0, math.nan], {}, r"labels\[1\] = nan"),
+        ([0.1, 0.2], [0], {}, r"scores has shape \(2,\), labels \(1,\)"),
+        ([[0.1]], [[1]], {}, r"shape \(1, 1\)"),
+        ([0.1, 0.2], [0, 1], {"max_false_pass": 0.0}, "max_false_pass = 0.0"),
+        ([0.1, 0.2], [0, 1], {"max_false_pass": math.nan}, "max_false_pass = nan"),
+        ([0.1, 0.2], [0, 1], {"confidence": 95.0}, "confidence = 95.0"),
+        ([0.1, 0.2], [0, 1], {"clusters": ["a", "a"]}, "one cluster"),
+    ],
+)
+def test_unusable_arguments_are_refused(
+    scores: object, labels: object, options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        threshold_from_labels(scores, labels, **options)  # type: ignore[arg-type]
+
+
+def test_arguments_are_left_alone() -> None:
+    scores, labels = example(40)
+    scores.flags.writeable = labels.flags.writeable = False
+
+    assert threshold_from_labels(scores, labels).accuracy.n == 40

@@ -1,0 +1,196 @@
+"""What labels say of metrics: agreement, thresholds they teach, and what few of them with a cheap score are worth."""
+
+import numpy as np
+import pytest
+
+from tasks import people
+from tasks.columns import TO_LEARN, Candidate, ScoreColumn, learnt
+from tasks.statistics import mean_interval
+
+NAN = np.nan
+ABOUT = {"metric": "f1", "family": "lexical", "bounds": (0.0, 1.0), "higher_is_better": True, "signature": "f1|v:1"}
+GATED = ABOUT | {"threshold": 0.5, "rate_signature": "f1|v:1|thr:0.5"}
+UNTAUGHT = ABOUT | {TO_LEARN: "f1|v:1|thr:learnt"}
+BINARY = ABOUT | {"metric": "exact_match", "threshold": None, "rate_signature": "exact_match|v:1|pass:1"}
+LABEL = ABOUT | {"metric": "label", "family": "dataset", "threshold": None, "rate_signature": "label|v:1|pass:1"}
+
+
+def column(name, values, about):
+    values = np.asarray(values, dtype=np.float64)
+    limit = 1.0 if about.get("threshold") is None else about["threshold"]
+    with np.errstate(invalid="ignore"):
+        passed = None if TO_LEARN in about else (values >= limit if about["higher_is_better"] else values <= limit)
+    return ScoreColumn(name, values, np.isnan(values) & (name == "label"), passed, None, about)
+
+
+def candidate(*columns, name="a", groups=None):
+    n = len(columns[0].values)
+    keys = np.arange(n, dtype=np.uint64)
+    return Candidate(name, keys, np.arange(n), list(columns), None if groups is None else np.asarray(groups), {})
+
+
+def test_agreement_counts_what_passes_wrongly_and_what_fails_wrongly():
+    label = column("label", [1, 1, 1, 1, 0, 0, 0, 0, 1, 0, NAN, 1], LABEL)
+    f1 = column("f1", [0.9, 0.8, 0.7, 0.1, 0.2, 0.6, 0.7, 0.3, 0.5, 0.4, 0.9, NAN], GATED)
+
+    found = people.agreement(candidate(label, f1), f1, 0.95)
+
+    assert (found["n"], found["false_pass"], found["false_fail"]) == (10, 2, 1)
+    assert found["accuracy"]["value"] == 0.7
+    # Right answers score .9 .8 .7 .1 .5, wrong ones .2 .6 .7 .3 .4: 5, 5, 4.5, 0 and 3 of 25 pairs are in order
+    assert found["auc"]["value"] == pytest.approx(17.5 / 25)
+
+
+def test_agreement_of_a_score_where_less_is_better_looks_at_it_upside_down():
+    label = column("label", [1, 0] * 10, LABEL)
+    errors = column("score_errors", [0.1, 0.9] * 10, GATED | {"higher_is_better": False})
+
+    found = people.agreement(candidate(label, errors), errors, 0.95)
+
+    assert (found["accuracy"]["value"], found["auc"]["value"]) == (1.0, 1.0)
+
+
+def test_a_binary_metric_has_no_auc():
+    label, exact = column("label", [1, 0] * 10, LABEL), column("exact_match", [1, 1] * 10, BINARY)
+
+    assert people.agreement(candidate(label, exact), exact, 0.95)["auc"] is None
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[1] * 5 + [0] * 4, [NAN] * 40, []],
+    ids=["nine labels", "none", "no rows"],
+)
+def test_too_few_labels_say_nothing(labels):
+    label, f1 = column("label", labels, LABEL), column("f1", [0.7] * len(labels), GATED)
+    one = candidate(label, f1)
+
+    assert people.agreement(one, f1, 0.95) is None
+    assert people.thresholds([one], 0.95) == {}
+    assert people.powered(one, np.zeros(len(labels)), 0.95, random=True) is None
+
+
+def test_a_metric_beside_no_label_column_has_no_agreement():
+    f1 = column("f1", [0.7] * 40, GATED)
+
+    assert people.agreement(candidate(f1), f1, 0.95) is None
+
+
+def test_one_cluster_of_labels_says_nothing():
+    label, f1 = column("label", [1, 0] * 10, LABEL), column("f1", [0.7] * 20, GATED)
+    one = candidate(label, f1, groups=[3] * 20)
+
+    assert people.agreement(one, f1, 0.95) is None
+    assert people.thresholds([one], 0.95) == {}
+    part = candidate(column("label", [1, 0] * 10 + [NAN] * 20, LABEL), column("f1", [0.7] * 40, GATED), groups=[3] * 40)
+    assert people.powered(part, np.zeros(40), 0.95, random=True) is None
+
+
+def test_a_threshold_is_learnt_from_all_candidates_and_used_where_params_say_so():
+    label = column("label", [0, 0, 0, 1, 1, 1] * 5, LABEL)
+    low, high = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9] * 5, [0.1, 0.2, 0.35, 0.4, 0.8, 0.9] * 5
+
+    both = [candidate(label, column("f1", scores, UNTAUGHT), name=name) for name, scores in (("a", low), ("b", high))]
+    used = people.thresholds(both, 0.95)
+    only_shown = people.thresholds([candidate(label, column("f1", low, GATED))], 0.95)
+
+    assert (used["f1"]["learnt"], used["f1"]["used"], used["f1"]["threshold"]) == (0.375, True, None)
+    assert used["f1"]["n"] == 60
+    assert learnt(used) == {"f1": 0.375}
+    assert (only_shown["f1"]["learnt"], only_shown["f1"]["used"], only_shown["f1"]["threshold"]) == (0.5, False, 0.5)
+    assert learnt(only_shown) == {}
+
+
+def test_a_learnt_threshold_of_a_score_where_less_is_better_keeps_its_sign():
+    label = column("label", [1, 0] * 10, LABEL)
+    errors = column("score_errors", [0.25, 0.75] * 10, GATED | {"higher_is_better": False})
+
+    assert people.thresholds([candidate(label, errors)], 0.95)["score_errors"]["learnt"] == 0.5
+
+
+def test_where_nothing_should_pass_no_threshold_is_used():
+    label, f1 = column("label", [0] * 20, LABEL), column("f1", [0.1, 0.9] * 10, UNTAUGHT)
+
+    found = people.thresholds([candidate(label, f1)], 0.95)["f1"]
+
+    assert (found["learnt"], found["used"]) == (None, False)
+
+
+def test_a_column_passes_by_the_threshold_it_learnt_and_says_so():
+    f1 = column("f1", [0.1, 0.4, NAN], UNTAUGHT).learning({"f1": 0.375})
+
+    assert f1.passed.tolist() == [False, True, False]
+    assert f1.about["rate_signature"] == "f1|v:1|thr:learnt=0.375"
+    assert TO_LEARN not in f1.about
+
+
+def labelled_in_part(n=400, labels=100):
+    rng = np.random.default_rng(7)
+    right = rng.random(n) < 0.7
+    scores = np.clip(0.6 * right + 0.4 * rng.random(n), 0, 1)
+    label = column("label", np.where(np.arange(n) < labels, right, NAN), LABEL)
+    return right, label, scores
+
+
+def test_few_labels_and_a_cheap_score_narrow_the_interval():
+    right, label, scores = labelled_in_part()
+    one = candidate(label, column("f1", scores, GATED), column("bleu", scores**2, GATED))
+
+    found = people.powered(one, scores, 0.95, random=True)
+    alone = mean_interval(right[:100])
+
+    assert (found["n"], found["n_rest"], found["score"]) == (100, 300, "3 scores, cross-fitted")
+    assert found["high"] - found["low"] < 0.75 * (alone.high - alone.low)
+    assert found["worth"] > 100
+    assert found["low"] <= right.mean() <= found["high"]
+
+
+def test_labels_that_were_not_chosen_at_random_get_no_help():
+    _, label, scores = labelled_in_part()
+    one = candidate(label, column("f1", scores, GATED))
+
+    assert people.powered(one, scores, 0.95, random=False) is None
+
+
+def test_all_rows_labelled_need_no_help():
+    _, label, scores = labelled_in_part(labels=400)
+
+    assert people.powered(candidate(label, column("f1", scores, GATED)), scores, 0.95, random=True) is None
+
+
+def test_a_score_that_some_rows_lack_still_helps_and_one_that_many_lack_does_not_count():
+    _, label, scores = labelled_in_part()
+    some, many = scores.copy(), scores.copy()
+    some[::20], many[::3] = NAN, NAN
+    one = candidate(label, column("f1", some, GATED), column("bleu", many, GATED))
+
+    assert people.powered(one, np.full(400, NAN), 0.95, random=True)["score"] == "1 score, cross-fitted"
+
+
+def test_without_any_cheap_score_there_is_no_estimate():
+    _, label, _ = labelled_in_part()
+
+    assert people.powered(candidate(label), np.full(400, NAN), 0.95, random=True) is None
+
+
+def test_grouped_labels_are_counted_by_group():
+    _, label, scores = labelled_in_part()
+    one = candidate(label, column("f1", scores, GATED), groups=np.arange(400) // 4)
+
+    found = people.powered(one, scores, 0.95, random=True)
+
+    assert found["n"] == 100
+    assert found["low"] < found["value"] < found["high"]
+
+
+def test_verdicts_on_a_sample_and_the_offline_judge_on_all_rows():
+    right, _, scores = labelled_in_part()
+    sampled = np.arange(400) % 4 == 0
+    verdicts = column("meaning_match", np.where(sampled, right, NAN), BINARY)
+    one = candidate(verdicts)
+
+    found = people.judged(one, verdicts, scores, ~sampled, 0.95)
+
+    assert (found["n"], found["n_rest"], found["score"]) == (100, 300, "offline_match")
+    assert found["low"] <= right.mean() <= found["high"]
+    assert people.judged(one, verdicts, scores, np.zeros(400, bool), 0.95) is None

@@ -1,0 +1,127 @@
+"""`python -m flows.compare` on versions that git and DVC made; tests run in order on one copy."""
+
+import json
+import shutil
+import sqlite3
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("compare_versions")]
+
+DATA = "data/examples/qa.jsonl"
+ROWS = 60
+
+
+def answer(number: int, *, wrong: int) -> str:
+    """A row of the data; the first `wrong` answers of aurora are wrong."""
+    right = f"The answer is {number}"
+    fields = {"id": f"q{number}", "question": f"Question {number}?", "references": [right], "thread": f"t{number}"}
+    given = {"aurora": "<b>[red]Nobody knows" if number < wrong else right, "aurora_correct": number >= wrong}
+    others = {"topic": "t", "language": "en", "borealis": "I cannot say", "borealis_correct": False}
+    return json.dumps(fields | given | others) + "\n"
+
+
+def write(project: Any, *, wrong: int) -> None:
+    lines = (answer(number, wrong=wrong) for number in range(ROWS))
+    (project.folder / DATA).write_text("".join(lines), encoding="utf-8")
+
+
+def compare(project: Any, *arguments: str, status: int = 0) -> Any:
+    """The comparison as JSON."""
+    path = project.folder.parent / "comparison.json"
+    project.run("python", "-m", "flows.compare", *arguments, "--json", str(path), status=status)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def verdicts(document: Any, candidate: str) -> set[str]:
+    [pair] = [pair for pair in document["pairs"] if pair["base"] == candidate]
+    return {measure["verdict"] for measure in pair["measures"].values()}
+
+
+def test_two_tags(project: Any) -> None:
+    for tag, wrong in (("v1", 0), ("v2", 25)):
+        write(project, wrong=wrong)
+        project.repro()
+        project.commit(tag)
+        project.run("git", "tag", tag)
+
+    found = compare(project, "v1", "v2", status=1)
+
+    assert "worse" in verdicts(found, "aurora")
+    assert verdicts(found, "borealis") == {"unchanged"}
+    assert "25 rows changed result" in project.run("python", "-m", "flows.compare", "v1", "v2", status=1)
+
+
+def test_a_version_against_itself(project: Any) -> None:
+    found = compare(project, "v1", "v1")
+
+    assert verdicts(found, "aurora") == verdicts(found, "borealis") == {"unchanged"}
+    assert [pair["flips"]["rows"] for pair in found["pairs"]] == [0, 0]
+
+
+def test_two_experiments(project: Any) -> None:
+    for name, setting in (
+        ("characters", "+lexical.bleu.tokenizer=char"),
+        ("swapped", "dataset.candidates.aurora.response=borealis"),
+    ):
+        project.run("git", "checkout", "--quiet", ".")
+        project.run("dvc", "exp", "run", "--name", name, "--set-param", setting)
+
+    swapped = compare(project, "v1", "swapped", status=1)
+    refused = compare(project, "characters", "swapped", status=2)
+    again = compare(project, "v2", "characters", "--rescore")
+
+    assert swapped["head"]["name"] == "swapped"
+    assert "worse" in verdicts(swapped, "aurora")
+    reasons = {each["measure"]: each["reason"] for each in refused["pairs"][0]["refused"]}
+    assert reasons["bleu"].startswith("measured differently: tok was char, is ")
+    assert "f1" not in reasons
+    assert verdicts(again, "aurora") == {"unchanged"}
+
+
+def test_a_tag_and_the_workspace_which_is_the_last_experiment(project: Any) -> None:
+    workspace, experiment = compare(project, "v2", status=1), compare(project, "v2", "swapped", status=1)
+
+    assert workspace["head"] == {"name": "workspace", "commit": None}
+    assert workspace["pairs"] == experiment["pairs"]
+    assert workspace["pairs"][0]["flips"]["worst"][0]["head"] == "I cannot say"
+    project.run("git", "checkout", "--quiet", ".")
+    project.run("dvc", "checkout", "--force")
+
+
+def test_the_report_of_a_tag_has_the_comparison(project: Any) -> None:
+    project.run("python", "-m", "flows.compare", "v1", "v2", "--html", status=1)
+
+    page = project.read("reports/comparison.html")
+    assert 'id="comparison"' in page
+    assert "Nobody knows" in page
+    assert "<b>[red]" not in page
+
+
+def test_the_flow_keeps_the_table_as_an_artifact(project: Any) -> None:
+    project.run("python", "-m", "flows.compare", "v1", "v2", "--flow", status=1)
+
+    database = project.folder.parent / "prefect/prefect.db"
+    with sqlite3.connect(database) as connection:
+        [data] = connection.execute("SELECT data FROM artifact WHERE key = 'comparison'").fetchone()
+    table = json.loads(data)
+    assert table.startswith("### goldmeter: v1 → v2\n")
+    assert "25 rows changed result" in table
+
+
+def test_tables_that_are_only_in_a_remote(project: Any) -> None:
+    before = compare(project, "v1", "v2", status=1)
+    project.run("dvc", "remote", "add", "--default", "shared", str(project.folder.parent / "remote"))
+    project.commit("a remote")
+    for tag in ("v1", "v2"):  # `dvc push --all-tags` looks for the remote in the tags, which are older
+        project.run("git", "checkout", "--quiet", tag, "--", "dvc.lock")
+        project.run("dvc", "push")
+    shutil.rmtree(project.folder / ".dvc/cache")
+    shutil.rmtree(project.folder / "data/load")
+
+    assert compare(project, "v1", "v2", status=1) == before
+
+
+def test_nothing_left_this_machine(project: Any) -> None:
+    assert not project.log.exists()

@@ -7,13 +7,15 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from tasks.comparison.gate import Verdict
 from tasks.metrics import accuracy, score
 from tasks.metrics.catalogue import families, metric_class, names
-from tasks.statistics import Estimate, mcnemar_midp, mean_interval, paired_difference, required_rows
+from tasks.statistics import Estimate, mcnemar_midp, mean_interval, paired_difference, required_rows, score_interval
 
-README = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 ROWS = {cells[1].strip(" `"): cells for line in README.splitlines() if len(cells := line.split("|")) == 7}
 SYSTEMS = {"fid", "gpt35", "chatgpt", "gpt4", "newbing"}
 METRICS = [(family, name) for family in families() for name in names(family)]
@@ -55,6 +57,19 @@ def test_the_lines_on_statistics_give_the_numbers_beside_them() -> None:
         == pytest.approx(0.0386, abs=5e-5)
     )
     assert f"# {required_rows(0.02, discordance=0.1):,} rows" in README
+
+
+def test_how_often_others_and_we_contain_a_rate_of_98_percent() -> None:
+    cells = json.loads((ROOT / "reports/coverage.json").read_text(encoding="utf-8"))["sections"]["binary"]["cells"]
+    measured = {cell["name"]: cell["measured"] for cell in cells}
+    said = re.search(r"in (\d+),\s(\d+)\sand\s(\d+) % .*; ours in (\d+), (\d+) and (\d+) %", README, re.DOTALL)
+
+    assert said is not None
+    others, ours = [int(each) for each in said.groups()[:3]], [int(each) for each in said.groups()[3:]]
+    for n, their, our in zip((10, 30, 100), others, ours, strict=True):
+        assert round(100 * measured[f"percentile bootstrap: n = {n}, p = 0.98"]) == their
+        inside = [low <= 0.98 <= high for low, high in (score_interval(k / n, n) for k in range(n + 1))]
+        assert round(100 * float(binom.pmf(np.arange(n + 1), n, 0.98) @ inside)) == our
 
 
 def test_every_verdict_of_the_gate_is_explained() -> None:

@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterator
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import stdtrit
 from scipy.stats import binom
 
-from benchmarks.coverage.cells import Cell
+from benchmarks.coverage.cells import Cell, Floats
 from tasks.statistics import mean_interval
 
-Floats = npt.NDArray[np.float64]
 Interval = Callable[[int, int], tuple[float, float]]
 """The limits of k right ones of n."""
 

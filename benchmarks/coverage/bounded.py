@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import stdtrit
 
-from benchmarks.coverage.cells import DRAWS, Cell, covered, generator
+from benchmarks.coverage.cells import Cell, Floats, covered, generator, mean_ratio
 from tasks.statistics import mean_interval
 
-Floats = npt.NDArray[np.float64]
 Size = tuple[int, int]
 Sampler = Callable[[np.random.Generator, float, Size], Floats]
 """Scores with a mean, of a shape (draws, n)."""
@@ -82,13 +81,6 @@ class Design(NamedTuple):
         return SHAPES[self.shape](generator(TOPIC, *self), self.mean, (draws, self.n))
 
 
-def designs(shape: str) -> Iterator[Design]:
-    """Every cell of a shape."""
-    # Half a score is the most of "half or nothing", so its means are half of the others'.
-    means = [m / 2 for m in MEANS] if shape == "half or nothing" else MEANS
-    return (Design(shape, mean, n) for mean in means for n in SIZES)
-
-
 GUARANTEES = (
     Design("spread out", 0.5, 10),
     Design("right or anything", 0.95, 10),
@@ -96,26 +88,23 @@ GUARANTEES = (
 )
 
 
-def coverage(design: Design, draws: int = DRAWS) -> Cell:
-    """How often the interval contains the true mean."""
-    return covered(TOPIC, str(design), 0.93, hits(_limits(design.scores(draws)), design.mean), draws)
-
-
-def guaranteed_coverage(design: Design, draws: int) -> Cell:
-    """The same of the interval that never covers less than it says."""
-    limits = _limits(design.scores(draws), guarantee=True)
-    return covered(GUARANTEED, str(design), 0.95, hits(limits, design.mean), draws)
-
-
 def of_shape(shape: str, draws: int) -> Iterator[Cell]:
-    """Coverage of a shape beside the t interval's, and widths where that one is fair."""
-    for design in designs(shape):
-        scores = design.scores(draws)
-        mine, peer = _limits(scores), _student(scores)
-        yield covered(TOPIC, str(design), 0.93, hits(mine, design.mean), draws)
-        yield covered(TOPIC, f"t interval: {design}", None, hits(peer, design.mean), draws)
-        if design.n == WIDE:
-            yield _width(str(design), mine[:, 1] - mine[:, 0], peer[:, 1] - peer[:, 0])
+    """Every cell of a shape."""
+    # Half a score is the most of "half or nothing", so its means are half of the others'.
+    means = [m / 2 for m in MEANS] if shape == "half or nothing" else MEANS
+    for mean, n in product(means, SIZES):
+        yield from of_design(Design(shape, mean, n), draws)
+
+
+def of_design(design: Design, draws: int) -> Iterator[Cell]:
+    """Coverage beside the t interval's, and widths where that one is fair."""
+    scores = design.scores(draws)
+    mine, peer = _limits(scores), _student(scores)
+    yield covered(TOPIC, str(design), 0.93, hits(mine, design.mean), draws)
+    yield covered(TOPIC, f"t interval: {design}", None, hits(peer, design.mean), draws)
+    if design.n == WIDE:
+        ratio, error = mean_ratio(mine[:, 1] - mine[:, 0], peer[:, 1] - peer[:, 0])
+        yield Cell(TOPIC, str(design), "mean width over t's", "at most", 1.05, ratio, error, draws)
 
 
 def bootstrapped(draws: int) -> Iterator[Cell]:
@@ -129,8 +118,9 @@ def bootstrapped(draws: int) -> Iterator[Cell]:
 
 
 def guarantee(design: Design, draws: int) -> Iterator[Cell]:
-    """Gaffke's bound, whose limits take milliseconds."""
-    yield guaranteed_coverage(design, draws)
+    """Coverage of Gaffke's bound, whose limits take milliseconds."""
+    limits = _limits(design.scores(draws), guarantee=True)
+    yield covered(GUARANTEED, str(design), 0.95, hits(limits, design.mean), draws)
 
 
 STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
@@ -160,10 +150,3 @@ def _student(scores: Floats) -> Floats:
 def _percentiles(row: Floats, rng: np.random.Generator) -> Floats:
     means = row[rng.integers(0, row.size, (RESAMPLES, row.size))].mean(axis=1)
     return np.asarray(np.quantile(means, [0.025, 0.975]))
-
-
-def _width(name: str, mine: Floats, peer: Floats) -> Cell:
-    """The ratio of mean widths, with its error to first order."""
-    ratio = float(mine.mean() / peer.mean())
-    error = float((mine - ratio * peer).std() / peer.mean() / sqrt(mine.size))
-    return Cell(TOPIC, name, "mean width over t's", "at most", 1.05, ratio, error, mine.size)

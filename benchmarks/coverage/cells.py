@@ -5,9 +5,11 @@ from typing import Literal, NamedTuple
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
 DRAWS = 4_000
 """Draws of a simulated cell, at least."""
+Floats = npt.NDArray[np.float64]
 
 
 class Cell(NamedTuple):
@@ -43,6 +45,17 @@ def covered(topic: str, name: str, target: float | None, hits: int, draws: int) 
     """A simulated coverage; without a target it is a contrast."""
     sense: Literal["at least", "contrast"] = "contrast" if target is None else "at least"
     return Cell(topic, name, "coverage", sense, target, hits / draws, share_error(hits, draws), draws)
+
+
+def alarmed(topic: str, name: str, measure: str, target: float, alarms: int, draws: int) -> Cell:
+    """How often a test raised a false alarm, in simulation."""
+    return Cell(topic, name, measure, "at most", target, alarms / draws, share_error(alarms, draws), draws)
+
+
+def mean_ratio(mine: Floats, peer: Floats) -> tuple[float, float]:
+    """The ratio of two means over the same draws, and its Monte Carlo standard error to first order."""
+    ratio = float(mine.mean() / peer.mean())
+    return ratio, float((mine - ratio * peer).std() / peer.mean()) / sqrt(mine.size)
 
 
 def share_error(hits: int, draws: int) -> float:

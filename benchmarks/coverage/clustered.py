@@ -6,13 +6,11 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from benchmarks.coverage.cells import DRAWS, Cell, covered, generator
+from benchmarks.coverage.cells import Cell, Floats, covered, generator
 from tasks.statistics import mean_interval
+from tasks.statistics.clusters import Codes
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
 
 TOPIC = "clustered mean"
 RATES = (0.5, 0.9, 0.98)
@@ -53,20 +51,20 @@ class Design(NamedTuple):
         return rng.beta(self.rate * spread, (1.0 - self.rate) * spread, self.groups)
 
 
-def coverage(design: Design, draws: int = DRAWS) -> Cell:
+def coverage(design: Design, draws: int) -> Cell:
     """How often the interval contains the true rate."""
     found = (mean_interval(x, codes) for x, codes in design.samples(draws))
     return covered(TOPIC, str(design), 0.94, sum(e.low <= design.rate <= e.high for e in found), draws)
 
 
-def coverage_of_rows(design: Design, draws: int = DRAWS) -> Cell:
+def coverage_of_rows(design: Design, draws: int) -> Cell:
     """The same when the clusters are ignored."""
     found = (mean_interval(x) for x, _ in design.samples(draws))
     hits = sum(e.low <= design.rate <= e.high for e in found)
     return covered(TOPIC, f"clusters ignored: {design}", None, hits, draws)
 
 
-def coverage_of_sandwich(design: Design, draws: int = DRAWS) -> Cell:
+def coverage_of_sandwich(design: Design, draws: int) -> Cell:
     """The same of the mean ± 1.96 clustered standard errors. Source: Miller 2024 (arXiv 2411.00640)."""
     hits = sum(abs(x.mean() - design.rate) <= 1.959964 * _sandwich(x, codes) for x, codes in design.samples(draws))
     return covered(TOPIC, f"±1.96·clustered SE: {design}", None, hits, draws)

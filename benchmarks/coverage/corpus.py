@@ -4,15 +4,13 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import poisson
 
-from benchmarks.coverage.cells import DRAWS, Cell, covered, generator
+from benchmarks.coverage.cells import Cell, Floats, covered, generator
 from tasks.metrics.lexical.bleu import Bleu
 from tasks.statistics import FewRows, corpus_interval
+from tasks.statistics.clusters import Codes
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
 Score = Callable[[Floats], Floats]
 
 RATIO, BLEU = "ratio of sums", "corpus BLEU"
@@ -34,7 +32,7 @@ def ratio(stats: Floats) -> Floats:
     return np.asarray(stats[..., 0] / stats[..., 1])
 
 
-def ratio_coverage(n: int, draws: int = DRAWS, *, grouped: bool = False) -> Cell:
+def ratio_coverage(n: int, draws: int, *, grouped: bool = False) -> Cell:
     """How often the interval of a ratio of sums contains the true one; `grouped`: two rows share a quality."""
     rng = generator(RATIO, n, grouped)
     clusters = np.repeat(np.arange(n // 2), 2) if grouped else None
@@ -43,7 +41,7 @@ def ratio_coverage(n: int, draws: int = DRAWS, *, grouped: bool = False) -> Cell
     return _jackknifed(RATIO, name, n, (_interval(stats, ratio, clusters) for stats in samples), 0.7, draws)
 
 
-def bleu_coverage(n: int, draws: int = DRAWS) -> Cell:
+def bleu_coverage(n: int, draws: int) -> Cell:
     """How often the jackknife interval of corpus BLEU contains the true one."""
     rng, score = generator(BLEU, n), Bleu().score
     limits = (_interval(bleu_rows(rng, n), score) for _ in range(draws))

@@ -1,17 +1,18 @@
 """Coverage of paired differences: enumerated for rows that win or lose, simulated for the others."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import gammaln, xlogy
 
-from benchmarks.coverage.cells import Cell, generator, share_error
+from benchmarks.coverage.cells import Cell, Floats, alarmed, covered, generator
+from benchmarks.coverage.corpus import ratio
+from tasks.statistics.clusters import Codes
 from tasks.statistics.paired import PairedDifference, corpus_difference, paired_difference
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
 Sizes = Literal["equal", "unequal"]
 Sampler = Callable[[np.random.Generator, int], Floats]
 
@@ -73,8 +74,8 @@ def binary_cells(n: int, confidence: float = 0.95, target: float = 0.945) -> Ite
     coverage, alarms = [], []
     for chance in CHANCES:
         weight, truth = _multinomial(wins, losses, n, chance), chance[0] - chance[1]
-        covered = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-        coverage.append((float(weight[covered].sum()), chance))
+        inside = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
+        coverage.append((float(weight[inside].sum()), chance))
         if truth == 0.0:
             alarms.append((float(weight[p_value < 1.0 - confidence].sum()), chance))
     least, most = min(coverage), max(alarms)
@@ -82,19 +83,12 @@ def binary_cells(n: int, confidence: float = 0.95, target: float = 0.945) -> Ite
     yield Cell(BINARY, f"n = {n}, worst at {_named(most[1])}", "type I", "at most", 1.0 - confidence, most[0], 0.0, 0)
 
 
-def symmetric_and_rare(draws: int) -> Iterator[Cell]:
-    """Changes in both directions alike, and rows that seldom change."""
-    yield from _bounded(("symmetric", "rare"), draws)
-
-
-def asymmetric(draws: int) -> Iterator[Cell]:
-    """Many small gains against few large losses."""
-    yield from _bounded(("asymmetric",), draws)
-
-
-def dense(draws: int) -> Iterator[Cell]:
-    """Small changes of every row."""
-    yield from _bounded(("dense",), draws)
+def bounded(kinds: tuple[str, ...], draws: int) -> Iterator[Cell]:
+    """Changes in both directions alike, small gains against large losses, rare changes, or small ones of all rows."""
+    for name, shape in SHAPES.items():
+        if shape.kind in kinds:
+            for n in (10, 20, 30, 100, 300):
+                yield from bounded_cells(name, n, draws)
 
 
 def bounded_cells(name: str, n: int, draws: int) -> Iterator[Cell]:
@@ -105,27 +99,13 @@ def bounded_cells(name: str, n: int, draws: int) -> Iterator[Cell]:
     yield _coverage(BOUNDED, design, 0.935, found, shape.truth)
     if shape.truth == 0.0:
         alarms = sum(one.p_value < 0.05 for one in found)  # noqa: PLR2004
-        yield Cell(BOUNDED, design, "type I", "at most", 0.06, alarms / draws, share_error(alarms, draws), draws)
+        yield alarmed(BOUNDED, design, "type I", 0.06, alarms, draws)
 
 
-def independent_equal(draws: int) -> Iterator[Cell]:
-    """Clusters of 6 rows that do not depend on each other."""
-    yield from _clustered(0.0, "equal", draws)
-
-
-def independent_unequal(draws: int) -> Iterator[Cell]:
-    """Clusters of 2 to about 30 rows that do not depend on each other."""
-    yield from _clustered(0.0, "unequal", draws)
-
-
-def dependent_equal(draws: int) -> Iterator[Cell]:
-    """Clusters of 6 dependent rows."""
-    yield from _clustered(0.3, "equal", draws)
-
-
-def dependent_unequal(draws: int) -> Iterator[Cell]:
-    """Clusters of 2 to about 30 dependent rows."""
-    yield from _clustered(0.3, "unequal", draws)
+def clustered(icc: float, sizes: Sizes, draws: int) -> Iterator[Cell]:
+    """Clusters of 6 rows, or of 2 to about 30; with an ICC of 0 their rows do not depend on each other."""
+    for groups, p, loss in product((10, 30, 100, 300), (0.5, 0.9, 0.98), (0.0, 0.05, 0.3)):
+        yield clustered_cell(icc, sizes, groups, p, loss, draws)
 
 
 def clustered_cell(icc: float, sizes: Sizes, groups: int, p: float, loss: float, draws: int) -> Cell:
@@ -156,31 +136,12 @@ def corpus_cell(n: int, draws: int, *, grouped: bool) -> Cell:
         length = 1 + rng.poisson(9, n)
         quality = np.repeat(rng.beta(7.0, 3.0, n // 2), 2) if grouped else rng.beta(7.0, 3.0, n)
         base, head = (np.column_stack([rng.binomial(length, q), length]) for q in (quality, quality - 0.1 * quality))
-        found.append(corpus_difference(base, head, _ratio, clusters if grouped else None))
+        found.append(corpus_difference(base, head, ratio, clusters if grouped else None))
     return _coverage(CORPUS, design, 0.935, found, -0.07)
 
 
-def _bounded(kinds: tuple[str, ...], draws: int) -> Iterator[Cell]:
-    for name, shape in SHAPES.items():
-        if shape.kind in kinds:
-            for n in (10, 20, 30, 100, 300):
-                yield from bounded_cells(name, n, draws)
-
-
-def _clustered(icc: float, sizes: Sizes, draws: int) -> Iterator[Cell]:
-    for groups in (10, 30, 100, 300):
-        for p in (0.5, 0.9, 0.98):
-            for loss in (0.0, 0.05, 0.3):
-                yield clustered_cell(icc, sizes, groups, p, loss, draws)
-
-
-def _ratio(sums: Floats) -> Floats:
-    return np.asarray(sums[..., 0] / sums[..., 1])
-
-
 def _coverage(topic: str, design: str, target: float, found: list[PairedDifference], truth: float) -> Cell:
-    hits, draws = sum(one.low <= truth <= one.high for one in found), len(found)
-    return Cell(topic, design, "coverage", "at least", target, hits / draws, share_error(hits, draws), draws)
+    return covered(topic, design, target, sum(one.low <= truth <= one.high for one in found), len(found))
 
 
 def _right(rng: np.random.Generator, codes: Codes, p: float, icc: float) -> Floats:
@@ -209,12 +170,12 @@ def _named(chance: tuple[float, float]) -> str:
 
 STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
     binary,
-    symmetric_and_rare,
-    asymmetric,
-    dense,
-    independent_equal,
-    independent_unequal,
-    dependent_equal,
-    dependent_unequal,
+    partial(bounded, ("symmetric", "rare")),
+    partial(bounded, ("asymmetric",)),
+    partial(bounded, ("dense",)),
+    partial(clustered, 0.0, "equal"),
+    partial(clustered, 0.0, "unequal"),
+    partial(clustered, 0.3, "equal"),
+    partial(clustered, 0.3, "unequal"),
     corpus,
 )

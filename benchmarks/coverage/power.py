@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import binom
 
-from benchmarks.coverage.cells import Cell, generator, share_error
+from benchmarks.coverage.cells import Cell, Floats, generator, share_error
+from tasks.statistics.clusters import Codes
 from tasks.statistics.paired import mcnemar_midp, paired_difference
 from tasks.statistics.power import detectable_difference, required_rows, rows_to_find
-
-Floats = npt.NDArray[np.float64]
 
 TOPIC = "power planning"
 
@@ -90,7 +88,7 @@ def _fewest_wins(changed: int, alpha: float) -> int:
     return wins
 
 
-def _conversations(rng: np.random.Generator, groups: int, gain: float) -> tuple[Floats, npt.NDArray[np.intp]]:
+def _conversations(rng: np.random.Generator, groups: int, gain: float) -> tuple[Floats, Codes]:
     codes = np.repeat(np.arange(groups), 6)
     rates = (rng.beta(0.8 * p, 0.8 * (1.0 - p), groups)[codes] for p in (0.7, 0.7 + gain))
     base, head = (rng.random(codes.size) < rate for rate in rates)

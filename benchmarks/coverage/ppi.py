@@ -1,40 +1,23 @@
-"""Prediction-powered means and judge-corrected rates: simulated draws, and redraws of real answers."""
+"""Prediction-powered means and judge-corrected rates."""
 
-import json
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from math import sqrt
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from benchmarks.coverage.cells import Cell, generator, share_error
+from benchmarks.coverage.cells import Cell, Floats, covered, generator, mean_ratio
 from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.judge_error import UninformativeJudgeError, judge_corrected_rate
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.ppi import ppi_mean
 
-Floats = npt.NDArray[np.float64]
-
 COVERS = 0.92
 # The specification names no target for judge errors; the paper reports nominal coverage on average.
 JUDGE_COVERS = 0.93
 REST = 2_000
-SCORES = (
-    "exact_match",
-    "accuracy",
-    "string_presence",
-    "f1",
-    "bleu",
-    "gleu",
-    "rouge",
-    "meteor",
-    "non_llm_string_similarity",
-)
 
 
 class Draw(NamedTuple):
@@ -51,7 +34,7 @@ class Reached(NamedTuple):
     """What the draws of one design reached; widths are compared with the labels alone."""
 
     draws: int
-    covered: int
+    hits: int
     wider: int
     width: float
     width_error: float
@@ -108,54 +91,32 @@ def regressed(rng: np.random.Generator, n: int, p: float, metrics: int) -> Draw:
 
 def reached(draw: Callable[[np.random.Generator], Draw], rng: np.random.Generator, draws: int) -> Reached:
     """Call the estimator once a draw, and the labels alone beside it."""
-    covered = wider = 0
+    hits = wider = 0
     widths, alone = np.empty(draws), np.empty(draws)
     for i in range(draws):
         y, f, rest, truth, more = draw(rng)
         estimate, labels = ppi_mean(y, f, rest, **more), mean_interval(y, more.get("clusters"))
         widths[i], alone[i] = estimate.high - estimate.low, labels.high - labels.low
-        covered += estimate.low <= truth <= estimate.high
+        hits += estimate.low <= truth <= estimate.high
         wider += int(widths[i] > alone[i])
-    ratio = float(widths.mean() / alone.mean())
-    error = float((widths - ratio * alone).std() / alone.mean() / sqrt(draws))
-    return Reached(draws, covered, wider, ratio, error)
+    return Reached(draws, hits, wider, *mean_ratio(widths, alone))
 
 
 def cells(topic: str, name: str, found: Reached, width: float = 1.0) -> Iterator[Cell]:
     """Coverage, mean width against the labels alone, and how often it is wider than they are."""
     draws = found.draws
-    share, wider = found.covered / draws, found.wider / draws
-    yield Cell(topic, name, "coverage", "at least", COVERS, share, share_error(found.covered, draws), draws)
+    yield covered(topic, name, COVERS, found.hits, draws)
     yield Cell(topic, name, "width / labels alone", "at most", width, found.width, found.width_error, draws)
-    yield Cell(topic, name, "wider than labels alone", "at most", 0.0, wider, 0.0, draws)
+    yield Cell(topic, name, "wider than labels alone", "at most", 0.0, found.wider / draws, 0.0, draws)
 
 
-def _correlated(draws: int, p: float, sizes: tuple[int, ...]) -> Iterator[Cell]:
+def correlations(p: float, sizes: tuple[int, ...], draws: int) -> Iterator[Cell]:
+    """A continuous score from useless to strong: some of the 32 cells of strength × n × p."""
     for strength, n in product((0.0, 0.3, 0.6, 0.8), sizes):
         rng = generator("ppi", strength, n, p)
         found = reached(partial(correlated, n=n, p=p, strength=strength), rng, draws)
         strong = p == 0.5 and n >= 100 and strength == 0.8  # noqa: PLR2004 (the row of the table)
         yield from cells("PPI", f"correlation {strength}, n = {n}, p = {p}", found, 0.72 if strong else 1.0)
-
-
-def half_right_few(draws: int) -> Iterator[Cell]:
-    """A quarter of the 32 cells of strength × n × p."""
-    return _correlated(draws, 0.5, (30, 50))
-
-
-def half_right_many(draws: int) -> Iterator[Cell]:
-    """A quarter of the 32 cells of strength × n × p."""
-    return _correlated(draws, 0.5, (100, 300))
-
-
-def mostly_right_few(draws: int) -> Iterator[Cell]:
-    """A quarter of the 32 cells of strength × n × p."""
-    return _correlated(draws, 0.95, (30, 50))
-
-
-def mostly_right_many(draws: int) -> Iterator[Cell]:
-    """A quarter of the 32 cells of strength × n × p."""
-    return _correlated(draws, 0.95, (100, 300))
 
 
 def verdicts(draws: int) -> Iterator[Cell]:
@@ -183,7 +144,17 @@ def sets(draws: int) -> Iterator[Cell]:
         yield from cells("PPI, the data set itself", f"correlation {strength}, {n} of {total}, p = {p}", found)
 
 
-def _clusters(draws: int, groups: int, *, shared: bool) -> Iterator[Cell]:
+def whole_clusters(groups: int, draws: int) -> Iterator[Cell]:
+    """Clusters labelled whole."""
+    return _clusters(groups, draws, shared=False)
+
+
+def parts_of_clusters(groups: int, draws: int) -> Iterator[Cell]:
+    """Rows drawn from clusters that have more rows without a label."""
+    return _clusters(groups, draws, shared=True)
+
+
+def _clusters(groups: int, draws: int, *, shared: bool) -> Iterator[Cell]:
     for strength, p in product((0.3, 0.8), (0.5, 0.9)):
         rng = generator("ppi clusters", shared, groups, strength, p)
         found = reached(partial(clustered, groups=groups, p=p, strength=strength, shared=shared), rng, draws)
@@ -191,49 +162,10 @@ def _clusters(draws: int, groups: int, *, shared: bool) -> Iterator[Cell]:
         yield from cells("PPI, clusters", name, found)
 
 
-def ten_whole_clusters(draws: int) -> Iterator[Cell]:
-    """Clusters labelled whole."""
-    return _clusters(draws, 10, shared=False)
-
-
-def thirty_whole_clusters(draws: int) -> Iterator[Cell]:
-    """Clusters labelled whole."""
-    return _clusters(draws, 30, shared=False)
-
-
-def hundred_whole_clusters(draws: int) -> Iterator[Cell]:
-    """Clusters labelled whole."""
-    return _clusters(draws, 100, shared=False)
-
-
-def few_parts_of_clusters(draws: int) -> Iterator[Cell]:
-    """Rows drawn from clusters that have more rows without a label."""
-    return _clusters(draws, 10, shared=True)
-
-
-def many_parts_of_clusters(draws: int) -> Iterator[Cell]:
-    """Rows drawn from clusters that have more rows without a label."""
-    return _clusters(draws, 100, shared=True)
-
-
-def _regressed(draws: int, n: int, p: float) -> Iterator[Cell]:
+def regressions(n: int, p: float, draws: int) -> Iterator[Cell]:
+    """Cross-fitted scores."""
     found = reached(partial(regressed, n=n, p=p, metrics=6), generator("ppi regressed", n, p), draws)
     return cells("PPI, six scores cross-fitted", f"n = {n}, p = {p}", found)
-
-
-def few_labels_regressed(draws: int) -> Iterator[Cell]:
-    """Cross-fitted scores from 30 labels."""
-    return _regressed(draws, 30, 0.5)
-
-
-def few_mostly_right_labels_regressed(draws: int) -> Iterator[Cell]:
-    """Cross-fitted scores from 30 labels, nearly all alike."""
-    return _regressed(draws, 30, 0.9)
-
-
-def many_labels_regressed(draws: int) -> Iterator[Cell]:
-    """Cross-fitted scores from 150 labels."""
-    return _regressed(draws, 150, 0.9)
 
 
 def judge_errors(draws: int) -> Iterator[Cell]:
@@ -243,89 +175,25 @@ def judge_errors(draws: int) -> Iterator[Cell]:
         rng = generator("judge error", sensitivity, specificity, checked, n, p)
         right, spared = rng.binomial(checked, sensitivity, draws), rng.binomial(checked, specificity, draws)
         yes = rng.binomial(n, p * sensitivity + (1.0 - p) * (1.0 - specificity), draws)
-        covered = kept = 0
+        hits = kept = 0
         for k, a, b in zip(yes.tolist(), right.tolist(), spared.tolist(), strict=True):
             try:
                 estimate = judge_corrected_rate(k, n, (a, checked), (b, checked))
             except UninformativeJudgeError:
                 continue
             kept += 1
-            covered += estimate.low <= p <= estimate.high
+            hits += estimate.low <= p <= estimate.high
         name = f"sensitivity {sensitivity}, specificity {specificity} on {checked} each, n = {n}, p = {p}"
-        yield Cell(
-            "judge error", name, "coverage", "at least", JUDGE_COVERS, covered / kept, share_error(covered, kept), kept
-        )
+        yield covered("judge error", name, JUDGE_COVERS, hits, kept)
 
-
-def study_of_real_answers(path: Path, labels: int = 150, draws: int = 500) -> Iterator[Cell]:
-    """Take people's verdicts of some rows, estimate those of all, and compare what the score may be.
-
-    `path`: EVOUNA's NQ.json. The truth is the mean verdict over all rows of a system.
-    """
-    for system in ("fid", "gpt35", "chatgpt", "gpt4", "newbing"):
-        y, x = _answers(path, system)
-        for way, dataset in product(WAYS, (False, True)):
-            draw = partial(_real, y=y, x=x, labels=labels, way=way, dataset=dataset)
-            found = reached(draw, generator("real answers", system, labels), draws)
-            target = "these rows" if dataset else "rows like these"
-            yield from cells("PPI, real answers", f"{system}, {way}, {target}", found)
-
-
-def _answers(path: Path, system: str) -> tuple[Floats, Floats]:
-    from tasks.metrics import score
-
-    rows = [row for row in json.loads(path.read_text()) if not row["improper"] and row["golden_answer"]]
-    rows = [row for row in rows if row[f"judge_{system}"] is not None and row[f"answer_{system}"] is not None]
-    answers = [row[f"answer_{system}"] for row in rows]
-    references = [row["golden_answer"].split("/") for row in rows]
-    y = np.array([row[f"judge_{system}"] for row in rows], dtype=np.float64)
-    return y, np.column_stack([score(name, answers, references) for name in SCORES])
-
-
-def _real(rng: np.random.Generator, y: Floats, x: Floats, labels: int, way: str, *, dataset: bool) -> Draw:
-    order = rng.permutation(y.size)
-    a, b = order[:labels], order[labels:]
-    f, rest = WAYS[way](y[a], x[a], x[b])
-    return Draw(y[a], f, rest, float(y.mean()), {"dataset": dataset})
-
-
-def _fixed(name: str, y: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:  # noqa: ARG001 (one way of several)
-    column = SCORES.index(name)
-    return inside[:, column], outside[:, column]
-
-
-def _chosen(y: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
-    varying = np.flatnonzero(inside.std(axis=0) > 0.0)
-    best = max(varying, key=lambda column: float(np.corrcoef(inside[:, column], y)[0, 1]))
-    return inside[:, best], outside[:, best]
-
-
-WAYS: dict[str, Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]] = {
-    "string presence": partial(_fixed, "string_presence"),
-    "token F1": partial(_fixed, "f1"),
-    "best correlated": _chosen,
-    "nine cross-fitted": cross_fitted,
-}
 
 STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
-    half_right_few,
-    half_right_many,
-    mostly_right_few,
-    mostly_right_many,
+    *(partial(correlations, p, sizes) for p in (0.5, 0.95) for sizes in ((30, 50), (100, 300))),
     verdicts,
     grades,
     sets,
-    ten_whole_clusters,
-    thirty_whole_clusters,
-    hundred_whole_clusters,
-    few_parts_of_clusters,
-    many_parts_of_clusters,
-    few_labels_regressed,
-    few_mostly_right_labels_regressed,
-    many_labels_regressed,
+    *(partial(whole_clusters, groups) for groups in (10, 30, 100)),
+    *(partial(parts_of_clusters, groups) for groups in (10, 100)),
+    *(partial(regressions, n, p) for n, p in ((30, 0.5), (30, 0.9), (150, 0.9))),
     judge_errors,
 )
-
-if __name__ == "__main__":
-    for cell in study_of_real_answers(Path(sys.argv[1])):
-        print(f"{cell.name}: {cell.measure} {cell.measured:.3f}")

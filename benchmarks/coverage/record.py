@@ -57,10 +57,17 @@ def lines(cells: Iterable[Cell]) -> list[Line]:
 
 
 def _line(key: tuple[str, str, str, float], group: Sequence[Cell], contrasts: Sequence[Cell]) -> Line:
-    worst = min(group, key=lambda cell: (cell.reached, _margin(cell.measured, key[2]), cell.name))
+    sense = key[2]
+    worst = min(group, key=lambda cell: (cell.reached, _margin(cell.measured, sense), cell.name))
     return Line(
-        *(*key, len(group), sum(not cell.reached for cell in group)),
-        *(worst.name, worst.measured, worst.error, worst.draws, _others(contrasts, key[2])),
+        *key,
+        cells=len(group),
+        missed=sum(not cell.reached for cell in group),
+        worst=worst.name,
+        measured=worst.measured,
+        error=worst.error,
+        draws=worst.draws,
+        others=_others(contrasts, sense),
     )
 
 
@@ -84,11 +91,10 @@ def table(found: Sequence[Line]) -> Table:
     for name in ("topic", "measure", "cells", "target", "worst", "±", "where", "reached"):
         grid.add_column(name, justify="right" if name in {"cells", "target", "worst", "±"} else "left")
     for line in found:
-        grid.add_row(
-            *(line.topic, line.measure, str(line.cells), _target(line), shown(line.measured, line.measure)),
-            *(f"{line.error:.4f}" if line.draws else "exact", line.worst),
-            "yes" if line.reached else f"[bold red]no, {line.missed} of {line.cells}",
-        )
+        error = f"{line.error:.4f}" if line.draws else "exact"
+        verdict = "yes" if line.reached else f"[bold red]no, {line.missed} of {line.cells}"
+        worst = shown(line.measured, line.measure)
+        grid.add_row(line.topic, line.measure, str(line.cells), _target(line), worst, error, line.worst, verdict)
     return grid
 
 
@@ -121,7 +127,7 @@ def shown(value: float, measure: str) -> str:
 
 
 def _is_ratio(measure: str) -> bool:
-    return any(word in measure for word in ("width", "ratio", " over "))
+    return "width" in measure or " over " in measure
 
 
 def _target(line: Line) -> str:

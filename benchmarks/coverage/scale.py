@@ -4,13 +4,12 @@ import tracemalloc
 from time import perf_counter
 
 import numpy as np
-import numpy.typing as npt
 
-from benchmarks.coverage.cells import generator
+from benchmarks.coverage.cells import Floats, generator
 from tasks.statistics.correlation import correlations
 from tasks.statistics.mean import mean_interval
 
-Columns = list[npt.NDArray[np.float64]]
+Columns = list[Floats]
 UNMEASURED = 0.02
 PASSES_FROM = 0.5
 
@@ -28,16 +27,6 @@ def scale(rows: int = 1_000_000, metrics: int = 15) -> tuple[float, float]:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return seconds, float(peak)
-
-
-def grouped(rows: int = 1_000_000) -> float:
-    """Seconds of one column's value and interval when its rows are in clusters of about five."""
-    (column,) = _columns(rows, 1)
-    clusters = generator("scale", "clusters").integers(0, max(rows // 5, 1), rows)
-    start = perf_counter()
-    measured = ~np.isnan(column)
-    mean_interval(column[measured], clusters[measured])
-    return perf_counter() - start
 
 
 def _seconds(columns: Columns) -> float:

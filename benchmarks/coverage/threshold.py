@@ -1,6 +1,7 @@
 """Thresholds learnt from labels: coverage and width of their accuracy, and the promise about false passes."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from math import sqrt
 from typing import NamedTuple
@@ -9,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from benchmarks.coverage.cells import Cell, generator, share_error
+from benchmarks.coverage.cells import Cell, Floats, covered, generator, mean_ratio
+from tasks.statistics.clusters import Codes
+from tasks.statistics.estimate import Estimate
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.threshold import threshold_from_labels
 
@@ -35,11 +38,11 @@ class Design(NamedTuple):
         kind = ", grades" if self.grades else f", fives with icc = {self.icc}" if self.icc else ""
         return f"n = {self.n}, separation {self.separation}, {self.good:.0%} good{kind}"
 
-    def clusters(self) -> npt.NDArray[np.intp] | None:
+    def clusters(self) -> Codes | None:
         """The cluster of each row, shape (n,), or None."""
         return np.arange(self.n) // 5 if self.icc else None
 
-    def sample(self, rng: np.random.Generator) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    def sample(self, rng: np.random.Generator) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Scores and labels, both shape (n,)."""
         clusters = self.clusters()
         if clusters is None:
@@ -68,22 +71,25 @@ class Design(NamedTuple):
 
 def accuracy_cells(design: Design, draws: int) -> Iterator[Cell]:
     """How often the interval contains the accuracy of its threshold; its width beside that of a half split."""
-    rng, clusters, half = generator(TOPIC, design), design.clusters(), design.n // 2
+    rng, clusters = generator(TOPIC, design), design.clusters()
     hits, widths = 0, np.empty((draws, 2))
     for draw in range(draws):
         scores, labels = design.sample(rng)
         learnt = threshold_from_labels(scores, labels, clusters)
         hits += learnt.accuracy.low <= design.accuracy(learnt.threshold) <= learnt.accuracy.high
-        tried = None if clusters is None else clusters[half:]
-        threshold = threshold_from_labels(scores[:half], labels[:half], None if clusters is None else clusters[:half])[
-            0
-        ]
-        split = mean_interval((scores[half:] >= threshold) == labels[half:], tried)
+        split = _split(scores, labels, clusters)
         widths[draw] = learnt.accuracy.high - learnt.accuracy.low, split.high - split.low
-    yield Cell(TOPIC, str(design), "coverage", "at least", COVERED, hits / draws, share_error(hits, draws), draws)
-    ratio = float(widths[:, 0].sum() / widths[:, 1].sum())
-    error = float((widths[:, 0] - ratio * widths[:, 1]).std() / widths[:, 1].mean()) / sqrt(draws)
+    yield covered(TOPIC, str(design), COVERED, hits, draws)
+    ratio, error = mean_ratio(*widths.T)
     yield Cell(TOPIC, str(design), "width / half split's", "at most", RELATIVE_WIDTH, ratio, error, draws)
+
+
+def _split(scores: Floats, labels: npt.NDArray[np.bool_], clusters: Codes | None) -> Estimate:
+    """The accuracy on one half of a threshold learnt from the other."""
+    half = scores.size // 2
+    seen, tried = (None, None) if clusters is None else (clusters[:half], clusters[half:])
+    threshold = threshold_from_labels(scores[:half], labels[:half], seen).threshold
+    return mean_interval((scores[half:] >= threshold) == labels[half:], tried)
 
 
 def risk_cells(design: Design, draws: int) -> Iterator[Cell]:
@@ -96,53 +102,14 @@ def risk_cells(design: Design, draws: int) -> Iterator[Cell]:
         risks[draw] = design.false_pass(learnt.threshold)
     name = f"{design}, at most {RISK:.0%} false passes"
     error = float(risks.std()) / sqrt(draws)
-    yield Cell(TOPIC, name, "coverage", "at least", COVERED, hits / draws, share_error(hits, draws), draws)
+    yield covered(TOPIC, name, COVERED, hits, draws)
     yield Cell(TOPIC, name, "false passes", "at most", RISK, float(risks.mean()), error, draws)
 
 
-def _rows(n: int, separations: tuple[float, ...], draws: int) -> Iterator[Cell]:
+def separated(n: int, separations: tuple[float, ...], draws: int) -> Iterator[Cell]:
+    """Scores that say nothing (separation 0) up to such as nearly always agree with people (4)."""
     for separation, good in product(separations, (0.5, 0.8)):
         yield from accuracy_cells(Design(n, separation, good), draws)
-
-
-def fifty_overlapping(draws: int) -> Iterator[Cell]:
-    """Few rows, scores that say nothing or little."""
-    return _rows(50, (0.0, 1.0), draws)
-
-
-def fifty_apart(draws: int) -> Iterator[Cell]:
-    """Few rows, scores that mostly or nearly always agree with people."""
-    return _rows(50, (2.0, 4.0), draws)
-
-
-def hundred_overlapping(draws: int) -> Iterator[Cell]:
-    """As many rows as people often label, scores that say nothing or little."""
-    return _rows(100, (0.0, 1.0), draws)
-
-
-def hundred_apart(draws: int) -> Iterator[Cell]:
-    """As many rows as people often label, scores that mostly or nearly always agree with people."""
-    return _rows(100, (2.0, 4.0), draws)
-
-
-def useless_scores(draws: int) -> Iterator[Cell]:
-    """Many rows, scores that say nothing: the in-sample accuracy flatters most."""
-    return _rows(300, (0.0,), draws)
-
-
-def weak_scores(draws: int) -> Iterator[Cell]:
-    """Many rows, overlapping scores."""
-    return _rows(300, (1.0,), draws)
-
-
-def good_scores(draws: int) -> Iterator[Cell]:
-    """Many rows, scores that mostly agree with people."""
-    return _rows(300, (2.0,), draws)
-
-
-def splendid_scores(draws: int) -> Iterator[Cell]:
-    """Many rows, scores that nearly always agree with people."""
-    return _rows(300, (4.0,), draws)
 
 
 def rare_failures(draws: int) -> Iterator[Cell]:
@@ -183,14 +150,8 @@ def false_passes(draws: int) -> Iterator[Cell]:
 
 
 STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
-    useless_scores,
-    weak_scores,
-    good_scores,
-    splendid_scores,
-    fifty_overlapping,
-    fifty_apart,
-    hundred_overlapping,
-    hundred_apart,
+    *(partial(separated, 300, (separation,)) for separation in (0.0, 1.0, 2.0, 4.0)),
+    *(partial(separated, n, separations) for n in (50, 100) for separations in ((0.0, 1.0), (2.0, 4.0))),
     rare_failures,
     mostly_good,
     clustered_rows,

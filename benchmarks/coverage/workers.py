@@ -20,7 +20,11 @@ SECTIONS = (
 """Modules with studies, in the order of the report."""
 SLOWEST = ("families", "sequential", "threshold", "ppi")
 """Those whose studies are started first, so that no process is left with a long one at the end."""
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ENVIRONMENT = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    **dict.fromkeys(("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"), str(10**9)),
+}
+"""Of the processes: one thread each, and memory kept for the next draw instead of given back after each."""
 
 
 class Measured(NamedTuple):
@@ -50,7 +54,7 @@ def measure(studies: Iterable[tuple[str, int, Study]], draws: int, processes: in
     """
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
     try:
-        with _one_thread():  # processes start as work comes in, each with a core to itself
+        with _environment():  # processes start as work comes in, each with a core to itself
             running = [pool.submit(measured, section, number, study, draws) for section, number, study in studies]
         yield from map(Future.result, as_completed(running))
     finally:
@@ -77,10 +81,10 @@ def in_order(found: Iterable[Measured]) -> dict[str, tuple[Cell, ...]]:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """Processes that start meanwhile compute with one thread."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+def _environment() -> Iterator[None]:
+    """Processes that start meanwhile have ENVIRONMENT."""
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)
     try:
         yield
     finally:

@@ -98,14 +98,17 @@ def pairs(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[Row]:
 
 
 def exploratory(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[list[Row]]:
-    """For each pair of candidates every measure on every slice; all p values adjusted for the false discovery rate."""
+    """For each pair of candidates every measure on every slice that leaves out rows.
+
+    All p values are adjusted for the false discovery rate.
+    """
     from tasks.statistics import benjamini_hochberg
 
     listed = [
         (name, value, one)
         for each in found.differences
         for name, value, one in differences.slices_of(each.compared)
-        if one.measured.any()
+        if 0 < one.measured.sum() < each.compared.measured.sum()
     ]
     tested = differences.each_alone([one for _, _, one in listed], gate.confidence)
     adjusted = benjamini_hochberg(np.array([each.p_value for each in tested]))

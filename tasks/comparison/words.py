@@ -8,6 +8,7 @@ from tasks.reporting.words import count, number
 Row = Mapping[str, Any]
 CUT = 60
 NAMES = 3
+SLICES = 5
 SHOWN_FROM = 1e-3
 """What rows of one side alone must move a number by to be told on a terminal; documents have all."""
 MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "rows needed", "finds")
@@ -98,11 +99,7 @@ def notes(pair: Row) -> Iterator[str]:
         yield "--rescore scores BASE again by HEAD's settings, where that needs no model"
     yield from _unmeasured(pair["measures"])
     yield from _composition(pair["measures"])
-    for slice_ in pair.get("slices", ()):
-        if not slice_["notable"]:
-            continue
-        where = f"{slice_['slice']} = {slice_['value']}"
-        yield f"exploratory: {slice_['measure']} where {where}: {interval(slice_['difference'])}, {slice_['n']} rows"
+    yield from _exploratory(pair)
 
 
 def candidates_notes(document: Row) -> Iterator[str]:
@@ -156,3 +153,13 @@ def listed(names: Sequence[str], limit: int = NAMES) -> str:
     """Names in a row, the first few and how many more."""
     more = len(names) - limit
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:limit])} and {more} more"
+
+
+def _exploratory(pair: Row) -> Iterator[str]:
+    """Slices that stand out, the surest first."""
+    notable = sorted((each for each in pair.get("slices", ()) if each["notable"]), key=lambda each: each["q_value"])
+    for each in notable[:SLICES]:
+        where = f"{each['slice']} = {each['value']}"
+        yield f"exploratory: {each['measure']} where {where}: {interval(each['difference'])}, {count(each['n'])} rows"
+    if len(notable) > SLICES:
+        yield f"exploratory: {count(len(notable) - SLICES)} more slices stand out (--json)"

@@ -1,17 +1,15 @@
 """One score of several for `ppi_mean`: a logistic regression of the labels, never on the rows it scores."""
 
+import warnings
 from math import inf, log
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from tasks.statistics.clusters import Codes, Labels
+from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
 from tasks.statistics.estimate import Bounds, FloatArray
-from tasks.statistics.ppi import finite, numbered, unit_labels
-
-# Scores nearer to each other than this share of the largest differ by rounding only.
-_ROUNDING = 1e-12
+from tasks.statistics.ppi import ROUNDING, finite, unit_labels
 
 # Keeps the intercept finite when all labels are alike.
 _INTERCEPT_PENALTY = 0.01
@@ -60,7 +58,8 @@ def _folds(labels: FloatArray, table: FloatArray, clusters: Labels | None, folds
     """Deal whole clusters, sorted by their mean scores and labels, to the folds in turn."""
     if labels.size == 0:
         return np.zeros(0, dtype=np.intp)
-    codes = np.arange(labels.size) if clusters is None else numbered(clusters, labels.size)
+    with warnings.catch_warnings(action="ignore", category=FewClusters):  # no interval here: `ppi_mean` warns
+        codes = np.arange(labels.size) if clusters is None else cluster_codes(clusters, labels.size)
     size = np.bincount(codes)
     means = [np.bincount(codes, weights=column) / size for column in (labels, *table.T[::-1])]
     turn = np.empty(size.size, dtype=np.intp)
@@ -74,7 +73,7 @@ def _standardised(table: FloatArray, others: FloatArray) -> tuple[FloatArray, Fl
     if both.size == 0:
         return table, others
     both = both / np.maximum(np.abs(both).max(axis=0), np.finfo(np.float64).tiny)
-    spread = np.where(np.ptp(both, axis=0) > _ROUNDING, both.std(axis=0), inf)
+    spread = np.where(np.ptp(both, axis=0) > ROUNDING, both.std(axis=0), inf)
     both = (both - both.mean(axis=0)) / spread
     return both[: table.shape[0]], both[table.shape[0] :]
 

@@ -14,7 +14,6 @@ from tasks.statistics.clusters import Labels, cluster_codes
 from tasks.statistics.corpus import FEW_ROWS, FewRows, Score
 from tasks.statistics.estimate import (
     Bounds,
-    Estimate,
     FloatArray,
     check_bounds,
     check_confidence,
@@ -112,7 +111,7 @@ def paired_difference(
     items = items_of(differences, clusters)
     if not isfinite(width):
         return _unbounded(items, differences, confidence)
-    unit = items if width == 1.0 else Items(np.asarray(items.change / width), items.share)
+    unit = items._replace(change=items.change / width)
     counts = None if clusters is not None else wins_and_losses(unit.change)
     if counts is None:
         limits, p_value = _bounded(unit, confidence)
@@ -124,7 +123,7 @@ def paired_difference(
         limits, p_value = _binary(*counts, differences.size, confidence)
         method = "bonett-price+midp"
     scaled = (limits[0] * width, limits[1] * width)
-    return _result(within(_mean(differences), scaled, (-width, width), differences.size, method), p_value)
+    return PairedDifference(*within(_mean(differences), scaled, (-width, width), differences.size, method), p_value)
 
 
 def corpus_difference(
@@ -172,7 +171,7 @@ def corpus_difference(
     count = influence.size
     error = sqrt(float(influence @ influence) * count / (count - 1.0))
     limits, p_value = _student(value, error, count, abs(value) / count, confidence)
-    return _result(within(value, limits, whole, n, "jackknife"), p_value)
+    return PairedDifference(*within(value, limits, whole, n, "jackknife"), p_value)
 
 
 def corpus_influence(base_stats: npt.ArrayLike, head_stats: npt.ArrayLike, score: Score) -> FloatArray:
@@ -312,7 +311,7 @@ def _unbounded(items: Items, differences: FloatArray, confidence: float) -> Pair
     if items.share is None and count > 1:
         error *= sqrt(count / (count - 1.0))
     limits, p_value = _student(value, error, count, float(np.abs(items.change).max()) / count, confidence)
-    return _result(within(value, limits, (-inf, inf), differences.size, "t"), p_value)
+    return PairedDifference(*within(value, limits, (-inf, inf), differences.size, "t"), p_value)
 
 
 def _student(value: float, error: float, count: int, rounding_scale: float, confidence: float) -> tuple[Bounds, float]:
@@ -348,10 +347,6 @@ def _cluster_sums(base: FloatArray, head: FloatArray, clusters: Labels) -> tuple
     both = np.hstack([base, head])
     sums = np.stack([np.bincount(codes, weights=column) for column in both.T], axis=1).astype(np.float64)
     return sums[:, : base.shape[1]], sums[:, base.shape[1] :]
-
-
-def _result(estimate: Estimate, p_value: float) -> PairedDifference:
-    return PairedDifference(*estimate, p_value)
 
 
 def _mean(values: FloatArray) -> float:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n
+from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
 from tasks.statistics.estimate import Bounds, Estimate, FloatArray, check_bounds, check_confidence, within
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.score import effective_n, score_interval
@@ -20,7 +20,7 @@ _FEWEST_REST = 2
 _PRIOR_EVENTS = 2.0
 
 # Scores nearer to each other than this share of the largest differ by rounding only.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 
 class PpiEstimate(NamedTuple):
@@ -114,8 +114,7 @@ def _labels_alone(rows: _Rows, confidence: float, known: Bounds, *, exact: bool)
 
 
 def _clustered(rows: _Rows, confidence: float) -> Estimate:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewClusters)  # the caller has heard it
+    with warnings.catch_warnings(action="ignore", category=FewClusters):  # the caller has heard it
         return mean_interval(rows.y, rows.codes, confidence=confidence)
 
 
@@ -138,7 +137,7 @@ def _slope(rows: _Rows) -> float:
     estimate of the label the two measure alike.
     """
     both = np.concatenate([rows.f, rows.rest])
-    if float(both.max() - both.min()) <= _ROUNDING:
+    if float(both.max() - both.min()) <= ROUNDING:
         return 0.0
     variance = _spread(both)
     covariance = float((rows.y - rows.y.mean()) @ rows.f) / (rows.y.size - 1)
@@ -217,13 +216,6 @@ def _in_units(unit: PpiEstimate, bounds: Bounds, scale: float) -> PpiEstimate:
     return unit._replace(value=value, low=low, high=high, weight=unit.weight * width / scale)
 
 
-def numbered(labels: Labels, n: int) -> Codes:
-    """Give the clusters of n rows numbers from 0, however few there are."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewClusters)
-        return cluster_codes(labels, n)
-
-
 def _labelled_codes(clusters: Labels | None, n: int) -> Codes | None:
     return None if clusters is None or n == 0 else cluster_codes(clusters, n)
 
@@ -234,12 +226,12 @@ def _shared_codes(codes: Codes | None, clusters: Labels | None, rest_clusters: L
     if rest_clusters is None:
         return codes
     if _kind(clusters) == _kind(rest_clusters) in {"i", "u"}:
-        return numbered(np.concatenate([clusters, rest_clusters]), len(clusters) + len(rest_clusters))
+        return numbered(np.concatenate([clusters, rest_clusters]))
     for row, label in enumerate(rest_clusters):
         if label is None or label != label:  # noqa: PLR0124 (NaN)
             message = f"rest_clusters[{row}] is missing: give each row a label, a row on its own one that no other has"
             raise ValueError(message)
-    return numbered([*clusters, *rest_clusters], len(clusters) + len(rest_clusters))
+    return numbered([*clusters, *rest_clusters])
 
 
 def _kind(labels: Labels) -> str:
@@ -270,9 +262,9 @@ def finite(values: npt.ArrayLike, name: str, dimensions: int) -> FloatArray:
         )
         message = f"{name} has shape {found.shape}: expected {expected}"
         raise ValueError(message)
-    finite = np.isfinite(found)
-    if not finite.all():
-        row = int(np.argwhere(~finite)[0, 0])
+    unusable = ~np.isfinite(found)
+    if unusable.any():
+        row = int(np.argwhere(unusable)[0, 0])
         message = f"{name}[{row}] = {found[row]} is not finite: leave out the rows that have no score, labelled or not"
         raise ValueError(message)
     return found

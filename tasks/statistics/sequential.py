@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-# (`numbered` is what `cluster_codes` does without refusing a day of one cluster, which is one fair bet.)
 from tasks.statistics.clusters import Labels, numbered
 from tasks.statistics.estimate import Bounds, FloatArray, check_bounds
 
@@ -119,7 +118,7 @@ def _cluster_means(unit: FloatArray, clusters: Labels) -> FloatArray:
     if len(clusters) != unit.size:
         message = f"clusters has {len(clusters)} labels for {unit.size} rows: give one label per row"
         raise ValueError(message)
-    codes = numbered(clusters)
+    codes = numbered(clusters)  # a day of a single cluster, which `cluster_codes` refuses, is one fair bet
     return np.minimum(np.bincount(codes, weights=unit) / np.bincount(codes), 1.0)
 
 

@@ -41,8 +41,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Everything that others write is hostile: texts, candidates, slices, ids, a version's name."""
     folder = tmp_path_factory.mktemp("hostile")
     names = {"candidate": "[red]\x1b[31m<b>|@x", "topic": "[/]|\x1b[31m<i>"}
-    older = [row(n, "right", **names) for n in range(20)]
-    newer = [row(n, HOSTILE[n % len(HOSTILE)], **names) | {"id": f"q{n}", "input": f"Question {n}?"} for n in range(20)]
+    topics = [names["topic"]] * 19 + ["other"]
+    older = [row(n, "right", **names | {"topic": topic}) for n, topic in enumerate(topics)]
+    newer = [row(n, HOSTILE[n % len(HOSTILE)], **names | {"topic": topic}) for n, topic in enumerate(topics)]
     lonely = [row(1, "x", "[link=https://evil.example]only\x1b[31m")]
     base = version(folder / "a [red]|<b>@x", older)
     return compare_versions(base, version(folder / "b", newer + lonely), GATE)

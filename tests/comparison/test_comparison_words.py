@@ -159,12 +159,27 @@ def test_notable_slices_are_noted_as_exploratory() -> None:
     difference = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
     slices = [
         {"slice": "topic", "value": value, "measure": "f1", "n": 40, "difference": difference, "notable": notable}
+        | {"q_value": 0.01}
         for value, notable in (("law", True), ("art", False))
     ]
 
     assert list(words.notes(pair({}, slices=slices))) == [
         "exploratory: f1 where topic = law: −0.200 [−0.300, −0.100], 40 rows"
     ]
+
+
+def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
+    difference = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
+    slices = [
+        {"slice": "topic", "value": f"t{i}", "measure": "f1", "n": 40, "difference": difference, "notable": True}
+        | {"q_value": 0.04 - i / 1000}
+        for i in range(8)
+    ]
+
+    told = list(words.notes(pair({}, slices=slices)))
+
+    assert [note.partition("= ")[2][:2] for note in told[:5]] == ["t7", "t6", "t5", "t4", "t3"]
+    assert told[5:] == ["exploratory: 3 more slices stand out (--json)"]
 
 
 def test_candidates_of_one_side_are_noted() -> None:

@@ -378,9 +378,18 @@ def test_slices_are_adjusted_together_and_none_is_one_of_them() -> None:
 
 
 def test_the_slices_of_a_row_are_those_of_head() -> None:
-    [pair] = compared(answers("++", topic="old"), answers("+.", topic="new"))["pairs"]
+    older = answers("+++", topic="old")
+    newer = [*answers("+.", topic="new"), row(2, "right", topic="other")]
 
-    assert {each["value"] for each in pair["slices"]} == {"new"}
+    [pair] = compared(older, newer)["pairs"]
+
+    assert {each["value"] for each in pair["slices"]} == {"new", "other"}
+
+
+def test_a_slice_of_all_rows_is_no_slice() -> None:
+    [pair] = compared(answers("++"), answers("+."))["pairs"]
+
+    assert pair["slices"] == []
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])

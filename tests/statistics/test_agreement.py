@@ -12,6 +12,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
+from benchmarks.coverage.cells import covered
 from tasks.statistics import FewClusters, mean_interval
 from tasks.statistics.agreement import Agreement, agreement
 
@@ -139,11 +140,6 @@ def test_copies_in_clusters_add_little_but_do_not_narrow() -> None:
         assert 0.98 < (wide.high - wide.low) / (narrow.high - narrow.low) < 1.12
 
 
-def reaches(hits: int, draws: int, target: float) -> bool:
-    share = hits / draws
-    return share + 3 * math.sqrt(share * (1 - share) / draws) >= target
-
-
 @pytest.mark.parametrize(
     ("n", "good", "right", "kappa"), [(50, 0.5, 0.8, 0.6), (100, 0.8, 0.95, 0.848101266), (50, 0.5, 0.98, 0.96)]
 )
@@ -155,7 +151,7 @@ def test_kappa_is_covered(n: int, good: float, right: float, kappa: float) -> No
         found = agreement(labels == (rng.random(n) < right), labels).kappa
         hits += found.low <= kappa <= found.high
 
-    assert reaches(hits, 2000, 0.94)
+    assert covered("agreement", "kappa", 0.94, hits, 2000).reached
 
 
 @pytest.mark.parametrize(("good", "bad"), [(25, 25), (80, 20), (15, 60)])
@@ -169,7 +165,7 @@ def test_auc_is_covered(good: int, bad: int, auc: float) -> None:
         found = agreement(labels, labels, scores).auc
         hits += found is not None and found.low <= auc <= found.high
 
-    assert reaches(hits, 2000, 0.94)
+    assert covered("agreement", "AUC", 0.94, hits, 2000).reached
 
 
 def test_clustered_kappa_and_auc_are_covered() -> None:
@@ -184,8 +180,8 @@ def test_clustered_kappa_and_auc_are_covered() -> None:
         hits[0] += found.kappa.low <= kappa <= found.kappa.high
         hits[1] += found.auc is not None and found.auc.low <= auc <= found.auc.high
 
-    assert reaches(int(hits[0]), 2000, 0.93)
-    assert reaches(int(hits[1]), 2000, 0.93)
+    assert covered("agreement", "kappa", 0.93, int(hits[0]), 2000).reached
+    assert covered("agreement", "AUC", 0.93, int(hits[1]), 2000).reached
 
 
 def test_no_rows_say_nothing() -> None:

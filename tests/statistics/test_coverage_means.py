@@ -51,12 +51,14 @@ def test_popular_intervals_fail_near_all_right() -> None:
 @pytest.mark.parametrize("mean", [0.9, 0.98])
 @pytest.mark.parametrize("shape", [shape for shape in bounded.SHAPES if shape != "half or nothing"])
 def test_bounded_scores_are_covered(shape: str, mean: float, n: int) -> None:
-    assert bounded.coverage(bounded.Design(shape, mean, n), DRAWS).reached
+    assert [cell for cell in bounded.of_design(bounded.Design(shape, mean, n), DRAWS) if not cell.reached] == []
 
 
 @pytest.mark.parametrize("n", [5, 30, 300])
 def test_scores_that_reach_half_the_scale_are_covered(n: int) -> None:
-    assert bounded.coverage(bounded.Design("half or nothing", 0.45, n), DRAWS).reached
+    design = bounded.Design("half or nothing", 0.45, n)
+
+    assert [cell for cell in bounded.of_design(design, DRAWS) if not cell.reached] == []
 
 
 @pytest.mark.parametrize("shape", bounded.SHAPES)
@@ -68,7 +70,9 @@ def test_shapes_have_the_mean_they_say(shape: str) -> None:
 
 @pytest.mark.parametrize("design", bounded.GUARANTEES, ids=str)
 def test_gaffke_covers_what_it_says(design: bounded.Design) -> None:
-    assert bounded.guaranteed_coverage(design, 400).reached
+    [cell] = bounded.guarantee(design, 400)
+
+    assert cell.reached
 
 
 @pytest.mark.parametrize("rate", clustered.RATES)

@@ -6,8 +6,18 @@ from functools import partial
 import numpy as np
 import pytest
 
-from benchmarks.coverage.cells import Cell, generator, share_error
-from benchmarks.coverage.ppi import Draw, cells, clustered, correlated, judged, part_of_a_set, reached, regressed
+from benchmarks.coverage.cells import covered, generator
+from benchmarks.coverage.ppi import (
+    JUDGE_COVERS,
+    Draw,
+    cells,
+    clustered,
+    correlated,
+    judged,
+    part_of_a_set,
+    reached,
+    regressed,
+)
 from tasks.statistics.judge_error import judge_corrected_rate
 
 Draws = Callable[[np.random.Generator], Draw]
@@ -54,4 +64,4 @@ def test_judge_corrected_rates_are_covered(p: float) -> None:
     found = [judge_corrected_rate(k, 1000, (a, 100), (b, 100)) for k, (a, b) in zip(yes, checked, strict=True)]
     hits = sum(estimate.low <= p <= estimate.high for estimate in found)
 
-    assert Cell("test", "judge", "coverage", "at least", 0.93, hits / draws, share_error(hits, draws), draws).reached
+    assert covered("test", "judge", JUDGE_COVERS, hits, draws).reached

@@ -2,7 +2,6 @@
 
 import pytest
 
-from benchmarks.coverage.scale import scale
 from benchmarks.coverage.threshold import STUDIES, Design, accuracy_cells, risk_cells
 
 DRAWS = 1_500
@@ -37,9 +36,3 @@ def test_studies_yield_cells_of_the_draws_they_are_given() -> None:
 
     assert {cell.draws for cell in cells} == {3}
     assert len({cell.name for cell in cells}) == len(STUDIES)
-
-
-def test_memory_beside_the_columns_stays_small() -> None:
-    _, peak = scale(rows=100_000, metrics=15)
-
-    assert peak < 3 * 15 * 100_000 * 8  # three times the columns; a million rows: 360 MB

@@ -148,10 +148,9 @@ def test_the_data_set_itself_is_known_better_the_more_of_it_is_labelled() -> Non
 
 
 def test_labels_of_the_whole_data_set_leave_nothing_open() -> None:
-    assert ppi_mean([1, 0, 1, 1], [0, 0, 1, 1], [], dataset=True) == (
-        *(0.75, 0.75, 0.75, 4),
-        *("all rows labelled", 0, 0.0, 4.0),
-    )
+    estimate = ppi_mean([1, 0, 1, 1], [0, 0, 1, 1], [], dataset=True)
+
+    assert estimate == (0.75, 0.75, 0.75, 4, "all rows labelled", 0, 0.0, 4.0)
 
 
 def test_the_data_set_cannot_be_better_than_its_labels_allow() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from random import Random
 
 import numpy as np
 import pytest
@@ -152,9 +153,9 @@ def test_clusters_widen() -> None:
 
 @quick
 @given(labelled, st.randoms(use_true_random=False), st.sampled_from([None, 0.3]))
-def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: st.DrawFn, risk: float | None) -> None:
+def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: Random, risk: float | None) -> None:
     order = list(range(len(rows)))
-    random.shuffle(order)  # type: ignore[attr-defined]
+    random.shuffle(order)
 
     assert learn([rows[i] for i in order], max_false_pass=risk) == learn(rows, max_false_pass=risk)  # type: ignore[arg-type]
 
@@ -162,11 +163,11 @@ def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: s
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
 @quick
 @given(labelled, st.randoms(use_true_random=False))
-def test_neither_does_the_name_of_a_cluster(rows: list[tuple[float, bool]], random: st.DrawFn) -> None:
+def test_neither_does_the_name_of_a_cluster(rows: list[tuple[float, bool]], random: Random) -> None:
     assume(len(rows) > 4)
     names = [f"conversation {i % 5}" for i in range(len(rows))]
     order = list(range(len(rows)))
-    random.shuffle(order)  # type: ignore[attr-defined]
+    random.shuffle(order)
 
     shuffled = learn([rows[i] for i in order], [names[i][::-1] for i in order])
 

@@ -11,7 +11,6 @@ from benchmarks.coverage.cells import Cell, Floats, covered, generator
 from tasks.statistics import mean_interval
 from tasks.statistics.clusters import Codes
 
-
 TOPIC = "clustered mean"
 RATES = (0.5, 0.9, 0.98)
 GROUPS = (10, 30, 100, 300)

@@ -1,9 +1,15 @@
-"""Prediction-powered means and judge-corrected rates."""
+"""Prediction-powered means and judge-corrected rates: simulated draws, and redraws of real answers.
 
+Use for those: python -m benchmarks.coverage.ppi FILE (EVOUNA's NQ.json).
+"""
+
+import json
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from math import sqrt
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +24,17 @@ COVERS = 0.92
 # The specification names no target for judge errors; the paper reports nominal coverage on average.
 JUDGE_COVERS = 0.93
 REST = 2_000
+SCORES = (
+    "exact_match",
+    "accuracy",
+    "string_presence",
+    "f1",
+    "bleu",
+    "gleu",
+    "rouge",
+    "meteor",
+    "non_llm_string_similarity",
+)
 
 
 class Draw(NamedTuple):
@@ -187,6 +204,56 @@ def judge_errors(draws: int) -> Iterator[Cell]:
         yield covered("judge error", name, JUDGE_COVERS, hits, kept)
 
 
+def study_of_real_answers(path: Path, labels: int = 150, draws: int = 500) -> Iterator[Cell]:
+    """Take people's verdicts of some rows, estimate those of all, and compare what the score may be.
+
+    `path`: EVOUNA's NQ.json. The truth is the mean verdict over all rows of a system.
+    """
+    for system in ("fid", "gpt35", "chatgpt", "gpt4", "newbing"):
+        y, x = _answers(path, system)
+        for way, dataset in product(WAYS, (False, True)):
+            draw = partial(_real, y=y, x=x, labels=labels, way=way, dataset=dataset)
+            found = reached(draw, generator("real answers", system, labels), draws)
+            target = "these rows" if dataset else "rows like these"
+            yield from cells("PPI, real answers", f"{system}, {way}, {target}", found)
+
+
+def _answers(path: Path, system: str) -> tuple[Floats, Floats]:
+    from tasks.metrics import score
+
+    rows = [row for row in json.loads(path.read_text()) if not row["improper"] and row["golden_answer"]]
+    rows = [row for row in rows if row[f"judge_{system}"] is not None and row[f"answer_{system}"] is not None]
+    answers = [row[f"answer_{system}"] for row in rows]
+    references = [row["golden_answer"].split("/") for row in rows]
+    y = np.array([row[f"judge_{system}"] for row in rows], dtype=np.float64)
+    return y, np.column_stack([score(name, answers, references) for name in SCORES])
+
+
+def _real(rng: np.random.Generator, y: Floats, x: Floats, labels: int, way: str, *, dataset: bool) -> Draw:
+    order = rng.permutation(y.size)
+    a, b = order[:labels], order[labels:]
+    f, rest = WAYS[way](y[a], x[a], x[b])
+    return Draw(y[a], f, rest, float(y.mean()), {"dataset": dataset})
+
+
+def _fixed(name: str, _y: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
+    column = SCORES.index(name)
+    return inside[:, column], outside[:, column]
+
+
+def _chosen(y: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
+    varying = np.flatnonzero(inside.std(axis=0) > 0.0)
+    best = max(varying, key=lambda column: float(np.corrcoef(inside[:, column], y)[0, 1]))
+    return inside[:, best], outside[:, best]
+
+
+WAYS: dict[str, Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]] = {
+    "string presence": partial(_fixed, "string_presence"),
+    "token F1": partial(_fixed, "f1"),
+    "best correlated": _chosen,
+    "nine cross-fitted": cross_fitted,
+}
+
 STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
     *(partial(correlations, p, sizes) for p in (0.5, 0.95) for sizes in ((30, 50), (100, 300))),
     verdicts,
@@ -197,3 +264,7 @@ STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
     *(partial(regressions, n, p) for n, p in ((30, 0.5), (30, 0.9), (150, 0.9))),
     judge_errors,
 )
+
+if __name__ == "__main__":
+    for cell in study_of_real_answers(Path(sys.argv[1])):
+        print(f"{cell.name}: {cell.measure} {cell.measured:.3f}")

@@ -128,15 +128,15 @@ def cut(text: str | None, limit: int = CUT) -> str:
 
 def _unmeasured(measures: Mapping[str, Row]) -> Iterator[str]:
     """What failed on one side, and the differences had those rows been worst or best for the newer one."""
-    found: dict[tuple[int, int], list[str]] = {}
+    found: dict[tuple[int, int], dict[str, list[str]]] = {}
     for name, measure in measures.items():
         left = measure["unmeasured"]
         if left["failed_base"] or left["failed_head"]:
             limits = "" if left["worst"] is None else f" {signed(left['worst'])} to {signed(left['best'])}"
-            found.setdefault((left["failed_base"], left["failed_head"]), []).append(name + limits)
-    for (before, after), names in found.items():
-        failed = f"before {count(before)}, after {count(after)}"
-        yield f"rows that could not be measured, {failed}; with them {'; '.join(names)}"
+            found.setdefault((left["failed_base"], left["failed_head"]), {}).setdefault(limits, []).append(name)
+    for (before, after), by_limits in found.items():
+        cases = "; ".join(f"{listed(names)}{limits}" for limits, names in by_limits.items())
+        yield f"rows that could not be measured, before {count(before)}, after {count(after)}; with them {cases}"
 
 
 def _composition(measures: Mapping[str, Row]) -> Iterator[str]:

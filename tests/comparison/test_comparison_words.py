@@ -141,7 +141,7 @@ def test_measures_that_failed_on_as_many_rows_are_noted_together() -> None:
     }
 
     assert list(words.notes(pair(measures))) == [
-        "rows that could not be measured, before 0, after 2; with them f1 −0.100 to 0; bleu −0.100 to 0; ms",
+        "rows that could not be measured, before 0, after 2; with them f1, bleu −0.100 to 0; ms",
         "rows that could not be measured, before 1, after 2; with them gleu −0.100 to 0",
     ]
 

@@ -130,7 +130,7 @@ def counts(table: pa.Table) -> dict[str, float]:
 def _comparisons(each: Sequence[Candidate], gate: Gate) -> list[Row]:
     """Every two candidates of the run, compared as two versions are; all of them one family."""
     pairings = [pair(base, head) for base, head in combinations(each, 2)]
-    return document.pairs(document.compare(pairings, gate), pairings, gate)
+    return document.pairs(document.compare(pairings, gate), pairings)
 
 
 def _with_people(

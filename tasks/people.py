@@ -1,6 +1,6 @@
 """What people's labels say: how far each metric agrees with them, which threshold serves best, what they save."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,8 +64,13 @@ def thresholds(each: Sequence[Candidate], confidence: float) -> dict[str, Row]:
     Answers of several candidates to one input belong together.
     used: whether params say so (`threshold: learnt`).
     """
-    taught = ((name, *_taught(each, name, confidence)) for name in _graded(each))
-    return {name: _threshold(column, found) for name, column, found in taught if found is not None}
+    found = {}
+    for column in each[0].columns if each else ():
+        if column.about.get("threshold") is None and TO_LEARN not in column.about:
+            continue
+        if taught := _taught(each, column.name, confidence):
+            found[column.name] = _threshold(column, taught)
+    return found
 
 
 def powered(candidate: Candidate, offline: Floats, confidence: float, *, random: bool) -> Row | None:
@@ -137,42 +142,28 @@ def _powered(found: Any, score: str) -> Row:
     }
 
 
-def _graded(each: Sequence[Candidate]) -> Iterator[str]:
-    """Columns that have a threshold, or are to learn one."""
-    for column in each[0].columns if each else ():
-        if column.about.get("threshold") is not None or TO_LEARN in column.about:
-            yield column.name
-
-
-def _taught(
-    each: Sequence[Candidate], name: str, confidence: float
-) -> "tuple[ScoreColumn | None, LearntThreshold | None]":
+def _taught(each: Sequence[Candidate], name: str, confidence: float) -> "LearntThreshold | None":
     from tasks.statistics import threshold_from_labels
 
     columns = [(candidate, _column(candidate, name)) for candidate in each]
     parts = [_labelled(candidate, column) for candidate, column in columns if column is not None]
     rows = _pooled([part for part in parts if part is not None])
-    first = columns[0][1]
-    if first is None or rows is None or len(rows.labels) < FEWEST or single(rows.clusters):
-        return first, None
+    if rows is None or len(rows.labels) < FEWEST or single(rows.clusters):
+        return None
     with quiet():
-        return first, threshold_from_labels(rows.scores, rows.labels, rows.clusters, confidence)
+        return threshold_from_labels(rows.scores, rows.labels, rows.clusters, confidence)
 
 
 def _pooled(parts: Sequence[Labelled]) -> Labelled | None:
-    if not parts:
-        return None
+    if len(parts) < 2:  # noqa: PLR2004
+        return parts[0] if parts else None
     scores, labels = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    if len(parts) == 1:
-        return parts[0]
     together = [part.keys if part.clusters is None else part.clusters for part in parts]
     clusters = np.unique(np.concatenate(together), return_inverse=True)[1]
     return Labelled(scores, labels, None, clusters, clusters)
 
 
-def _threshold(column: ScoreColumn | None, found: "LearntThreshold | None") -> Row:
-    if column is None or found is None:
-        raise TypeError("a column without labels has no learnt threshold")
+def _threshold(column: ScoreColumn, found: "LearntThreshold") -> Row:
     sign = 1.0 if column.about["higher_is_better"] else -1.0
     value = sign * found.threshold
     return {

@@ -4,7 +4,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,6 @@ class Version:
     name: str
     folder: Path
     commit: str | None
-    fetched: set[str] = field(default_factory=set, compare=False)
 
     def parts(self, table: str) -> Parts:
         """The table data/<table>; raises VersionError when this version has none."""
@@ -37,9 +36,8 @@ class Version:
     def path(self, out: str) -> Path:
         """A file or folder of the version, by its path in the project; raises VersionError when it has none."""
         target = self.folder / out
-        if self.commit is not None and out not in self.fetched:
+        if self.commit is not None and not target.exists():
             self._fetch(out, target)
-            self.fetched.add(out)
         if not target.exists():
             raise VersionError(f"{self.name}: no {out} there. `dvc repro` makes it, `dvc checkout` brings it back.")
         return target
@@ -49,7 +47,7 @@ class Version:
         return out in self._locked if self.commit is not None else (self.folder / out).exists()
 
     def _fetch(self, out: str, target: Path) -> None:
-        if out not in self._locked:
+        if not self.has(out):
             raise VersionError(
                 f"{self.name}: this version has no {out}: its stage never ran there, or dvc.lock was not committed."
             )

@@ -24,7 +24,7 @@ POWER = 0.8
 class Compared(NamedTuple):
     """One measure of two candidates on their shared rows; n of them are measured on both sides.
 
-    measured: which of the pairing's shared rows are. base, head: the measure on those n rows, of either side.
+    base, head: the measure of either side, on all its rows. measured: which of the pairing's shared rows are the n.
     """
 
     pairing: Pairing
@@ -66,10 +66,14 @@ class Compared(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A difference with its interval at the confidence that its family leaves it, and what the gate says."""
+    """A difference with its interval at the confidence that its family leaves it, and what the gate says.
+
+    margin: the smallest loss that matters, in the units of the measure.
+    """
 
     compared: Compared
     estimate: "PairedDifference"
+    margin: float
     verdict: Verdict
 
 
@@ -84,11 +88,15 @@ def family(each: Sequence[Compared], gate: Gate) -> tuple[list[Difference], floa
 
     The critical value is the quantile of the largest of the correlated normal deviates: Romano & Wolf 2005.
     """
+    critical = critical_value(each, gate.confidence)
+    return [_difference(one, local_confidence(critical), gate) for one in each], critical
+
+
+def local_confidence(critical: float) -> float:
+    """The confidence of one interval of a family with this critical value."""
     from scipy.special import ndtr
 
-    critical = critical_value(each, gate.confidence)
-    local = float(2.0 * ndtr(critical) - 1.0)
-    return [_difference(one, local, gate) for one in each], critical
+    return float(2.0 * ndtr(critical) - 1.0)
 
 
 def critical_value(each: Sequence[Compared], confidence: float) -> float:
@@ -109,9 +117,9 @@ def critical_value(each: Sequence[Compared], confidence: float) -> float:
         return max_t(influence, None if estimates.single(groups) else groups, confidence)
 
 
-def each_alone(each: Sequence[Compared], confidence: float) -> list["PairedDifference"]:
-    """Each difference for itself: nothing is corrected."""
-    return [_estimate(one, confidence) for one in each]
+def alone(one: Compared, confidence: float) -> "PairedDifference":
+    """A difference for itself: nothing is corrected."""
+    return _estimate(one, confidence)
 
 
 def detectable(one: Compared, confidence: float) -> float | None:
@@ -147,12 +155,11 @@ def _has_spread(one: Compared) -> bool:
 def _difference(one: Compared, confidence: float, gate: Gate) -> Difference:
     margin = gate.margin * one.head.scale
     estimate = _estimate(one, confidence, margin or None)
-    known = one.measured.any() and isfinite(estimate.value)
-    says: Verdict = "cannot tell"
-    if known:
-        better = one.head.higher_is_better
-        says = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=one.unchanged())
-    return Difference(one, estimate, says)
+    if not isfinite(estimate.value):
+        return Difference(one, estimate, margin, "cannot tell")
+    better = one.head.higher_is_better
+    says = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=one.unchanged())
+    return Difference(one, estimate, margin, says)
 
 
 def _estimate(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":

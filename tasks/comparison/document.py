@@ -65,11 +65,9 @@ def compare(pairings: Sequence[Pairing], gate: Gate) -> Found:
     return Found(found, refused, critical)
 
 
-def pairs(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[Row]:
+def pairs(found: Found, pairings: Sequence[Pairing]) -> list[Row]:
     """Each pair of candidates: its rows, its measures, and what was refused. Numbers have 6 decimals."""
-    from scipy.special import ndtr
-
-    local = float(2.0 * ndtr(found.critical) - 1.0)
+    local = differences.local_confidence(found.critical)
     return [
         rounded(
             {
@@ -82,7 +80,7 @@ def pairs(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[Row]:
                     "data_changed": len(pairing.changed),
                 },
                 "measures": {
-                    each.compared.head.name: _measure(each, gate, local)
+                    each.compared.head.name: _measure(each, local)
                     for each in found.differences
                     if each.compared.pairing is pairing
                 },
@@ -110,24 +108,22 @@ def exploratory(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[l
         for name, value, one in differences.slices_of(each.compared)
         if 0 < one.measured.sum() < each.compared.measured.sum()
     ]
-    tested = differences.each_alone([one for _, _, one in listed], gate.confidence)
+    tested = [differences.alone(one, gate.confidence) for _, _, one in listed]
     adjusted = benjamini_hochberg(np.array([each.p_value for each in tested]))
-    rows: dict[int, list[Row]] = {id(pairing): [] for pairing in pairings}
-    for (name, value, one), each, q in zip(listed, tested, adjusted, strict=True):
-        rows[id(one.pairing)].append(
-            rounded(
-                {
-                    "slice": name,
-                    "value": value,
-                    "measure": one.head.name,
-                    "n": each.n,
-                    "difference": {"value": each.value, "low": each.low, "high": each.high, "p_value": each.p_value},
-                    "q_value": float(q),
-                    "notable": bool(q <= 1.0 - gate.confidence),
-                }
-            )
-        )
-    return [rows[id(pairing)] for pairing in pairings]
+    rows = [
+        {
+            "slice": name,
+            "value": value,
+            "measure": one.head.name,
+            "n": each.n,
+            "difference": {key: getattr(each, key) for key in ("value", "low", "high", "p_value")},
+            "q_value": float(q),
+            "notable": bool(q <= 1.0 - gate.confidence),
+        }
+        for (name, value, one), each, q in zip(listed, tested, adjusted, strict=True)
+    ]
+    owners = [one.pairing for _, _, one in listed]
+    return [[rounded(row) for row, owner in zip(rows, owners, strict=True) if owner is pairing] for pairing in pairings]
 
 
 def rounded(value: Any) -> Any:
@@ -164,25 +160,18 @@ def _unmeasured(one: Compared) -> tuple[str, bool] | None:
     return ("not measured before", False) if here else None
 
 
-def _measure(each: Difference, gate: Gate, local: float) -> Row:
+def _measure(each: Difference, local: float) -> Row:
     one, found = each.compared, each.estimate
     base, head = one.columns
     there, here = _value(one.base, base), _value(one.head, head)
-    margin = gate.margin * one.head.scale
-    lost = margin + (found.value if one.head.higher_is_better else -found.value)
+    lost = each.margin + (found.value if one.head.higher_is_better else -found.value)
     return {
         "base": there,
         "head": here,
-        "difference": {
-            "value": found.value,
-            "low": found.low,
-            "high": found.high,
-            "p_value": found.p_value,
-            "method": found.method,
-        },
+        "difference": {key: getattr(found, key) for key in ("value", "low", "high", "p_value", "method")},
         "verdict": each.verdict,
-        "n": int(one.measured.sum()),
-        "margin": margin,
+        "n": found.n,
+        "margin": each.margin,
         "higher_is_better": one.head.higher_is_better,
         "unmeasured": differences.unmeasured(one),
         "split": _split(one, here - there),

@@ -1,6 +1,6 @@
 """Two candidates row by row: which rows both have, which only one has, and which were asked something else."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,20 +37,21 @@ class Pairing:
         """The shared rows' clusters as HEAD numbers them, shape (n,), or None."""
         return None if self.head.groups is None else self.head.groups[self.head_rows]
 
+    def without(self, changed: Mask) -> "Pairing":
+        """The pairing with some of its shared rows kept out, which were asked something else; shape (n,)."""
+        base_rows, head_rows = self.base_rows[~changed], self.head_rows[~changed]
+        return replace(self, base_rows=base_rows, head_rows=head_rows, changed=self.head_rows[changed])
 
-def pair(base: Candidate, head: Candidate, changed: Mask | None = None) -> Pairing:
-    """Pair the rows with equal ids.
 
-    changed: for each row that both have, in the order of their keys, whether it was asked something else.
-    """
+def pair(base: Candidate, head: Candidate) -> Pairing:
+    """Pair the rows with equal ids."""
     _, base_rows, head_rows = np.intersect1d(base.keys, head.keys, assume_unique=True, return_indices=True)
-    kept = np.ones(len(head_rows), dtype=np.bool_) if changed is None else ~changed
     return Pairing(
         base,
         head,
-        base_rows[kept],
-        head_rows[kept],
-        head_rows[~kept],
+        base_rows,
+        head_rows,
+        head_rows[:0],
         np.setdiff1d(np.arange(len(base.keys)), base_rows, assume_unique=True),
         np.setdiff1d(np.arange(len(head.keys)), head_rows, assume_unique=True),
     )

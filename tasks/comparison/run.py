@@ -49,7 +49,7 @@ def _compare(named: Sequence[Version], there: Side, here: Side, gate: Gate, requ
         raise ComparisonError(
             "nothing to compare: no measure of the gate is measured on both sides (params.yaml: gate)"
         )
-    pairs = document.pairs(found, pairings, gate)
+    pairs = document.pairs(found, pairings)
     for pairing, row, slices in zip(pairings, pairs, document.exploratory(found, pairings, gate), strict=True):
         row["slices"] = slices
         row["flips"] = flips(pairing, found.differences, there.load, here.load, gate.flips)

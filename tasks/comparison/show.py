@@ -14,6 +14,8 @@ from tasks.reporting.words import visible
 
 STYLES = {"worse": "bold red", "better": "bold green", "no worse": "green"}
 FLIPS_ON_TERMINAL = 5
+WRAPPED = {"difference": len("difference"), "rows needed": len("needed")}
+"""Columns that take more lines where a terminal is narrow, and the least they need; the others are shown whole."""
 CAPTION = (
     "differences hold together at the gate's confidence; rows needed: so many would tell; "
     "finds: the smallest difference that 4 of 5 such runs show"
@@ -23,6 +25,7 @@ MARKDOWN = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\\`*[]|~"} | {ord("\n")
 LINKED = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
 """Where a name, a number or an address becomes a link or calls somebody, entities or not, unless something is there."""
 NOTHING = "\u200b"
+CUT_IN_MARKDOWN = 200
 
 
 def to_terminal(document: Mapping[str, Any], console: Console) -> None:
@@ -36,10 +39,9 @@ def to_terminal(document: Mapping[str, Any], console: Console) -> None:
             console.print(_table(pair))
         for note in words.notes(pair):
             console.print(f"· {visible(note)}", markup=False, highlight=False)
-        if flips := pair.get("flips"):
-            console.print(f"· {words.flips_line(pair)}", markup=False, highlight=False)
-            if flips["worst"]:
-                console.print(_flips(flips["worst"][:FLIPS_ON_TERMINAL]))
+        console.print(f"· {words.flips_line(pair)}", markup=False, highlight=False)
+        if worst := pair["flips"]["worst"]:
+            console.print(_flips(worst[:FLIPS_ON_TERMINAL]))
     for note in words.candidates_notes(document):
         console.print(f"· {visible(note)}", markup=False, highlight=False)
     console.print(words.outcome(document).sentence, style="bold", markup=False)
@@ -51,10 +53,13 @@ def to_markdown(document: Mapping[str, Any]) -> str:
 
 
 def _table(pair: Mapping[str, Any]) -> Table:
-    table = Table(box=SIMPLE_HEAD, caption=CAPTION, caption_justify="left")
+    table = Table(box=SIMPLE_HEAD, caption=CAPTION, caption_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
     for column in words.MEASURE_COLUMNS:
         named = column in {"measure", "verdict"}
-        table.add_column(column, justify="left" if named else "right", no_wrap=column != "measure", overflow="fold")
+        width = WRAPPED.get(column)
+        table.add_column(
+            column, justify="left" if named else "right", no_wrap=width is None, min_width=width, overflow="fold"
+        )
     for name, measure in pair["measures"].items():
         table.add_row(*map(_plain, words.measure_cells(name, measure)), style=STYLES.get(measure["verdict"], ""))
     return table
@@ -62,11 +67,10 @@ def _table(pair: Mapping[str, Any]) -> Table:
 
 def _flips(rows: list[Mapping[str, Any]]) -> Table:
     table = Table(box=SIMPLE_HEAD, title="rows that changed, worst first", title_justify="left")
-    for column in ("input", "before", "after", "lost", "gained"):
+    for column in words.FLIP_COLUMNS:
         table.add_column(column, overflow="fold")
     for row in rows:
-        texts = (words.cut(row[name]) for name in ("input", "base", "head"))
-        table.add_row(*(_plain(text) for text in [*texts, words.listed(row["lost"]), words.listed(row["gained"])]))
+        table.add_row(*map(_plain, words.flip_cells(row)))
     return table
 
 
@@ -98,17 +102,14 @@ def _markdown_table(pair: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _markdown_flips(pair: Mapping[str, Any]) -> Iterator[str]:
-    flips = pair.get("flips")
-    if not flips:
-        return
-    if not flips["worst"]:
+    if not pair["flips"]["worst"]:
         yield f"- {_cell(words.flips_line(pair))}"
         return
     yield f"\n<details><summary>{_cell(words.flips_line(pair))}</summary>\n"
-    yield "| input | before | after | lost | gained |\n|---|---|---|---|---|"
-    for row in flips["worst"]:
-        texts = [words.cut(row[name], 200) for name in ("input", "base", "head")]
-        yield f"| {' | '.join(map(_cell, [*texts, words.listed(row['lost']), words.listed(row['gained'])]))} |"
+    yield f"| {' | '.join(words.FLIP_COLUMNS)} |"
+    yield f"|{'---|' * len(words.FLIP_COLUMNS)}"
+    for row in pair["flips"]["worst"]:
+        yield f"| {' | '.join(map(_cell, words.flip_cells(row, CUT_IN_MARKDOWN)))} |"
     yield "\n</details>\n"
 
 

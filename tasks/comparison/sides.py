@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tasks.columns import Candidate, Mask, ScoreColumn, candidates, hashed
+from tasks.columns import Candidate, Mask, ScoreColumn, candidates, hashed, learnt
 from tasks.comparison.pairing import Pairing, pair
 from tasks.errors import ComparisonError, DataError
 from tasks.metrics.base import Floats
@@ -76,14 +77,11 @@ def match(base: Sequence[str], head: Sequence[str], renamed: Mapping[str, str]) 
 
 def pairings(base: Side, head: Side, matched: Sequence[Pair]) -> list[Pairing]:
     """The rows of each pair of candidates, those with equal ids; raises ComparisonError when no two have one."""
-    learnt = {**head.learnt, **base.learnt}  # one threshold for both sides, as the older version's labels taught it
-    there, here = base.candidates(learnt), head.candidates(learnt)
-    asked_there, asked_here = _Asked(base), _Asked(head)
-    found = []
-    for name, renamed in matched:
-        whole = pair(there[name], here[renamed])
-        changed = _changed(whole, asked_there, asked_here)
-        found.append(pair(there[name], here[renamed], changed))
+    thresholds = {**head.learnt, **base.learnt}  # one for both sides, as the older version's labels taught it
+    there, here = base.candidates(thresholds), head.candidates(thresholds)
+    asked_there, asked_here = _asked(base), _asked(head)
+    whole = [pair(there[name], here[renamed]) for name, renamed in matched]
+    found = [each.without(_changed(each, asked_there, asked_here)) for each in whole]
     if not any(len(each.head_rows) + len(each.changed) for each in found):
         raise ComparisonError(
             f"{base.name} and {head.name} have no row in common: they are of different data sets, or ids were made "
@@ -103,20 +101,24 @@ def _learnt(version: Version) -> dict[str, float]:
         return {}
     try:
         document = json.loads(version.path(METRICS).read_text(encoding="utf-8"))
-        return {name: each["learnt"] for name, each in document.get("thresholds", {}).items() if each["used"]}
+        return learnt(document.get("thresholds", {}))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(f"{version.name}: {METRICS}: not what aggregate writes ({error!r}); `dvc repro`") from None
 
 
-class _Asked:
-    """What each row of a side was asked, and what people said of the answer; n rows in the tables' order."""
+class _Asked(NamedTuple):
+    """What each row of a side was asked, its answer, and what people said of it; n rows in the tables' order."""
 
-    def __init__(self, one: Side) -> None:
-        rows = one.load.whole(["content", "label"])
-        self.content = hashed(rows["content"])
-        self.label: Floats = rows["label"].cast("float64").to_numpy(zero_copy_only=False)
-        answers = (part["response"].fill_null("\0") for part in one.load.read(["response"]))
-        self.response = np.concatenate([hashed(each) for each in answers])
+    content: NDArray[np.uint64]
+    response: NDArray[np.uint64]
+    label: Floats
+
+
+def _asked(one: Side) -> _Asked:
+    rows = one.load.whole(["content", "label"])
+    answers = (part["response"].fill_null("\0") for part in one.load.read(["response"]))
+    label = rows["label"].cast("float64").to_numpy(zero_copy_only=False)
+    return _Asked(hashed(rows["content"]), np.concatenate([hashed(each) for each in answers]), label)
 
 
 def _changed(pairing: Pairing, there: _Asked, here: _Asked) -> Mask:

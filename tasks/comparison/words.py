@@ -12,6 +12,7 @@ SLICES = 5
 SHOWN_FROM = 1e-3
 """What rows of one side alone must move a number by to be told on a terminal; documents have all."""
 MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "rows needed", "finds")
+FLIP_COLUMNS = ("input", "before", "after", "lost", "gained")
 
 
 class Outcome(NamedTuple):
@@ -74,7 +75,7 @@ def measure_cells(name: str, measure: Row) -> list[str]:
 
 
 def interval(difference: Row) -> str:
-    """A difference with its sign and its limits; nothing else where not a row changed."""
+    """A difference with its sign and its limits; without limits where nothing is known of them."""
     if difference["low"] is None:
         return signed(difference["value"])
     low, high = signed(difference["low"]), signed(difference["high"])
@@ -113,11 +114,16 @@ def flips_line(pair: Row) -> str:
     """How many rows changed result, and where."""
     flips = pair["flips"]
     parts = [
-        f"{verb}: {', '.join(f'{name} {count(n)}' for name, n in flips[key].items())}"
-        for key, verb in (("lost", "lost"), ("gained", "gained"))
-        if flips[key]
+        f"{verb}: {', '.join(f'{name} {count(n)}' for name, n in flips[verb].items())}"
+        for verb in ("lost", "gained")
+        if flips[verb]
     ]
     return "; ".join([f"{count(flips['rows'])} rows changed result", *parts])
+
+
+def flip_cells(row: Row, limit: int = CUT) -> list[str]:
+    """The cells of a row that changed under FLIP_COLUMNS."""
+    return [*(cut(row[name], limit) for name in ("input", "base", "head")), listed(row["lost"]), listed(row["gained"])]
 
 
 def cut(text: str | None, limit: int = CUT) -> str:

@@ -68,11 +68,15 @@ def test_what_did_not_change_takes_one_line(tmp_path: Path) -> None:
     assert "| f1 |" not in to_markdown(found)
 
 
-def test_a_narrow_terminal_keeps_every_number(tmp_path: Path) -> None:
-    shown = terminal(document(tmp_path, answers("+" * 9), answers("." * 9)), 200)
+def test_a_terminal_of_80_columns_shows_every_name_and_number(tmp_path: Path) -> None:
+    shown = terminal(document(tmp_path, answers("+" * 1000), answers("." * 3 + "+" * 997)), 80).splitlines()
 
-    assert max(map(len, terminal(document(tmp_path, answers("+" * 9), answers("." * 9)), 80).splitlines())) <= 80
-    assert "cannot tell" in shown or "worse" in shown
+    row = next(number for number, line in enumerate(shown) if line.split()[:1] == ["exact_match"])
+    cells = " ".join(shown[row : row + 3]).split()
+    assert max(map(len, shown)) <= 80
+    assert {"exact_match", "1.00", "0.997", "−0.00300", "[−0.00814,", "+0.00138]", "1,000", "2,239", "±0.00671"} <= {
+        *cells
+    }
 
 
 @pytest.mark.parametrize("write", [terminal, to_markdown])

@@ -28,7 +28,7 @@ def test_rows_with_equal_ids_are_paired_and_the_rest_is_listed() -> None:
 
 
 def test_rows_that_were_asked_something_else_are_kept_out() -> None:
-    found = pair(candidate([1, 2, 5]), candidate([1, 2, 5]), np.array([False, True, False]))
+    found = pair(candidate([1, 2, 5]), candidate([1, 2, 5])).without(np.array([False, True, False]))
 
     assert found.keys.tolist() == [1, 5]
     assert found.changed.tolist() == [1]
@@ -47,7 +47,7 @@ def test_clusters_are_those_of_head() -> None:
 def test_every_row_is_in_one_place(base: set[int], head: set[int], data: st.DataObject) -> None:
     changed = np.array([data.draw(st.booleans()) for _ in base & head], dtype=np.bool_)
 
-    found = pair(candidate(base), candidate(head), changed)
+    found = pair(candidate(base), candidate(head)).without(changed)
 
     assert sorted([*found.head_rows, *found.changed, *found.only_head]) == list(range(len(head)))
     assert len(found.base_rows) + int(changed.sum()) + len(found.only_base) == len(base)

@@ -3,7 +3,9 @@
 import argparse
 import json
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from tasks.comparison.page import write_page
 from tasks.comparison.run import Request, compare_versions
 from tasks.comparison.show import to_markdown, to_terminal
 from tasks.errors import ComparisonError, GoldmeterError
+from tasks.report import Report
 from tasks.summary import PIPED_WIDTH
 from tasks.versions import WORKSPACE, versions
 
@@ -35,17 +38,19 @@ def compare(
 
     Raises GoldmeterError when they can't be compared.
     """
-    document = compared(base, head, Request(renamed or {}, rescore))
+    document = compared(base, head, renamed=renamed or {}, rescore=rescore)
     create_markdown_artifact(to_markdown(document), key="comparison", description=words.outcome(document).sentence)
     return words.outcome(document).status
 
 
-def compared(base: str, head: str, request: Request, page: Path | None = None) -> Document:
+def compared(base: str, head: str, *, renamed: Mapping[str, str], rescore: bool, page: Path | None = None) -> Document:
     """Compare two versions by section `gate` of params.yaml; with `page`, write HEAD's report with the comparison.
 
     Raises GoldmeterError when they can't be compared.
     """
-    gate = params.section(Gate, params.raw(), "gate")
+    content = params.raw()
+    gate = params.section(Gate, content, "gate")
+    request = Request(renamed, rescore, params.section(Report, content, "report").rows_to_look_at)
     with versions([base, head]) as (older, newer):
         document = compare_versions(older, newer, gate, request)
         if page is not None:
@@ -57,13 +62,15 @@ def main(arguments: Sequence[str]) -> int:
     """Compare; returns the exit status: 0 fine, 1 worse, 2 an error, or a gate that can't decide."""
     parser = _parser()
     chosen = parser.parse_args(arguments)
+    if chosen.json == chosen.markdown == STDOUT:
+        parser.error("--json and --markdown can't both be written to standard output: give one a file")
     if chosen.flow and (chosen.json or chosen.markdown or chosen.html):
         parser.error("--flow keeps the table as an artifact; --json, --markdown and --html are for runs without it")
     try:
         renamed = _renamed(chosen.map)
         if chosen.flow:
             return compare(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore)
-        document = compared(chosen.base, chosen.head, Request(renamed, chosen.rescore), chosen.html)
+        document = compared(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, page=chosen.html)
         _write(document, chosen)
     except GoldmeterError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -72,6 +79,9 @@ def main(arguments: Sequence[str]) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"error: {where}{error.strerror or error}", file=sys.stderr)
         return USER_ERROR
+    except Exception:  # noqa: BLE001 (Python's own exit status for it is 1, which says worse)
+        traceback.print_exc()
+        return USER_ERROR
     return words.outcome(document).status
 
 
@@ -79,11 +89,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m flows.compare",
         description="What changed between two versions, and whether the newer may ship (params.yaml: gate).",
-        epilog="Exit status: 0 fine, 1 worse, 2 an error or a gate that can't decide.",
+        epilog="Exit status: 0 fine; 1 worse, or undecided where gate.fail_on says so; 2 an error, or not comparable.",
     )
     parser.add_argument("base", metavar="BASE", help="commit, tag, branch, experiment, or the folder of an earlier run")
     parser.add_argument("head", metavar="HEAD", nargs="?", default=WORKSPACE, help="the same; default: the workspace")
-    parser.add_argument("--map", action="append", default=[], metavar="OLD=NEW", help="a candidate that was renamed")
+    parser.add_argument(
+        "--map", action="append", default=[], metavar="OLD=NEW", help="a candidate that was renamed; OLD= was dropped"
+    )
     parser.add_argument(
         "--rescore", action="store_true", help="score BASE again by HEAD's settings, where that needs no model"
     )
@@ -100,9 +112,9 @@ def _parser() -> argparse.ArgumentParser:
 def _renamed(pairs: Sequence[str]) -> dict[str, str]:
     """OLD → NEW of each --map; raises ComparisonError for one of another form, or a name that stands twice."""
     split = [pair.partition("=") for pair in pairs]
-    for pair, (old, _, new) in zip(pairs, split, strict=True):
-        if not old or not new:
-            raise ComparisonError(f"--map {pair}: expected OLD=NEW, the candidate's name in BASE and in HEAD")
+    for pair, (old, _, _) in zip(pairs, split, strict=True):
+        if not old or "=" not in pair:
+            raise ComparisonError(f"--map {pair}: expected OLD=NEW, the candidate's name in BASE and in HEAD, or OLD=")
     renamed = {old: new for old, _, new in split}
     if len(renamed) < len(pairs):
         raise ComparisonError("--map: a candidate of BASE stands twice")
@@ -111,8 +123,11 @@ def _renamed(pairs: Sequence[str]) -> dict[str, str]:
 
 def _write(document: Document, chosen: argparse.Namespace) -> None:
     """Every form that was asked for; on the terminal a table, unless standard output takes another form."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack our signs
+    ascii_only = chosen.json == STDOUT
     forms = {
-        "json": lambda: json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+        "json": lambda: json.dumps(document, indent=1, ensure_ascii=ascii_only, allow_nan=False) + "\n",
         "markdown": lambda: to_markdown(document),
     }
     asked = {name: getattr(chosen, name) for name in forms if getattr(chosen, name) is not None}

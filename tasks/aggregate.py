@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import combinations
 from math import isfinite
@@ -17,11 +17,11 @@ from pydantic import Field
 from tasks import estimates, people
 from tasks.columns import Candidate, Mask, ScoreColumn, candidates, learnt
 from tasks.comparison import document
-from tasks.comparison.document import rounded
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.contract import Contract
 from tasks.errors import ParamsError
+from tasks.estimates import rounded
 from tasks.metrics.base import NOT_SAMPLED, Floats
 from tasks.section import Section, Share
 from tasks.tables import Parts
@@ -62,7 +62,8 @@ def aggregate(
     """Every metric of every candidate: value, interval, counts, pass rate; over all rows and slice by slice."""
     found = [*candidates(load, [lexical, semantic, judge])]
     thresholds = people.thresholds(found, params.aggregate.confidence)
-    each = [candidate.learning(learnt(thresholds)) for candidate in found]
+    taught = learnt(thresholds)
+    each = [candidate.learning(taught) for candidate in found]
     rows = [row for candidate in each for row in _candidate_rows(candidate, params.aggregate)]
     table = pa.Table.from_pylist(rows, SCHEMA)
     yield {
@@ -73,9 +74,9 @@ def aggregate(
                 "confidence": params.aggregate.confidence,
                 "joint_confidence": params.gate.confidence,
                 "dataset": _dataset(load, rejected, embed),
-                "candidates": _with_people(_tree(table), each, load, judge, params.aggregate.confidence),
+                "candidates": _with_people(_tree(table), each, taught, load, judge, params.aggregate.confidence),
                 "comparisons": _comparisons(each, params.gate),
-                "thresholds": rounded(thresholds),
+                "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
                 "correlations": _correlations(each),
             }
         ),
@@ -134,16 +135,24 @@ def _comparisons(each: Sequence[Candidate], gate: Gate) -> list[Row]:
 
 
 def _with_people(
-    tree: dict[str, Any], each: Sequence[Candidate], load: Parts, judge: Parts, confidence: float
+    tree: dict[str, Any],
+    each: Sequence[Candidate],
+    taught: Mapping[str, float],
+    load: Parts,
+    judge: Parts,
+    confidence: float,
 ) -> dict[str, Any]:
-    """The tree of estimates, with how far metrics agree with labels, and what few labels or verdicts are worth."""
+    """The tree of estimates, with how far metrics agree with labels, and what few labels or verdicts are worth.
+
+    A metric whose threshold these labels taught is no witness of its agreement with them: `thresholds` has that figure.
+    """
     random = load.about.get("labels") == "random"
     offline, unsampled = _offline(judge)
     for candidate in each:
         cheap, left = offline[candidate.positions], unsampled[candidate.positions]
         for column in candidate.columns:
             entry = tree[candidate.name][column.name]
-            if found := people.agreement(candidate, column, confidence):
+            if column.name not in taught and (found := people.agreement(candidate, column, confidence)):
                 entry["agreement"] = rounded(found)
             ppi = None
             if column.name == people.LABEL:
@@ -168,7 +177,7 @@ def _correlations(each: Sequence[Candidate]) -> Row:
     """How the scores go together, over the rows of all candidates."""
     from tasks.statistics import correlations
 
-    names = [column.name for column in each[0].columns]
+    names = [column.name for column in each[0].columns] if each else []
     columns = [np.concatenate([candidate.columns[i].values for candidate in each]) for i in range(len(names))]
     known = [i for i, column in enumerate(columns) if not np.isnan(column).all()]
     table = np.stack([columns[i] for i in known]).T if known else np.empty((0, 0))

@@ -57,7 +57,7 @@ class ScoreColumn:
         if TO_LEARN not in self.about or self.name not in taught:
             return self
         limit = taught[self.name]
-        return self.passing_from(limit, f"{self.about[TO_LEARN]}={limit:g}")
+        return self.passing_from(limit, f"{self.about[TO_LEARN]}={limit!r}")
 
 
 class Slices(NamedTuple):

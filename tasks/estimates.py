@@ -1,8 +1,9 @@
 """The value of a score column with its interval, whatever kind of column it is."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,6 +20,8 @@ if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads 
 Bounds = tuple[float, float]
 UNBOUNDED = (-np.inf, np.inf)
 ONE_CLUSTER = "one cluster: no interval"
+DIGITS = 6
+"""Decimals of a number in reports."""
 
 
 def estimate(column: ScoreColumn, clusters: Any, confidence: float, *, guarantee: bool = False) -> "Estimate":
@@ -68,6 +71,17 @@ def noted(call: Callable[[], "Noted"]) -> "Noted":
 def quiet() -> AbstractContextManager[Any]:
     """Where what the statistics warn of stands in the method of an estimate beside it."""
     return warnings.catch_warnings(action="ignore", category=UserWarning)
+
+
+def rounded(value: Any) -> Any:
+    """The value with every float in it cut to 6 decimals, those that are no number as None."""
+    if isinstance(value, Mapping):
+        return {key: rounded(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    if isinstance(value, float):
+        return round(value, DIGITS) + 0.0 if isfinite(value) else None
+    return value
 
 
 def _corpus(stats: Floats, score: Any, clusters: Any, bounds: Bounds, confidence: float) -> "Estimate":

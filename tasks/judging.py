@@ -163,10 +163,10 @@ def _status(row: Mapping[str, Any], options: "Judge", *, is_sampled: bool) -> st
     output = row[options.variables.output]
     if options.provider == "none":
         return DISABLED
-    if not is_sampled:
-        return NOT_SAMPLED
     if not all(each.holds(row) for each in options.filters):
         return FILTERED
+    if not is_sampled:  # of the rows that no filter excludes: they stand for one another
+        return NOT_SAMPLED
     if output is None:
         return NO_RESPONSE
     if not _texts(row[options.variables.ground_truth]):

@@ -307,7 +307,8 @@ def _facts(params: Params) -> dict[str, Any]:
 
 
 def _score_facts(name: str, score: Score) -> dict[str, Any]:
-    signature = f"score|name:{name}|v:1"
+    bounds = "none" if score.bounds is None else f"{score.bounds[0]:g}..{score.bounds[1]:g}"
+    signature = f"score|name:{name}|bounds:{bounds}|better:{'higher' if score.higher_is_better else 'lower'}|v:2"
     gate = {}
     if score.threshold is not None:
         rule = f"thr:{'>=' if score.higher_is_better else '<='}{score.threshold:g}"

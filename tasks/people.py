@@ -19,8 +19,6 @@ FEWEST = 10
 """Labels below which nothing is said of a metric: any figure would be noise."""
 MOST_MISSING = 0.1
 """Share of rows that may lack a cheap score."""
-DIGITS = 6
-"""Decimals of a learnt threshold: what reports/metrics.json holds is what was used."""
 Row = dict[str, Any]
 
 
@@ -168,7 +166,7 @@ def _threshold(column: ScoreColumn, found: "LearntThreshold") -> Row:
     value = sign * found.threshold
     return {
         "threshold": column.about.get("threshold"),
-        "learnt": round(value, DIGITS) if isfinite(value) else None,
+        "learnt": value if isfinite(value) else None,
         "used": TO_LEARN in column.about and isfinite(value),
         "accuracy": _entry(found.accuracy),
         "n": found.accuracy.n,

@@ -2,12 +2,12 @@
 
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 WORKSPACE = "workspace"
 """The name of what lies in the working tree now."""
+LOCK, PARAMS = "dvc.lock", "params.yaml"
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,15 @@ class Version:
 
     def has(self, out: str) -> bool:
         """Whether the version has this out: dvc.yaml names those of stages that never ran there, dvc.lock does not."""
-        return out in self._locked if self.commit is not None else (self.folder / out).exists()
+        return out in _made(self._stages) if self.commit is not None else (self.folder / out).exists()
+
+    def require_current(self, outs: Sequence[str]) -> None:
+        """Raise VersionError when dvc.lock knows that these outs were made by other params, or from other tables."""
+        if stale := [line for stage in _makers(self._stages, outs) for line in self._stale(stage)]:
+            raise VersionError(
+                f"{self.name}: its dvc.lock is older than its params.yaml or tables: {'; '.join(stale)}. "
+                "`dvc repro` there, and commit dvc.lock."
+            )
 
     def _fetch(self, out: str, target: Path) -> None:
         if not self.has(out):
@@ -59,14 +68,43 @@ class Version:
                 "It is in neither DVC's cache nor a remote. Whoever made that version has to `dvc push` it first."
             ) from error
 
+    def _stale(self, name: str) -> Iterator[str]:
+        """What one stage was run with that is different now."""
+        made, stage = _made(self._stages), self._stages[name]
+        for section, value in stage.get("params", {}).get(PARAMS, {}).items():
+            if self._params.get(section) != value:
+                yield f"{name} was run with another `{section}`"
+        for dep in stage.get("deps", []):
+            if dep["path"] in made and made[dep["path"]] != dep.get("md5"):
+                yield f"{name} was run with another {dep['path']}"
+
     @cached_property
-    def _locked(self) -> set[str]:
-        lock = _git("show", f"{self.commit}:./dvc.lock")
+    def _stages(self) -> dict[str, Any]:
+        """The stages of dvc.lock, by name."""
+        stages = self._yaml(LOCK).get("stages", {})
         try:
-            stages = (yaml.safe_load(lock or "") or {}).get("stages", {})
-            return {out["path"] for stage in stages.values() for out in stage.get("outs", [])}
-        except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
-            raise VersionError(f"{self.name}: its dvc.lock can't be read: {error}") from None
+            _made(stages)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise VersionError(f"{self.name}: its {LOCK} can't be read: {error!r}") from None
+        return dict(stages)
+
+    @cached_property
+    def _params(self) -> dict[str, Any]:
+        return self._yaml(PARAMS)
+
+    def _yaml(self, name: str) -> dict[str, Any]:
+        """A file of the version that git keeps; empty where there is none."""
+        if self.commit is not None:
+            text = _git("show", f"{self.commit}:./{name}")
+        else:
+            text = path.read_text(encoding="utf-8") if (path := self.folder / name).is_file() else None
+        try:
+            content = yaml.safe_load(text or "") or {}
+        except yaml.YAMLError as error:
+            raise VersionError(f"{self.name}: its {name} can't be read: {error}") from None
+        if not isinstance(content, dict):
+            raise VersionError(f"{self.name}: its {name} can't be read: expected sections")
+        return content
 
     @cached_property
     def _prefix(self) -> str:
@@ -81,6 +119,22 @@ class Version:
         with Repo() as repo:  # the remote of today: the version may be older than any
             remote = repo.config["core"].get("remote")
         return DVCFileSystem(rev=self.commit, subrepos=bool(self._prefix), remote=remote)
+
+
+def _made(stages: Mapping[str, Any]) -> dict[str, str | None]:
+    """Out → its hash, of all stages."""
+    return {out["path"]: out.get("md5") for stage in stages.values() for out in stage.get("outs", [])}
+
+
+def _makers(stages: Mapping[str, Any], outs: Sequence[str]) -> list[str]:
+    """The stages that made these outs, and those that made what they read; in their order."""
+    wanted, before = set(outs), -1
+    while len(wanted) > before:
+        before = len(wanted)
+        for stage in stages.values():
+            if any(out["path"] in wanted for out in stage.get("outs", [])):
+                wanted |= {dep["path"] for dep in stage.get("deps", [])}
+    return [name for name, stage in stages.items() if any(out["path"] in wanted for out in stage.get("outs", []))]
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tasks.metrics.pairs import Pairs
 from tasks.scores import about_columns, score_table
 from tasks.tables import Parts, describe, write_part
 
-GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", flips=20)
+GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)
 LABEL: dict[str, Any] = {
     "family": "dataset", "metric": "label", "options": {}, "bounds": [0, 1], "threshold": None, "corpus_is_mean": True,

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tasks import gates
+from tasks.comparison.run import compare_versions
 from tasks.errors import DataError, ParamsError
 from tasks.load import REJECTED, Dataset, Load, Params, counts, expect, load, schema, source
 from tasks.sources import Record
-from tasks.tables import about
+from tasks.tables import about, write_part
+from tasks.versions import Version
+from tests.comparison.sample import gate
 
 MAPPING = {
     "path": "answers.jsonl",
@@ -422,6 +425,9 @@ def test_an_iterator_of_records_will_do():
     assert part["load"].num_rows == 1
 
 
+TONE = "score|name:tone|bounds:0..5|better:lower|v:2"
+
+
 def test_what_the_table_says_of_itself():
     candidates = {
         "m": {"response": "a", "label": "ok", "about": {"model": "x-1", "released": dt.date(2024, 5, 1)}},
@@ -441,11 +447,11 @@ def test_what_the_table_says_of_itself():
         | {"metric": "label", "options": {}, "signature": "label|v:1", "rate_signature": "label|v:1|pass:1"}
         | {"bounds": [0.0, 1.0], "threshold": None, "higher_is_better": True},
         "score_tone": shared
-        | {"metric": "tone", "options": {"column": "s"}, "signature": "score|name:tone|v:1"}
-        | {"rate_signature": "score|name:tone|v:1|thr:<=2", "bounds": [0.0, 5.0], "threshold": 2.0}
+        | {"metric": "tone", "options": {"column": "s"}, "signature": TONE}
+        | {"rate_signature": f"{TONE}|thr:<=2", "bounds": [0.0, 5.0], "threshold": 2.0}
         | {"higher_is_better": False},
         "score_plain": shared
-        | {"metric": "plain", "options": {"column": "s"}, "signature": "score|name:plain|v:1"}
+        | {"metric": "plain", "options": {"column": "s"}, "signature": "score|name:plain|bounds:none|better:higher|v:2"}
         | {"bounds": None, "higher_is_better": True},
     }
 
@@ -561,3 +567,64 @@ def test_real_answers(exclude, rows, rejected):
 
     assert (part["load"].num_rows, part["load_rejected"].num_rows) == (rows, rejected)
     assert set(part["load_rejected"]["line"].to_pylist()) <= {14_567}
+
+
+# versions with numbers from elsewhere
+
+
+def scored(folder, **score):
+    """A version of the project with numbers from elsewhere."""
+    values = [PARIS | {"id": str(n), "s": str(n % 2 / 2)} for n in range(40)]
+    (folder / "data/load").mkdir(parents=True)
+    (part,) = load(records(*values), params(scores={"tone": {"column": "s", **score}}))
+    write_part(part["load"], folder / "data/load", 0)
+    return Version(folder.name, folder, None)
+
+
+@pytest.mark.parametrize(
+    ("score", "signature", "rate_signature"),
+    [
+        ({}, "score|name:tone|bounds:none|better:higher|v:2", None),
+        ({"bounds": [0, 1]}, "score|name:tone|bounds:0..1|better:higher|v:2", None),
+        (
+            {"bounds": [-1, 2.5], "threshold": 0.5, "higher_is_better": False},
+            "score|name:tone|bounds:-1..2.5|better:lower|v:2",
+            "score|name:tone|bounds:-1..2.5|better:lower|v:2|thr:<=0.5",
+        ),
+    ],
+)
+def test_the_signature_of_numbers_from_elsewhere_has_their_bounds_and_direction(score, signature, rate_signature):
+    (part,) = load(records(PARIS | {"s": "0"}), params(scores={"tone": {"column": "s", **score}}))
+
+    facts = about(part["load"].schema)["columns"]["score_tone"]
+    assert (facts["signature"], facts.get("rate_signature")) == (signature, rate_signature)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "reason"),
+    [
+        ({"bounds": [0, 1]}, {"bounds": [0, 100]}, "bounds was 0..1, is 0..100"),
+        ({"bounds": [0, 1]}, {}, "bounds was 0..1, is none"),
+        ({}, {"higher_is_better": False}, "better was higher, is lower"),
+        ({"bounds": [0, 1234567]}, {"bounds": [0, 1234568]}, "bounds was 0..1234567, is 0..1234568"),
+    ],
+)
+def test_numbers_from_elsewhere_with_other_bounds_or_another_direction_are_not_compared(tmp_path, older, newer, reason):
+    versions = scored(tmp_path / "a", **older), scored(tmp_path / "b", **newer)
+
+    found = compare_versions(*versions, gate(metrics=["score_tone"]))
+
+    (pair,) = found["pairs"]
+    assert pair["measures"] == {}
+    assert pair["refused"] == [{"measure": "score_tone", "reason": f"measured differently: {reason}", "blocks": True}]
+    assert found["blocked"]
+
+
+def test_a_threshold_that_differs_in_a_late_digit_is_another_pass_rate(tmp_path):
+    versions = [scored(tmp_path / name, bounds=[0, 1], threshold=0.5 + more) for name, more in (("a", 0), ("b", 1e-9))]
+
+    found = compare_versions(*versions, gate(metrics=["score_tone", "score_tone.value"]))
+
+    (pair,) = found["pairs"]
+    assert [each["measure"] for each in pair["refused"]] == ["score_tone"]
+    assert pair["measures"]["score_tone.value"]["verdict"] == "unchanged"

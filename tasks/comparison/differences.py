@@ -17,6 +17,10 @@ from tasks.metrics.base import Floats
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import PairedDifference
 
+MOST_JOINT = 200
+"""Differences beyond which their correlations cost more than they gain: then none are assumed, which asks for most."""
+MOST_NUMBERS = 5 * 10**7
+"""Rows times differences beyond which the same holds."""
 POWER = 0.8
 """How often the smallest difference that is named would be found."""
 
@@ -57,8 +61,16 @@ class Compared(NamedTuple):
         """The same on some of the pairing's shared rows."""
         return self._replace(measured=self.measured & rows)
 
+    def failed(self) -> tuple[Mask, Mask]:
+        """Which of the pairing's shared rows were asked for, before and after, and could not be measured."""
+        sides = ((self.base, self.pairing.base_rows), (self.head, self.pairing.head_rows))
+        before, after = (np.isnan(measure.values[rows]) & ~measure.column.not_asked[rows] for measure, rows in sides)
+        return before, after
+
     def unchanged(self) -> bool:
-        """Whether every row is the same on both sides."""
+        """Whether every row is the same on both sides, also where it could not be measured."""
+        if not np.array_equal(*self.failed()):
+            return False
         if self.head.kind != "corpus":
             return not self.differences.any()
         base, head = self.columns
@@ -101,16 +113,18 @@ def local_confidence(critical: float) -> float:
 
 def critical_value(each: Sequence[Compared], confidence: float) -> float:
     """How many standard errors the largest of all differences stays within."""
-    from tasks.statistics import max_t
+    from tasks.statistics import max_t, sidak
 
     if not each:
         return float("nan")
     keys = np.unique(np.concatenate([one.pairing.keys for one in each]))
+    if len(each) > MOST_JOINT or len(each) * len(keys) > MOST_NUMBERS:
+        return sidak(len(each), confidence)
     influence = np.zeros((len(keys), len(each)))
     groups = None if each[0].pairing.groups is None else np.arange(len(keys), dtype=np.intp)
     for number, one in enumerate(each):
         rows = np.searchsorted(keys, one.pairing.keys[one.measured])
-        influence[rows, number] = np.nan_to_num(_influence(one))  # undefined: its interval is all there can be
+        influence[rows, number] = _influence(one)
         if groups is not None and one.pairing.groups is not None:
             groups[np.searchsorted(keys, one.pairing.keys)] = len(keys) + one.pairing.groups
     with estimates.quiet():
@@ -124,32 +138,36 @@ def alone(one: Compared, confidence: float) -> "PairedDifference":
 
 def detectable(one: Compared, confidence: float) -> float | None:
     """The smallest true difference that these rows would have shown in four of five cases."""
-    from tasks.statistics import detectable_difference
+    from tasks.statistics import detectable_corpus_difference, detectable_difference
 
     if not _has_spread(one):
         return None
     with estimates.quiet():
-        found = detectable_difference(one.differences, one.clusters, _bounds(one), POWER, confidence)
+        if one.head.kind == "corpus":
+            influence = _influence(one) * one.head.scale
+            found = detectable_corpus_difference(influence, one.clusters, POWER, confidence)
+        else:
+            found = detectable_difference(one.differences, one.clusters, _bounds(one), POWER, confidence)
     return found if isfinite(found) else None
 
 
 def rows_needed(one: Compared, difference: float, confidence: float) -> int | None:
     """How many rows like these would show this difference in four of five cases."""
-    from tasks.statistics import rows_to_find
+    from tasks.statistics import TooManyRowsError, rows_to_find
 
-    if not _has_spread(one) or not difference:
+    if not _has_spread(one) or one.head.kind == "corpus" or not difference:
         return None
     sought = min(abs(difference), one.head.scale) if one.head.bounds else difference
     with estimates.quiet():
         try:
             return rows_to_find(sought, one.differences, one.clusters, _bounds(one), POWER, confidence)
-        except ValueError:  # more rows than anybody has
+        except TooManyRowsError:
             return None
 
 
 def _has_spread(one: Compared) -> bool:
-    """Whether rows tell how much differences vary; a corpus score has no difference of a row."""
-    return bool(one.measured.sum() > 1 and not estimates.single(one.clusters) and one.head.kind != "corpus")
+    """Whether rows tell how much differences vary."""
+    return bool(one.measured.sum() > 1 and not estimates.single(one.clusters))
 
 
 def _difference(one: Compared, confidence: float, gate: Gate) -> Difference:
@@ -180,15 +198,19 @@ def _estimate(one: Compared, confidence: float, margin: float | None = None) -> 
 
 
 def _influence(one: Compared) -> Floats:
-    """Each row's centred part in the difference, shape (n,)."""
+    """Each row's centred part in the difference as a share of the largest there can be, shape (n,).
+
+    Not in the units of the measure, which may be 10¹² apart.
+    """
     if not one.measured.any():
         return np.zeros(0)
     if one.head.kind == "corpus":
         from tasks.statistics import corpus_influence
 
         base, head = one.columns
-        return corpus_influence(_stats(base), _stats(head), estimates.corpus_score(one.head.column))
-    differences = one.differences
+        found = corpus_influence(_stats(base), _stats(head), estimates.corpus_score(one.head.column))
+        return np.nan_to_num(found / one.head.scale)  # undefined: its interval is all there can be
+    differences = one.differences / (np.abs(one.differences).max() or 1.0)
     return np.asarray((differences - differences.mean()) / len(differences))
 
 

@@ -1,7 +1,6 @@
 """What a comparison found, as plain values: the one form that JSON, tables, Markdown and pages are made from."""
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +9,11 @@ from tasks import estimates
 from tasks.comparison import differences
 from tasks.comparison.differences import Compared, Difference
 from tasks.comparison.gate import Gate, Verdict
-from tasks.comparison.measures import Measure, differing, gated, measures
+from tasks.comparison.measures import LABEL, Measure, differing, gated, measures, untaught
 from tasks.comparison.pairing import Pairing
+from tasks.estimates import rounded
 
 Row = dict[str, Any]
-DIGITS = 6
 
 
 class Refused(NamedTuple):
@@ -52,15 +51,16 @@ def compare(pairings: Sequence[Pairing], gate: Gate) -> Found:
         there, here = measures(pairing.base), measures(pairing.head)
         names = dict.fromkeys([*gated(pairing.base, gate.metrics), *gated(pairing.head, gate.metrics)])
         for name in names:
-            if reason := _refusal(name, there, here):
-                blocks = name in there or gate.metrics is not None
+            if reason := _refusal(name, pairing, there, here):
+                expected = name in [*there, *untaught(pairing.head)] and name != LABEL
+                blocks = expected or gate.metrics is not None
                 refused.append(Refused(pairing, name, reason, blocks))
                 continue
             one = differences.compared(pairing, there[name], here[name])
-            if one.measured.any():
-                chosen.append(one)
-            elif what := _unmeasured(one):
+            if what := _unmeasured(one, gate):
                 refused.append(Refused(pairing, name, *what))
+            else:
+                chosen.append(one)
     found, critical = differences.family(chosen, gate)
     return Found(found, refused, critical)
 
@@ -95,6 +95,16 @@ def pairs(found: Found, pairings: Sequence[Pairing]) -> list[Row]:
     ]
 
 
+def rates(pairing: Pairing) -> list[Compared]:
+    """Every pass rate that both sides have and measured the same way, whether the gate asks for it or not."""
+    there, here = measures(pairing.base), measures(pairing.head)
+    return [
+        differences.compared(pairing, there[name], measure)
+        for name, measure in here.items()
+        if measure.kind == "rate" and name in there and not differing(there[name].signature, measure.signature)
+    ]
+
+
 def exploratory(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[list[Row]]:
     """For each pair of candidates every measure on every slice that leaves out rows.
 
@@ -126,19 +136,10 @@ def exploratory(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[l
     return [[rounded(row) for row, owner in zip(rows, owners, strict=True) if owner is pairing] for pairing in pairings]
 
 
-def rounded(value: Any) -> Any:
-    """The value with every float in it cut to 6 decimals, those that are no number as None."""
-    if isinstance(value, Mapping):
-        return {key: rounded(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [rounded(each) for each in value]
-    if isinstance(value, float):
-        return round(value, DIGITS) + 0.0 if isfinite(value) else None
-    return value
-
-
-def _refusal(name: str, there: Mapping[str, Measure], here: Mapping[str, Measure]) -> str | None:
+def _refusal(name: str, pairing: Pairing, there: Mapping[str, Measure], here: Mapping[str, Measure]) -> str | None:
     """Why a measure can't be compared; None when it can."""
+    if name in untaught(pairing.base) + untaught(pairing.head):
+        return "its threshold is not learnt: too few labels, or nothing should pass"
     if name not in there and name not in here:
         return f"no such measure; there is {', '.join(sorted({*there, *here}))}"
     if name not in here:
@@ -150,14 +151,27 @@ def _refusal(name: str, there: Mapping[str, Measure], here: Mapping[str, Measure
     return None
 
 
-def _unmeasured(one: Compared) -> tuple[str, bool] | None:
-    """Why no row is measured on both sides, and whether that blocks the gate; None where neither side measures it."""
-    there, here = (not np.isnan(measure.values).all() for measure in (one.base, one.head))
-    if there and here:
+def _unmeasured(one: Compared, gate: Gate) -> tuple[str, bool] | None:
+    """Why too few rows are measured on both sides, and whether that blocks the gate; None where enough are.
+
+    New answers have no labels yet: of people's verdicts that blocks only a gate that names them.
+    """
+    named = gate.metrics is not None
+    before, after = (not np.isnan(measure.values).all() for measure in (one.base, one.head))
+    if not before and not after:
+        return "not measured before or after", named
+    if not after:
+        return "not measured after", named or one.head.name != LABEL
+    if not before:
+        return "not measured before", named
+    if not one.measured.any():
         return "no row is measured both before and after", True
-    if there:
-        return "not measured after", True
-    return ("not measured before", False) if here else None
+    for failed, when in zip(one.failed(), ("before", "after"), strict=True):
+        share = failed.sum() / (failed.sum() + one.measured.sum())
+        if share > gate.max_unmeasured:
+            rows = f"{failed.sum():,} of {failed.sum() + one.measured.sum():,} rows could not be measured {when}"
+            return f"{rows} (gate.max_unmeasured: {gate.max_unmeasured:g})", True
+    return None
 
 
 def _measure(each: Difference, local: float) -> Row:

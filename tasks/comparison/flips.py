@@ -6,25 +6,27 @@ from typing import Any
 import numpy as np
 
 from tasks.columns import Mask
-from tasks.comparison.differences import Difference
+from tasks.comparison.differences import Compared
+from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing
 from tasks.metrics.base import Floats
 from tasks.tables import Parts
 
-LABEL = "label"
 TEXTS = ("id", "input", "references")
 
 
-def flips(pairing: Pairing, found: Sequence[Difference], base: Parts, head: Parts, limit: int) -> dict[str, Any]:
+def flips(pairing: Pairing, rates: Sequence[Compared], base: Parts, head: Parts, limit: int) -> dict[str, Any]:
     """How many shared rows some pass rate lost or gained, metric by metric, and the worst `limit` of them in full.
 
-    base, head: data/load of either side. First come those that people call wrong now, then those that lost most.
+    A row that passed and now can't be measured is lost. base, head: data/load of either side.
+    First come those that people call wrong now, then those that lost most.
     """
-    rates = [each for each in found if each.compared.pairing is pairing and each.compared.head.kind == "rate"]
-    names = [each.compared.head.name for each in rates]
+    names = [each.head.name for each in rates]
     change = np.zeros((len(pairing.head_rows), len(rates)))
     for number, each in enumerate(rates):
-        change[each.compared.measured, number] = each.compared.differences
+        change[each.measured, number] = each.differences
+        _, failed = each.failed()
+        change[failed & (each.base.values[pairing.base_rows] == 1.0), number] = -1.0
     changed = np.flatnonzero(change.any(axis=1))
     worst = changed[_worst_first(change[changed], names, pairing.keys[changed])][:limit]
     return {

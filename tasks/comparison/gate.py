@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from tasks.section import Section
+from tasks.section import Section, Share
 
 Verdict = Literal["worse", "better", "no worse", "unchanged", "cannot tell"]
 
@@ -19,7 +19,7 @@ class Gate(Section):
     margin: Annotated[float, Field(ge=0, lt=1)]
     confidence: Annotated[float, Field(gt=0.5, lt=1)]
     fail_on: Literal["worse", "cannot_tell"]
-    flips: Annotated[int, Field(ge=0)]
+    max_unmeasured: Share
 
     @field_validator("metrics")
     @classmethod

@@ -5,11 +5,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tasks.columns import Candidate, ScoreColumn
+from tasks.columns import TO_LEARN, Candidate, ScoreColumn
 from tasks.comparison.gate import VALUE
 from tasks.metrics.base import Floats
 
 Bounds = tuple[float, float]
+LABEL = "label"
+"""The measure of people's verdicts."""
 
 
 class Measure(NamedTuple):
@@ -62,7 +64,13 @@ def gated(candidate: Candidate, names: Sequence[str] | None) -> list[str]:
     """The names of the measures that a gate compares: those it names, or every pass rate."""
     if names is not None:
         return list(names)
-    return [measure.name for measure in measures(candidate).values() if measure.kind == "rate"]
+    rates = [measure.name for measure in measures(candidate).values() if measure.kind == "rate"]
+    return rates + untaught(candidate)
+
+
+def untaught(candidate: Candidate) -> list[str]:
+    """The pass rates that a candidate lacks because no labels taught the threshold."""
+    return [column.name for column in candidate.columns if TO_LEARN in column.about]
 
 
 def differing(base: str, head: str) -> list[str]:
@@ -84,6 +92,9 @@ def differing(base: str, head: str) -> list[str]:
 
 def _of(column: ScoreColumn) -> Iterator[Measure]:
     value = Measure(column.name, "mean" if column.stats is None else "corpus", column)
+    if TO_LEARN in column.about:  # its name alone is the pass rate that it lacks
+        yield value._replace(name=f"{column.name}{VALUE}")
+        return
     if column.passed is None:
         yield value
         return

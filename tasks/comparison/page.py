@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks import params
+from tasks.errors import VersionError
 from tasks.pipeline import stages
 from tasks.report import report
 from tasks.versions import Version
@@ -24,6 +25,12 @@ def write_page(head: Version, document: Mapping[str, Any], path: Path) -> None:
     sources = {source: head.path(source) for source in stage.documents_read}
     documents = {source: json.loads(file.read_text(encoding="utf-8")) for source, file in sources.items()}
     options = params.for_stage(REPORT)
-    (written,) = report(load, lexical, semantic, judge, aggregate, options, documents=documents, comparison=document)
+    tables = (load, lexical, semantic, judge, aggregate)
+    try:
+        (written,) = report(*tables, options, documents=documents, comparison=document)
+    except KeyError as error:
+        raise VersionError(
+            f"{head.name}: its reports are of an older kind, without {error}; `dvc repro` there makes them anew"
+        ) from error
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written[PAGE], encoding="utf-8")

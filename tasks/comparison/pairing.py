@@ -34,8 +34,10 @@ class Pairing:
 
     @property
     def groups(self) -> Positions | None:
-        """The shared rows' clusters as HEAD numbers them, shape (n,), or None."""
-        return None if self.head.groups is None else self.head.groups[self.head_rows]
+        """The shared rows' clusters as HEAD numbers them, else BASE, shape (n,); None if neither has groups."""
+        if self.head.groups is not None:
+            return self.head.groups[self.head_rows]
+        return None if self.base.groups is None else self.base.groups[self.base_rows]
 
     def without(self, changed: Mask) -> "Pairing":
         """The pairing with some of its shared rows kept out, which were asked something else; shape (n,)."""

@@ -28,7 +28,7 @@ def rescored(base: Side, head: Version, folder: Path) -> Side:
     for number, part in enumerate(base.load):
         rows = normalize(part, options)
         write_part(score_table(rows, pairs_of(rows), metrics), folder, number)
-    return replace(base, tables={**base.tables, FAMILY: Parts(folder)})
+    return replace(base, tables={**base.tables, FAMILY: Parts(folder)}, learnt={})  # HEAD's thresholds, too
 
 
 def _metrics(head: Version) -> dict[str, Metric]:

@@ -10,7 +10,7 @@ from tasks.comparison.flips import flips, ids
 from tasks.comparison.gate import Gate
 from tasks.comparison.rescore import rescored
 from tasks.comparison.sides import Matched, Side
-from tasks.errors import ComparisonError
+from tasks.estimates import rounded
 from tasks.versions import Version
 
 SCHEMA = 1
@@ -18,10 +18,14 @@ Row = dict[str, Any]
 
 
 class Request(NamedTuple):
-    """How to compare: candidates renamed (BASE → HEAD), and whether to score BASE again by HEAD's settings."""
+    """How to compare: candidates renamed (BASE → HEAD), whether to score BASE again by HEAD's settings.
+
+    flips: how many rows that changed are shown in full.
+    """
 
     renamed: Mapping[str, str] = {}
     rescore: bool = False
+    flips: int = 20
 
 
 AS_THEY_ARE = Request()
@@ -45,16 +49,12 @@ def _compare(named: Sequence[Version], there: Side, here: Side, gate: Gate, requ
     if request.rescore:
         pairings = sides.with_thresholds(pairings)
     found = document.compare(pairings, gate)
-    if not found.differences and not found.blocked:
-        raise ComparisonError(
-            "nothing to compare: no measure of the gate is measured on both sides (params.yaml: gate)"
-        )
     pairs = document.pairs(found, pairings)
     for pairing, row, slices in zip(pairings, pairs, document.exploratory(found, pairings, gate), strict=True):
         row["slices"] = slices
-        row["flips"] = flips(pairing, found.differences, there.load, here.load, gate.flips)
+        row["flips"] = flips(pairing, document.rates(pairing), there.load, here.load, request.flips)
         changed = pairing.head.positions[pairing.changed].tolist()
-        row["data_changed"] = ids(changed, here.load, gate.flips)
+        row["data_changed"] = ids(changed, here.load, request.flips)
     base, head = ({"name": each.name, "commit": each.commit} for each in named)
     return {"schema": SCHEMA, "base": base, "head": head} | _outcome(found, gate, matched) | {"pairs": pairs}
 
@@ -63,9 +63,9 @@ def _outcome(found: document.Found, gate: Gate, matched: Matched) -> Row:
     failed = gate.fails(found.verdicts)
     return {
         "gate": gate.model_dump(mode="json"),
-        "critical_value": document.rounded(found.critical),
+        "critical_value": rounded(found.critical),
         "failed": failed,
-        "blocked": found.blocked,
+        "blocked": found.blocked or bool(matched.only_base),
         "candidates": {"only_base": matched.only_base, "only_head": matched.only_head},
     }
 

@@ -45,22 +45,24 @@ class Matched(NamedTuple):
 
 def side(version: Version) -> Side:
     """What a version holds; a version from before a stage lacks that stage's table."""
+    version.require_current([f"data/{name}" for name in ("load", *SCORES)])
     tables = {name: version.parts(name) for name in SCORES if version.has(f"data/{name}")}
     return Side(version.name, version.parts("load"), tables, _learnt(version))
 
 
 def match(base: Sequence[str], head: Sequence[str], renamed: Mapping[str, str]) -> Matched:
-    """Pair candidates of equal name; `renamed`: a name in BASE → its name in HEAD.
+    """Pair candidates of equal name; `renamed`: a name in BASE → its name in HEAD, empty for one that was dropped.
 
     Raises ComparisonError for a name that is not there, and when nothing pairs.
     """
-    for (here, names), given in zip((("BASE", base), ("HEAD", head)), ([*renamed], [*renamed.values()]), strict=True):
+    kept = [name for name in renamed.values() if name]
+    for (here, names), given in zip((("BASE", base), ("HEAD", head)), ([*renamed], kept), strict=True):
         if missing := sorted(set(given) - set(names)):
             raise ComparisonError(f"--map {missing[0]}: {here} has no such candidate; it has {', '.join(names)}")
-    if len(set(renamed.values())) < len(renamed):
+    if len(set(kept)) < len(kept):
         raise ComparisonError("--map: two candidates of BASE can't become one of HEAD")
     new = {name: renamed.get(name, name) for name in base}
-    taken = set(renamed.values())
+    taken = set(kept)
     pairs = [(name, new[name]) for name in base if new[name] in head and (name in renamed or name not in taken)]
     if not pairs:
         raise ComparisonError(
@@ -70,14 +72,14 @@ def match(base: Sequence[str], head: Sequence[str], renamed: Mapping[str, str]) 
     paired_base, paired_head = {name for name, _ in pairs}, {name for _, name in pairs}
     return Matched(
         pairs,
-        [name for name in base if name not in paired_base],
+        [name for name in base if name not in paired_base and name not in renamed],
         [name for name in head if name not in paired_head],
     )
 
 
 def pairings(base: Side, head: Side, matched: Sequence[Pair]) -> list[Pairing]:
     """The rows of each pair of candidates, those with equal ids; raises ComparisonError when no two have one."""
-    thresholds = {**head.learnt, **base.learnt}  # one for both sides, as the older version's labels taught it
+    thresholds = {**head.learnt, **base.learnt}  # one for both sides, as the older scores taught it
     there, here = base.candidates(thresholds), head.candidates(thresholds)
     asked_there, asked_here = _asked(base), _asked(head)
     whole = [pair(there[name], here[renamed]) for name, renamed in matched]

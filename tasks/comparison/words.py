@@ -33,7 +33,7 @@ def outcome(document: Row) -> Outcome:
         more = "; others could not be compared" if document["blocked"] else ""
         return Outcome(f"Worse: {worse} of {len(verdicts)} differences are wholly a loss{beyond}{more}.", 1)
     if document["blocked"]:
-        return Outcome("The gate can't decide: what it compares is not measured the same way on both sides.", 2)
+        return Outcome("The gate can't decide: something that it asks for could not be compared.", 2)
     if document["failed"]:
         return Outcome(f"Cannot tell: {verdicts.count('cannot tell')} of {len(verdicts)} differences are undecided.", 1)
     counted = {each: verdicts.count(each) for each in ("better", "no worse", "unchanged", "cannot tell")}
@@ -98,6 +98,11 @@ def notes(pair: Row) -> Iterator[str]:
         yield f"{refused['measure']} not compared: {refused['reason']}{blocks}"
     if any("measured differently" in refused["reason"] for refused in pair["refused"]):
         yield "--rescore scores BASE again by HEAD's settings, where that needs no model"
+    if pair.get("data_changed"):
+        more = pair["rows"]["data_changed"] - min(len(pair["data_changed"]), NAMES)
+        shown = ", ".join(pair["data_changed"][:NAMES])
+        yield f"data changed, kept out: {shown}{f' and {count(more)} more' if more > 0 else ''}"
+    yield from _cautions(pair["measures"])
     yield from _unmeasured(pair["measures"])
     yield from _composition(pair["measures"])
     yield from _exploratory(pair)
@@ -107,7 +112,8 @@ def candidates_notes(document: Row) -> Iterator[str]:
     """Candidates that only one side has."""
     for side, when in (("only_base", "before"), ("only_head", "after")):
         if names := document["candidates"][side]:
-            yield f"only {when}, not compared: {', '.join(names)} (--map OLD=NEW pairs renamed ones)"
+            dropped = ", --map OLD= says that one was dropped" if side == "only_base" else ""
+            yield f"only {when}, not compared: {', '.join(names)} (--map OLD=NEW pairs renamed ones{dropped})"
 
 
 def flips_line(pair: Row) -> str:
@@ -130,6 +136,16 @@ def cut(text: str | None, limit: int = CUT) -> str:
     """A text on one line, or its beginning; no response as a dash."""
     line = "–" if text is None else " ".join(text.split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _cautions(measures: Mapping[str, Row]) -> Iterator[str]:
+    """What the statistics warned of, and the measures that it is about."""
+    found: dict[str, list[str]] = {}
+    for name, measure in measures.items():
+        method, *warned = measure["difference"]["method"].split("; ")
+        for caution in warned or ([method] if method.endswith("no interval") else []):
+            found.setdefault(caution, []).append(name)
+    yield from (f"{caution} ({listed(names)})" for caution, names in found.items())
 
 
 def _unmeasured(measures: Mapping[str, Row]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.estimate import Estimate
 from tasks.statistics.judge_error import JudgeCorrected, UninformativeJudgeError, judge_corrected_rate
 from tasks.statistics.mean import mean_interval
-from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t
+from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t, sidak
 from tasks.statistics.paired import (
     PairedDifference,
     corpus_difference,
@@ -16,7 +16,13 @@ from tasks.statistics.paired import (
     mcnemar_midp,
     paired_difference,
 )
-from tasks.statistics.power import detectable_difference, required_rows, rows_to_find
+from tasks.statistics.power import (
+    TooManyRowsError,
+    detectable_corpus_difference,
+    detectable_difference,
+    required_rows,
+    rows_to_find,
+)
 from tasks.statistics.ppi import PpiEstimate, ppi_mean
 from tasks.statistics.score import score_interval
 from tasks.statistics.sequential import DriftState, alpha_spending, drift_detector
@@ -32,6 +38,7 @@ __all__ = [
     "LearntThreshold",
     "PairedDifference",
     "PpiEstimate",
+    "TooManyRowsError",
     "UninformativeJudgeError",
     "agreement",
     "alpha_spending",
@@ -41,6 +48,7 @@ __all__ = [
     "corpus_interval",
     "correlations",
     "cross_fitted",
+    "detectable_corpus_difference",
     "detectable_difference",
     "drift_detector",
     "holm",
@@ -53,5 +61,6 @@ __all__ = [
     "required_rows",
     "rows_to_find",
     "score_interval",
+    "sidak",
     "threshold_from_labels",
 ]

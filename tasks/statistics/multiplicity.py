@@ -56,8 +56,19 @@ def max_t(influence: npt.ArrayLike, clusters: Labels | None = None, confidence: 
     if metrics <= 1:
         return single
     # No correlation asks for more than none does (Šidák 1967).
-    sidak = -float(ndtri(-expm1(log1p(-alpha) / metrics) / 2.0))
-    return _quantile(correlation, alpha, single, sidak)
+    return _quantile(correlation, alpha, single, sidak(metrics, confidence))
+
+
+def sidak(tests: int, confidence: float = 0.95) -> float:
+    """Return the critical value for so many tests whatever their correlation; `max_t` asks for no more.
+
+    Source: Šidák 1967.
+
+    >>> round(sidak(2), 3)
+    2.236
+    """
+    check_confidence(confidence)
+    return -float(ndtri(-expm1(log1p(confidence - 1.0) / tests) / 2.0))
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:
@@ -112,7 +123,7 @@ def _cluster_sums(rows: FloatArray, clusters: Labels) -> FloatArray:
     return sums
 
 
-def _quantile(correlation: FloatArray, alpha: float, single: float, sidak: float) -> float:
+def _quantile(correlation: FloatArray, alpha: float, single: float, most: float) -> float:
     """Return c with P(max |Z| > c) = alpha.
 
     P(max |Z| > c) is the sum over k of P(|Z_k| > c)·E[1/S | Z_k > c], S being how many exceed c. Each draw has its
@@ -136,9 +147,9 @@ def _quantile(correlation: FloatArray, alpha: float, single: float, sidak: float
 
     if excess(single) <= 0.0:
         return single
-    if excess(sidak) >= 0.0:
-        return sidak
-    return float(brentq(excess, single, sidak, xtol=5e-4))
+    if excess(most) >= 0.0:
+        return most
+    return float(brentq(excess, single, most, xtol=5e-4))
 
 
 @lru_cache(maxsize=8)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc, gammaln, nctdtr, ndtr, ndtri, stdtrit, xlog1py, xlogy
 
-from tasks.statistics.clusters import Labels
+from tasks.statistics.clusters import Labels, cluster_codes
 from tasks.statistics.estimate import Bounds, FloatArray, check_confidence
 from tasks.statistics.paired import (
     PSEUDO_ITEMS,
@@ -39,6 +39,11 @@ _NOTHING = 1e-15
 
 # In standard deviations: two rows find 99.9 % of so large a difference even at 99.99 % confidence.
 _T_RANGE = 1e8
+
+
+class TooManyRowsError(ValueError):
+    """So small a difference takes more rows than anybody has."""
+
 
 PowerAt = Callable[[int, float], float]
 
@@ -164,6 +169,30 @@ def detectable_difference(
     return scale * _root(lambda effect: power_at(count, scale * effect) - power, _T_RANGE)
 
 
+def detectable_corpus_difference(
+    influence: npt.ArrayLike, clusters: Labels | None = None, power: float = 0.8, confidence: float = 0.95
+) -> float:
+    """Return the smallest true difference of corpus scores that `corpus_difference` would have shown with that power.
+
+    `influence`: shape (n,), float64, as `corpus_influence` returns it. `clusters`: shape (n,), one label per row.
+    Normal theory of the jackknife's error; infinite for fewer than two rows, no spread, or an undefined influence.
+
+    Warns FewClusters below 10 clusters.
+    Raises: ValueError for a power or confidence that is none, a single cluster.
+
+    >>> round(detectable_corpus_difference([0.01, -0.01] * 50), 3)  # (1.984 + 0.842)·√(100·0.01²·100/99)
+    0.284
+    """
+    _check_targets(power, confidence)
+    rows = np.asarray(influence, dtype=np.float64)
+    items = rows if clusters is None else np.bincount(cluster_codes(clusters, rows.size), weights=rows)
+    count = items.size
+    if count <= 1 or not np.isfinite(items).all():
+        return inf
+    error = sqrt(float(items @ items) * count / (count - 1.0)) or inf  # no spread tells nothing of it
+    return error * (float(stdtrit(count - 1.0, (1.0 + confidence) / 2.0)) + float(ndtri(power)))
+
+
 def _planned(effect: float, discordance: float | None, sd: float | None, *, bounded: bool) -> _Spread:
     if (discordance is None) == (sd is None):
         message = f"discordance = {discordance}, sd = {sd}: give one of them, and not both"
@@ -277,10 +306,8 @@ def _smallest(power_at: PowerAt, effect: float, power: float) -> int:
     while power_at(reached, effect) < power:
         below, reached = reached, 2 * reached
         if reached > _MOST_ROWS:
-            message = (
-                f"a difference of {effect:g} of the width takes more than {_MOST_ROWS:.0e} rows: ask for a larger one"
-            )
-            raise ValueError(message)
+            message = f"a difference of {effect:g} takes more than {_MOST_ROWS:.0e} rows: ask for a larger one"
+            raise TooManyRowsError(message)
     while reached - below > 1:
         middle = (below + reached) // 2
         below, reached = (below, middle) if power_at(middle, effect) >= power else (middle, reached)

@@ -186,7 +186,7 @@ def test_candidates_of_one_side_are_noted() -> None:
     found = document("better", candidates={"only_base": ["x", "y"], "only_head": ["z"]})
 
     assert list(words.candidates_notes(found)) == [
-        "only before, not compared: x, y (--map OLD=NEW pairs renamed ones)",
+        "only before, not compared: x, y (--map OLD=NEW pairs renamed ones, --map OLD= says that one was dropped)",
         "only after, not compared: z (--map OLD=NEW pairs renamed ones)",
     ]
 

@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 
-from tasks.comparison.run import compare_versions
+from tasks.comparison.run import Request, compare_versions
 from tests.comparison.sample import GATE, Row, answers, gate, row, version
 
 HOSTILE = "[red]a|b</td><script>alert(1)</script>\n# head \x1b[31m\x00 @everyone"
 
 
 def flips(tmp_path: Path, older: list[Row], newer: list[Row], limit: int = 20, **made: Any) -> Any:
-    found = compare_versions(
-        version(tmp_path / "a", older, **made), version(tmp_path / "b", newer, **made), gate(flips=limit)
-    )
+    sides = version(tmp_path / "a", older, **made), version(tmp_path / "b", newer, **made)
+    found = compare_versions(*sides, gate(max_unmeasured=1.0), Request(flips=limit))
     [pair] = found["pairs"]
     return pair["flips"]
 
@@ -74,22 +73,23 @@ def test_no_more_rows_are_shown_than_asked_and_all_are_counted(tmp_path: Path) -
     assert (none["rows"], none["worst"]) == (9, [])
 
 
-def test_an_answer_that_is_missing_is_no_flip(tmp_path: Path) -> None:
-    assert flips(tmp_path, answers("++-"), answers("+-+"))["rows"] == 0
+def test_an_answer_that_is_new_is_no_flip(tmp_path: Path) -> None:
+    assert flips(tmp_path, answers("++-"), answers("+++"))["rows"] == 0
 
 
-def test_a_missing_answer_that_counts_as_a_change_of_another_measure_is_shown_as_none(tmp_path: Path) -> None:
+def test_a_right_answer_that_is_missing_now_is_lost(tmp_path: Path) -> None:
     older, newer = answers("+", label=True), answers("-", label=False)
 
     [shown] = flips(tmp_path, older, newer)["worst"]
 
-    assert (shown["base"], shown["head"], shown["lost"]) == ("right", None, ["label"])
+    assert (shown["base"], shown["head"], shown["lost"]) == ("right", None, ["label", "bleu", "exact_match", "f1"])
 
 
 def test_values_that_changed_without_a_result_are_no_flips(tmp_path: Path) -> None:
     older, newer = [row(0, "right")], [row(0, "right more")]
+    made = {"metrics": {"f1": {"threshold": 0.5}}}
     found = compare_versions(
-        version(tmp_path / "a", older), version(tmp_path / "b", newer), gate(metrics=["f1", "f1.value", "bleu.value"])
+        version(tmp_path / "a", older, **made), version(tmp_path / "b", newer, **made), gate(metrics=["f1.value"])
     )
 
     assert found["pairs"][0]["flips"]["rows"] == 0

@@ -88,7 +88,7 @@ def test_a_release_fails_on_what_it_is_told_to(fail_on: str, verdicts: set[str],
         ({"confidence": 1.0}, "less than 1"),
         ({"confidence": True}, "expected a number"),
         ({"fail_on": "cannot tell"}, "'worse' or 'cannot_tell'"),
-        ({"flips": -1}, "greater than or equal to 0"),
+        ({"max_unmeasured": -0.1}, "greater than or equal to 0"),
         ({"metric": ["f1"]}, "Extra inputs are not permitted"),
     ],
 )

@@ -40,7 +40,7 @@ def test_clusters_are_those_of_head() -> None:
 
     assert found.groups is not None
     assert found.groups.tolist() == [4, 5]
-    assert pair(candidate([1], [0]), candidate([1])).groups is None
+    assert pair(candidate([1]), candidate([1])).groups is None
 
 
 @given(KEYS, KEYS, st.data())

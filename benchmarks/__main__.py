@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console
 
-from benchmarks import compile, embedding, judge, lexical, machine, overhead, stage  # noqa: A004 (a section's name)
+from benchmarks import aggregate, compile, embedding, judge, lexical, machine, overhead, stage  # noqa: A004 (a section's name)
 from benchmarks.data import ROOT
 from benchmarks.report import Result, keep, show
 from tasks import params
@@ -23,6 +23,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
         "judge": lambda: judge.run(raw["judge"], raw["run"]["judge"]),
         "lexical": lambda: lexical.run(shipped),
         "stage": lambda: stage.run(shipped, rows),
+        "aggregate": lambda: aggregate.run(raw),
         "compile": compile.run,
         "overhead": overhead.run,
         "embedding": embedding.run,

@@ -121,6 +121,8 @@ def test_the_table_of_speed_is_what_make_bench_wrote() -> None:
         "gates included": f"{measured['1,000,000 rows by dvc repro']:.0f} s, "
         f"{measured['1,000,000 rows, peak memory']:.1f} GB",
         "to 100,000": f"{measured['time of a further row, last step to the one before']:.2f}",
+        "slices, start and gates": f"{measured['aggregate of 1,000,000 rows, with start, reading and gates']:.0f} s, "
+        f"{measured['its memory']:.1f} GB",
         "compiles the kernels": f"{measured['first call after installation']:.0f} s",
         "in fp32": f"{measured['fp32, distinct texts/s']:.1f} ×",
         "of what that allows": f"{measured[allowed]:.2f}",

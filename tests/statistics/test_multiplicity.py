@@ -13,7 +13,7 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from tasks.statistics.clusters import FewClusters
-from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t
+from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t, sidak
 
 quick = settings(max_examples=60, deadline=None, derandomize=True)
 cells = st.floats(-1.0, 1.0, allow_subnormal=False).map(lambda v: round(v, 3))
@@ -163,3 +163,28 @@ def test_impossible_p_values_are_refused(adjust) -> None:
         adjust([0.1, 1.2])
     with pytest.raises(ValueError, match=r"shape \(1, 1\)"):
         adjust([[0.1]])
+
+
+@pytest.mark.parametrize(
+    ("tests", "confidence", "expected"),
+    [(1, 0.95, 1.959964), (2, 0.95, 2.236477), (15, 0.95, 2.927798), (201, 0.95, 3.657027), (1, 0.9, 1.644854)],
+)
+def test_sidaks_value_is_that_of_so_many_unrelated_tests(tests: int, confidence: float, expected: float) -> None:
+    assert sidak(tests, confidence) == pytest.approx(expected, abs=1e-6)
+    assert (2 * ndtr(sidak(tests, confidence)) - 1) ** tests == pytest.approx(confidence, abs=1e-12)
+
+
+def test_sidaks_value_is_there_for_more_tests_than_anybody_has() -> None:
+    assert sidak(10**9, 0.9999) == pytest.approx(7.3, abs=0.2)
+    assert np.diff([sidak(k) for k in (1, 2, 10, 200, 10**6)]).min() > 0.1
+
+
+def test_sidaks_confidence_is_a_share() -> None:
+    with pytest.raises(ValueError, match=r"0\.95"):
+        sidak(2, 95)
+
+
+@quick
+@given(tables)
+def test_what_is_known_of_correlations_never_asks_for_more_than_sidak(rows: np.ndarray) -> None:
+    assert max_t(rows) <= sidak(rows.shape[1]) + 1e-9

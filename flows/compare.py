@@ -123,8 +123,9 @@ def _renamed(pairs: Sequence[str]) -> dict[str, str]:
 
 def _write(document: Document, chosen: argparse.Namespace) -> None:
     """Every form that was asked for; on the terminal a table, unless standard output takes another form."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack our signs
+    for stream in (sys.stdout, sys.__stdout__):  # a terminal may lack our signs, and standard output be wrapped
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     ascii_only = chosen.json == STDOUT
     forms = {
         "json": lambda: json.dumps(document, indent=1, ensure_ascii=ascii_only, allow_nan=False) + "\n",

@@ -307,11 +307,11 @@ def _facts(params: Params) -> dict[str, Any]:
 
 
 def _score_facts(name: str, score: Score) -> dict[str, Any]:
-    bounds = "none" if score.bounds is None else f"{score.bounds[0]:g}..{score.bounds[1]:g}"
+    bounds = "none" if score.bounds is None else "..".join(map(_exactly, score.bounds))
     signature = f"score|name:{name}|bounds:{bounds}|better:{'higher' if score.higher_is_better else 'lower'}|v:2"
     gate = {}
     if score.threshold is not None:
-        rule = f"thr:{'>=' if score.higher_is_better else '<='}{score.threshold:g}"
+        rule = f"thr:{'>=' if score.higher_is_better else '<='}{_exactly(score.threshold)}"
         gate = {"threshold": score.threshold, "rate_signature": f"{signature}|{rule}"}
     return {
         "metric": name,
@@ -323,6 +323,15 @@ def _score_facts(name: str, score: Score) -> dict[str, Any]:
         "corpus_is_mean": True,
         **gate,
     }
+
+
+def _exactly(number: float) -> str:
+    """A number with all its digits.
+
+    >>> _exactly(1.0), _exactly(0.5)
+    ('1', '0.5')
+    """
+    return repr(float(number)).removesuffix(".0")
 
 
 LABEL: dict[str, Any] = {

@@ -1,5 +1,6 @@
 """A version of the project that git, DVC or a path names, and the tables it has: from the cache or else a remote."""
 
+import hashlib
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,8 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from tasks.errors import VersionError
 from tasks.tables import Parts
@@ -75,8 +74,17 @@ class Version:
             if self._params.get(section) != value:
                 yield f"{name} was run with another `{section}`"
         for dep in stage.get("deps", []):
-            if dep["path"] in made and made[dep["path"]] != dep.get("md5"):
+            now = made[dep["path"]] if dep["path"] in made else self._file_now(dep)
+            if now != dep.get("md5"):
                 yield f"{name} was run with another {dep['path']}"
+
+    def _file_now(self, dep: Mapping[str, Any]) -> str | None:
+        """The hash of a file of the workspace that no stage makes; git answers for those of a commit."""
+        path = self.folder / dep["path"]
+        if self.name != WORKSPACE or not path.is_file():
+            return dep.get("md5")
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
     @cached_property
     def _stages(self) -> dict[str, Any]:
@@ -93,14 +101,17 @@ class Version:
         return self._yaml(PARAMS)
 
     def _yaml(self, name: str) -> dict[str, Any]:
-        """A file of the version that git keeps; empty where there is none."""
+        """A file of the version that git keeps, read as DVC writes it (YAML 1.2); empty where there is none."""
+        from dvc.exceptions import DvcException
+        from dvc.utils.serialize import parse_yaml
+
         if self.commit is not None:
             text = _git("show", f"{self.commit}:./{name}")
         else:
             text = path.read_text(encoding="utf-8") if (path := self.folder / name).is_file() else None
         try:
-            content = yaml.safe_load(text or "") or {}
-        except yaml.YAMLError as error:
+            content = parse_yaml(text or "", name) or {}
+        except DvcException as error:
             raise VersionError(f"{self.name}: its {name} can't be read: {error}") from None
         if not isinstance(content, dict):
             raise VersionError(f"{self.name}: its {name} can't be read: expected sections")

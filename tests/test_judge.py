@@ -559,3 +559,21 @@ def test_a_table_that_contradicts_itself_breaks_the_contract(
     wrong = table.set_column(index, table.schema.field(index), pa.array(value, table.schema.field(index).type))
 
     assert broken(wrong, options) != []
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_rows_that_a_filter_excludes_are_filtered_and_not_left_out_by_the_sample(tmp_path: Path, rate: float) -> None:
+    many = [(f"q{n}", ["London", "Paris"][n % 2]) for n in range(80)]
+    options = params(
+        provider="offline",
+        sampling_rate=rate,
+        filters=[{"field": "output", "operator": "not_contains", "value": "London"}],
+    )
+
+    table = judged(rows(tmp_path / "rows", many), options, tmp_path / "store")
+
+    status, sampled = column(table, "judge_status"), column(table, "judge_sampled")
+    assert set(status[::2]) == {"filtered"}
+    assert status[1::2] == ["answered" if chosen else "not sampled" for chosen in sampled[1::2]]
+    assert set(sampled) == {0.0: {False}, 0.5: {False, True}}[rate]
+    assert broken(table, options) == []

@@ -194,3 +194,17 @@ def test_verdicts_on_a_sample_and_the_offline_judge_on_all_rows():
     assert (found["n"], found["n_rest"], found["score"]) == (100, 300, "offline_match")
     assert found["low"] <= right.mean() <= found["high"]
     assert people.judged(one, verdicts, scores, np.zeros(400, bool), 0.95) is None
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_rows_that_taught_a_threshold_pass_by_it_however_many_digits_it_has(higher_is_better):
+    score = column("f1", [2 / 3] * 20, UNTAUGHT | {"higher_is_better": higher_is_better})
+    one = candidate(column("label", [1] * 20, LABEL), score)
+
+    taught = learnt(people.thresholds([one], 0.95))
+    judged = score.learning(taught)
+
+    assert taught == {"f1": 2 / 3}
+    assert judged.passed.all()
+    assert judged.about["threshold"] == 2 / 3
+    assert judged.about["rate_signature"] == "f1|v:1|thr:learnt=0.6666666666666666"

@@ -148,7 +148,8 @@ def detectable(one: Compared, confidence: float) -> float | None:
             found = detectable_corpus_difference(influence, one.clusters, POWER, confidence)
         else:
             found = detectable_difference(one.differences, one.clusters, _bounds(one), POWER, confidence)
-    return found if isfinite(found) else None
+    beyond = one.head.bounds is not None and found > one.head.scale
+    return found if isfinite(found) and not beyond else None
 
 
 def rows_needed(one: Compared, difference: float, confidence: float) -> int | None:

@@ -166,12 +166,13 @@ def _unmeasured(one: Compared, gate: Gate) -> tuple[str, bool] | None:
         return "not measured before", named
     if not one.measured.any():
         return "no row is measured both before and after", True
-    for failed, when in zip(one.failed(), ("before", "after"), strict=True):
-        share = failed.sum() / (failed.sum() + one.measured.sum())
-        if share > gate.max_unmeasured:
-            rows = f"{failed.sum():,} of {failed.sum() + one.measured.sum():,} rows could not be measured {when}"
-            return f"{rows} (gate.max_unmeasured: {gate.max_unmeasured:g})", True
-    return None
+    there, here = one.failed()
+    failed = int((there | here).sum())
+    asked = failed + int(one.measured.sum())
+    if failed <= gate.max_unmeasured * asked:
+        return None
+    when = f"before {there.sum():,}, after {here.sum():,}"
+    return f"{failed:,} of {asked:,} rows could not be measured, {when} (gate.max_unmeasured)", True
 
 
 def _measure(each: Difference, local: float) -> Row:

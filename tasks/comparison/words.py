@@ -37,7 +37,15 @@ def outcome(document: Row) -> Outcome:
     if document["failed"]:
         return Outcome(f"Cannot tell: {verdicts.count('cannot tell')} of {len(verdicts)} differences are undecided.", 1)
     counted = {each: verdicts.count(each) for each in ("better", "no worse", "unchanged", "cannot tell")}
-    return Outcome(f"Not worse: {', '.join(f'{n} {each}' for each, n in counted.items() if n)}.", 0)
+    return Outcome(f"Not worse: {', '.join(f'{n} {each}' for each, n in counted.items() if n)}{_few(document)}.", 0)
+
+
+def _few(document: Row) -> str:
+    """What must stand beside a good verdict on the smaller part of the older rows."""
+    rows = [pair["rows"] for pair in document["pairs"]]
+    shared = sum(each["shared"] for each in rows)
+    older = shared + sum(each["only_base"] + each["data_changed"] for each in rows)
+    return f"; but only {count(shared)} of {count(older)} older rows could be paired" if 2 * shared < older else ""
 
 
 def title(document: Row, pair: Row) -> str:

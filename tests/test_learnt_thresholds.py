@@ -1,0 +1,150 @@
+"""Thresholds that labels teach, from the stage that learns them to the comparison of versions that have them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tasks.aggregate import Aggregate, Params, aggregate
+from tasks.comparison import words
+from tasks.comparison.run import Request, compare_versions
+from tasks.tables import write_part
+from tasks.versions import Version
+from tests.comparison.sample import GATE, Row, answers, gate, row, version
+
+PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)
+LEARNT: dict[str, dict[str, Any]] = {"exact_match": {}, "f1": {"threshold": "learnt"}}
+TWO_THIRDS = "right indeed"  # f1 against "right"
+HALF = "right or not"
+UNNAMED = {"load_rejected": {"reason": []}, "embed": {"key": []}, "semantic": {}, "judge": {}}
+
+
+def learning(folder: Path, rows: list[Row], metrics: Mapping[str, Mapping[str, Any]] = LEARNT) -> tuple[Version, Any]:
+    """A version with its reports/metrics.json, and that document."""
+    made = version(folder, rows, metrics=metrics)
+    keys = {name: pa.array([each[name] for each in rows], pa.string()) for name in ("id", "candidate")}
+    for name, columns in UNNAMED.items():
+        (folder / "data" / name).mkdir()
+        texts = {key: pa.array(values, pa.string()) for key, values in columns.items()}
+        write_part(pa.table(texts or keys), folder / "data" / name, 0)
+    order = ("load", "load_rejected", "embed", "lexical", "semantic", "judge")
+    [written] = aggregate(*(made.parts(name) for name in order), PARAMS)
+    for name in ("semantic", "judge"):  # nothing to compare there
+        (folder / "data" / name / "part-00000.parquet").unlink()
+        (folder / "data" / name).rmdir()
+    (folder / "reports").mkdir(exist_ok=True)
+    (folder / "reports/metrics.json").write_text(written["reports/metrics.json"], encoding="utf-8")
+    return made, json.loads(written["reports/metrics.json"])
+
+
+def taught(folder: Path, rows: list[Row], f1: float) -> Version:
+    """A version whose labels, as its reports/metrics.json says, taught a threshold of f1."""
+    made = version(folder, rows, metrics=LEARNT)
+    (folder / "reports").mkdir()
+    document = {"thresholds": {"f1": {"learnt": f1, "used": True}}}
+    (folder / "reports/metrics.json").write_text(json.dumps(document), encoding="utf-8")
+    return made
+
+
+def said(n: int, text: str, **others: Any) -> list[Row]:
+    return [row(number, text, **others) for number in range(n)]
+
+
+def mixed() -> list[Row]:
+    """Right answers that people call so, and wrong ones."""
+    return [each | {"label": each["response"] == "right"} for each in answers("++." * 10)]
+
+
+def test_a_threshold_keeps_all_its_digits(tmp_path: Path) -> None:
+    _, document = learning(tmp_path / "a", said(20, TWO_THIRDS, label=True))
+
+    assert document["thresholds"]["f1"]["learnt"] == 2 / 3
+    rate = document["candidates"]["aurora"]["f1"]["pass_rate"]
+    assert (rate["value"], rate["threshold"]) == (1.0, 2 / 3)
+    assert rate["signature"].endswith("|thr:learnt=0.6666666666666666")
+
+
+def test_versions_are_compared_by_all_the_digits_of_a_threshold(tmp_path: Path) -> None:
+    made, _ = learning(tmp_path / "a", said(20, TWO_THIRDS, label=True))
+    newer = version(tmp_path / "b", said(20, HALF), metrics=LEARNT)
+
+    f1 = compare_versions(made, newer, gate(metrics=["f1"]))["pairs"][0]["measures"]["f1"]
+
+    assert (f1["base"], f1["head"], f1["verdict"]) == (1.0, 0.0, "worse")
+    assert f1["signature"].endswith("|thr:learnt=0.6666666666666666")
+
+
+def test_labels_that_taught_a_threshold_are_no_witness_of_its_agreement_with_them(tmp_path: Path) -> None:
+    _, document = learning(tmp_path / "a", mixed())
+    _, fixed = learning(tmp_path / "b", mixed(), {"f1": {"threshold": 0.5}})
+
+    metrics = document["candidates"]["aurora"]
+    assert "agreement" not in metrics["f1"]
+    assert "pass_rate" in metrics["f1"]
+    assert metrics["exact_match"]["agreement"]["accuracy"]["value"] == 1.0
+    assert document["thresholds"]["f1"]["used"] is True
+    assert document["thresholds"]["f1"]["accuracy"]["value"] == 1.0
+    assert fixed["thresholds"]["f1"]["used"] is False
+    assert fixed["candidates"]["aurora"]["f1"]["agreement"]["n"] == 30
+
+
+@pytest.mark.parametrize("labels", [None, False], ids=["no labels", "nothing should pass"])
+def test_candidates_of_a_run_are_not_compared_by_a_threshold_that_was_not_learnt(
+    tmp_path: Path, labels: bool | None
+) -> None:
+    rows = said(20, "right", label=labels) + said(20, "right", label=labels, candidate="borealis")
+
+    _, document = learning(tmp_path / "a", rows)
+
+    [comparison] = document["comparisons"]
+    assert "f1" not in comparison["measures"]
+    [refused] = [each for each in comparison["refused"] if each["measure"] == "f1"]
+    assert "not learnt" in refused["reason"]
+    assert refused["blocks"]
+    assert comparison["measures"]["exact_match"]["verdict"] == "unchanged"
+
+
+def test_a_threshold_that_head_alone_learnt_judges_both_sides(tmp_path: Path) -> None:
+    older = version(tmp_path / "a", said(20, HALF), metrics=LEARNT)
+    newer, _ = learning(tmp_path / "b", said(20, TWO_THIRDS, label=True))
+
+    [pair] = compare_versions(older, newer, gate(metrics=["f1"]))["pairs"]
+
+    assert pair["refused"] == []
+    assert (pair["measures"]["f1"]["base"], pair["measures"]["f1"]["head"]) == (0.0, 1.0)
+
+
+def test_rescoring_takes_the_threshold_that_head_learnt(tmp_path: Path) -> None:
+    rows = said(20, TWO_THIRDS)
+    older, newer = taught(tmp_path / "a", rows, 0.5), taught(tmp_path / "b", rows, 0.75)
+
+    as_before, again = (
+        compare_versions(older, newer, gate(metrics=["f1"]), request)["pairs"][0]["measures"]["f1"]
+        for request in (Request(), Request(rescore=True))
+    )
+
+    assert (as_before["base"], as_before["head"]) == (1.0, 1.0)
+    assert as_before["signature"].endswith("|thr:learnt=0.5")
+    assert (again["base"], again["head"]) == (0.0, 0.0)
+    assert again["signature"].endswith("|thr:learnt=0.75")
+
+
+def test_rescoring_keeps_no_threshold_that_head_did_not_learn(tmp_path: Path) -> None:
+    rows = said(20, TWO_THIRDS)
+    older, newer = taught(tmp_path / "a", rows, 0.5), version(tmp_path / "b", rows, metrics=LEARNT)
+
+    found = compare_versions(older, newer, gate(metrics=["f1"]), Request(rescore=True))
+
+    assert found["pairs"][0]["measures"] == {}
+    assert "not learnt" in found["pairs"][0]["refused"][0]["reason"]
+    assert words.outcome(found).status == 2
+
+
+def test_without_a_row_no_threshold_is_learnt_and_nothing_goes_together(tmp_path: Path) -> None:
+    _, document = learning(tmp_path / "a", [])
+
+    assert (document["candidates"], document["comparisons"], document["thresholds"]) == ({}, [], {})
+    assert document["correlations"] == {"metrics": [], "values": []}

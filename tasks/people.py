@@ -153,7 +153,7 @@ def _taught(each: Sequence[Candidate], name: str, confidence: float) -> "LearntT
 
 
 def _pooled(parts: Sequence[Labelled]) -> Labelled | None:
-    if len(parts) < 2:  # noqa: PLR2004
+    if len(parts) < 2:  # noqa: PLR2004 (nothing to join)
         return parts[0] if parts else None
     scores, labels = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     together = [part.keys if part.clusters is None else part.clusters for part in parts]

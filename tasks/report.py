@@ -69,8 +69,6 @@ def report(
     every = [metric for family in families.values() for metric in family]
     drawn, not_drawn = _distributions(every, tables, options.bins)
     content = Content(
-        dataset=document["dataset"],
-        confidence=document["confidence"],
         candidates=candidates,
         lead=_lead(every, families),
         families={FAMILIES[name]: family for name, family in families.items() if family},
@@ -80,12 +78,7 @@ def report(
         small_n=options.small_n,
         look=_look(tables, families, options),
         stages=_stages(documents),
-        agreement=_agreement(document["candidates"]),
-        thresholds=document["thresholds"],
-        powered=_powered(document["candidates"]),
-        correlations=document["correlations"],
-        compared=document["comparisons"],
-        joint=document["joint_confidence"],
+        **_as_measured(document),
         comparison=comparison,
         max_chars=options.max_chars,
     )
@@ -140,6 +133,20 @@ def _look(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]],
     found = kinds(answers)
     chosen = choose(found, answers, options.rows_to_look_at)
     return look(chosen, found, answers, [*tables.values()], options.max_chars)
+
+
+def _as_measured(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page takes from reports/metrics.json."""
+    return {
+        "dataset": document["dataset"],
+        "confidence": document["confidence"],
+        "agreement": _agreement(document["candidates"]),
+        "thresholds": document["thresholds"],
+        "powered": _powered(document["candidates"]),
+        "correlations": document["correlations"],
+        "compared": document["comparisons"],
+        "joint": document["joint_confidence"],
+    }
 
 
 def _agreement(candidates: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -71,7 +71,7 @@ def rates(_draws: int) -> Iterator[Cell]:
         yield worst_rate(TOPIC, "Wilson: ", None, plain, n)
         if n >= 10:  # noqa: PLR2004 (no target below)
             name, measure = f"n = {n}", "mean width over Wilson's"
-            target = 1.01 if n >= 30 else 1.03  # noqa: PLR2004
+            target = 1.01 if n >= 30 else 1.03  # noqa: PLR2004 (the table's rows)
             yield Cell(TOPIC, name, measure, "at most", target, width(mine, n) / width(plain, n), 0.0, 0)
 
 

@@ -98,7 +98,7 @@ def bounded_cells(name: str, n: int, draws: int) -> Iterator[Cell]:
     design = f"{shape.kind}: {name}, n = {n}"
     yield _coverage(BOUNDED, design, 0.935, found, shape.truth)
     if shape.truth == 0.0:
-        alarms = sum(one.p_value < 0.05 for one in found)  # noqa: PLR2004
+        alarms = sum(one.p_value < 0.05 for one in found)  # noqa: PLR2004 (the usual level)
         yield alarmed(BOUNDED, design, "type I", 0.06, alarms, draws)
 
 

@@ -67,7 +67,7 @@ def agreement(
     _check_rows(ours, theirs, values)
     n = ours.size
     # Rows that are all in one cluster are refused, but not a row alone.
-    codes = None if clusters is None or n < 2 else cluster_codes(clusters, n)  # noqa: PLR2004
+    codes = None if clusters is None or n < 2 else cluster_codes(clusters, n)  # noqa: PLR2004 (no spread)
     return Agreement(
         mean_interval(ours == theirs, codes, confidence=confidence),
         _kappa(ours, theirs, codes, confidence),

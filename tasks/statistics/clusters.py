@@ -66,6 +66,15 @@ def _is_dense(labels: npt.NDArray[np.generic]) -> bool:
     return bool(numbers.min() >= 0.0 and numbers.max() < 4.0 * numbers.size)
 
 
+def cluster_sums(rows: FloatArray, clusters: Labels) -> FloatArray:
+    """Return the sums of each cluster's rows: shape (n, k) -> (clusters, k). Warns and raises as `cluster_codes`."""
+    codes = cluster_codes(clusters, rows.shape[0])
+    sums = np.empty((int(codes.max()) + 1, rows.shape[1]))
+    for k, column in enumerate(rows.T):
+        sums[:, k] = np.bincount(codes, weights=column)
+    return sums
+
+
 def clustered_n(unit: FloatArray, codes: Codes, adds: FloatArray | None = None) -> tuple[float, float]:
     """Return the effective sample size of a mean over clusters, and the degrees of freedom of its variance.
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from tasks.statistics.clusters import Labels, cluster_codes
+from tasks.statistics.clusters import Labels, cluster_sums
 from tasks.statistics.estimate import (
     Bounds,
     Estimate,
@@ -61,7 +61,7 @@ def corpus_interval(
     if n < FEW_ROWS:
         message = f"{n} rows: below {FEW_ROWS} a jackknife interval may cover less than it says"
         warnings.warn(message, FewRows, stacklevel=2)
-    items = rows if clusters is None else _cluster_sums(rows, clusters)
+    items = rows if clusters is None else cluster_sums(rows, clusters)
     return _jackknife(items, score, confidence, bounds, n)
 
 
@@ -76,11 +76,6 @@ def _jackknife(items: FloatArray, score: Score, confidence: float, bounds: Bound
         return unknown(bounds, n, "jackknife undefined", value)
     half = sqrt((count - 1.0) * float(without.var())) * float(stdtrit(count - 1, (1.0 + confidence) / 2.0))
     return within(value, (value - half, value + half), bounds, n, "jackknife")
-
-
-def _cluster_sums(rows: FloatArray, clusters: Labels) -> FloatArray:
-    codes = cluster_codes(clusters, rows.shape[0])
-    return np.stack([np.bincount(codes, weights=column) for column in rows.T], axis=1)
 
 
 def _check_stats(rows: FloatArray) -> None:

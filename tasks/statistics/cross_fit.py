@@ -110,7 +110,7 @@ def _linear(table: FloatArray, model: FloatArray) -> FloatArray:
 
 
 def _check_tables(labels: FloatArray, table: FloatArray, others: FloatArray, folds: int) -> None:
-    if folds < 2:  # noqa: PLR2004
+    if folds < 2:  # noqa: PLR2004 (one to learn from, one to score)
         message = f"folds = {folds}: expected 2 or more, such as 5"
         raise ValueError(message)
     if table.shape[0] != labels.size:

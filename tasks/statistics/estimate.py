@@ -39,6 +39,22 @@ def unknown(bounds: Bounds, n: int, method: str, value: float = nan) -> Estimate
     return Estimate(value, float(bounds[0]), float(bounds[1]), n, method)
 
 
+def mean_of(values: FloatArray) -> float:
+    """Return the mean, which rounding may not carry past the smallest or largest value."""
+    return min(max(float(values.mean()), float(values.min())), float(values.max()))
+
+
+def check_scores(scores: FloatArray, bounds: Bounds) -> None:
+    """Raise ValueError unless there is one score per row, each within the bounds."""
+    if scores.ndim != 1:
+        message = f"x has shape {scores.shape}: expected one score per row, shape (n,)"
+        raise ValueError(message)
+    if scores.size and not (bounds[0] <= scores.min() and scores.max() <= bounds[1]):
+        row = int(np.argmin((scores >= bounds[0]) & (scores <= bounds[1])))
+        message = f"x[{row}] = {scores[row]} lies outside {tuple(bounds)}: correct it, or leave unmeasured rows out"
+        raise ValueError(message)
+
+
 def check_confidence(confidence: float) -> None:
     """Raise ValueError unless the confidence is a probability strictly between 0 and 1."""
     if not 0.0 < confidence < 1.0:

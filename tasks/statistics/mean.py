@@ -11,6 +11,8 @@ from tasks.statistics.estimate import (
     FloatArray,
     check_bounds,
     check_confidence,
+    check_scores,
+    mean_of,
     unknown,
     within,
 )
@@ -46,8 +48,8 @@ def mean_interval(
         return unknown(bounds, 0, "no rows")
     lower, upper = bounds
     unit = scores if (lower, upper) == (0.0, 1.0) else np.clip((scores - lower) / (upper - lower), 0.0, 1.0)
-    value = _mean(scores)
-    p = value if unit is scores else _mean(unit)
+    value = mean_of(scores)
+    p = value if unit is scores else mean_of(unit)
     (low, high), method = _unit_interval(unit, p, clusters, confidence, guarantee=guarantee)
     width = upper - lower
     return within(value, (lower + width * low, lower + width * high), bounds, scores.size, method)
@@ -101,20 +103,9 @@ def _with_unseen(limits: tuple[float, float], p: float, n: int, confidence: floa
     return min(limits[0], p * (1.0 - unseen)), max(limits[1], 1.0 - (1.0 - p) * (1.0 - unseen))
 
 
-def _mean(values: FloatArray) -> float:
-    """Return the mean, which rounding may not carry past the smallest or largest value."""
-    return min(max(float(values.mean()), float(values.min())), float(values.max()))
-
-
 def _check_scores(scores: FloatArray, bounds: Bounds) -> None:
     check_bounds(bounds)
     if not np.isfinite(bounds).all():
         message = f"bounds = {bounds}: a mean needs finite bounds; outside them no interval is honest"
         raise ValueError(message)
-    if scores.ndim != 1:
-        message = f"x has shape {scores.shape}: expected one score per row, shape (n,)"
-        raise ValueError(message)
-    if scores.size and not (bounds[0] <= scores.min() and scores.max() <= bounds[1]):
-        row = int(np.argmin((scores >= bounds[0]) & (scores <= bounds[1])))
-        message = f"x[{row}] = {scores[row]} lies outside {tuple(bounds)}: correct it, or leave unmeasured rows out"
-        raise ValueError(message)
+    check_scores(scores, bounds)

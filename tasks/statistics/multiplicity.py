@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from tasks.statistics.clusters import Labels, cluster_codes
+from tasks.statistics.clusters import Labels, cluster_sums
 from tasks.statistics.estimate import FloatArray, check_confidence
 
 # Mirrored draws for up to so many metrics, and for more: they keep c within 0.01 of the truth up to 60.
@@ -50,7 +50,7 @@ def max_t(influence: npt.ArrayLike, clusters: Labels | None = None, confidence: 
     if rows.ndim != 2:  # noqa: PLR2004 (a table)
         message = f"influence has shape {rows.shape}: expected one column per metric, shape (n, k)"
         raise ValueError(message)
-    correlation = _correlation(rows if clusters is None else _cluster_sums(rows, clusters))
+    correlation = _correlation(rows if clusters is None else cluster_sums(rows, clusters))
     metrics, alpha = correlation.shape[0], 1.0 - confidence
     single = -float(ndtri(alpha / 2.0))
     if metrics <= 1:
@@ -113,14 +113,6 @@ def _correlation(items: FloatArray) -> FloatArray:
     rounded: FloatArray = np.round(products[np.ix_(varies, varies)] / scale / scale[:, None], _DIGITS)
     np.fill_diagonal(rounded, 1.0)
     return rounded
-
-
-def _cluster_sums(rows: FloatArray, clusters: Labels) -> FloatArray:
-    codes = cluster_codes(clusters, rows.shape[0])
-    sums = np.zeros((int(codes.max()) + 1, rows.shape[1]))
-    for k, column in enumerate(rows.T):
-        sums[:, k] = np.bincount(codes, weights=column)
-    return sums
 
 
 def _quantile(correlation: FloatArray, alpha: float, single: float, most: float) -> float:

@@ -10,13 +10,14 @@ from scipy.optimize import brentq
 from scipy.special import betainc, ndtr, ndtri, stdtr, stdtrit
 
 from tasks.statistics.binomial import midp_lower
-from tasks.statistics.clusters import Labels, cluster_codes
+from tasks.statistics.clusters import Labels, cluster_codes, cluster_sums
 from tasks.statistics.corpus import FEW_ROWS, FewRows, Score
 from tasks.statistics.estimate import (
     Bounds,
     FloatArray,
     check_bounds,
     check_confidence,
+    mean_of,
     unknown,
     within,
 )
@@ -123,7 +124,7 @@ def paired_difference(
         limits, p_value = _binary(*counts, differences.size, confidence)
         method = "bonett-price+midp"
     scaled = (limits[0] * width, limits[1] * width)
-    return PairedDifference(*within(_mean(differences), scaled, (-width, width), differences.size, method), p_value)
+    return PairedDifference(*within(mean_of(differences), scaled, (-width, width), differences.size, method), p_value)
 
 
 def corpus_difference(
@@ -161,7 +162,7 @@ def corpus_difference(
         message = f"{n} rows: below {FEW_ROWS} a jackknife interval may cover less than it says"
         warnings.warn(message, FewRows, stacklevel=2)
     if clusters is not None:
-        base, head = _cluster_sums(base, head, clusters)
+        base, head = np.hsplit(cluster_sums(np.hstack([base, head]), clusters), 2)
     value = float(np.asarray(score(head.sum(axis=0))) - np.asarray(score(base.sum(axis=0))))
     if not isfinite(value):
         return PairedDifference(*unknown(whole, n, "undefined score"), 1.0)
@@ -306,7 +307,7 @@ def _squares(items: Items, centre: float, total: float) -> float:
 
 
 def _unbounded(items: Items, differences: FloatArray, confidence: float) -> PairedDifference:
-    value, count = _mean(differences), items.change.size
+    value, count = mean_of(differences), items.change.size
     error = sqrt(_squares(items, value, float(count))) / count if count > 1 else nan
     if items.share is None and count > 1:
         error *= sqrt(count / (count - 1.0))
@@ -340,18 +341,6 @@ def _influence(base: FloatArray, head: FloatArray, score: Score) -> FloatArray:
     if not np.isfinite(without).all():
         return np.full(n, nan)
     return np.asarray((float(without.mean()) - without) * ((n - 1.0) / n), dtype=np.float64)
-
-
-def _cluster_sums(base: FloatArray, head: FloatArray, clusters: Labels) -> tuple[FloatArray, FloatArray]:
-    codes = cluster_codes(clusters, base.shape[0])
-    both = np.hstack([base, head])
-    sums = np.stack([np.bincount(codes, weights=column) for column in both.T], axis=1).astype(np.float64)
-    return sums[:, : base.shape[1]], sums[:, base.shape[1] :]
-
-
-def _mean(values: FloatArray) -> float:
-    """Return the mean, which rounding may not carry past the smallest or largest value."""
-    return min(max(float(values.mean()), float(values.min())), float(values.max()))
 
 
 def _check_margin(margin: float | None) -> None:

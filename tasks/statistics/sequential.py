@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.statistics.clusters import Labels, numbered
-from tasks.statistics.estimate import Bounds, FloatArray, check_bounds
+from tasks.statistics.estimate import Bounds, FloatArray, check_bounds, check_scores
 
 # Σ 1/(m·ln² m) over m >= 2, rounded up.
 _SERIES = 2.109743
@@ -124,13 +124,7 @@ def _cluster_means(unit: FloatArray, clusters: Labels) -> FloatArray:
 
 def _scores(x: npt.ArrayLike, bounds: Bounds) -> FloatArray:
     scores = np.asarray(x, dtype=np.float64)
-    if scores.ndim != 1:
-        message = f"x has shape {scores.shape}: expected one score per row, shape (n,)"
-        raise ValueError(message)
-    if scores.size and not (bounds[0] <= scores.min() and scores.max() <= bounds[1]):
-        row = int(np.argmin((scores >= bounds[0]) & (scores <= bounds[1])))
-        message = f"x[{row}] = {scores[row]} lies outside {tuple(bounds)}: correct it, or leave unmeasured rows out"
-        raise ValueError(message)
+    check_scores(scores, bounds)
     return scores
 
 

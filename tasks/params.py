@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from tasks.errors import ParamsError
 from tasks.pipeline import stages
 from tasks.run import Run
+from tasks.schedule import Schedule, Schedules
 from tasks.section import OPTIONS, explain, shown
 from tasks.unique_keys import load_yaml
 
@@ -35,7 +36,7 @@ def raw(path: Path = PATH) -> dict[str, Any]:
 
 def models() -> dict[str, Any]:
     """Section → its model; the model of a section stands in its stage's module."""
-    sections: dict[str, Any] = {"run": Run}
+    sections: dict[str, Any] = {"run": Run, "schedule": Schedules}
     for stage in stages():
         sections |= {name: field.annotation for name, field in _seen_by(stage).model_fields.items()}
     return sections
@@ -79,6 +80,11 @@ def for_stage(stage: str) -> Any:
     """What the stage sees: its `Params`, with only the sections it lists."""
     model, content = _seen_by(stage), raw()
     return model(**{name: section(field.annotation, content, name) for name, field in model.model_fields.items()})
+
+
+def schedules(content: dict[str, Any] | None = None) -> dict[str, Schedule]:
+    """Name → schedule, of params.yaml or its content; raises ParamsError with the full path of what is wrong."""
+    return section(Schedules, raw() if content is None else content, "schedule").root
 
 
 def run_params() -> Run:

@@ -93,7 +93,7 @@ def _kinds(annotation: Any) -> list[Any]:
 def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
     """The nested model that the path leads to; the nearest one where the path is no field."""
     for step in loc:
-        field = model.model_fields.get(str(step))
+        field = model.model_fields.get(str(step)) or model.model_fields.get("root")
         inner = [] if field is None else [field.annotation, *get_args(field.annotation)]
         nested = [each for kind in inner for each in (kind, *get_args(kind))]
         model = next((each for each in nested if isinstance(each, type) and issubclass(each, BaseModel)), model)

@@ -1,0 +1,78 @@
+"""Section `schedule` of params.yaml: what runs when, which changes no number and is never a dependency."""
+
+import re
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, Field, RootModel, field_validator, model_validator
+
+from tasks.section import Section
+
+FIXED = "a tag, a commit or an experiment: a name that moves would begin the spending of false alarms anew each night"
+_MOVES = re.compile(r"previous|latest|last|workspace|HEAD.*|@.*|.*[~^@].*", re.IGNORECASE)
+Text = Annotated[str, Field(min_length=1)]
+
+
+def _is_name(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise ValueError("of a schedule: small letters, digits and single hyphens between them, such as nightly-en")
+    return name
+
+
+class Notify(Section):
+    """Where to say that something is wrong: a webhook that takes JSON.
+
+    url: $NAME takes it from the environment. header: its value comes from the environment variable `secret_env`.
+    always: also when all is well.
+    """
+
+    url: Annotated[str, Field(pattern=r"^(https?://\S+|\$[A-Za-z_][A-Za-z0-9_]*)$")] | None
+    header: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
+    secret_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None
+    always: bool
+
+
+class Schedule(Section):
+    """One schedule. interval: seconds. set: as `dvc exp run --set-param`. refresh: a command line, run before all else.
+
+    baseline: what to compare with, by a fixed name. floors: measure → the least that its mean over fresh rows may be.
+    push: the git remote that gets each experiment, with its data in the DVC remote.
+    """
+
+    cron: Text | None
+    interval: Annotated[float, Field(gt=0)] | None
+    timezone: str
+    set: tuple[Text, ...]
+    refresh: Text | None
+    baseline: Text | None
+    floors: dict[Text, float]
+    overlap: Literal["skip", "queue"]
+    missed: Literal["once", "skip"]
+    push: Text | None
+    notify: Notify
+
+    @model_validator(mode="after")
+    def _cron_or_interval(self) -> "Schedule":
+        if (self.cron is None) == (self.interval is None):
+            raise ValueError("cron and interval: give one of them")
+        return self
+
+    @field_validator("timezone")
+    @classmethod
+    def _known(cls, timezone: str) -> str:
+        try:
+            ZoneInfo(timezone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("no time zone of the IANA database, such as Europe/Berlin") from None
+        return timezone
+
+    @field_validator("baseline")
+    @classmethod
+    def _stands_still(cls, baseline: str | None) -> str | None:
+        if baseline is not None and _MOVES.fullmatch(baseline):
+            raise ValueError(f"expected {FIXED}")
+        return baseline
+
+
+class Schedules(RootModel[dict[Annotated[str, AfterValidator(_is_name)], Schedule]]):
+    """Name → schedule."""

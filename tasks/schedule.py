@@ -4,12 +4,12 @@ import re
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, Field, RootModel, field_validator, model_validator
+from pydantic import AfterValidator, Field, FiniteFloat, RootModel, field_validator, model_validator
 
 from tasks.section import Section
 
 FIXED = "a tag, a commit or an experiment: a name that moves would begin the spending of false alarms anew each night"
-_MOVES = re.compile(r"previous|latest|last|workspace|HEAD.*|@.*|.*[~^@].*", re.IGNORECASE)
+_MOVES = re.compile(r"previous|latest|last|workspace|HEAD|.*[~^@].*", re.IGNORECASE)
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -45,7 +45,7 @@ class Schedule(Section):
     set: tuple[Text, ...]
     refresh: Text | None
     baseline: Text | None
-    floors: dict[Text, float]
+    floors: dict[Text, FiniteFloat]
     overlap: Literal["skip", "queue"]
     missed: Literal["once", "skip"]
     push: Text | None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console
 
-from benchmarks import aggregate, compile, embedding, judge, lexical, machine, overhead, stage  # noqa: A004 (a section's name)
+from benchmarks import aggregate, compile, embedding, judge, lexical, machine, nights, overhead, stage  # noqa: A004 (a section's name)
 from benchmarks.data import ROOT
 from benchmarks.report import Result, keep, show
 from tasks import params
@@ -26,6 +26,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
         "aggregate": lambda: aggregate.run(raw),
         "compile": compile.run,
         "overhead": overhead.run,
+        "nights": nights.run,
         "embedding": embedding.run,
     }
 

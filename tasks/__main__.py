@@ -1,39 +1,25 @@
-"""The command line: `python -m tasks <stage>`, `judge --plan`, `summary`, `ledger import REV…`."""
+"""The command line: `python -m tasks <stage>`, `judge --plan`, `summary`, `history`, `ledger import REV…`."""
 
 import argparse
 import gc
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from tasks.errors import GoldmeterError, ServerError
 
 USER_ERROR = 2
 TRY_LATER = 75
 """EX_TEMPFAIL of sysexits.h."""
+HISTORY = Path("reports/history.html")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command; returns the exit status: 0, 2 for an error the user can mend, 75 for one that may mend itself."""
     gc.set_threshold(100_000, 50, 50)  # imports allocate much and free nothing: half a second less each
     try:
-        chosen = _parser().parse_args(arguments)
-        if chosen.command == "ledger":
-            from tasks.ledger.imports import import_revisions
-
-            print(import_revisions(chosen.revisions))
-        elif getattr(chosen, "plan", False):
-            from tasks import ahead
-
-            ahead.show()
-        elif chosen.command == "summary":
-            from tasks.summary import show
-
-            show()
-        else:
-            from tasks.runner import run
-
-            run(chosen.command)
+        _command(_parser().parse_args(arguments))
     except GoldmeterError as error:
         print(f"error: {error}", file=sys.stderr)
         return TRY_LATER if isinstance(error, ServerError) else USER_ERROR
@@ -53,6 +39,30 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _command(chosen: argparse.Namespace) -> None:
+    """Each command imports what it needs: some of that takes seconds."""
+    if chosen.command == "ledger":
+        from tasks.ledger.imports import import_revisions
+
+        print(import_revisions(chosen.revisions))
+    elif getattr(chosen, "plan", False):
+        from tasks import ahead
+
+        ahead.show()
+    elif chosen.command == "summary":
+        from tasks.summary import show
+
+        show()
+    elif chosen.command == "history":
+        from tasks import past_runs
+
+        past_runs.show() if chosen.html is None else past_runs.write(chosen.html)
+    else:
+        from tasks.runner import run
+
+        run(chosen.command)
+
+
 def _parser() -> argparse.ArgumentParser:
     from tasks.pipeline import stages  # needs the environment
 
@@ -65,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
                 "--plan", action="store_true", help="only say what would be asked, and its cost"
             )
     commands.add_parser("summary", help="print the metrics of the last run, and where the report is")
+    history = commands.add_parser("history", help="print the last runs, and since when something is wrong")
+    history.add_argument(
+        "--html", nargs="?", const=HISTORY, type=Path, metavar="FILE", help=f"the report with past runs; {HISTORY}"
+    )
     ledger = commands.add_parser("ledger", help="judge replies and embeddings that were paid for")
     actions = ledger.add_subparsers(dest="action", required=True, metavar="action")
     take = actions.add_parser("import", help="take in the evidence of other versions")

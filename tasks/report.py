@@ -12,6 +12,7 @@ from tasks.reporting import plots
 from tasks.reporting.cards import look
 from tasks.reporting.charts import Distribution, distribution
 from tasks.reporting.estimates import FAMILIES, Metric, metrics, slices
+from tasks.reporting.history import Series
 from tasks.reporting.page import Content, Stage, render
 from tasks.reporting.rows import Answers, blank, choose, kinds
 from tasks.section import Positive, Section
@@ -50,11 +51,13 @@ def report(
     *,
     documents: Mapping[str, Any],
     comparison: Mapping[str, Any] | None = None,
+    history: Sequence[Series] | None = None,
 ) -> Iterator[dict[str, str]]:
     """Make the page and the tables of `dvc plots`.
 
     documents: parsed JSON by path: reports/metrics.json and reports/validation/<stage>.json.
     comparison: what `python -m flows.compare` found of another version and this one; then the page shows it.
+    history: past runs, as tasks.trends arranges them; then the page shows them.
     """
     options = params.report
     estimates = aggregate.whole()
@@ -80,6 +83,7 @@ def report(
         stages=_stages(documents),
         **_as_measured(document),
         comparison=comparison,
+        history=history,
         max_chars=options.max_chars,
     )
     yield {

@@ -46,6 +46,11 @@ class Version:
         """Whether the version has this out: dvc.yaml names those of stages that never ran there, dvc.lock does not."""
         return out in _made(self._stages) if self.commit is not None else (self.folder / out).exists()
 
+    def hashes(self, outs: Sequence[str]) -> dict[str, str | None]:
+        """The hash that dvc.lock has of each of these outs; None of one that it lacks."""
+        made = _made(self._stages)
+        return {out: made.get(out) for out in outs}
+
     def require_current(self, outs: Sequence[str]) -> None:
         """Raise VersionError when dvc.lock knows that these outs were made by other params, or from other tables."""
         if stale := [line for stage in _makers(self._stages, outs) for line in self._stale(stage)]:

@@ -1,7 +1,7 @@
-"""HEAD's report with the comparison in it: one HTML file."""
+"""The report of a version with what is not part of it: the comparison with another, or past runs; one HTML file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +9,17 @@ from tasks import params
 from tasks.errors import VersionError
 from tasks.pipeline import stages
 from tasks.report import report
+from tasks.reporting.history import Series
 from tasks.versions import Version
 
 REPORT = "report"
 PAGE = "reports/index.html"
 
 
-def write_page(head: Version, document: Mapping[str, Any], path: Path) -> None:
-    """Write the report of a version, as section `report` of params.yaml has it, with the comparison.
+def write_page(
+    head: Version, comparison: Mapping[str, Any] | None, path: Path, history: Sequence[Series] | None = None
+) -> None:
+    """Write the report of a version, as section `report` of params.yaml has it, with a comparison or past runs.
 
     Raises VersionError when the version lacks what its report is made from.
     """
@@ -27,7 +30,7 @@ def write_page(head: Version, document: Mapping[str, Any], path: Path) -> None:
     options = params.for_stage(REPORT)
     tables = (load, lexical, semantic, judge, aggregate)
     try:
-        (written,) = report(*tables, options, documents=documents, comparison=document)
+        (written,) = report(*tables, options, documents=documents, comparison=comparison, history=history)
     except KeyError as error:
         raise VersionError(
             f"{head.name}: its reports are of an older kind, without {error}; `dvc repro` there makes them anew"

@@ -75,9 +75,9 @@ def histogram(drawn: Distribution, candidates: Sequence[str]) -> str:
         alt.layer(*layers, data=alt.InlineData(values=_bars(drawn)))
         .properties(width=WIDTH, height=HEIGHT)
         .facet(row=alt.Row("candidate:N", sort=order, header=header), spacing=6)
-        .configure(**_style())
+        .configure(**style())
     )
-    svg: str = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=_version(alt), allowed_base_urls=[])
+    svg: str = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=vega_lite(alt), allowed_base_urls=[])
     return svg
 
 
@@ -114,7 +114,8 @@ def colour(index: int) -> str:
     return f"var(--c{index % COLOURS})"
 
 
-def _style() -> dict[str, Any]:
+def style() -> dict[str, Any]:
+    """What every plot has in common: it takes its ink from the page."""
     ink = {"labelColor": "currentColor", "domainColor": "var(--line)", "tickColor": "var(--line)"}
     return {
         "background": "transparent",
@@ -125,6 +126,6 @@ def _style() -> dict[str, Any]:
     }
 
 
-def _version(alt: Any) -> str:
+def vega_lite(alt: Any) -> str:
     """Major and minor version of Vega-Lite, from "v6.4.1"."""
     return ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])

@@ -1,15 +1,18 @@
 """The page: everything it shows as plain values, and the template that shows them, all escaped."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tasks.comparison import words as comparison_words
+from tasks.reporting import history as past
 from tasks.reporting import words
 from tasks.reporting.charts import Distribution, colour, histogram
 from tasks.reporting.estimates import Metric, SliceTable
+from tasks.reporting.history import Series
+from tasks.reporting.trend_charts import trend_chart
 
 FOLDER = Path(__file__).parent
 REFERENCES_SHOWN = 10
@@ -75,6 +78,7 @@ class Content(NamedTuple):
     reports/metrics.json has them.
     compared: every two candidates, as reports/metrics.json has them; joint: the confidence of all their verdicts.
     comparison: another version beside this one, as `python -m flows.compare --json` writes it.
+    history: past runs, a series per schedule.
     """
 
     dataset: dict[str, Any]
@@ -95,6 +99,7 @@ class Content(NamedTuple):
     compared: list[dict[str, Any]]
     joint: float
     comparison: Mapping[str, Any] | None
+    history: Sequence[Series] | None
     max_chars: int
 
 
@@ -116,13 +121,21 @@ def render(content: Content) -> str:
         "answers": words.answers,
         "visible": words.visible,
         "expectation": expectation,
+        "moment": past.moment,
+        "duration": past.duration,
+        "cost": past.cost,
+        "times": past.times,
     }
     environment.globals |= {"say": comparison_words, "shown": partial(words.shown, limit=content.max_chars)}
     page = environment.get_template("index.html.j2")
-    swatches = {name: colour(number) for number, name in enumerate(content.candidates)}
+    series = content.history or ()
+    gone = sorted({name for each in series for name in each.candidates} - {*content.candidates})
+    swatches = {name: colour(number) for number, name in enumerate([*content.candidates, *gone])}
     charts = [(each, histogram(each, content.candidates)) for each in content.drawn]
-    style = (FOLDER / "style.css").read_text(encoding="utf-8")
-    return page.render(**content._asdict(), charts=charts, swatches=swatches, style=style)
+    history = [(each, [(trend, trend_chart(trend, swatches)) for trend in each.trends]) for each in series]
+    sheets = ["style.css", "history.css"] if history else ["style.css"]
+    style = "".join((FOLDER / sheet).read_text(encoding="utf-8") for sheet in sheets)
+    return page.render(content._asdict() | {"history": history}, charts=charts, swatches=swatches, style=style)
 
 
 def expectation(name: str) -> str:

@@ -1,0 +1,258 @@
+"""Runs as DVC experiments: commits beside the branch, made without touching index, stash or working tree."""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from tasks import params
+from tasks.errors import VersionError
+from tasks.pipeline import DATA, REPORTS, stages
+from tasks.versions import LOCK, PARAMS, WORKSPACE, Version
+
+PIPELINE, IGNORED = "dvc.yaml", ".gitignore"
+NAMESPACE = "refs/exps"
+"""Where DVC keeps experiments: refs/exps/<first two digits of the commit they start from>/<the others>/<name>."""
+LONGEST_NAME = 100
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LIKE_A_COMMIT = re.compile(r"[0-9a-fA-F]{4,}")
+_TEMPLATE = "${"
+_NEITHER = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "core.splitIndex": "false"}
+"""Settings of git for our commands: no hook of the user's runs, and no file of theirs is written."""
+
+
+class Facts(NamedTuple):
+    """How a run was made.
+
+    started: aware, UTC. data: the data set's hash as dvc.lock has it, empty where it names none.
+    params: git's id of params.yaml. code: the commit it started from.
+    cost: US dollars of its model calls, None when a price is unknown. flow_run: Prefect's id.
+    """
+
+    started: datetime
+    seconds: float
+    data: str
+    params: str
+    code: str
+    cost: float | None
+    flow_run: str | None
+
+
+class Experiment(NamedTuple):
+    """A recorded run: the name of a DVC experiment, and its commit."""
+
+    name: str
+    commit: str
+
+
+class NameTakenError(VersionError):
+    """A version of this name is there already."""
+
+
+def snapshot() -> str:
+    """The git tree of what would be recorded now: tracked files as they lie there, dvc.lock, new code of the stages.
+
+    Untracked data is no part of it, and the index stays as it is. Raises VersionError without git, or a commit.
+    """
+    head()
+    with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
+        index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
+        _copy_index(Path(index["GIT_INDEX_FILE"]))
+        _git("add", "--update", environment=index)
+        _git("update-index", "--add", "--remove", "-z", "--stdin", feed="\0".join(_new_files()), environment=index)
+        return _git("write-tree", environment=index)
+
+
+def head() -> str:
+    """The commit that is checked out; VersionError when there is none yet, or no git."""
+    _git("rev-parse", "--is-inside-work-tree")
+    try:
+        return _git("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    except VersionError:
+        raise VersionError(
+            "HEAD: no commit yet, so a run can't be recorded: an experiment starts from one. `git commit` first."
+        ) from None
+
+
+def params_id(tree: str) -> str:
+    """Git's id of the params.yaml in a snapshot."""
+    return _git("rev-parse", "--verify", f"{tree}:./{PARAMS}")
+
+
+def data_hash() -> str:
+    """The data set's hash as the last run left it in dvc.lock; empty where it names none."""
+    path = (params.raw().get("dataset") or {}).get("path")
+    locked = yaml.safe_load(Path(LOCK).read_text(encoding="utf-8")) if Path(LOCK).exists() else {}
+    deps = [dep for stage in (locked.get("stages") or {}).values() for dep in stage.get("deps", [])]
+    found = [dep for dep in deps if path is not None and _same(dep["path"], str(path))]
+    return next((str(dep[kind]) for dep in found for kind in ("md5", "etag", "checksum") if kind in dep), "")
+
+
+def free_name(prefix: str, started: datetime) -> str:
+    """A name such as nightly-2026-11-21-020000, in UTC; with -2 and so on when it is taken.
+
+    Raises VersionError when the prefix makes no name.
+    """
+    name = f"{prefix}-{started.astimezone(UTC):%Y-%m-%d-%H%M%S}"
+    _require_valid(name)
+    return next(each for n in count(1) if not _is_taken(each := name if n == 1 else f"{name}-{n}"))
+
+
+def require_free(name: str) -> None:
+    """Raise VersionError when an experiment can't be called so, NameTakenError when something already is."""
+    _require_valid(name)
+    if _is_taken(name):
+        raise NameTakenError(f"{name}: a version of this name is there already; choose another (`dvc exp show`)")
+
+
+def record(name: str, facts: Facts, before: str) -> Experiment:
+    """Record what lies in the working tree as an experiment that starts from `facts.code`.
+
+    before: the snapshot when the run started. Raises VersionError when a file changed since, for then it is not
+    what ran, when dvc.lock is older than what it is made from, or when the name can't be taken.
+    """
+    require_free(name)
+    tree = snapshot()
+    _require_unchanged(before, tree)
+    every = [out for stage in stages().values() for out in stage.outs]
+    Version(WORKSPACE, Path(), None).require_current(every)
+    commit = _git("commit-tree", tree, "-p", facts.code, feed=_message(name, facts), environment=_identity())
+    with _alone():
+        require_free(name)
+        place = f"{NAMESPACE}/{facts.code[:2]}/{facts.code[2:]}/{name}"
+        _git("update-ref", place, commit, "")  # the empty old value: only where nothing is
+    return Experiment(name, commit)
+
+
+def _copy_index(copy: Path) -> None:
+    """The user's index, to change the copy: what it knows of the files saves reading them all."""
+    index = Path(_git("rev-parse", "--git-path", "index"))
+    if not index.exists():
+        _git("read-tree", "HEAD", environment={"GIT_INDEX_FILE": str(copy)})
+        return
+    written = index.stat().st_mtime_ns
+    shutil.copyfile(index, copy)
+    os.utime(copy, ns=(written, written))  # git reads files again that are not older than its index
+
+
+def _new_files() -> list[str]:
+    """What belongs to a version though git may not track it: DVC's files, and code that the stages name."""
+    code = {dep for stage in stages().values() for dep in stage.deps if _is_code(dep)}
+    listed = [":(glob)**/*.dvc", f":(glob)**/{IGNORED}", *(f":(literal){dep}" for dep in sorted(code))]
+    found = _git("ls-files", "--others", "--exclude-standard", "-z", "--", *listed).split("\0")
+    return [LOCK, PIPELINE, PARAMS, *(path for path in found if path and not path.endswith("/"))]
+
+
+def _is_code(dep: str) -> bool:
+    """Whether a dependency is code of this project: not data, a report, or what a param names."""
+    outside = dep.startswith(("/", "..")) or "://" in dep
+    return not outside and not dep.startswith((DATA, REPORTS)) and _TEMPLATE not in dep
+
+
+def _require_unchanged(before: str, after: str) -> None:
+    changed = _git("diff-tree", "-r", "-z", "--name-only", "--relative", before, after).split("\0")
+    if theirs := [path for path in changed if path and not _is_made_by_run(path)]:
+        raise VersionError(
+            f"{WORKSPACE}: changed while the run went on: {', '.join(theirs)}. Its numbers may come from either "
+            "version, so it is not recorded: run again."
+        )
+
+
+def _is_made_by_run(path: str) -> bool:
+    """Whether runs write the file: dvc.lock, what stages make where git keeps it, and what DVC has git ignore."""
+    outs = [out for stage in stages().values() for out in stage.outs]
+    return path == LOCK or Path(path).name == IGNORED or any(Path(path).is_relative_to(out) for out in outs)
+
+
+def _require_valid(name: str) -> None:
+    if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")) or len(name) > LONGEST_NAME:
+        raise VersionError(
+            f"{name!r}: no name for an experiment; allowed: up to {LONGEST_NAME} letters, digits, single dots, - and _,"
+            " the first a letter or digit, such as nightly-2026-11-21; .lock and a dot can't be its end"
+        )
+    if name == WORKSPACE or _LIKE_A_COMMIT.fullmatch(name):
+        raise VersionError(f"{name}: no name for an experiment: it would be taken for the workspace or a commit")
+
+
+def _is_taken(name: str) -> bool:
+    """Whether an experiment, or anything else that git finds by one word, has the name: both would be ambiguous."""
+    experiments = _git("for-each-ref", "--format=%(refname)", NAMESPACE).split()
+    return any(ref.rpartition("/")[2] == name for ref in experiments) or _finds(name)
+
+
+def _finds(name: str) -> bool:
+    try:
+        _git("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+    except VersionError:
+        return False
+    return True
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Alone among all worktrees of this clone; the kernel lets go when we die."""
+    folder = Path(_git("rev-parse", "--git-common-dir"), "goldmeter")
+    folder.mkdir(exist_ok=True)
+    with (folder / "experiments.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _message(name: str, facts: Facts) -> str:
+    """What names the experiment, and its facts as git trailers."""
+    cost = "unknown" if facts.cost is None else f"{facts.cost:.6f} USD"
+    trailers = {
+        "Data": facts.data,
+        "Params": facts.params,
+        "Code": facts.code,
+        "Started": facts.started.astimezone(UTC).isoformat(timespec="seconds"),
+        "Duration": f"{facts.seconds:.1f} s",
+        "Cost": cost,
+        "Prefect-Run": facts.flow_run,
+    }
+    return f"goldmeter: {name}\n\n" + "".join(f"{key}: {value}\n" for key, value in trailers.items() if value)
+
+
+def _identity() -> dict[str, str]:
+    """Who commits: whom git knows, else goldmeter."""
+    try:
+        _git("var", "GIT_COMMITTER_IDENT")
+        _git("var", "GIT_AUTHOR_IDENT")
+    except VersionError:
+        who = {"NAME": "goldmeter", "EMAIL": "goldmeter@localhost"}
+        return {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in who.items()}
+    return {}
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.normpath(one) == os.path.normpath(other)
+
+
+def _git(*command: str, feed: str = "", environment: Mapping[str, str] | None = None) -> str:
+    """What git answers; VersionError with what it says when it fails."""
+    settings = [part for name, value in _NEITHER.items() for part in ("-c", f"{name}={value}")]
+    try:
+        answer = subprocess.run(
+            ["git", *settings, *command],
+            input=feed,
+            env=os.environ | (environment or {}),
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            check=False,
+        )
+    except FileNotFoundError:
+        raise VersionError("git: not found; it is needed to record a run") from None
+    if answer.returncode:
+        raise VersionError(f"{WORKSPACE}: can't be recorded: git {command[0]}: {answer.stderr.strip()}")
+    return answer.stdout.rstrip("\n")

@@ -1,0 +1,138 @@
+"""history.parquet: one row per (run, candidate, metric), rewritten whole, so that a kill leaves the old one or the new.
+
+It lies beside the ledger's store, outside of the working tree, and outlives experiments.
+"""
+
+import fcntl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.errors import LedgerError
+from tasks.ledger import root
+from tasks.ledger.segments import sync, unusable
+
+VERSION = 1
+Row = dict[str, Any]
+
+
+def _fields(kind: pa.DataType, *names: str, missing: bool = False) -> list[pa.Field]:
+    return [pa.field(name, kind, nullable=missing) for name in names]
+
+
+SCHEMA = pa.schema(
+    [
+        *_fields(pa.string(), "run", "schedule", "commit", "code", "data", "params"),
+        pa.field("started", pa.timestamp("us", "UTC"), nullable=False),
+        pa.field("seconds", pa.float64(), nullable=False),
+        pa.field("cost", pa.float64()),
+        pa.field("flow_run", pa.string()),
+        *_fields(pa.string(), "candidate", "metric", "signature"),
+        *_fields(pa.float64(), "value", "low", "high", missing=True),
+        *_fields(pa.int64(), "n", "n_not_asked", "n_failed"),
+        *_fields(pa.float64(), "pass_rate", "pass_rate_low", "pass_rate_high", "threshold", missing=True),
+        *_fields(pa.string(), "baseline", "baseline_commit", "content", missing=True),
+        pa.field("look", pa.int32()),
+        pa.field("level", pa.float64()),
+        pa.field("measure", pa.string()),
+        *_fields(pa.float64(), "difference", "difference_low", "difference_high", missing=True),
+        *_fields(pa.string(), "verdict", "floors", "alarm", missing=True),
+    ],
+    metadata={"goldmeter": f'{{"schema": {VERSION}}}'},
+)
+"""The columns. `run`: the experiment's name. `schedule`: empty for a run by hand. `value` to `threshold`: as in
+reports/metrics.json. `look`, `level`: which look at the baseline it was, and what it might spend. `measure`: what the
+difference is of, such as `f1` or `f1.value`. `floors`: JSON, measure → what has been bet on it so far."""
+
+
+def path() -> Path:
+    """Where the history of this clone is: beside the ledger's store."""
+    return root().with_name("history.parquet")
+
+
+def read(where: Path | None = None) -> pa.Table:
+    """The history in the order in which it was written; empty where there is none.
+
+    Raises LedgerError when the file is torn, or no history of this version.
+    """
+    return read_as(SCHEMA, where or path(), "a history")
+
+
+def append(rows: Sequence[Mapping[str, Any]], where: Path | None = None) -> bool:
+    """Add the rows of one run; False when this schedule's run of this name and commit is there: nothing is added.
+
+    When it returns they are on the disk. Raises LedgerError when the file is no history, or the disk refuses.
+    """
+    if not rows:
+        return False
+    file = where or path()
+    with exclusive(file.with_suffix(".lock")):
+        before, added = read(file), table(rows)
+        if _has(before, rows[0]):
+            return False
+        replace_whole(file, pa.concat_tables([before, added]))
+    return True
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The rows as a table of SCHEMA; what a row leaves out is missing."""
+    return pa.Table.from_pylist([*map(dict, rows)], SCHEMA)
+
+
+def read_as(schema: pa.Schema, file: Path, what: str) -> pa.Table:
+    """The table of a file, empty where there is none; raises LedgerError unless it is one of this schema."""
+    try:
+        with pq.ParquetFile(file, page_checksum_verification=True) as opened:  # once: a writer may replace the file
+            found = opened.read()
+    except FileNotFoundError:
+        return schema.empty_table()
+    except (pa.ArrowException, OSError) as error:
+        raise _foreign(file, what, str(error)) from error
+    if not found.schema.equals(schema, check_metadata=True):
+        raise _foreign(file, what, "its columns or its version differ")
+    return found
+
+
+def replace_whole(file: Path, content: pa.Table) -> None:
+    """Write the file anew; a kill leaves the old one, and half a new one beside it that the next time takes.
+
+    To be called by one process at a time. Raises LedgerError when the disk refuses.
+    """
+    written = file.with_name(f".{file.name}.tmp")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(content, written, compression="zstd", write_page_checksum=True)
+        sync(written)
+        written.replace(file)
+        sync(file.parent)
+    except OSError as error:
+        raise unusable(file, error) from error
+
+
+@contextmanager
+def exclusive(lock: Path) -> Iterator[None]:
+    """Hold a lock file, waiting for it; the kernel frees it when we die. Raises LedgerError when the disk refuses."""
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        file = lock.open("a")
+    except OSError as error:
+        raise unusable(lock, error) from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _has(before: pa.Table, row: Mapping[str, Any]) -> bool:
+    known = before.select(["run", "commit", "schedule"]).to_pylist()
+    return {name: row[name] for name in ("run", "commit", "schedule")} in known
+
+
+def _foreign(file: Path, what: str, why: str) -> LedgerError:
+    return LedgerError(
+        f"{file}: not {what} that this version of goldmeter can read: {' '.join(why.split())}.\n"
+        "Nothing was written. Put a sound copy in its place, or move the file away: a new one is then begun."
+    )

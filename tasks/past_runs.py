@@ -1,0 +1,115 @@
+"""The last runs of the history, as people read them in the morning: one row per run, and since when it is wrong."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tasks import history
+from tasks.comparison.page import write_page
+from tasks.reporting.history import Point, Run, Series, Trend, times
+from tasks.reporting.words import NONE, visible
+from tasks.summary import PIPED_WIDTH
+from tasks.trends import series
+from tasks.versions import WORKSPACE, versions
+
+SHOWN = 15
+"""Runs in the table."""
+ROOM = 100
+"""Columns that two candidates take with their intervals; a further one takes CELL more."""
+CELL = 20
+NOTHING = (
+    "no runs yet: `python -m flows.schedule` adds those that params.yaml schedules, "
+    "`python -m flows.evaluate --record` one by hand"
+)
+
+
+def show() -> None:
+    """Print the last runs and how each schedule stands."""
+    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False, highlight=False)
+    found = series(history.read())
+    if not found:
+        console.print(NOTHING)
+        return
+    console.print(table(found, console.width))
+    for each in found:
+        console.print(_headline(each))
+        for alarm in each.standing:
+            since = f"since {alarm.first.started:%Y-%m-%d %H:%M} UTC, {times(alarm.runs)}"
+            console.print(f"  {visible(alarm.sentence)} ({since})", soft_wrap=True)
+
+
+def write(path: Path) -> None:
+    """Write the report of what lies in the workspace with the past runs in it, and say where.
+
+    Raises VersionError when there is no whole run in the workspace.
+    """
+    found = series(history.read())
+    if not found:
+        print(NOTHING)
+        return
+    with versions([WORKSPACE]) as (here,):
+        write_page(here, None, path, found)
+    print(f"report: {path}")
+
+
+def table(found: Sequence[Series], width: int) -> Table:
+    """The last runs of all schedules, oldest first; of each the leading measure of every candidate.
+
+    width: columns that there are; a narrow table has neither intervals nor schedules, whose names begin their runs'.
+    """
+    runs = sorted(((run, each) for each in found for run in each.runs), key=lambda pair: pair[0].started)
+    names = sorted({name for each in found for name in each.candidates})
+    drawn = Table(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    wide = width >= ROOM + CELL * (len(names) - 2)
+    drawn.caption, drawn.caption_justify = _caption(found, runs, wide=wide), "left"
+    drawn.add_column("started, UTC", no_wrap=True)
+    for head in ("run", "schedule") if wide else ("run",):
+        drawn.add_column(head, overflow="fold")
+    for name in names:
+        drawn.add_column(visible(name), justify="right", overflow="fold")
+    for head in ("worse", "alarms"):
+        drawn.add_column(head, justify="right")
+    for run, each in runs[-SHOWN:]:
+        drawn.add_row(*_cells(run, each, names, wide=wide))
+    return drawn
+
+
+def _caption(found: Sequence[Series], runs: Sequence[tuple[Run, Series]], *, wide: bool) -> str:
+    """What stands under the heads, and how many runs are not in the table."""
+    leading = [*dict.fromkeys(each.trends[0].measure for each in found if each.trends)]
+    earlier = len(runs) + sum(each.before for each in found) - SHOWN
+    more = f"; {times(earlier)} before these: python -m tasks history --html" if earlier > 0 else ""
+    shown = f"{', '.join(leading)}{' with its interval' if wide else ''}" if leading else "nothing measured"
+    return f"{shown}; worse: of the measures compared with the baseline{more}"
+
+
+def _cells(run: Run, each: Series, names: Sequence[str], *, wide: bool) -> list[Text | str]:
+    points = each.trends[0].of(run) if each.trends else {}
+    verdicts = [point.verdict for trend in each.trends for point in trend.of(run).values() if point.verdict]
+    raised = each.raised(run)
+    return [
+        f"{run.started:%Y-%m-%d %H:%M}",
+        visible(run.name),
+        *([visible(each.schedule) or "by hand"] if wide else []),
+        *(_measured(each.trends[0], points[name], wide=wide) if name in points else NONE for name in names),
+        f"{verdicts.count('worse')}/{len(verdicts)}" if verdicts else NONE,
+        Text(f"▼ {raised}", style="bold red") if raised else "",
+    ]
+
+
+def _measured(trend: Trend, point: Point, *, wide: bool) -> str:
+    """A value, and its interval where there is room."""
+    if point.value is None or point.low is None or not wide:
+        return trend.figure(point.value)
+    low, high = (trend.figure(limit).removesuffix("%") for limit in (point.low, point.high))
+    return f"{trend.figure(point.value)} [{low}, {high}]"
+
+
+def _headline(each: Series) -> Text:
+    name = visible(each.schedule) or "by hand"
+    return Text(f"{name}: {each.status}", style="bold red" if each.standing else "")

@@ -1,0 +1,202 @@
+"""The history of runs arranged for reading: a series per schedule, and in it a trend per measure."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import timedelta
+from itertools import groupby, pairwise
+from operator import itemgetter
+from statistics import median
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from tasks.comparison.measures import differing
+from tasks.metrics.catalogue import names
+from tasks.reporting.history import BY_HAND, Alarm, Break, Point, Run, Series, Trend
+
+SHOWN = 180
+"""Runs of a series that are drawn: half a year of nights."""
+LARGE = 4
+"""Measures of a series with a large plot at most."""
+NO_REASON = 9
+"""The rank of a measure that has none to stand out."""
+GAP = 5
+"""No line is drawn across a time of more than so many usual ones between two runs."""
+SCORE = ("value", "low", "high")
+RATE = ("pass_rate", "pass_rate_low", "pass_rate_high")
+Row = Mapping[str, Any]
+Onset = tuple[Run, str, str]
+"""Where an alarm begins: run, candidate, metric."""
+
+
+class _Axis(NamedTuple):
+    """The runs of a series: each one's number, and the longest time between two that a line is drawn across."""
+
+    numbers: dict[Run, int]
+    longest: timedelta
+
+    def apart(self, last: Run, run: Run) -> bool:
+        """Whether a run lies between the two, or too long a time."""
+        return self.numbers[run] - self.numbers[last] > 1 or run.started - last.started > self.longest
+
+
+def series(history: pa.Table) -> list[Series]:
+    """The schedules' runs, by name, those by hand last; of each the newest SHOWN. history: as tasks.history.read."""
+    found: dict[str, list[Row]] = {}
+    for row in sorted(history.to_pylist(), key=lambda row: (row["started"], row["run"])):
+        found.setdefault(row["schedule"], []).append(row)
+    return [_series(name, found[name]) for name in sorted(found, key=lambda name: (name == BY_HAND, name))]
+
+
+def _series(schedule: str, rows: Sequence[Row]) -> Series:
+    runs = list(dict.fromkeys(_run(row) for row in rows))
+    alarms = _alarms(runs, rows)
+    onsets = {(alarm.first, alarm.candidate, alarm.metric) for alarm in alarms}
+    axis = _axis(runs[-SHOWN:])
+    by_metric: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: _run(row) != runs[-1]):  # metrics stand as in the newest run
+        if _run(row) in axis.numbers:
+            by_metric.setdefault(row["metric"], []).append(row)
+    trends = [
+        trend
+        for each in by_metric.values()
+        for measure in _measures(each)
+        if (trend := _trend(measure, each, axis, onsets)) is not None
+    ]
+    return Series(schedule, [*axis.numbers], len(runs) - len(axis.numbers), _ranked(trends), alarms)
+
+
+def _run(row: Row) -> Run:
+    return Run(row["run"], row["started"], row["seconds"], row["cost"], row["data"])
+
+
+def _axis(runs: Sequence[Run]) -> _Axis:
+    gaps = [(later.started - earlier.started).total_seconds() for earlier, later in pairwise(runs)]
+    longest = timedelta(seconds=GAP * median(gaps)) if gaps else timedelta.max
+    return _Axis({run: number for number, run in enumerate(runs)}, longest)
+
+
+def _alarms(runs: Sequence[Run], rows: Sequence[Row]) -> list[Alarm]:
+    """Every alarm, newest first: of one candidate and metric, in runs without a quiet one between them."""
+    raised: dict[tuple[str, str], dict[Run, str]] = {}
+    for row in rows:
+        if row["alarm"] is not None:
+            raised.setdefault((row["candidate"], row["metric"]), {})[_run(row)] = row["alarm"]
+    found = [
+        Alarm(candidate, metric, said[streak[-1]], streak[0], streak[-1], len(streak), streak[-1] == runs[-1])
+        for (candidate, metric), said in raised.items()
+        for streak in _streaks(runs, said)
+    ]
+    return sorted(found, key=lambda alarm: (alarm.last.started, alarm.first.started), reverse=True)
+
+
+def _streaks(runs: Sequence[Run], raised: Mapping[Run, str]) -> list[list[Run]]:
+    grouped = groupby(runs, key=raised.__contains__)
+    return [list(streak) for alarmed, streak in grouped if alarmed]
+
+
+def _measures(rows: Sequence[Row]) -> list[str]:
+    """What is drawn of one metric's rows: its pass rate, else its value, and whatever was decided on."""
+    return [*dict.fromkeys([rows[0]["metric"], *(name for row in rows for name in _decided(row))])]
+
+
+def _decided(row: Row) -> list[str]:
+    """The measures of the row's metric that the run decided on."""
+    return [name for name in (row["measure"], *_floors(row)) if name]
+
+
+def _floors(row: Row) -> dict[str, Any]:
+    return dict(json.loads(row["floors"])) if row["floors"] else {}
+
+
+def _trend(measure: str, rows: Sequence[Row], axis: _Axis, onsets: AbstractSet[Onset]) -> Trend | None:
+    """One measure of these rows' metric, whose name alone is its pass rate where it has one; None: never measured."""
+    share = measure == rows[0]["metric"] and any(row["pass_rate"] is not None for row in rows)
+    found: list[Point] = []
+    breaks: dict[Run, list[str]] = {}
+    for candidate in sorted({row["candidate"] for row in rows}):
+        mine = sorted((row for row in rows if row["candidate"] == candidate), key=lambda row: axis.numbers[_run(row)])
+        points = [_point(measure, row, onsets, share=share) for row in mine]
+        for point, changed in _line(mine, points, axis, share=share):
+            found.append(point)
+            if changed:
+                breaks.setdefault(point.run, []).extend(changed)
+    if all(point.value is None and point.alarm is None for point in found):
+        return None
+    found.sort(key=lambda point: axis.numbers[point.run])
+    ordered = sorted(breaks, key=axis.numbers.__getitem__)
+    return Trend(measure, share, found, [Break(run, tuple(dict.fromkeys(breaks[run]))) for run in ordered], large=False)
+
+
+def _line(
+    rows: Sequence[Row], points: Sequence[Point], axis: _Axis, *, share: bool
+) -> Iterator[tuple[Point, list[str]]]:
+    """A candidate's points, each in its segment, and what is measured differently from there on."""
+    segment, last = 0, None
+    for row, point in zip(rows, points, strict=True):
+        changed: list[str] = []
+        if point.value is not None:
+            if last is not None:
+                before, earlier = last
+                changed = _changed(before, row, share=share)
+                half = (earlier.low is None) != (point.low is None)
+                segment += bool(changed) or half or axis.apart(earlier.run, point.run)
+            last = row, point
+        yield point._replace(segment=segment), changed
+
+
+def _changed(before: Row, row: Row, *, share: bool) -> list[str]:
+    """What is measured differently from one run to the next."""
+    found = differing(before["signature"], row["signature"])
+    if not found and share and before["threshold"] != row["threshold"]:
+        return [f"threshold was {_plain(before['threshold'])}, is {_plain(row['threshold'])}"]
+    return found
+
+
+def _plain(threshold: float | None) -> str:
+    return "absent" if threshold is None else f"{threshold:g}"
+
+
+def _point(measure: str, row: Row, onsets: AbstractSet[Onset], *, share: bool) -> Point:
+    run, floors, decided = _run(row), _floors(row), _decided(row)
+    value, low, high = (row[name] for name in (RATE if share else SCORE))
+    compared = row["measure"] == measure
+    alarm = row["alarm"] if measure in (decided or [row["metric"]]) else None
+    return Point(
+        run=run,
+        candidate=row["candidate"],
+        value=value,
+        low=low,
+        high=high,
+        n=row["n"],
+        floor=floors[measure]["floor"] if measure in floors else None,
+        baseline=row["baseline"] if compared else None,
+        difference=row["difference"] if compared else None,
+        difference_low=row["difference_low"] if compared else None,
+        difference_high=row["difference_high"] if compared else None,
+        verdict=row["verdict"] if compared else None,
+        alarm=alarm,
+        onset=alarm is not None and (run, row["candidate"], row["metric"]) in onsets,
+        segment=0,
+    )
+
+
+def _ranked(trends: Sequence[Trend]) -> list[Trend]:
+    """The leading measure first, then those with an alarm now, a floor, an earlier alarm; a few of them large."""
+    order = ["label", *names("judge"), *names("semantic")]
+    places = {name: place for place, name in enumerate(order)}
+    leading = min(trends, key=lambda trend: (not trend.share, places.get(trend.measure, len(order))), default=None)
+    newest = max((point.run.started for trend in trends for point in trend.points), default=None)
+
+    def rank(trend: Trend) -> int:
+        reasons = [
+            trend is leading,
+            any(point.alarm is not None and point.run.started == newest for point in trend.points),
+            any(point.floor is not None for point in trend.points),
+            any(point.alarm is not None for point in trend.points),
+        ]
+        return reasons.index(True) if any(reasons) else NO_REASON
+
+    ranked = sorted(((rank(trend), trend) for trend in trends), key=itemgetter(0))
+    return [trend._replace(large=place < NO_REASON and number < LARGE) for number, (place, trend) in enumerate(ranked)]

@@ -8,10 +8,12 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from prefect import State, Task, flow, get_run_logger, task
 from prefect.artifacts import create_table_artifact
@@ -22,10 +24,11 @@ from prefect.futures import PrefectFuture, wait
 from flows import locks, processes
 from flows.stages import upstream
 from flows.supervisor import TIMED_OUT
-from tasks import summary
+from tasks import cost, experiments, summary
 from tasks.__main__ import USER_ERROR
 from tasks.ahead import require_key
 from tasks.errors import GoldmeterError
+from tasks.experiments import Experiment, Facts
 from tasks.judge import RETRY_FAILED
 from tasks.params import DEFAULT, run_params
 from tasks.pipeline import stages
@@ -33,6 +36,9 @@ from tasks.run import Run
 
 JUDGE = "judge"
 """The stage whose failed rows can be asked for again."""
+RUN = "run"
+"""What the names of runs that are recorded by hand begin with."""
+WAITING = "Another flow runs in this checkout: waiting for its end"
 
 _BUSY = "is busy, it is being blocked by"
 _BUSY_PAUSE = 2.0
@@ -58,6 +64,14 @@ class EvaluationError(Exception):
         self.failures = failures
 
 
+class Recorded(NamedTuple):
+    """How a recorded run ended. failure: what the user should read; without facts, the run itself failed."""
+
+    failure: str | None
+    experiment: Experiment | None
+    facts: Facts | None
+
+
 @flow(name="evaluate", persist_result=False)
 def evaluate(*, retry_failed: bool = False) -> None:
     """Bring every stage up to date; with `retry_failed`, ask the judge again where it failed.
@@ -66,7 +80,7 @@ def evaluate(*, retry_failed: bool = False) -> None:
     """
     logger = get_run_logger()
     tmp = locks.dvc_tmp(Path.cwd())
-    with locks.one_at_a_time(tmp, lambda: logger.info("Another flow runs in this checkout: waiting for its end")):
+    with locks.one_at_a_time(tmp, lambda: logger.info(WAITING)):
         locks.release_stale(tmp)
         if failures := _run_stages(retry_failed=retry_failed):
             raise EvaluationError(failures)
@@ -168,30 +182,119 @@ def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
     return graph, run
 
 
+def run_and_record(prefix: str) -> Recorded:
+    """Run the flow, then record it as an experiment that the prefix and its start name."""
+    try:
+        with _checkout():
+            return _recorded(prefix, None, retry_failed=False)
+    except (GoldmeterError, OSError) as error:
+        return Recorded(f"error: {error}", None, None)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run the flow; returns the exit status, and has the outcome printed as the last thing."""
-    parser = argparse.ArgumentParser(prog="python -m flows.evaluate", description="Bring every stage up to date.")
-    parser.add_argument("--retry-failed", action="store_true", help="ask the judge again where it failed")
-    chosen = parser.parse_args(arguments)
+    chosen = _parser().parse_args(arguments)
+    ended: list[Recorded] = []
+    atexit.register(_print_outcome, ended)  # first in, last out: after Prefect's farewells
     try:
         _plan(retry_failed=chosen.retry_failed)
+        if chosen.record is None:
+            ended.append(Recorded(_failure_of(_run(retry_failed=chosen.retry_failed)), None, None))
+            return 0 if ended[0].failure is None else 1
+        with _checkout():
+            ended.append(_recorded(RUN, chosen.record or None, retry_failed=chosen.retry_failed))
+        ended[0] = _kept_in_history(ended[0])
     except (GoldmeterError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return USER_ERROR
-    return _run(retry_failed=chosen.retry_failed)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return _status(ended[0])
 
 
-def _run(*, retry_failed: bool) -> int:
-    outcome: list[State[Any]] = []
-    atexit.register(_print_outcome, outcome)  # first in, last out: after Prefect's farewells
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m flows.evaluate", description="Bring every stage up to date.")
+    parser.add_argument("--retry-failed", action="store_true", help="ask the judge again where it failed")
+    parser.add_argument(
+        "--record",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="keep the run as a DVC experiment; default: run-<UTC time>",
+    )
+    return parser
+
+
+@contextmanager
+def _checkout() -> Iterator[None]:
+    """Alone in this checkout, among flows."""
+    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: print(WAITING, file=sys.stderr, flush=True)):
+        yield
+
+
+def _recorded(prefix: str, name: str | None, *, retry_failed: bool) -> Recorded:
+    """Run the flow and record it; raises GoldmeterError when that is known to fail before anything runs."""
+    _plan(retry_failed=retry_failed)
+    started = datetime.now(UTC)
+    experiments.require_free(name or experiments.free_name(prefix, started))
+    before, code, paid = experiments.snapshot(), experiments.head(), cost.known()
+    clock = time.monotonic()
+    state = _run(retry_failed=retry_failed)
+    seconds = time.monotonic() - clock
+    if failure := _failure_of(state):
+        return Recorded(failure, None, None)
+    facts = Facts(
+        started,
+        seconds,
+        experiments.data_hash(),
+        experiments.params_id(before),
+        code,
+        cost.since(paid),
+        str(state.state_details.flow_run_id),
+    )
+    return _record(prefix, name, facts, before)
+
+
+def _record(prefix: str, name: str | None, facts: Facts, before: str) -> Recorded:
+    try:
+        chosen = name or experiments.free_name(prefix, facts.started)
+        return Recorded(None, experiments.record(chosen, facts, before), facts)
+    except experiments.NameTakenError as error:
+        if name is None:  # another run took it meanwhile
+            return _record(prefix, name, facts, before)
+        return Recorded(f"error: {error}", None, facts)
+    except (GoldmeterError, OSError) as error:
+        return Recorded(f"error: {error}", None, facts)
+
+
+def _kept_in_history(recorded: Recorded) -> Recorded:
+    """Add the run to the history; the experiment stays when that can't be written."""
+    if recorded.experiment is None or recorded.facts is None:
+        return recorded
+    from tasks import history
+
+    try:
+        history.add_run(recorded.experiment, recorded.facts)
+    except (GoldmeterError, OSError) as error:
+        return recorded._replace(
+            failure=f"error: {recorded.experiment.name} is recorded, but not in the history: {error}"
+        )
+    return recorded
+
+
+def _status(recorded: Recorded) -> int:
+    """The exit status: of a failed run 1, of one that was not recorded, or not in the history, a user error's."""
+    if recorded.failure is None:
+        return 0
+    return 1 if recorded.facts is None else USER_ERROR
+
+
+def _run(*, retry_failed: bool) -> State[Any]:
     for logger in ("prefect.flow_runs", "prefect.task_runs"):
         logging.getLogger(logger).addFilter(_without_traceback)
     processes.watch()
-    try:
-        outcome.append(evaluate(retry_failed=retry_failed, return_state=True))
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    return 0 if outcome[0].is_completed() else 1
+    state: State[Any] = evaluate(retry_failed=retry_failed, return_state=True)
+    return state
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
@@ -201,16 +304,24 @@ def _without_traceback(record: logging.LogRecord) -> bool:
     return True
 
 
-def _print_outcome(outcome: Sequence[State[Any]]) -> None:
-    for state in outcome:
-        error = state.result(raise_on_failure=False)
-        if isinstance(error, EvaluationError):
-            for failure in error.failures:
-                print(f"\n{failure}\n\n{failure.message}", file=sys.stderr)
-        elif isinstance(error, BaseException):
-            print(f"\nerror: {error}", file=sys.stderr)
-        else:
+def _failure_of(state: State[Any]) -> str | None:
+    """What a person should read of a run that failed; None of one that did not."""
+    if state.is_completed():
+        return None
+    error = state.result(raise_on_failure=False)
+    if isinstance(error, EvaluationError):
+        return "\n\n".join(f"{failure}\n\n{failure.message}" for failure in error.failures)
+    return f"error: {error if isinstance(error, BaseException) else state.message}"
+
+
+def _print_outcome(ended: Sequence[Recorded]) -> None:
+    for run in ended:
+        if run.facts or not run.failure:
             summary.show()
+        if run.experiment:
+            print(f"experiment: {run.experiment.name} (dvc exp show, flows.compare {run.experiment.name})")
+        if run.failure:
+            print(f"\n{run.failure}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import fcntl
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tasks.errors import GoldmeterError
 
 CLOCK_ERROR = 2.0
 """Seconds by which the start of a process may be reported too late: the kernel counts from a rounded boot time."""
+_held: ContextVar[frozenset[Path]] = ContextVar("held", default=frozenset())
 
 
 def dvc_tmp(start: Path) -> Path:
@@ -27,14 +29,24 @@ def dvc_tmp(start: Path) -> Path:
 
 @contextmanager
 def one_at_a_time(tmp: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the checkout; calls `waiting` once when another flow holds it. The kernel frees it when we die."""
+    """Hold the checkout; calls `waiting` once when another flow holds it. The kernel frees it when we die.
+
+    Within a context that holds it already, it stays held until that one ends.
+    """
+    if tmp in _held.get():
+        yield
+        return
     with (tmp / "flow.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             waiting()
             fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        token = _held.set(_held.get() | {tmp})
+        try:
+            yield
+        finally:
+            _held.reset(token)
 
 
 def release_stale(tmp: Path) -> None:

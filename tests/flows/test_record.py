@@ -1,0 +1,172 @@
+"""`python -m flows.evaluate --record` on a small project: what is kept of a run, and when nothing is."""
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.flows.conftest import wait_until
+
+Make = Callable[..., Any]
+NOISE = "started.log\npid.*\nconnections.log\nwatch/__pycache__/\n"
+METRIC = {"value": 0.25, "low": 0.0, "high": 1.0, "n": 4, "n_not_asked": 0, "n_failed": 0, "signature": "exact|v:1"}
+
+
+class Recorded:
+    """A project under git, and what its runs leave there."""
+
+    def __init__(self, project: Any) -> None:
+        self.project = project
+        (project.folder / "reports").mkdir()
+        (project.folder / "reports/index.html").write_text("")
+        (project.folder / "reports/metrics.json").write_text(
+            json.dumps({"candidates": {"small": {"exact_match": METRIC}}})
+        )
+        (project.folder / ".gitignore").write_text(NOISE)
+        self.git("config", "user.name", "n")
+        self.git("config", "user.email", "e@x")
+
+    def git(self, *command: str) -> str:
+        done = subprocess.run(["git", *command], cwd=self.project.folder, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def commit(self) -> None:
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "all")
+
+    @property
+    def experiments(self) -> list[str]:
+        return self.git("for-each-ref", "--format=%(refname:lstrip=4)", "refs/exps").split()
+
+    @property
+    def history(self) -> Path:
+        folder: Path = self.project.folder
+        return folder / ".git/goldmeter/history.parquet"
+
+
+@pytest.fixture(scope="module")
+def recorded(make_project: Make) -> Recorded:
+    return Recorded(make_project({"load": [], "report": ["load"]}))
+
+
+def test_without_a_commit_nothing_runs(recorded: Recorded) -> None:
+    status, output = recorded.project.evaluate("--record")
+
+    assert status == 2
+    assert output.startswith("error: HEAD: no commit yet, so a run can't be recorded")
+    assert recorded.project.started() == []
+
+
+def test_a_run_is_recorded_under_the_time_it_started(recorded: Recorded) -> None:
+    recorded.commit()
+    began = datetime.now(UTC)
+
+    status, output = recorded.project.evaluate("--record")
+
+    assert status == 0, output
+    [name] = recorded.experiments
+    assert began.replace(microsecond=0) <= datetime.strptime(f"{name} +0000", "run-%Y-%m-%d-%H%M%S %z")
+    assert output.splitlines()[-1] == f"experiment: {name} (dvc exp show, flows.compare {name})"
+    head = recorded.git("rev-parse", "HEAD")
+    commit = recorded.git("rev-parse", f"refs/exps/{head[:2]}/{head[2:]}/{name}")
+    said = dict(
+        line.split(": ") for line in recorded.git("log", "-1", "--format=%(trailers:only)", commit).splitlines()
+    )
+    assert [*said] == ["Params", "Code", "Started", "Duration", "Cost", "Prefect-Run"]
+    assert said["Code"] == head
+    assert said["Params"] == recorded.git("rev-parse", "HEAD:params.yaml")
+    assert said["Cost"] == "0.000000 USD"
+    assert "data/report" in recorded.git("show", f"{commit}:dvc.lock")
+    [row] = pq.read_table(recorded.history).to_pylist()
+    assert (row["run"], row["commit"], row["flow_run"]) == (name, commit, said["Prefect-Run"])
+
+
+def test_a_name_that_is_there_is_refused_before_anything_runs(recorded: Recorded) -> None:
+    recorded.project.mode("load", "again")
+    recorded.commit()
+    recorded.git("tag", "-f", "v1")
+    recorded.project.started()
+
+    status, output = recorded.project.evaluate("--record", "v1")
+
+    assert (status, recorded.project.started()) == (2, [])
+    assert output == "error: v1: a version of this name is there already; choose another (`dvc exp show`)\n"
+
+
+@pytest.mark.long
+def test_two_runs_at_once_wait_for_each_other_and_are_both_recorded(recorded: Recorded) -> None:
+    recorded.project.mode("load", "until go")
+    recorded.commit()
+    (recorded.project.folder / "pid.load").unlink(missing_ok=True)
+
+    with recorded.project.start("--record", "one") as one:
+        recorded.project.pid("load")
+        with recorded.project.start("--record", "two") as two:
+            for line in two.stdout:
+                if "waiting for its end" in line:
+                    break
+            (recorded.project.folder / "go").write_text("")
+            ended = [process.communicate(timeout=240)[0] for process in (one, two)]
+
+    assert {"one", "two"} <= set(recorded.experiments), ended
+    assert [one.returncode, two.returncode] == [0, 0]
+
+
+@pytest.mark.long
+def test_a_failed_run_is_not_recorded(recorded: Recorded) -> None:
+    recorded.commit()
+    recorded.project.mode("load", "fail 1")
+    before = recorded.experiments
+
+    status, output = recorded.project.evaluate("--record", "failed")
+
+    assert status == 1
+    assert output.endswith("\nstage load: exit status 1\n\nload: the reason\n  and what to do\n")
+    assert recorded.experiments == before
+
+
+@pytest.mark.long
+def test_a_run_during_which_somebody_edits_is_not_recorded(recorded: Recorded) -> None:
+    recorded.project.mode("load", "until edited")
+    recorded.commit()
+    (recorded.project.folder / "pid.load").unlink(missing_ok=True)
+    before = recorded.experiments
+
+    def somebody() -> None:
+        wait_until((recorded.project.folder / "pid.load").exists, "load starts")
+        recorded.project.mode("report", "edited")
+        (recorded.project.folder / "edited").write_text("")
+
+    person = threading.Thread(target=somebody)
+    person.start()
+    status, output = recorded.project.evaluate("--record", "edited-meanwhile")
+    person.join()
+
+    assert status == 2
+    assert output.splitlines()[-1] == (
+        "error: workspace: changed while the run went on: modes/report. Its numbers may come from either version, "
+        "so it is not recorded: run again."
+    )
+    assert recorded.experiments == before
+
+
+@pytest.mark.long
+def test_a_history_that_cannot_be_written_leaves_the_experiment(recorded: Recorded) -> None:
+    recorded.project.mode("load", "")
+    recorded.commit()
+    recorded.history.parent.mkdir(parents=True, exist_ok=True)
+    recorded.history.write_text("not a table")
+
+    status, output = recorded.project.evaluate("--record", "not-in-the-history")
+
+    assert status == 2
+    assert "experiment: not-in-the-history (dvc exp show, flows.compare not-in-the-history)\n" in output
+    assert "\nerror: not-in-the-history is recorded, but not in the history: " in output
+    assert "not-in-the-history" in recorded.experiments
+    assert recorded.history.read_text() == "not a table"

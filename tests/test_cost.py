@@ -1,0 +1,161 @@
+"""A run costs what its own calls cost: not what others paid, nor what came with the data."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tasks import cost
+from tasks.ledger import open_store
+from tasks.ledger.vectors import Vectors
+from tasks.ledger.verdicts import Entry, Verdicts
+from tests.small_project import edit
+
+JUDGE, EMBED = Path("data/ledger/judge"), Path("data/ledger/embed")
+
+
+@pytest.fixture(autouse=True)
+def prices(project: Path) -> None:
+    """The model of params.yaml costs 1 dollar for a million tokens asked, and 10 for a million answered."""
+
+    def change(content: dict) -> None:  # type: ignore[type-arg]
+        content["judge"]["model"] = "m"
+        content["run"]["judge"]["prices"] = {"m": {"input": 1.0, "output": 10.0}}
+
+    assert project == Path.cwd()
+    edit(change)
+
+
+def entry(key: str, raw: str | None = "{}", tokens: dict[str, int] | None = None) -> Entry:
+    return Entry(
+        key=key * 64, metric="meaning_match", prompt="p", draw=0, raw=raw, verdict=1.0, reason=None, problem=None,
+        model="m-1", asked=None, tokens=tokens, latency=0.25, attempts=1,
+    )  # fmt: skip
+
+
+def paid(key: str) -> Entry:
+    """1,000 tokens asked and 100 answered: 0.002 dollars."""
+    return entry(key, tokens={"prompt": 1000, "completion": 100})
+
+
+def judge(entries: Sequence[Entry], used: str) -> None:
+    """A stage that takes in the evidence, asks, and writes the evidence of what its table rests on."""
+    store = open_store("judge")
+    assert isinstance(store, Verdicts)
+    with store:
+        store.take_in(JUDGE)
+        store.add(entries)
+        store.use(key * 64 for key in used)
+        store.write_evidence(JUDGE)
+
+
+def embed(names: str) -> None:
+    store, keys = open_store("embed"), [name.encode() * 32 for name in names]
+    assert isinstance(store, Vectors)
+    store.take_in(EMBED)
+    new = [key for key, known in zip(keys, store.known(keys), strict=True) if not known]
+    if new:
+        store.add(new, np.ones((len(new), 3), np.float32))
+    store.use(keys)
+    store.write_evidence(EMBED)
+
+
+def served(content: dict) -> None:  # type: ignore[type-arg]
+    content["embed"]["provider"] = "openai"
+
+
+def test_a_run_without_a_call_costs_nothing() -> None:
+    judge([paid("a")], "a")
+    before = cost.known()
+
+    judge([], "a")
+
+    assert cost.since(before) == 0.0
+
+
+def test_each_call_costs_what_the_server_counted() -> None:
+    judge([paid("a")], "a")
+    before = cost.known()
+
+    judge([paid("b"), paid("c"), entry("d", tokens={"prompt": 0, "completion": 1})], "abcd")
+
+    assert cost.since(before) == pytest.approx(0.00401)
+
+
+def test_verdicts_that_came_with_the_data_were_paid_by_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge([paid("a")], "a")
+    monkeypatch.setenv("GOLDMETER_LEDGER", str(Path("another clone").absolute()))
+    before = cost.known()
+
+    judge([paid("b")], "ab")
+
+    assert cost.since(before) == 0.002
+
+
+def test_what_another_run_pays_meanwhile_is_not_ours() -> None:
+    judge([paid("a")], "a")
+    before = cost.known()
+    with Verdicts(cost.root() / "judge") as other:
+        other.add([paid("x")])
+
+    judge([paid("b")], "ab")
+
+    assert cost.since(before) == 0.002
+
+
+def test_what_a_killed_run_paid_before_is_not_ours() -> None:
+    killed = Verdicts(cost.root() / "judge")
+    killed.add([paid("x")])
+    before = cost.known()
+    killed.close()  # what the next process does for it
+
+    judge([paid("b")], "bx")
+
+    assert cost.since(before) == 0.002
+
+
+def test_a_call_without_a_reply_cost_nothing() -> None:
+    before = cost.known()
+
+    judge([entry("a", raw=None)], "a")
+
+    assert cost.since(before) == 0.0
+
+
+def test_a_model_without_a_price_costs_nobody_knows_what() -> None:
+    before = cost.known()
+    edit(lambda content: content["run"]["judge"].update(prices={}))
+
+    judge([paid("a")], "a")
+
+    assert cost.since(before) is None
+
+
+def test_tokens_that_the_server_did_not_count_cost_nobody_knows_what() -> None:
+    before = cost.known()
+
+    judge([paid("a"), entry("b")], "ab")
+
+    assert cost.since(before) is None
+
+
+def test_vectors_of_the_local_model_cost_nothing() -> None:
+    before = cost.known()
+
+    embed("ab")
+
+    assert cost.since(before) == 0.0
+
+
+def test_vectors_of_a_server_cost_nobody_knows_what_unless_all_were_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(served)
+    embed("a")
+    monkeypatch.setenv("GOLDMETER_LEDGER", str(Path("another clone").absolute()))
+    before = cost.known()
+
+    embed("a")
+    assert cost.since(before) == 0.0
+
+    embed("ab")
+    assert cost.since(before) is None

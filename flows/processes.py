@@ -6,6 +6,7 @@ import selectors
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import IO, Literal
 
 from flows import guard, supervisor
@@ -25,8 +26,10 @@ def run(
     environment: Mapping[str, str],
     timeout: float,
     each_line: Callable[[Stream, str], None],
+    *,
+    cwd: Path | None = None,
 ) -> int:
-    """Run a command in a process group of its own and hand on its lines as they come.
+    """Run a command in a process group of its own, in the folder `cwd`, and hand on its lines as they come.
 
     Returns its exit status, `supervisor.TIMED_OUT` when it took longer than `timeout` seconds, or
     `supervisor.STOPPED` after `stop`. Whatever the reason it ended, nothing of its group is left; the
@@ -39,6 +42,7 @@ def run(
         stderr=subprocess.PIPE,
         start_new_session=True,
         env=environment,
+        cwd=cwd,
     ) as process:
         _live.add(process)
         try:
@@ -48,6 +52,12 @@ def run(
         finally:
             _live.discard(process)
             _release(process)
+
+
+def environment() -> dict[str, str]:
+    """Ours, with this Python first in the path and its output unbuffered, for commands that people write."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return os.environ | {"PATH": path, "PYTHONUNBUFFERED": "1"}
 
 
 def stop() -> None:

@@ -52,6 +52,21 @@ def test_lines_of_both_streams_are_told_apart() -> None:
     assert [line for stream, line in lines if stream == "stderr"] == ["three"]
 
 
+def test_a_command_runs_where_it_is_told_to(tmp_path: Path) -> None:
+    lines: list[str] = []
+
+    processes.run(["pwd", "-P"], os.environ, 60, lambda _, line: lines.append(line), cwd=tmp_path)
+
+    assert lines == [str(tmp_path.resolve())]
+
+
+def test_a_command_of_peoples_finds_this_python_first() -> None:
+    environment = processes.environment()
+
+    assert environment["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
+    assert environment["HOME"] == os.environ["HOME"]
+
+
 def test_a_line_is_told_before_the_command_ends(tmp_path: Path) -> None:
     code = f"""
         import pathlib, time

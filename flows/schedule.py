@@ -1,0 +1,264 @@
+"""Serve the schedules of params.yaml from one process: a Prefect deployment each, its runs start when they are due."""
+
+import argparse
+import asyncio
+import fcntl
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from prefect import get_client
+from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterTags
+from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
+from prefect.client.schemas.sorting import DeploymentSort
+from prefect.deployments.runner import RunnerDeployment
+from prefect.exceptions import ObjectNotFound
+from prefect.logging import get_logger
+from prefect.runner import Runner
+from prefect.schedules import Cron, Interval
+from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
+from prefect.types.entrypoint import EntrypointType
+
+from flows import notify, orphans, processes
+from flows.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
+from flows.server import Server, prefect_server
+from tasks import history, params
+from tasks.__main__ import USER_ERROR
+from tasks.errors import GoldmeterError, ParamsError
+from tasks.schedule import Schedule
+
+TAG = "goldmeter"
+SHOWN = 3
+"""Times that --list shows."""
+_AWAY = 10.0
+"""Seconds until a server that does not answer is asked again."""
+_PAGE = 200  # the server refuses the client's default, no limit
+_SERVED = timedelta(minutes=1)
+_STRATEGIES = {"skip": ConcurrencyLimitStrategy.CANCEL_NEW, "queue": ConcurrencyLimitStrategy.ENQUEUE}
+Schedules = Mapping[str, Schedule]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until SIGTERM or Ctrl-C; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m flows.schedule", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a schedule of params.yaml; none: all")
+    parser.add_argument("--list", action="store_true", help="print what would be served and when, and end")
+    chosen = parser.parse_args(arguments)
+    try:
+        schedules = checked(chosen.names)
+        if chosen.list:
+            print("\n".join(line for name, one in schedules.items() for line in listed(name, one)))
+            return 0
+        _require_committed()
+        return _serve(schedules, everything=not chosen.names)
+    except (GoldmeterError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USER_ERROR
+
+
+def checked(names: Sequence[str]) -> dict[str, Schedule]:
+    """The schedules of these names, of params.yaml as it lies here; raises ParamsError for what can't be served."""
+    known = params.schedules()
+    if unknown := [name for name in names if name not in known]:
+        raise ParamsError(f"schedule.{unknown[0]}: no such schedule; allowed: {', '.join(known)}")
+    chosen = {name: known[name] for name in names or known}
+    if not chosen:
+        raise ParamsError("schedule: params.yaml has no schedule to serve; README.md shows one")
+    for name, schedule in chosen.items():
+        times(name, schedule, datetime.now(UTC))
+        notify.check(name, schedule.notify)
+        if schedule.baseline is not None:
+            history.check_baseline(name, schedule.baseline)
+    return chosen
+
+
+def times(name: str, schedule: Schedule, start: datetime, number: int = SHOWN) -> list[datetime]:
+    """The next times that it is due, in its time zone; raises ParamsError when its cron has none."""
+    where = f"schedule.{name}.cron: {schedule.cron!r}"
+    rule: CronSchedule | IntervalSchedule
+    try:
+        if schedule.cron is not None:
+            rule = CronSchedule(cron=schedule.cron, timezone=schedule.timezone)
+        else:
+            rule = IntervalSchedule.model_validate(_interval(schedule))
+        found = [*asyncio.run(rule.get_dates(number, start))]
+    except ValueError as error:  # pydantic's and croniter's errors are its children
+        reason = str(error).splitlines()[0] if schedule.cron is None else "not understood"
+        raise ParamsError(f"{where}: {reason}; expected minute, hour, day, month, weekday, such as 0 2 * * *") from None
+    if not found:
+        raise ParamsError(f"{where}: is never due")
+    return [each.astimezone(ZoneInfo(schedule.timezone)) for each in found]
+
+
+def listed(name: str, schedule: Schedule) -> Iterator[str]:
+    """What a person checks before serving it."""
+    rule = schedule.cron or f"every {schedule.interval:g} s"
+    yield f"{name}: {rule} ({schedule.timezone}), overlap: {schedule.overlap}, missed: {schedule.missed}"
+    for due in times(name, schedule, datetime.now(UTC)):
+        yield f"  {due:%a %Y-%m-%d %H:%M:%S %z}"
+
+
+def deployment_of(name: str, schedule: Schedule, ours: Mapping[str, str]) -> RunnerDeployment:
+    """The schedule as a Prefect deployment: one run at a time, by the process that serves it."""
+    if schedule.cron is not None:
+        when = Cron(schedule.cron, timezone=schedule.timezone)
+    else:
+        interval = _interval(schedule)
+        when = Interval(interval.pop("interval"), **interval)
+    deployment = RunnerDeployment.from_flow(
+        scheduled,
+        name=name,
+        schedule=when,
+        paused=False,
+        parameters={"name": name},
+        concurrency_limit=ConcurrencyLimitConfig(limit=1, collision_strategy=_STRATEGIES[schedule.overlap]),
+        description="Of params.yaml, served by `python -m flows.schedule`.",
+        tags=[TAG, _origin(ours)],
+        entrypoint_type=EntrypointType.MODULE_PATH,
+    )
+    deployment.work_pool_name = None  # set, so that it leaves the work pool it may have been deployed to
+    deployment.work_queue_name = None
+    return deployment
+
+
+def _interval(schedule: Schedule) -> dict[str, Any]:
+    """Counted from a fixed midnight, so that a restart moves nothing."""
+    midnight = datetime(2000, 1, 1, tzinfo=ZoneInfo(schedule.timezone))
+    seconds = timedelta(seconds=schedule.interval or 0)
+    return {"interval": seconds, "anchor_date": midnight, "timezone": schedule.timezone}
+
+
+def _origin(ours: Mapping[str, str]) -> str:
+    return f"{ours[HOST]}:{ours[CHECKOUT]}"
+
+
+def _require_committed() -> None:
+    if committed_params().get("schedule") != params.raw().get("schedule"):
+        raise ParamsError(
+            "schedule: the section is not committed as it lies here, and scheduled runs use what is committed. "
+            "`git commit params.yaml`, or undo the change"
+        )
+
+
+def _serve(schedules: Schedules, *, everything: bool) -> int:
+    ours = claim()
+    with _alone(Path(ours[CHECKOUT], "goldmeter")):
+        processes.watch()
+        with prefect_server() as server:
+            where = server.url.removesuffix("/api")
+            print(f"Serving {', '.join(schedules)}. Runs: {where}/deployments. Ctrl-C ends it.", flush=True)
+            asyncio.run(_until_stopped(schedules, ours, server, everything=everything))
+    return 0
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the repository's schedules; the kernel frees them when we die."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "schedule.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise GoldmeterError(f"{folder}: another `python -m flows.schedule` serves this repository") from None
+        yield
+
+
+async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: Server, *, everything: bool) -> None:
+    """Serve; when a server that is not ours is away for minutes, begin again when it is back."""
+    stop, log = asyncio.Event(), get_logger("goldmeter")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    while not stop.is_set():
+        try:
+            async with get_client() as client:
+                await _settle(client, schedules, ours, alone=server.own, everything=everything)
+            await _run(schedules, ours, stop)
+        except GoldmeterError:
+            raise
+        except Exception as error:
+            log.exception("Serving was interrupted")
+            if server.own:
+                raise GoldmeterError(f"{server.url}: serving was interrupted, as the log says; start again") from error
+            await _either(stop.wait(), asyncio.sleep(_AWAY))
+
+
+async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Event) -> None:
+    runner = _Server(stop)
+    for name, schedule in schedules.items():
+        await runner.aadd_deployment(deployment_of(name, schedule, ours))
+    serving = asyncio.create_task(runner.start())
+    await _either(serving, stop.wait())
+    if not serving.done():
+        await runner.astop()
+    await serving
+
+
+class _Server(Runner):
+    """Prefect's runner, which ends when it is told: what Prefect does on SIGTERM leaves runs unmarked."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        # not paused at the end: a run that is due meanwhile is missed, however we ended
+        super().__init__(name=TAG, pause_on_shutdown=False, limit=None, prefetch_seconds=0)
+        self._stop = stop
+
+    def handle_sigterm(self, *_args: Any, **_kwargs: Any) -> None:
+        self._stop.set()
+
+
+async def _either(*awaitables: Any) -> None:
+    """Wait for the first of them; what is no task of somebody else is given up then."""
+    own = [each for each in awaitables if not isinstance(each, asyncio.Task)]
+    waiting = [asyncio.ensure_future(each) for each in awaitables]
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for each, task in zip(awaitables, waiting, strict=True):
+        if each in own:
+            task.cancel()
+
+
+async def _settle(
+    client: PrefectClient, schedules: Schedules, ours: Mapping[str, str], *, alone: bool, everything: bool
+) -> None:
+    """Put Prefect's books in order before anything runs."""
+    log = get_logger("goldmeter")
+    for name, schedule in schedules.items():
+        try:
+            deployment = await client.read_deployment_by_name(f"{scheduled.name}/{name}")
+        except ObjectNotFound:
+            continue
+        _require_nobody_else(name, deployment, ours)
+        for run, state in await orphans.crash(client, deployment.id, name, ours, alone=alone):
+            log.warning("%s: marked Crashed, its process is gone", run.name)
+            await asyncio.to_thread(lost, scheduled, run, state)
+        if skipped := await orphans.settle_missed(client, deployment.id, schedule.missed):
+            log.warning("%s: %d missed runs skipped", name, skipped)
+    if everything:
+        await _pause_removed(client, schedules, ours)
+
+
+def _require_nobody_else(name: str, deployment: Any, ours: Mapping[str, str]) -> None:
+    others = [tag for tag in deployment.tags if tag not in (TAG, _origin(ours))]
+    polled = deployment.last_polled
+    if others and _origin(ours) not in deployment.tags and polled and datetime.now(UTC) - polled < _SERVED:
+        raise GoldmeterError(
+            f"schedule.{name}: {others[0]} serves a schedule of this name on the same Prefect server. "
+            "End that one and wait a minute, or rename this one"
+        )
+
+
+async def _pause_removed(client: PrefectClient, schedules: Schedules, ours: Mapping[str, str]) -> None:
+    """Pause the deployments of schedules that params.yaml has no more; their runs stay to be seen."""
+    mine = DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG, _origin(ours)]))
+    for deployment in await client.read_deployments(deployment_filter=mine, limit=_PAGE, sort=DeploymentSort.NAME_ASC):
+        if deployment.name not in schedules and not deployment.paused:
+            await client.pause_deployment(deployment.id)
+            get_logger("goldmeter").warning("%s: no more in params.yaml, paused", deployment.name)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

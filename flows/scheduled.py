@@ -1,0 +1,138 @@
+"""One run of a schedule as a Prefect flow: what is committed, computed in a worktree, and word of how it went."""
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from prefect import Flow, State, flow, get_client, get_run_logger
+from prefect.client.schemas.objects import FlowRun
+from prefect.exceptions import FailedRun
+from prefect.logging import get_logger
+from prefect.runtime import flow_run as this_run
+from prefect.states import Completed, Failed
+
+from flows import notify, processes, worktree
+from flows.notify import Outcome
+from tasks import params
+from tasks.errors import GoldmeterError, ParamsError, VersionError
+from tasks.schedule import Schedule
+
+LONGEST = 7 * 86400.0
+"""Seconds for a run in all; its stages have limits of their own."""
+HOST, CHECKOUT = "goldmeter.host", "goldmeter.checkout"
+"""Labels of a flow run: which machine and which repository on it computes it."""
+_LAST_LINES = 5
+
+
+def _run_name() -> str:
+    due = this_run.scheduled_start_time
+    return f"{this_run.parameters['name']} {due:%Y-%m-%d %H:%M{':%S' if due.second else ''} %Z}"
+
+
+@flow(name="scheduled", flow_run_name=_run_name, persist_result=False)
+def scheduled(name: str) -> State[None]:
+    """Run the schedule `name` of the commit that the checkout is at; the outcome's sentence is the state's message."""
+    run, log = str(this_run.id), get_run_logger()
+    logging.getLogger("prefect.flow_runs").addFilter(_says_more_than_the_state)
+    try:
+        schedule = committed(name)
+    except GoldmeterError as error:
+        return Failed(message=str(error))
+    outcome = _outcome(name)
+    notify.tell(name, schedule.notify, outcome, run, log)
+    return (Completed if outcome.ok else Failed)(message=outcome.sentence)
+
+
+@scheduled.on_crashed
+def lost(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001  # named by Prefect
+    """Tell of a run whose process was killed; Prefect calls this in the process that serves."""
+    name, log = flow_run.parameters["name"], get_logger("goldmeter")
+    try:
+        schedule = committed(name)
+    except GoldmeterError as error:
+        log.error("%s: nobody is told that it crashed: %s", flow_run.name, error)  # noqa: TRY400
+        return
+    outcome = Outcome(ok=False, sentence=f"{flow_run.name} did not end. {state.message}")
+    notify.tell(name, schedule.notify, outcome, str(flow_run.id), log)
+
+
+def committed(name: str) -> Schedule:
+    """The schedule as HEAD has it; raises ParamsError when it has none of that name."""
+    at_head = params.schedules(committed_params())
+    if name not in at_head:
+        raise ParamsError(f"schedule.{name}: not in the params.yaml that is committed; allowed: {', '.join(at_head)}")
+    return at_head[name]
+
+
+def committed_params() -> dict[str, object]:
+    """HEAD's params.yaml; raises VersionError when there is none."""
+    answer = subprocess.run(["git", "show", "HEAD:./params.yaml"], capture_output=True, check=False)
+    if answer.returncode:
+        raise VersionError(
+            "HEAD: no params.yaml is committed there; scheduled runs use what is committed: `git commit`"
+        )
+    with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
+        file = Path(folder, "params.yaml")
+        file.write_bytes(answer.stdout)
+        return params.raw(file)
+
+
+def claim() -> dict[str, str]:
+    """The labels of runs that are computed here; linked worktrees of a repository have the same."""
+    command = ["git", "rev-parse", "--path-format=absolute", "--git-common-dir"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise VersionError(f"{Path.cwd()}: not in a git repository; scheduled runs need a commit to run: `git init`")
+    return {HOST: socket.gethostname(), CHECKOUT: answer.stdout.rstrip("\n")}
+
+
+def _says_more_than_the_state(record: logging.LogRecord) -> bool:
+    """Whether a line is not Prefect's trace of the failure that the flow itself returned."""
+    return not (record.exc_info and isinstance(record.exc_info[1], FailedRun))
+
+
+def _outcome(name: str) -> Outcome:
+    log = get_run_logger()
+    try:
+        with worktree.prepared(name, Path.cwd(), log.warning) as tree:
+            with get_client(sync_client=True) as client:
+                client.update_flow_run_labels(this_run.id, {**claim()})
+            return _compute(name, tree)
+    except GoldmeterError as error:
+        return Outcome(ok=False, sentence=str(error))
+    except Exception as error:
+        log.exception("The run could not be started")
+        return Outcome(ok=False, sentence=f"the run could not be started: {type(error).__name__}: {error}")
+
+
+def _compute(name: str, tree: Path) -> Outcome:
+    """Run flows.nightly of the worktree: code, params and data of the committed version."""
+    log, errors = get_run_logger(), list[str]()
+
+    def each_line(stream: processes.Stream, line: str) -> None:
+        if line.strip():
+            log.info("%s", line)
+            if stream == "stderr":
+                errors.append(line.strip())
+
+    with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
+        file = Path(folder, "outcome.json")
+        command = [sys.executable, "-m", "flows.nightly", name, "--outcome", str(file)]
+        status = processes.run(command, _environment(), LONGEST, each_line, cwd=tree)
+        outcome = Outcome.read(file.read_text(encoding="utf-8")) if file.exists() else None
+    if outcome is None:
+        last = " | ".join(errors[-_LAST_LINES:]) or "it said nothing"
+        return Outcome(ok=False, sentence=f"the run ended without an outcome, exit status {status}: {last}")
+    return outcome
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with this Python first in the path, and without what Prefect tells the process of one flow run."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("PREFECT__")}
+    return kept | {"PATH": path, "PYTHONUNBUFFERED": "1"}

@@ -1,0 +1,121 @@
+"""The Prefect server that schedules live in: the one of PREFECT_API_URL, else one of ours on loopback."""
+
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_PORT, temporary_settings
+
+from tasks.errors import GoldmeterError
+
+LOOPBACK = "127.0.0.1"
+STARTING, ENDING = 120.0, 10.0
+"""Seconds that a server has to start (its first start makes the database), and to end."""
+LEASES = "prefect.server.concurrency.lease_storage.filesystem"
+"""Where a server keeps who holds a deployment's slot: in memory, as is its default, a restart would end a long run."""
+
+
+class Server(NamedTuple):
+    """url: of its API. own: nobody else's runs are in it, and it ends with us."""
+
+    url: str
+    own: bool
+
+
+@contextmanager
+def prefect_server() -> Iterator[Server]:
+    """The server, and Prefect's settings such that everything asks it; raises GoldmeterError when none answers."""
+    if url := PREFECT_API_URL.value():
+        if not _answers(url):
+            raise GoldmeterError(
+                f"PREFECT_API_URL={url}: no Prefect server answers there; start it, or unset the variable"
+            )
+        yield Server(url, own=False)
+        return
+    home = PREFECT_HOME.value()
+    home.mkdir(parents=True, exist_ok=True)
+    with (
+        _held(home / "goldmeter-server.lock", home),
+        _started(home / "goldmeter-server.log") as url,
+        temporary_settings(updates={PREFECT_API_URL: url}),
+    ):
+        yield Server(url, own=True)
+
+
+@contextmanager
+def _held(path: Path, home: Path) -> Iterator[None]:
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise GoldmeterError(
+                f"{home}: schedules of another checkout are served from this database. Run `prefect server start` by "
+                "itself and set PREFECT_API_URL for both, or give this one another PREFECT_HOME"
+            ) from None
+        yield
+
+
+@contextmanager
+def _started(log: Path) -> Iterator[str]:
+    """A server with the database of PREFECT_HOME; what it says goes to a file."""
+    port = _port()
+    url = f"http://{LOOPBACK}:{port}/api"
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
+    environment = os.environ | {"PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES}
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True
+        ) as process,
+    ):
+        try:
+            _wait_for(process, url, log)
+            yield url
+        finally:
+            _end(process)
+
+
+def _port() -> int:
+    """Prefect's usual port, or any when that is taken."""
+    for port in (PREFECT_SERVER_API_PORT.value(), 0):
+        with socket.socket() as probe:
+            probe.setsockopt(
+                socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+            )  # as the server will: no waiting after a restart
+            try:
+                probe.bind((LOOPBACK, port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise GoldmeterError(f"{LOOPBACK}: no free port for Prefect's server")
+
+
+def _wait_for(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    deadline = time.monotonic() + STARTING
+    while not _answers(url):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise GoldmeterError(f"Prefect's server did not start; {log} says why")
+        time.sleep(0.2)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url.rstrip('/')}/health", timeout=5).is_success
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(ENDING)
+    except subprocess.TimeoutExpired:
+        process.kill()

@@ -1,0 +1,254 @@
+"""A project whose schedules are served: goldmeter's own code, committed, with a night that is over in a second."""
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, TypeVar
+
+import httpx
+import psutil
+import yaml
+from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.objects import Deployment, FlowRun
+from prefect.client.schemas.sorting import DeploymentSort, FlowRunSort
+
+from tests.flows.conftest import ROOT, wait_until
+
+Answer = TypeVar("Answer")
+
+SCHEDULE: dict[str, Any] = {
+    "cron": None,
+    "interval": 4,
+    "timezone": "UTC",
+    "set": [],
+    "refresh": None,
+    "baseline": None,
+    "floors": {},
+    "overlap": "skip",
+    "missed": "once",
+    "push": None,
+    "notify": {"url": None, "header": "Authorization", "secret_env": None, "always": False},
+}
+
+# In place of flows/nightly.py: each night says what the file `night` of the commit says, and waits while told to.
+NIGHT = """
+    import argparse, json, os, subprocess, sys, time
+    from pathlib import Path
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name")
+    parser.add_argument("--outcome", type=Path)
+    chosen = parser.parse_args()
+    here = Path(os.environ["NIGHTS"])
+    number = len(list(here.glob("started.*"))) + 1
+    (here / f"started.{number}").write_text(str(os.getpid()))
+    print("the night works on it", flush=True)
+    deadline = time.monotonic() + 200
+    while (here / "wait").exists():
+        if time.monotonic() > deadline:
+            sys.exit("waited in vain")
+        time.sleep(0.02)
+    worse = (here / "worse").exists() and number == int((here / "worse").read_text())
+    outcome = {
+        "ok": not worse,
+        "sentence": "aurora: f1 fell by 0.153 (worse on q1, q2)" if worse else "all is well",
+        "experiment": f"{chosen.name}-{number}",
+        "commit": "c" * 40,
+        "alarms": ["aurora: f1 fell by 0.153 (worse on q1, q2)"] if worse else [],
+        "markdown": "| f1 | worse |",
+        "facts": {"code": subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()},
+    }
+    chosen.outcome.write_text(json.dumps(outcome))
+    (here / f"ended.{number}").touch()
+    sys.exit(worse)
+"""
+
+
+class Served:
+    """A repository, a Prefect server of its own database, and the process that serves its schedules.
+
+    night: code in place of flows/nightly.py; None: the real one. nights: where nights leave their notes.
+    """
+
+    def __init__(self, base: Path, schedules: Mapping[str, Mapping[str, Any]], night: str | None = NIGHT) -> None:
+        self.folder, self.home, self.nights = base / "project", base / "prefect", base / "nights"
+        self.port = _free_port()
+        self.nights.mkdir(parents=True)
+        self.folder.mkdir()
+        for name in ("flows", "tasks"):
+            shutil.copytree(ROOT / name, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "prefect.toml", self.folder)
+        if night is not None:
+            (self.folder / "flows/nightly.py").write_text(dedent(night))
+        self.write(schedules)
+        (self.folder / "dvc.yaml").write_text("stages: {}\n")
+        (self.folder / ".gitignore").write_text("__pycache__/\n")
+        for command in ("git init -q", f"{sys.executable} -m dvc init -q", "git add -A"):
+            self.run(*command.split())
+        self.commit()
+        self.started: list[subprocess.Popen[str]] = []
+
+    def write(self, schedules: Mapping[str, Mapping[str, Any]]) -> None:
+        (self.folder / "params.yaml").write_text(yaml.safe_dump({"schedule": {k: {**v} for k, v in schedules.items()}}))
+
+    def commit(self) -> None:
+        who = ("-c", "user.name=Test", "-c", "user.email=test@example.org")
+        self.run("git", *who, "commit", "-q", "-a", "-m", "schedules")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("PREFECT", "GOLDMETER", "CI", "DO_NOT_TRACK", "PYTEST"))
+        }
+        return kept | {
+            "PREFECT_HOME": str(self.home),
+            "PREFECT_SERVER_API_PORT": str(self.port),
+            "PREFECT_RUNNER_POLL_FREQUENCY": "1",
+            "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "5",
+            "NIGHTS": str(self.nights),
+        }
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/api"
+
+    def run(self, *command: str) -> str:
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.environment, check=True, text=True, stdout=subprocess.PIPE
+        )
+        return done.stdout
+
+    def start(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
+        """`python -m flows.schedule` in a process."""
+        with (self.nights.parent / "served.log").open("a") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "flows.schedule", *arguments],
+                cwd=self.folder,
+                env=self.environment | environment,
+                text=True,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self.started.append(process)
+        return process
+
+    def log(self) -> str:
+        return (self.nights.parent / "served.log").read_text()
+
+    def night(self, number: int, event: str = "started") -> int:
+        """Wait until that night has started or ended; returns its process."""
+        file = self.nights / f"{event}.{number}"
+        wait_until(lambda: file.exists() and (event == "ended" or file.read_text()), f"night {number} {event}", 90)
+        return int((self.nights / f"started.{number}").read_text())
+
+    def hold(self) -> None:
+        """Let every night wait from now on, until `release`."""
+        (self.nights / "wait").touch()
+
+    def release(self) -> None:
+        (self.nights / "wait").unlink(missing_ok=True)
+
+    def ask(self, question: Callable[[PrefectClient], Any]) -> Any:
+        """What the Prefect server answers."""
+
+        async def answer() -> Any:
+            async with PrefectClient(self.url) as client:
+                return await question(client)
+
+        return asyncio.run(answer())
+
+    def runs(self, *states: str) -> list[FlowRun]:
+        """Flow runs of schedules in states of these names, oldest first; none named: all but those to come."""
+        found = [run for run in self.ask(_runs) if run.deployment_id and run.state]
+        wanted = [run for run in found if run.state.name in states or (not states and run.state.name != "Scheduled")]
+        return sorted(wanted, key=lambda run: run.expected_start_time)
+
+    def deployments(self) -> dict[str, Deployment]:
+        return {each.name: each for each in self.ask(_deployments)}
+
+    def wait_for(self, number: int, state: str) -> list[FlowRun]:
+        """Wait until that many runs are in the state; the server may come and go meanwhile."""
+        found: list[FlowRun] = []
+
+        def are_there() -> bool:
+            with suppress(httpx.TransportError):
+                found[:] = self.runs(state)
+            return len(found) >= number
+
+        wait_until(are_there, f"{number} runs {state}", 90)
+        return found
+
+    def answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/health", timeout=2).is_success
+        except httpx.HTTPError:
+            return False
+
+    def processes(self) -> list[psutil.Process]:
+        """All that run on behalf of the project."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error, OSError):
+                ours = process.environ().get("NIGHTS") == str(self.nights)
+                if ours and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+        return found
+
+    def end(self) -> None:
+        """End whatever a failed test left."""
+        for process in self.started:
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+        for left in self.processes():
+            with suppress(psutil.Error):
+                left.kill()
+
+
+@contextmanager
+def prefect_server(served: Served) -> Iterator["subprocess.Popen[bytes]"]:
+    """`prefect server start` by itself, as a team runs it, from the project's folder."""
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(served.port)]
+    with (served.nights.parent / "server.log").open("ab") as log:
+        process = subprocess.Popen(command, cwd=served.folder, env=served.environment, stdout=log, stderr=log)
+    try:
+        wait_until(served.answers, "the Prefect server answers")
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def schedule(**changed: Any) -> dict[str, Any]:
+    """A schedule of every four seconds, with some options changed."""
+    return SCHEDULE | changed
+
+
+def stop(process: "subprocess.Popen[Any]", number: int) -> int:
+    """Send the signal and wait for the end; returns the exit status."""
+    process.send_signal(number)
+    return process.wait(60)
+
+
+async def _runs(client: PrefectClient) -> Sequence[FlowRun]:
+    return await client.read_flow_runs(limit=200, sort=FlowRunSort.EXPECTED_START_TIME_ASC)
+
+
+async def _deployments(client: PrefectClient) -> Sequence[Deployment]:
+    return await client.read_deployments(limit=200, sort=DeploymentSort.NAME_ASC)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

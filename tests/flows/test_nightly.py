@@ -1,0 +1,343 @@
+"""The steps of a night, and the outcome of each way in which one can end."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dvc.repo import Repo
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flows import nightly
+from flows.evaluate import Recorded
+from flows.nightly import LONGEST_LINE, TOLD, main, night, override, require_versioned
+from tasks import history
+from tasks.errors import DataError, LedgerError, ParamsError
+from tasks.experiments import Experiment, Facts
+from tasks.history import Night
+from tests.small_project import edit
+
+NAME = "nightly-2026-11-21-020000"
+FACTS = Facts(datetime(2026, 11, 21, 2, tzinfo=UTC), 12.5, "a" * 32, "b" * 40, "c" * 40, 0.25, "run-id")
+WELL = Night(document=None, look=None, level=None, alarms=[], status=0)
+Schedule = Callable[..., None]
+
+
+def git(*command: str) -> None:
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e@x", *command], check=True, capture_output=True)
+
+
+@pytest.fixture
+def worktree(project: Path) -> Path:
+    """A committed project of ten questions, under git and DVC."""
+    (project / ".dvc").mkdir()
+    (project / ".dvc/config").write_text("[core]\n    analytics = false\n    check_update = false\n")
+    (project / ".dvc/.gitignore").write_text("*\n")
+    git("init", "--quiet", "--initial-branch=main")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "start")
+    return project
+
+
+@pytest.fixture
+def schedule(worktree: Path) -> Schedule:
+    """Changes options of the schedule `nightly`."""
+    assert (worktree / "params.yaml").exists()
+    return lambda **options: edit(lambda content: content["schedule"]["nightly"].update(options))
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Runs are recorded at once, and found to be well; the prefixes of their names."""
+    prefixes: list[str] = []
+
+    def run_and_record(prefix: str) -> Recorded:
+        prefixes.append(prefix)
+        return Recorded(None, Experiment(NAME, "d" * 40), FACTS)
+
+    monkeypatch.setattr(nightly, "run_and_record", run_and_record)
+    monkeypatch.setattr(history, "night", lambda *_: WELL)
+    return prefixes
+
+
+def found(monkeypatch: pytest.MonkeyPatch, what: Night | Exception) -> None:
+    """What the history makes of the night."""
+
+    def answer(*_: Any) -> Night:
+        if isinstance(what, Exception):
+            raise what
+        return what
+
+    monkeypatch.setattr(history, "night", answer)
+
+
+def written_outcome(folder: Path, status: int) -> Any:
+    assert main(["nightly", "--outcome", str(folder / "outcome.json")]) == status
+    assert not list(folder.glob("*.half"))
+    return json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.usefixtures("worktree")
+def test_a_night_that_is_well(recorded: list[str], tmp_path: Path) -> None:
+    assert written_outcome(tmp_path, 0) == {
+        "ok": True,
+        "sentence": f"{NAME} is recorded.",
+        "experiment": NAME,
+        "commit": "d" * 40,
+        "alarms": [],
+        "markdown": None,
+        "facts": {
+            "started": "2026-11-21T02:00:00+00:00",
+            "seconds": 12.5,
+            "data": "a" * 32,
+            "params": "b" * 40,
+            "code": "c" * 40,
+            "cost": 0.25,
+            "flow_run": "run-id",
+        },
+    }
+    assert recorded == ["nightly"]
+
+
+@pytest.mark.usefixtures("worktree", "recorded")
+def test_a_worse_night_says_what_is_worse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    alarms = [f"aurora {name}: worse than v1 by −0.153" for name in ("f1", "bleu", "gleu", "rouge", "meteor")]
+    found(monkeypatch, WELL._replace(alarms=alarms, status=1))
+
+    outcome = written_outcome(tmp_path, 1)
+
+    assert not outcome["ok"]
+    assert outcome["sentence"] == f"{'; '.join(alarms[:3])}; and 2 more"
+    assert outcome["alarms"] == alarms
+    assert outcome["experiment"] == NAME
+
+
+@pytest.mark.usefixtures("worktree", "recorded")
+def test_a_gate_that_fails_without_an_alarm_is_not_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    found(monkeypatch, WELL._replace(status=2))
+
+    assert not night("nightly").ok
+
+
+@pytest.mark.usefixtures("worktree", "recorded")
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (LedgerError("history.parquet: torn"), "history.parquet: torn"),
+        (RuntimeError("a\nb"), "RuntimeError: a · b (the run's log has more)"),
+    ],
+)
+def test_a_run_that_cannot_be_judged_stays_recorded(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    found(monkeypatch, error)
+
+    outcome = night("nightly")
+
+    assert (outcome.ok, outcome.experiment) == (False, NAME)
+    assert outcome.sentence == f"{NAME} is recorded, but what it means is not known: {said}"
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_failed_push_is_told_and_the_run_stays_recorded(schedule: Schedule) -> None:
+    schedule(push="nowhere")
+
+    outcome = night("nightly")
+
+    assert (outcome.ok, outcome.experiment) == (False, NAME)
+    assert outcome.sentence.startswith(f"{NAME} is recorded, but not pushed: dvc exp push: exit status 255 · ")
+
+
+@pytest.mark.usefixtures("worktree")
+def test_stages_that_fail_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    failure = "stage load: exit status 2\n\nload: first\n  second\n  third\n  fourth\n"
+    monkeypatch.setattr(nightly, "run_and_record", lambda _: Recorded(failure, None, None))
+
+    outcome = night("nightly")
+
+    assert outcome == nightly.Outcome(ok=False, sentence="stage load: exit status 2 · … · second · third · fourth")
+
+
+@pytest.mark.usefixtures("worktree", "recorded")
+def test_a_schedule_that_is_not_committed_is_named() -> None:
+    assert night("weekly").sentence == "schedule.weekly: not in the committed params.yaml; there is nightly"
+
+
+def test_a_baseline_that_nobody_knows_fails_before_anything_runs(schedule: Schedule, recorded: list[str]) -> None:
+    schedule(baseline="v9", refresh="touch refreshed")
+
+    assert night("nightly").sentence.startswith("schedule.nightly.baseline: v9: neither git nor DVC knows")
+    assert not Path("refreshed").exists()
+    assert recorded == []
+
+
+@pytest.mark.usefixtures("recorded")
+def test_refresh_runs_first_with_this_python_and_its_output_is_told(
+    schedule: Schedule, capfd: pytest.CaptureFixture[str]
+) -> None:
+    schedule(refresh="python -c 'import sys; print(sys.executable)' && echo aside >&2 && rm -r data")
+
+    outcome = night("nightly")
+
+    told = capfd.readouterr()
+    assert Path(told.out.splitlines()[0]).parent == Path(sys.executable).parent
+    assert "aside" in told.err
+    assert outcome.sentence.startswith("dataset.path: data/examples/qa.jsonl is in neither")
+
+
+def test_a_failed_refresh_says_its_last_lines(schedule: Schedule, recorded: list[str]) -> None:
+    schedule(refresh="for i in 1 2 3 4; do echo line $i of https://me:secret@host/x >&2; done; exit 3")
+
+    assert night("nightly").sentence == (
+        "schedule.nightly.refresh: exit status 3 · line 2 of https://host/x"
+        " · line 3 of https://host/x · line 4 of https://host/x"
+    )
+    assert recorded == []
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_silent_failure_of_refresh_is_told_too(schedule: Schedule) -> None:
+    schedule(refresh="exit 1")
+
+    assert night("nightly").sentence == "schedule.nightly.refresh: exit status 1 · it said nothing"
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_refresh_that_hangs_is_ended(schedule: Schedule) -> None:
+    schedule(refresh="sleep 600")
+    edit(lambda content: content["run"]["timeouts"].update(default=1))
+
+    assert night("nightly").sentence == (
+        "schedule.nightly.refresh: not done after 1 s, ended (params.yaml: run.timeouts.default)"
+    )
+
+
+@pytest.mark.usefixtures("recorded")
+def test_params_are_overridden_and_comments_stay(worktree: Path) -> None:
+    override(
+        "nightly",
+        ["dataset.limit=5", "lexical.bleu={threshold: 0.25}", "~lexical.gleu", "+semantic.similarity.with_query=true"],
+    )
+
+    text = (worktree / "params.yaml").read_text()
+    content = yaml.safe_load(text)
+    assert content["dataset"]["limit"] == 5
+    assert content["lexical"]["bleu"] == {"threshold": 0.25}
+    assert "gleu" not in content["lexical"]
+    assert content["semantic"]["similarity"] == {"threshold": 3.0, "with_query": True}
+    assert "# your data: what to read, and which column is what" in text
+
+
+@pytest.mark.usefixtures("worktree")
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("dataset.pth=x", r"schedule\.nightly\.set: dataset\.pth=x: .*pth.*"),
+        ("no equals sign", r"schedule\.nightly\.set: no equals sign: .*"),
+        ("dataset.limit=1,2", r"schedule\.nightly\.set: dataset\.limit=1,2: .*"),
+        ("dataset.path=${nothing}", r"schedule\.nightly\.set: .*nothing.*"),
+        ("dataset.limit=many", r"dataset\.limit: .*"),
+        ("+dataset.limt=3", r"dataset\.limt: .*"),
+        ("dataset=3", r"dataset: expected options.*"),
+    ],
+)
+def test_a_wrong_override_is_named(wrong: str, said: str) -> None:
+    with pytest.raises(ParamsError) as raised:
+        override("nightly", [wrong])
+
+    assert re.match(said, str(raised.value))
+
+
+def test_a_data_set_of_git_is_versioned(worktree: Path) -> None:
+    require_versioned("data/examples/qa.jsonl", "*")
+    require_versioned("data/examples", "*.jsonl")
+    (worktree / "data/examples/qa.jsonl").write_text("changed by refresh, and recorded")
+    require_versioned("data/examples/qa.jsonl", "*")
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_data_set_that_is_in_neither_git_nor_dvc_is_named(worktree: Path, *, ignored: bool) -> None:
+    (worktree / "data/mine.csv").write_text("a")
+    if ignored:
+        (worktree / ".gitignore").write_text("data/mine.csv\n")
+
+    with pytest.raises(DataError, match=r"dataset\.path: data/mine\.csv is in neither git nor DVC; `dvc add` it"):
+        require_versioned("data/mine.csv", "*")
+
+
+def test_a_file_among_versioned_ones_is_named(worktree: Path) -> None:
+    (worktree / "data/examples/new.jsonl").write_text("a")
+    (worktree / "data/examples/notes.txt").write_text("matches no pattern")
+
+    with pytest.raises(DataError, match=r"data/examples/new\.jsonl is in neither git nor DVC"):
+        require_versioned("data/examples", "*.jsonl")
+
+
+@pytest.mark.usefixtures("worktree")
+def test_a_data_set_that_is_not_there_is_named() -> None:
+    with pytest.raises(DataError, match=r"data/gone\.csv is in neither git nor DVC, so that a scheduled run has no"):
+        require_versioned("data/gone.csv", "*")
+
+
+def test_a_data_set_outside_of_the_repository_is_named(worktree: Path) -> None:
+    outside = worktree.parent / "outside.csv"
+    outside.write_text("a")
+
+    with pytest.raises(DataError, match=r"outside\.csv is in neither git nor DVC"):
+        require_versioned(str(outside), "*")
+
+
+@pytest.mark.usefixtures("worktree")
+def test_a_data_set_with_an_address_is_for_dvc_to_check() -> None:
+    require_versioned("s3://bucket/data.csv", "*")
+
+
+def test_a_data_set_of_dvc_is_versioned_until_it_changes_or_is_lost(worktree: Path) -> None:
+    (worktree / "data/mine.csv").write_text("a")
+    with Repo() as repo:
+        repo.add("data/mine.csv")
+    require_versioned("data/mine.csv", "*")
+
+    (worktree / "data/mine.csv").write_text("fetched, but not added")
+    with pytest.raises(DataError, match=r"data/mine\.csv: changed since `dvc add`"):
+        require_versioned("data/mine.csv", "*")
+
+    (worktree / "data/mine.csv").unlink()
+    with pytest.raises(DataError, match=r"data/mine\.csv is not in DVC's cache: `dvc pull data/mine\.csv`"):
+        require_versioned("data/mine.csv", "*")
+
+
+def test_a_file_in_a_folder_of_dvc_is_versioned(worktree: Path) -> None:
+    (worktree / "data/answers").mkdir()
+    (worktree / "data/answers/one.csv").write_text("a")
+    with Repo() as repo:
+        repo.add("data/answers")
+
+    require_versioned("data/answers/one.csv", "*")
+    require_versioned("data/answers", "*")
+    (worktree / "data/answers/two.csv").write_text("b")
+    with pytest.raises(DataError, match="data/answers: changed since"):
+        require_versioned("data/answers", "*")
+
+
+def test_a_data_set_that_a_stage_makes_is_left_to_it(worktree: Path) -> None:
+    stages = yaml.safe_load((worktree / "dvc.yaml").read_text())
+    stages["stages"]["fetch"] = {"cmd": "true", "outs": ["data/made.csv"]}
+    (worktree / "dvc.yaml").write_text(yaml.safe_dump(stages))
+
+    require_versioned("data/made.csv", "*")
+
+
+@given(st.text())
+def test_every_text_becomes_one_line_of_bounded_length(text: str) -> None:
+    line = nightly._line(text)
+
+    assert len(line.splitlines()) <= 1
+    assert len(line) <= (TOLD + 1) * (LONGEST_LINE + len(" · ")) + len("… · ")

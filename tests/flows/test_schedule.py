@@ -1,0 +1,194 @@
+"""What is served, when it is due, and what is refused before anything is."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from prefect.client.schemas.objects import ConcurrencyLimitStrategy
+
+from flows import schedule as module
+from flows.schedule import deployment_of, main, times
+from flows.scheduled import CHECKOUT, HOST, committed
+from tasks.errors import GoldmeterError, ParamsError
+from tasks.schedule import Schedule
+from tests.flows.served import schedule
+from tests.small_project import ROOT
+
+OURS = {HOST: "here", CHECKOUT: "/work/project/.git"}
+START = datetime(2026, 10, 24, 12, 0, tzinfo=UTC)
+
+
+def of(**changed) -> Schedule:
+    return Schedule(**schedule(**changed))
+
+
+def cron(text: str, **changed) -> Schedule:
+    return of(cron=text, interval=None, **changed)
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository with one schedule, committed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    write(cron="0 2 * * *", interval=None)
+    git("init", "-q")
+    git("add", "params.yaml")
+    git("-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "first")
+    return tmp_path
+
+
+def write(name: str = "nightly", **changed) -> None:
+    Path("params.yaml").write_text(yaml.safe_dump({"schedule": {name: schedule(**changed)}}))
+
+
+def git(*arguments: str) -> None:
+    subprocess.run(["git", *arguments], check=True)
+
+
+def test_a_cron_keeps_its_hour_when_the_clocks_change():
+    due = times("nightly", cron("0 2 * * *", timezone="Europe/Berlin"), START)
+
+    assert [f"{one:%Y-%m-%d %H:%M %z}" for one in due] == [
+        "2026-10-25 02:00 +0200",
+        "2026-10-26 02:00 +0100",
+        "2026-10-27 02:00 +0100",
+    ]
+
+
+def test_an_interval_is_counted_from_midnight_so_that_a_restart_moves_nothing():
+    due = times("often", of(interval=6 * 3600), START.replace(minute=17))
+
+    assert [f"{one:%d %H:%M:%S}" for one in due] == ["24 18:00:00", "25 00:00:00", "25 06:00:00"]
+
+
+@pytest.mark.parametrize("text", ["0 25 * * *", "every day", "0 2 * *", "* * * * * * * *", "0 2 30 2 *"])
+def test_a_cron_that_is_none_is_named_with_its_path(text):
+    with pytest.raises(ParamsError, match=r"^schedule\.nightly\.cron: '"):
+        times("nightly", cron(text), START)
+
+
+@given(st.text(min_size=1, max_size=20))
+def test_any_text_is_a_cron_with_times_to_come_or_a_params_error(text):
+    try:
+        due = times("nightly", cron(text), START)
+    except ParamsError as error:
+        assert str(error).startswith("schedule.nightly.cron: ")  # noqa: PT017
+    else:
+        assert due == sorted(due)
+        assert all(one >= START for one in due)
+
+
+@pytest.mark.parametrize(
+    ("overlap", "strategy"),
+    [("skip", ConcurrencyLimitStrategy.CANCEL_NEW), ("queue", ConcurrencyLimitStrategy.ENQUEUE)],
+)
+def test_a_deployment_runs_one_at_a_time_and_skips_or_queues_the_next(overlap, strategy):
+    deployment = deployment_of("nightly", cron("0 2 * * *", timezone="Europe/Berlin", overlap=overlap), OURS)
+
+    assert deployment.entrypoint == "flows.scheduled.scheduled"
+    assert deployment.parameters == {"name": "nightly"}
+    assert deployment.concurrency_limit == 1
+    assert deployment.concurrency_options.collision_strategy == strategy
+    assert [(one.schedule.cron, one.schedule.timezone) for one in deployment.schedules] == [
+        ("0 2 * * *", "Europe/Berlin")
+    ]
+    assert deployment.tags == ["goldmeter", "here:/work/project/.git"]
+
+
+@pytest.mark.usefixtures("repository")
+def test_the_list_shows_the_next_times_and_serves_nothing(capsys):
+    assert main(["--list"]) == 0
+
+    first, *due = capsys.readouterr().out.splitlines()
+    assert first == "nightly: 0 2 * * * (UTC), overlap: skip, missed: once"
+    assert [line[-14:] for line in due] == ["02:00:00 +0000"] * 3
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_name_that_is_not_there_is_refused(capsys):
+    assert main(["weekly"]) == 2
+
+    assert capsys.readouterr().err == "error: schedule.weekly: no such schedule; allowed: nightly\n"
+
+
+@pytest.mark.usefixtures("repository")
+def test_schedules_that_are_not_committed_are_refused(capsys):
+    write(cron="0 3 * * *", interval=None)
+
+    assert main([]) == 2
+    assert "schedule: the section is not committed" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_missing_secret_is_told_before_anything_is_served(capsys, monkeypatch):
+    monkeypatch.delenv("TOKEN", raising=False)
+    write(notify={"url": "https://example.org", "header": "Authorization", "secret_env": "TOKEN", "always": False})
+
+    assert main([]) == 2
+    assert "schedule.nightly.notify.secret_env: the environment variable TOKEN is not set" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("repository")
+def test_no_schedule_at_all_is_said(capsys):
+    Path("params.yaml").write_text("schedule: {}\n")
+
+    assert main([]) == 2
+    assert "params.yaml has no schedule to serve" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_run_uses_what_is_committed():
+    write(cron="0 3 * * *", interval=None)
+
+    assert committed("nightly").cron == "0 2 * * *"
+    with pytest.raises(ParamsError, match=r"^schedule\.weekly: not in the params\.yaml that is committed"):
+        committed("weekly")
+
+
+def test_a_second_process_of_the_same_repository_is_refused(tmp_path):
+    with (
+        module._alone(tmp_path / "goldmeter"),
+        pytest.raises(GoldmeterError, match=r"another `python -m flows\.schedule`"),
+        module._alone(tmp_path / "goldmeter"),
+    ):
+        pytest.fail("two at once")
+
+
+def test_a_server_that_does_not_answer_is_named(repository):
+    command = [sys.executable, "-m", "flows.schedule"]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "PREFECT_API_URL": "http://127.0.0.1:9/api"}
+    environment["HOME"] = str(repository)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: PREFECT_API_URL=http://127.0.0.1:9/api: no Prefect server answers there")
+
+
+def test_the_file_for_work_pools_says_what_params_say():
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())["schedule"]
+    deployments = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
+
+    assert {each["name"]: shown(each) for each in deployments} == {
+        name: expected(name, Schedule(**one)) for name, one in params.items()
+    }
+
+
+def shown(deployment):
+    return {key: deployment[key] for key in ("entrypoint", "parameters", "schedules", "concurrency_limit")}
+
+
+def expected(name: str, one: Schedule):
+    when = {"cron": one.cron} if one.cron else {"interval": one.interval}
+    strategy = {"skip": "CANCEL_NEW", "queue": "ENQUEUE"}[one.overlap]
+    return {
+        "entrypoint": "flows/scheduled.py:scheduled",
+        "parameters": {"name": name},
+        "schedules": [when | {"timezone": one.timezone}],
+        "concurrency_limit": {"limit": 1, "collision_strategy": strategy},
+    }

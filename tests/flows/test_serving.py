@@ -1,0 +1,199 @@
+"""Schedules served for real: a Prefect server on loopback, runs that are due, and what kills and restarts leave."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from prefect.client.orchestration import PrefectClient
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Pending, Running, Scheduled
+
+from flows import orphans
+from flows.schedule import deployment_of
+from flows.scheduled import CHECKOUT, HOST
+from tasks.schedule import Schedule
+from tests.flows.conftest import wait_until
+from tests.flows.served import Served, prefect_server, schedule, stop
+from tests.flows.webhook import webhook
+
+pytestmark = pytest.mark.long
+
+WORSE = "aurora: f1 fell by 0.153 (worse on q1, q2)"
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Makes projects to serve, and ends what a failed test left."""
+    made: list[Served] = []
+
+    def make(**schedules: Any) -> Served:
+        made.append(Served(tmp_path / f"served{len(made)}", schedules))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.end()
+
+
+def test_each_night_runs_once_the_worse_one_fails_and_is_told_once_over_a_restart_of_the_server(serve):
+    with webhook() as hook:
+        served = serve(often=schedule(interval=12, notify=schedule()["notify"] | {"url": hook.url}))
+        (served.nights / "worse").write_text("3")
+        with prefect_server(served):
+            process = served.start(PREFECT_API_URL=served.url)
+            served.night(1, "ended")
+            first = served.wait_for(1, "Completed")[0]
+            assert first.state.message == "all is well"
+            assert first.name.startswith("often 20")
+            served.hold()
+            served.night(2)
+        with prefect_server(served):  # the run goes on, and keeps its slot
+            (running,) = served.runs("Running")
+            renew_lease(served, running)
+            served.release()
+            served.wait_for(2, "Completed")
+            worse = served.wait_for(1, "Failed")[0]
+            assert worse.state.message == WORSE
+            assert artifact(served) == "| f1 | worse |"
+            wait_until(lambda: failures(served) == 1, "the event is kept", 30)
+            assert [one.content["run"] for one in hook.received] == [str(worse.id)]
+            assert hook.received[0].content["text"] == f"goldmeter often: {WORSE}"
+            served.hold()
+            served.night(4)
+            skipped = len(served.runs("Cancelled"))
+            served.wait_for(skipped + 1, "Cancelled")
+            (current,) = served.runs("Running")
+            assert stop(process, signal.SIGTERM) == 0
+            assert served.runs("Running", "Pending", "Cancelling") == []
+            messages = {run.id: run.state.message for run in served.runs("Cancelled")}
+            assert messages.pop(current.id) == "Runner is shutting down."
+            assert {*messages.values()} == {"Deployment concurrency limit reached."}
+        assert served.processes() == []
+        assert len(hook.received) == 1
+
+
+def test_after_a_kill_the_run_is_crashed_the_slot_is_free_and_the_next_run_completes(serve):
+    with webhook() as hook:
+        served = serve(often=schedule(interval=12, notify=schedule()["notify"] | {"url": hook.url}))
+        served.hold()
+        process = served.start()
+        served.night(1)
+        refused = served.start()
+        assert refused.wait(60) == 2
+        assert "another `python -m flows.schedule` serves this repository" in served.log()
+        stop(process, signal.SIGKILL)
+
+        again = served.start()
+        (crashed,) = served.wait_for(1, "Crashed")
+        assert crashed.state.message == orphans.LOST
+        night = served.night(2)
+        assert served.runs("Cancelled") == []  # the slot was free at once
+        _supervisor, engine, *_rest = psutil.Process(night).parents()
+        engine.kill()
+        killed = next(run for run in served.wait_for(2, "Crashed") if run.id != crashed.id)
+        served.night(3)
+        served.release()
+        served.wait_for(1, "Completed")
+        assert [one.content["run"] for one in hook.received] == [str(crashed.id), str(killed.id)]
+        assert hook.received[0].content["sentence"] == f"{crashed.name} did not end. {orphans.LOST}"
+        assert stop(again, signal.SIGINT) == 0
+        wait_until(lambda: served.processes() == [], "nothing is left", 30)
+
+
+def test_a_schedule_that_params_have_no_more_is_paused(serve):
+    served = serve(often=schedule(interval=3600), gone=schedule(interval=3600))
+    with prefect_server(served):
+        process = served.start(PREFECT_API_URL=served.url)
+        wait_until(lambda: {*served.deployments()} == {"often", "gone"}, "both are served")
+        assert stop(process, signal.SIGTERM) == 0
+        assert not served.deployments()["often"].paused
+        served.write({"often": schedule(interval=3600)})
+        served.commit()
+
+        process = served.start(PREFECT_API_URL=served.url)
+        wait_until(lambda: served.deployments()["gone"].paused, "the other is paused")
+        assert stop(process, signal.SIGTERM) == 0
+
+
+def test_missed_runs_and_runs_without_a_process_are_settled_as_params_say(serve, tmp_path):
+    served = serve(often=schedule(interval=3600))
+    ours = {HOST: "here", CHECKOUT: str(tmp_path)}
+    with prefect_server(served), temporary_settings(updates={PREFECT_API_URL: served.url}):
+        deployment = deployment_of("often", Schedule(**schedule(interval=10**6)), ours).apply()
+
+        async def settle(client: PrefectClient) -> None:
+            await missed_once(client, deployment)
+            await missed_skip(client, deployment)
+            await without_process(client, deployment, ours)
+
+        served.ask(settle)
+
+
+async def missed_once(client: PrefectClient, deployment: Any) -> None:
+    old, newer, newest, now = [await due(client, deployment, ago) for ago in (3600, 1200, 600, 5)]
+
+    assert await orphans.settle_missed(client, deployment, "once") == 2
+    assert await states(client, old, newer, newest, now) == ["Skipped", "Skipped", "Scheduled", "Scheduled"]
+    message = (await client.read_flow_run(old)).state.message
+    assert message == "Nothing served the schedule when it was due; the newest missed run stands for it"
+
+
+async def missed_skip(client: PrefectClient, deployment: Any) -> None:
+    assert await orphans.settle_missed(client, deployment, "skip") == 1  # the one that was left before
+    assert await orphans.settle_missed(client, deployment, "skip") == 0
+
+
+async def without_process(client: PrefectClient, deployment: Any, ours: dict[str, str]) -> None:
+    mine = await begun(client, deployment, Running(), ours)
+    elsewhere = await begun(client, deployment, Running(), ours | {HOST: "another machine"})
+    other = await begun(client, deployment, Running(), ours | {CHECKOUT: "/another/repository"})
+    about_to_start = await begun(client, deployment, Pending(), {})
+
+    crashing = asyncio.create_task(orphans.crash(client, deployment, "often", ours, alone=False))
+    await asyncio.sleep(1)  # it waits for the one that may start on another machine
+    assert await states(client, about_to_start) == ["Pending"]
+    await client.update_flow_run_labels(about_to_start, {**ours, HOST: "another machine"})
+
+    assert [run.id for run, _ in await crashing] == [mine]
+    assert await states(client, mine, elsewhere, other, about_to_start) == ["Crashed", "Running", "Running", "Pending"]
+
+
+async def due(client: PrefectClient, deployment: Any, seconds_ago: int) -> Any:
+    when = datetime.now(UTC) - timedelta(seconds=seconds_ago)
+    run = await client.create_flow_run_from_deployment(deployment, state=Scheduled(scheduled_time=when))
+    return run.id
+
+
+async def begun(client: PrefectClient, deployment: Any, state: Any, labels: dict[str, str]) -> Any:
+    run = await client.create_flow_run_from_deployment(deployment)
+    await client.set_flow_run_state(run.id, state, force=True)
+    await client.update_flow_run_labels(run.id, {**labels})
+    return run.id
+
+
+async def states(client: PrefectClient, *runs: Any) -> list[str]:
+    return [(await client.read_flow_run(run)).state.name for run in runs]
+
+
+def renew_lease(served: Served, run: Any) -> None:
+    """What the run's process does each few minutes; it ends itself when the server knows its lease no more."""
+    lease = run.state.state_details.deployment_concurrency_lease_id
+    served.ask(lambda client: client.renew_concurrency_lease(lease_id=lease, lease_duration=300))
+
+
+def artifact(served: Served) -> Any:
+    return served.ask(lambda client: client._client.get("/artifacts/schedule-often/latest")).json()["data"]
+
+
+def failures(served: Served) -> int:
+    answer = served.ask(
+        lambda client: client._client.post(
+            "/events/filter", json={"filter": {"event": {"name": ["goldmeter.schedule.failed"]}}}
+        )
+    )
+    return int(answer.json()["total"])

@@ -1,0 +1,196 @@
+"""Nights of the real project in a worktree, without a server of Prefect's: tests run in order on one copy."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.flows.conftest import wait_until
+
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("one_night")]
+
+DATA = "data/mine.jsonl"
+ROWS = 60
+EDIT = "\nthis is no Python\n"
+
+# What a flow run does for its schedule.
+RUN = """
+import sys
+from pathlib import Path
+from flows import processes
+from flows.worktree import prepared
+
+processes.watch()
+with prepared("nightly", Path.cwd()) as tree:
+    command = [sys.executable, "-m", "flows.nightly", "nightly", "--outcome", sys.argv[1]]
+    environment = processes.environment()
+    sys.exit(processes.run(command, environment, 600, lambda _, line: print(line, flush=True), cwd=tree))
+"""
+
+
+def write(path: Path, *, wrong: int) -> None:
+    """The data; the first `wrong` answers of aurora are wrong."""
+
+    def line(number: int) -> str:
+        right = f"The answer is {number}"
+        row = {"id": f"q{number}", "question": f"Question {number}?", "references": [right], "thread": f"t{number}"}
+        given = {"aurora": "Nobody knows" if number < wrong else right, "aurora_correct": number >= wrong}
+        others = {"topic": "t", "language": "en", "borealis": "I cannot say", "borealis_correct": False}
+        return json.dumps(row | given | others) + "\n"
+
+    path.write_text("".join(map(line, range(ROWS))), encoding="utf-8")
+
+
+def night(project: Any, status: int = 0) -> tuple[Any, list[str]]:
+    """The outcome of a night, and the stages that ran."""
+    outcome = project.folder.parent / "outcome.json"
+    outcome.unlink(missing_ok=True)
+    output = project.run("python", "-c", RUN, str(outcome), status=status)
+    ran = [line.split("'")[1] for line in output.splitlines() if "Running stage" in line]
+    return json.loads(outcome.read_text(encoding="utf-8")), ran
+
+
+def experiments(project: Any) -> list[str]:
+    listed = project.run("git", "for-each-ref", "--format=%(refname:lstrip=4)", "refs/exps/").splitlines()
+    return sorted(name for name in listed if name.startswith("nightly-"))
+
+
+def data_of(project: Any, experiment: str) -> str:
+    """The data set that an experiment saw, as DVC names it."""
+    commit = project.run("git", "for-each-ref", "--format=%(objectname)", f"refs/exps/*/*/{experiment}").strip()
+    return str(project.run("git", "show", f"{commit}:{DATA}.dvc"))
+
+
+def state(project: Any) -> str:
+    """All that a run might disturb."""
+    asked = ["status --porcelain=v2 --branch", "diff", "diff --cached", "rev-parse HEAD", "stash list", "branch -v"]
+    return "\n".join(project.run("git", *question.split()) for question in asked)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepare(project: Any) -> None:
+    """Data that comes from elsewhere each night, and a person in the middle of an edit."""
+    write(project.folder.parent / "source.jsonl", wrong=0)
+    project.run("dvc", "import-url", str(project.folder.parent / "source.jsonl"), DATA)
+    project.edit("params.yaml", "path: data/examples/qa.jsonl", f"path: {DATA}")
+    shared = str(project.folder.parent / "shared.git")
+    project.run("git", "init", "--quiet", "--bare", shared)
+    project.run("git", "remote", "add", "shared", shared)
+    project.run("dvc", "remote", "add", "--default", "tables", "../shared.dvc")
+    project.edit("params.yaml", "refresh:       ", f"refresh: dvc update {DATA}.dvc  ")
+    project.commit("our own data")
+    project.edit("README.md", "# goldmeter", "# goldmeter, edited")
+    project.run("git", "add", "README.md")
+    project.edit("tasks/errors.py", '"""Errors', '"""Edited errors')
+    project.edit("params.yaml", "seed: 0", "seed: [")
+
+
+def test_a_night_computes_what_is_committed_and_leaves_the_checkout_alone(project: Any) -> None:
+    before = state(project)
+
+    outcome, ran = night(project)
+
+    assert outcome["ok"], outcome
+    assert sorted(ran) == ["aggregate", "embed", "judge", "lexical", "load", "normalize", "report", "semantic"]
+    assert experiments(project) == [outcome["experiment"]]
+    assert outcome["facts"]["code"] == project.run("git", "rev-parse", "HEAD").strip()
+    assert state(project) == before
+
+
+def test_a_night_without_anything_new_runs_no_stage(project: Any) -> None:
+    outcome, ran = night(project)
+
+    assert outcome["ok"], outcome
+    assert ran == []
+    assert len(experiments(project)) == 2
+
+
+def test_after_a_kill_in_the_middle_the_next_night_starts_clean(project: Any) -> None:
+    write(project.folder.parent / "source.jsonl", wrong=30)
+    before = state(project)
+    command = [sys.executable, "-c", RUN, str(project.folder.parent / "outcome.json")]
+    with subprocess.Popen(command, cwd=project.folder, env=project.environment, stdout=subprocess.DEVNULL) as run:
+        wait_until(lambda: _working(project, "normalize", "lexical"), "a stage works")
+        [computing] = _working(project, "flows.nightly")
+        os.kill(computing, signal.SIGKILL)
+        os.kill(run.pid, signal.SIGKILL)
+    assert len(experiments(project)) == 2
+
+    outcome, ran = night(project)
+
+    assert outcome["ok"], outcome
+    assert "report" in ran
+    assert len(experiments(project)) == 3
+    assert state(project) == before
+
+
+def _working(project: Any, *commands: str) -> list[int]:
+    """The processes of the project that run one of these commands."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            ours = process.environ().get("GUARD_LOG") == str(project.log)
+            if ours and process.status() != psutil.STATUS_ZOMBIE and set(process.cmdline()[2:4]) & set(commands):
+                found.append(process.pid)
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+def test_a_worse_night_fails_with_what_is_worse_and_where(project: Any) -> None:
+    good, *_ = experiments(project)
+    project.run("git", "checkout", "--quiet", "HEAD", "--", "params.yaml", "tasks/errors.py", "README.md")
+    project.edit("params.yaml", "baseline:    ", f"baseline: {good}")
+    project.edit("params.yaml", "push:     ", "push: shared")
+    project.commit("compare with the first night")
+
+    outcome, ran = night(project, status=1)
+
+    assert not outcome["ok"]
+    assert "aurora" in outcome["sentence"]
+    assert "label: worse than" in outcome["sentence"]
+    assert " and 27 more" in outcome["sentence"]
+    assert "not pushed" not in outcome["sentence"]
+    assert outcome["experiment"] == experiments(project)[-1]
+    assert "| worse |" in outcome["markdown"]
+    assert set(ran) == {
+        "embed",
+        "judge",
+    }  # their outputs persist: a new commit's are in no run cache of DVC
+
+
+def test_a_night_is_shared_with_its_tables(project: Any) -> None:
+    *_, last = experiments(project)
+
+    shared = project.run("git", "ls-remote", "shared")
+
+    assert [line.rpartition("/")[2] for line in shared.splitlines()] == [last]
+    assert len([*(project.folder.parent / "shared.dvc").rglob("*")]) > 20
+
+
+def test_each_night_is_an_experiment_with_its_data(project: Any) -> None:
+    first, _, third, _ = experiments(project)
+
+    project.run("python", "-m", "flows.compare", first, third, status=1)
+
+    assert data_of(project, first) != data_of(project, third)
+
+
+def test_data_that_nobody_versioned_is_named_with_what_to_do(project: Any) -> None:
+    write(project.folder / "data/private.jsonl", wrong=0)
+    (project.folder / ".git/info/exclude").write_text("data/private.jsonl\n")
+    project.edit("params.yaml", f"path: {DATA}", "path: data/private.jsonl")
+    project.edit("params.yaml", f"refresh: dvc update {DATA}.dvc", "refresh:")
+    project.commit("data that is not committed")
+
+    outcome, ran = night(project, status=1)
+
+    assert outcome["sentence"].startswith("dataset.path: data/private.jsonl is in neither git nor DVC")
+    assert "`dvc add`" in outcome["sentence"]
+    assert ran == []

@@ -1,0 +1,20 @@
+"""Storage that speaks S3's protocol, on loopback."""
+
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from moto.server import ThreadedMotoServer
+
+
+@contextmanager
+def serving(bucket: str) -> Iterator[str]:
+    """A running server with an empty bucket, and its address; it ends with the block, and what it holds with it."""
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    try:
+        address = "http://{}:{}".format(*server.get_host_and_port())
+        urllib.request.urlopen(urllib.request.Request(f"{address}/{bucket}", method="PUT")).close()  # noqa: S310
+        yield address
+    finally:
+        server.stop()

@@ -64,6 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def checked(names: Sequence[str]) -> dict[str, Schedule]:
     """The schedules of these names, of params.yaml as it lies here; raises ParamsError for what can't be served."""
+    params.check()
     known = params.schedules()
     if unknown := [name for name in names if name not in known]:
         raise ParamsError(f"schedule.{unknown[0]}: no such schedule; allowed: {', '.join(known)}")

@@ -12,7 +12,16 @@ from scipy.stats import binom
 from tasks.comparison.gate import Verdict
 from tasks.metrics import accuracy, score
 from tasks.metrics.catalogue import families, metric_class, names
-from tasks.statistics import Estimate, mcnemar_midp, mean_interval, paired_difference, required_rows, score_interval
+from tasks.schedule import Schedule
+from tasks.statistics import (
+    Estimate,
+    alpha_spending,
+    mcnemar_midp,
+    mean_interval,
+    paired_difference,
+    required_rows,
+    score_interval,
+)
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -74,6 +83,18 @@ def test_how_often_others_and_we_contain_a_rate_of_98_percent() -> None:
 
 def test_every_verdict_of_the_gate_is_explained() -> None:
     assert all(f"`{verdict}`" in README for verdict in get_args(Verdict))
+
+
+def test_what_each_look_at_the_same_rows_may_spend() -> None:
+    assert ", ".join(f"{100 * alpha_spending(look):.2f} %" for look in (1, 2, 3)) == "2.47 %, 0.65 %, 0.31 %"
+    assert "2.47 %, 0.65 %,\n  0.31 %, …" in README
+
+
+def test_every_option_of_overlap_and_missed_is_explained() -> None:
+    fields = Schedule.model_fields
+    options = {(name, option) for name in ("overlap", "missed") for option in get_args(fields[name].annotation)}
+
+    assert all(f"`{name}: {option}`" in README or f"`{option}`" in README for name, option in options)
 
 
 @pytest.mark.parametrize("profile", ["nltk", "azure", "ragas", "rouge_score", "sacrebleu", "benchwise"])

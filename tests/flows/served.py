@@ -72,6 +72,13 @@ NIGHT = """
 """
 
 
+def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """All of params.yaml where dvc.yaml has no stages."""
+    run = yaml.safe_load((ROOT / "params.yaml").read_text())["run"]
+    run |= {"retries": {"default": 0}, "timeouts": {"default": 300}}
+    return {"run": run, "schedule": {name: {**options} for name, options in schedules.items()}}
+
+
 class Served:
     """A repository, a Prefect server of its own database, and the process that serves its schedules.
 
@@ -97,7 +104,7 @@ class Served:
         self.started: list[subprocess.Popen[str]] = []
 
     def write(self, schedules: Mapping[str, Mapping[str, Any]]) -> None:
-        (self.folder / "params.yaml").write_text(yaml.safe_dump({"schedule": {k: {**v} for k, v in schedules.items()}}))
+        (self.folder / "params.yaml").write_text(yaml.safe_dump(params_with(schedules)))
 
     def commit(self) -> None:
         who = ("-c", "user.name=Test", "-c", "user.email=test@example.org")

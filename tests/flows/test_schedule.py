@@ -14,9 +14,10 @@ from prefect.client.schemas.objects import ConcurrencyLimitStrategy
 from flows import schedule as module
 from flows.schedule import deployment_of, main, times
 from flows.scheduled import CHECKOUT, HOST, committed
+from tasks import pipeline
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.schedule import Schedule
-from tests.flows.served import schedule
+from tests.flows.served import params_with, schedule
 from tests.small_project import ROOT
 
 OURS = {HOST: "here", CHECKOUT: "/work/project/.git"}
@@ -36,15 +37,18 @@ def repository(tmp_path, monkeypatch):
     """A repository with one schedule, committed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    pipeline.stages.cache_clear()
+    Path("dvc.yaml").write_text("stages: {}\n")
     write(cron="0 2 * * *", interval=None)
     git("init", "-q")
-    git("add", "params.yaml")
+    git("add", "params.yaml", "dvc.yaml")
     git("-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "first")
-    return tmp_path
+    yield tmp_path
+    pipeline.stages.cache_clear()
 
 
 def write(name: str = "nightly", **changed) -> None:
-    Path("params.yaml").write_text(yaml.safe_dump({"schedule": {name: schedule(**changed)}}))
+    Path("params.yaml").write_text(yaml.safe_dump(params_with({name: schedule(**changed)})))
 
 
 def git(*arguments: str) -> None:
@@ -136,7 +140,7 @@ def test_a_missing_secret_is_told_before_anything_is_served(capsys, monkeypatch)
 
 @pytest.mark.usefixtures("repository")
 def test_no_schedule_at_all_is_said(capsys):
-    Path("params.yaml").write_text("schedule: {}\n")
+    Path("params.yaml").write_text(yaml.safe_dump(params_with({})))
 
     assert main([]) == 2
     assert "params.yaml has no schedule to serve" in capsys.readouterr().err

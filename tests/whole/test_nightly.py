@@ -1,0 +1,273 @@
+"""Nights of the real project behind a real server, while somebody edits; tests run in order on one copy."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from tests.flows.conftest import wait_until
+from tests.flows.webhook import Webhook, webhook
+
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("nightly")]
+
+DATA = "data/examples/qa.jsonl"
+ROWS, NIGHT = 60, 240.0
+SECRET_ENV = "HOOK_SECRET"  # noqa: S105 (a name)
+SECRET = "Bearer not-in-any-log"  # noqa: S105 (it is looked for)
+EDITS = {"README.md": "an edit\n", "tasks/statistics/mean.py": "this is no Python\n", "params.yaml": "nor: [YAML\n"}
+
+
+class Server:
+    """Prefect's server on a port of its own, which can be restarted."""
+
+    def __init__(self, project: Any) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/api"
+        self._project = project
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(self.port)]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        environment = self._project.environment | {"PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+        self._process = subprocess.Popen(command, cwd=self._project.folder, env=environment, **quiet)
+        wait_until(self._answers, "the server answers")
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(60)
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/health").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def runs(self, *types: str) -> list[dict[str, Any]]:
+        """The scheduled flow runs in these states, the oldest first."""
+        wanted = {"flow_runs": {"state": {"type": {"any_": list(types)}}}, "flows": {"name": {"any_": ["scheduled"]}}}
+        answer = httpx.post(f"{self.url}/flow_runs/filter", json=wanted | {"sort": "START_TIME_ASC"})
+        return list(answer.json())
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """The events of this name."""
+        wanted = {"filter": {"event": {"name": [name]}}}
+        return list(httpx.post(f"{self.url}/events/filter", json=wanted).json()["events"])
+
+    def artifact(self, key: str) -> str:
+        """The newest artifact of this key."""
+        found = httpx.get(f"{self.url}/artifacts/{key}/latest")
+        return str(found.json()["data"])
+
+
+@pytest.fixture(scope="module")
+def hook() -> Iterator[Webhook]:
+    with webhook() as hook:
+        yield hook
+
+
+@pytest.fixture(scope="module")
+def server(project: Any) -> Iterator[Server]:
+    server = Server(project)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def leave_nothing(project: Any) -> Iterator[None]:
+    yield
+    for process in psutil.process_iter():
+        try:
+            ours = process.environ().get("GUARD_LOG") == str(project.log)
+        except (psutil.Error, OSError):
+            continue
+        if ours:
+            process.kill()
+
+
+def write(project: Any, *, wrong: int) -> None:
+    """The data; the first `wrong` answers of aurora are wrong."""
+
+    def line(number: int) -> str:
+        right = f"The answer is {number}"
+        row = {"id": f"q{number}", "question": f"Question {number}?", "references": [right], "thread": f"t{number}"}
+        given = {"aurora": "Nobody knows" if number < wrong else right, "aurora_correct": number >= wrong}
+        others = {"topic": "t", "language": "en", "borealis": "I cannot say", "borealis_correct": False}
+        return json.dumps(row | given | others) + "\n"
+
+    (project.folder / DATA).write_text("".join(map(line, range(ROWS))), encoding="utf-8")
+
+
+def plan(project: Any, **options: str) -> None:
+    """Write options of the schedule into params.yaml."""
+    path = project.folder / "params.yaml"
+    before, section = path.read_text(encoding="utf-8").split("\nschedule:")
+    for name, value in options.items():
+        section = re.sub(rf"^( +{name}:).*$", rf"\g<1> {value}", section, flags=re.MULTILINE)
+    path.write_text(f"{before}\nschedule:{section}", encoding="utf-8")
+
+
+def serve(project: Any, server: Server) -> "subprocess.Popen[str]":
+    log = (project.folder.parent / "serving.log").open("a")
+    return subprocess.Popen(
+        [sys.executable, "-m", "flows.schedule"],
+        cwd=project.folder,
+        env=project.environment | {"PREFECT_API_URL": server.url, SECRET_ENV: SECRET},
+        stdout=log,
+        stderr=log,
+        text=True,
+    )
+
+
+def experiments(project: Any) -> list[str]:
+    listed = project.run("git", "for-each-ref", "--format=%(refname)", "refs/exps/")
+    return sorted(line.rpartition("/")[2] for line in listed.splitlines() if "/exec/" not in line)
+
+
+def state(project: Any) -> str:
+    """All that a run might disturb: status, index, branch, stash, and the edited files."""
+    asked = ["status --porcelain=v2 --branch", "diff", "diff --cached", "rev-parse HEAD", "stash list", "branch -v"]
+    return "\n".join(project.run("git", *question.split()) for question in asked)
+
+
+def edit(project: Any) -> None:
+    """What a person is in the middle of."""
+    for name, text in EDITS.items():
+        path = project.folder / name
+        path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+    project.run("git", "add", "README.md")
+
+
+def undo(project: Any) -> None:
+    project.run("git", "checkout", "--quiet", "HEAD", "--", *EDITS)
+
+
+@pytest.fixture(scope="module")
+def serving(project: Any, server: Server, hook: Webhook) -> Iterator["subprocess.Popen[str]"]:
+    """A process that serves a schedule of a few seconds, beside a tag to compare with."""
+    write(project, wrong=0)
+    project.repro()
+    project.commit("v1")
+    project.run("git", "tag", "v1")
+    plan(project, cron="", interval="5", baseline="v1", url=hook.url, secret_env=SECRET_ENV)
+    project.commit("a schedule")
+    process = serve(project, server)
+    yield process
+    process.kill()
+    process.wait(60)
+
+
+def test_two_good_nights_with_the_server_restarted_between(project: Any, server: Server, serving: Any) -> None:
+    wait_until(lambda: server.runs("COMPLETED"), "a first night", NIGHT)
+    edit(project)
+    before = state(project)
+
+    server.stop()
+    server.start()
+    wait_until(lambda: len(server.runs("COMPLETED")) >= 2, "a second night", NIGHT)
+
+    assert serving.poll() is None
+    assert server.runs("FAILED", "CRASHED") == []
+    assert state(project) == before
+    assert len(experiments(project)) >= 2
+
+
+@pytest.mark.usefixtures("serving")
+def test_a_run_that_is_due_meanwhile_is_skipped(server: Server) -> None:
+    skipped = server.runs("CANCELLED")
+
+    assert skipped
+    assert "concurrency" in skipped[0]["state"]["message"]
+
+
+def test_a_worse_candidate_fails_the_run_and_is_told_once(
+    project: Any, server: Server, serving: Any, hook: Webhook
+) -> None:
+    assert hook.received == []
+    undo(project)
+    write(project, wrong=25)
+    project.run("git", "commit", "--quiet", "--all", "--message", "worse")
+
+    wait_until(lambda: server.runs("FAILED"), "a night that fails", NIGHT)
+    serving.send_signal(signal.SIGTERM)
+    serving.wait(60)
+
+    message = server.runs("FAILED")[0]["state"]["message"]
+    assert "aurora" in message
+    assert "v1" in message
+    assert "rows lost: q" in message
+    [told] = hook.received
+    assert told.content["sentence"] == message
+    assert told.headers["authorization"] == SECRET
+    assert told.content["experiment"] in experiments(project)
+    [event] = server.events("goldmeter.schedule.failed")
+    assert event["payload"]["sentence"] == message
+    assert "aurora" in server.artifact("schedule-nightly")
+
+
+def test_each_night_is_an_experiment_to_compare(project: Any) -> None:
+    *_, good, bad = experiments(project)
+
+    shown = project.run("dvc", "exp", "show", "--no-pager", "--all-commits")
+    compared = project.run("python", "-m", "flows.compare", good, bad, status=1)
+
+    assert good in shown
+    assert "25 rows changed result" in compared
+
+
+def test_the_history_tells_of_each_night(project: Any) -> None:
+    terminal = project.run("python", "-m", "tasks", "history", "--html")
+
+    assert experiments(project)[-1] in terminal
+    assert "Over time" in project.read("reports/history.html")
+
+
+def test_after_a_kill_mid_stage_the_next_night_starts_clean(project: Any, server: Server) -> None:
+    write(project, wrong=0)
+    project.run("git", "commit", "--quiet", "--all", "--message", "good again")
+    before, done = experiments(project), len(server.runs("COMPLETED"))
+    first = serve(project, server)
+    wait_until(lambda: _stages(project), "a stage works", NIGHT)
+    [killed] = server.runs("RUNNING")
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait(60)
+    wait_until(lambda: not _stages(project), "what it started ends")
+    assert experiments(project) == before
+    assert [run["id"] for run in server.runs("RUNNING")] == [killed["id"]]
+
+    second = serve(project, server)
+    wait_until(lambda: len(server.runs("COMPLETED")) > done, "a night after the kill", NIGHT)
+    second.send_signal(signal.SIGTERM)
+    second.wait(60)
+
+    assert [run["id"] for run in server.runs("CRASHED")][:1] == [killed["id"]]
+    assert len(experiments(project)) > len(before)
+
+
+def _stages(project: Any) -> list[int]:
+    """The processes that run a stage of the project."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("GUARD_LOG") == str(project.log) and process.cmdline()[1:3] == ["-m", "tasks"]:
+                found.append(process.pid)
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+def test_no_secret_and_no_connection_left_this_machine(project: Any) -> None:
+    assert not project.log.exists()
+    assert SECRET not in (project.folder.parent / "serving.log").read_text(encoding="utf-8")
+    assert SECRET.encode() not in (project.folder.parent / "prefect/prefect.db").read_bytes()

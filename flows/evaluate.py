@@ -3,17 +3,15 @@
 import argparse
 import atexit
 import logging
-import os
 import re
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from prefect import State, Task, flow, get_run_logger, task
 from prefect.artifacts import create_table_artifact
@@ -22,13 +20,13 @@ from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture, wait
 
 from flows import locks, processes
+from flows.record import Recorded, kept_in_history, recorded
 from flows.stages import upstream
 from flows.supervisor import TIMED_OUT
-from tasks import cost, experiments, summary
+from tasks import summary
 from tasks.__main__ import USER_ERROR
 from tasks.ahead import require_key
 from tasks.errors import GoldmeterError
-from tasks.experiments import Experiment, Facts
 from tasks.judge import RETRY_FAILED
 from tasks.params import DEFAULT, run_params
 from tasks.pipeline import stages
@@ -62,14 +60,6 @@ class EvaluationError(Exception):
     def __init__(self, failures: Sequence[StageError]) -> None:
         super().__init__("; ".join(map(str, failures)))
         self.failures = failures
-
-
-class Recorded(NamedTuple):
-    """How a recorded run ended. failure: what the user should read; without facts, the run itself failed."""
-
-    failure: str | None
-    experiment: Experiment | None
-    facts: Facts | None
 
 
 @flow(name="evaluate", persist_result=False)
@@ -146,17 +136,10 @@ def _repro(stage: str, timeout: float, *, ask_again: bool) -> tuple[int, list[st
 
     locks.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
-    status = processes.run(
-        [*command, "--force"] if ask_again else command, _environment(ask_again=ask_again), timeout, each_line
-    )
-    return status, errors
-
-
-def _environment(*, ask_again: bool) -> dict[str, str]:
-    """Ours, with this Python first in the path, for the commands of dvc.yaml."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    environment = os.environ | {"PATH": path, "PYTHONUNBUFFERED": "1"}
-    return environment | {RETRY_FAILED: "1"} if ask_again else environment
+    environment = processes.environment()
+    if ask_again:
+        command, environment = [*command, "--force"], environment | {RETRY_FAILED: "1"}
+    return processes.run(command, environment, timeout, each_line), errors
 
 
 def _failure(stage: str, status: int, errors: Sequence[str], timeout: float) -> StageError:
@@ -182,13 +165,14 @@ def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
     return graph, run
 
 
-def run_and_record(prefix: str) -> Recorded:
-    """Run the flow, then record it as an experiment that the prefix and its start name."""
-    try:
-        with _checkout():
-            return _recorded(prefix, None, retry_failed=False)
-    except (GoldmeterError, OSError) as error:
-        return Recorded(f"error: {error}", None, None)
+def run_and_record(prefix: str, name: str | None = None, *, retry_failed: bool = False) -> Recorded:
+    """Run the flow, alone in this checkout, and record it as an experiment; its name: as flows.record chooses it.
+
+    Raises GoldmeterError when that is known to fail before anything runs.
+    """
+    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: print(WAITING, file=sys.stderr, flush=True)):
+        _plan(retry_failed=retry_failed)
+        return recorded(prefix, name, partial(_run, retry_failed=retry_failed))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -198,12 +182,8 @@ def main(arguments: Sequence[str]) -> int:
     atexit.register(_print_outcome, ended)  # first in, last out: after Prefect's farewells
     try:
         _plan(retry_failed=chosen.retry_failed)
-        if chosen.record is None:
-            ended.append(Recorded(_failure_of(_run(retry_failed=chosen.retry_failed)), None, None))
-            return 0 if ended[0].failure is None else 1
-        with _checkout():
-            ended.append(_recorded(RUN, chosen.record or None, retry_failed=chosen.retry_failed))
-        ended[0] = _kept_in_history(ended[0])
+        ended.append(_run_as_asked(chosen.record, retry_failed=chosen.retry_failed))
+        ended[0] = kept_in_history(ended[0])
     except (GoldmeterError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return USER_ERROR
@@ -225,76 +205,28 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-@contextmanager
-def _checkout() -> Iterator[None]:
-    """Alone in this checkout, among flows."""
-    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: print(WAITING, file=sys.stderr, flush=True)):
-        yield
+def _run_as_asked(record: str | None, *, retry_failed: bool) -> Recorded:
+    """Run the flow; record: what to call its experiment, empty: by its start, None: it gets none."""
+    if record is not None:
+        return run_and_record(RUN, record or None, retry_failed=retry_failed)
+    failure, _ = _run(retry_failed=retry_failed)
+    return Recorded(failure, None, None)
 
 
-def _recorded(prefix: str, name: str | None, *, retry_failed: bool) -> Recorded:
-    """Run the flow and record it; raises GoldmeterError when that is known to fail before anything runs."""
-    _plan(retry_failed=retry_failed)
-    started = datetime.now(UTC)
-    experiments.require_free(name or experiments.free_name(prefix, started))
-    before, code, paid = experiments.snapshot(), experiments.head(), cost.known()
-    clock = time.monotonic()
-    state = _run(retry_failed=retry_failed)
-    seconds = time.monotonic() - clock
-    if failure := _failure_of(state):
-        return Recorded(failure, None, None)
-    facts = Facts(
-        started,
-        seconds,
-        experiments.data_hash(),
-        experiments.params_id(before),
-        code,
-        cost.since(paid),
-        str(state.state_details.flow_run_id),
-    )
-    return _record(prefix, name, facts, before)
-
-
-def _record(prefix: str, name: str | None, facts: Facts, before: str) -> Recorded:
-    try:
-        chosen = name or experiments.free_name(prefix, facts.started)
-        return Recorded(None, experiments.record(chosen, facts, before), facts)
-    except experiments.NameTakenError as error:
-        if name is None:  # another run took it meanwhile
-            return _record(prefix, name, facts, before)
-        return Recorded(f"error: {error}", None, facts)
-    except (GoldmeterError, OSError) as error:
-        return Recorded(f"error: {error}", None, facts)
-
-
-def _kept_in_history(recorded: Recorded) -> Recorded:
-    """Add the run to the history; the experiment stays when that can't be written."""
-    if recorded.experiment is None or recorded.facts is None:
-        return recorded
-    from tasks import history
-
-    try:
-        history.add_run(recorded.experiment, recorded.facts)
-    except (GoldmeterError, OSError) as error:
-        return recorded._replace(
-            failure=f"error: {recorded.experiment.name} is recorded, but not in the history: {error}"
-        )
-    return recorded
-
-
-def _status(recorded: Recorded) -> int:
+def _status(run: Recorded) -> int:
     """The exit status: of a failed run 1, of one that was not recorded, or not in the history, a user error's."""
-    if recorded.failure is None:
+    if run.failure is None:
         return 0
-    return 1 if recorded.facts is None else USER_ERROR
+    return 1 if run.facts is None else USER_ERROR
 
 
-def _run(*, retry_failed: bool) -> State[Any]:
+def _run(*, retry_failed: bool) -> tuple[str | None, str]:
+    """Why the flow run failed, None when it did not; and its id."""
     for logger in ("prefect.flow_runs", "prefect.task_runs"):
         logging.getLogger(logger).addFilter(_without_traceback)
     processes.watch()
     state: State[Any] = evaluate(retry_failed=retry_failed, return_state=True)
-    return state
+    return _failure_of(state), str(state.state_details.flow_run_id)
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:

@@ -17,6 +17,20 @@ CLOCK_ERROR = 2.0
 _held: ContextVar[frozenset[Path]] = ContextVar("held", default=frozenset())
 
 
+@contextmanager
+def held(path: Path, refusal: GoldmeterError) -> Iterator[None]:
+    """Hold a lock file, which no process that we start inherits and the kernel frees when we die.
+
+    Raises the refusal when it is held already.
+    """
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise refusal from None
+        yield
+
+
 def dvc_tmp(start: Path) -> Path:
     """The folder of DVC's own locks: `.dvc/tmp` of the repository around `start`."""
     for folder in (start, *start.parents):

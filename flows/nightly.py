@@ -3,7 +3,6 @@
 import argparse
 import os
 import re
-import subprocess
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from flows import processes
 from flows.evaluate import run_and_record
 from flows.notify import Outcome
 from flows.supervisor import TIMED_OUT
-from tasks import history, params
+from tasks import git, history, params
 from tasks.comparison import words
 from tasks.comparison.show import to_markdown
 from tasks.errors import DataError, GoldmeterError, ParamsError
@@ -130,9 +129,7 @@ def _missing(path: str, *, known: bool) -> str:
 
 def _unknown_to_git(path: str, pattern: str | None) -> list[Path]:
     """The files of the data set that git does not track; the path itself where it lies outside of the repository."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--others", "--", path], capture_output=True, text=True, check=False
-    )
+    listed = git.run("ls-files", "-z", "--others", "--", path)
     if listed.returncode:
         return [Path(path)]
     files = [Path(name) for name in listed.stdout.split("\0") if name]

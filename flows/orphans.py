@@ -2,7 +2,7 @@
 
 import asyncio
 import fcntl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -28,7 +28,6 @@ PAGE = 100
 LOST = "Its process is gone: the machine was restarted, or the process was killed"
 BEGUN = (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING)
 _ENDING, _POLL = 20.0, 0.5
-Say = Callable[[str], object]
 
 
 async def crash(

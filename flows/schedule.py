@@ -6,12 +6,15 @@ import fcntl
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import httpx
+import psutil
 from prefect import get_client
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterTags
@@ -40,6 +43,8 @@ _AWAY = 10.0
 """Seconds until a server that does not answer is asked again."""
 _PAGE = 200  # the server refuses the client's default, no limit
 _SERVED = timedelta(minutes=1)
+_RUN_ID, _LAST_STEPS = "PREFECT__FLOW_RUN_ID", 10.0
+"""What Prefect sets for the process of a run; seconds that it has to end after its run has."""
 _STRATEGIES = {"skip": ConcurrencyLimitStrategy.CANCEL_NEW, "queue": ConcurrencyLimitStrategy.ENQUEUE}
 Schedules = Mapping[str, Schedule]
 
@@ -196,8 +201,19 @@ async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Even
     serving = asyncio.create_task(runner.start())
     await _either(serving, stop.wait())
     if not serving.done():
+        await _let_finished_end()
         await runner.astop()
     await serving
+
+
+async def _let_finished_end() -> None:
+    """Wait for processes whose run has its final state: Prefect would put Cancelled in its place when it ends them."""
+    async with get_client() as client:
+        for process in psutil.Process().children():
+            with suppress(psutil.Error, OSError, KeyError, httpx.HTTPError, ObjectNotFound):
+                run = await client.read_flow_run(UUID(process.environ()[_RUN_ID]))
+                if run.state and run.state.is_final():
+                    await asyncio.to_thread(process.wait, _LAST_STEPS)
 
 
 class _Server(Runner):

@@ -1,9 +1,7 @@
 """One run of a schedule as a Prefect flow: what is committed, computed in a worktree, and word of how it went."""
 
 import logging
-import os
 import socket
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -18,7 +16,7 @@ from prefect.states import Completed, Failed
 
 from flows import notify, processes, worktree
 from flows.notify import Outcome
-from tasks import params
+from tasks import git, ledger, params
 from tasks.errors import GoldmeterError, ParamsError, VersionError
 from tasks.schedule import Schedule
 
@@ -71,24 +69,23 @@ def committed(name: str) -> Schedule:
 
 def committed_params() -> dict[str, object]:
     """HEAD's params.yaml; raises VersionError when there is none."""
-    answer = subprocess.run(["git", "show", "HEAD:./params.yaml"], capture_output=True, check=False)
+    answer = git.run("show", "HEAD:./params.yaml")
     if answer.returncode:
         raise VersionError(
             "HEAD: no params.yaml is committed there; scheduled runs use what is committed: `git commit`"
         )
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
         file = Path(folder, "params.yaml")
-        file.write_bytes(answer.stdout)
+        file.write_text(answer.stdout, encoding="utf-8", errors="surrogateescape")
         return params.raw(file)
 
 
 def claim() -> dict[str, str]:
     """The labels of runs that are computed here; linked worktrees of a repository have the same."""
-    command = ["git", "rev-parse", "--path-format=absolute", "--git-common-dir"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    if answer.returncode:
+    common = git.answer("rev-parse", "--path-format=absolute", "--git-common-dir")
+    if common is None:
         raise VersionError(f"{Path.cwd()}: not in a git repository; scheduled runs need a commit to run: `git init`")
-    return {HOST: socket.gethostname(), CHECKOUT: answer.stdout.rstrip("\n")}
+    return {HOST: socket.gethostname(), CHECKOUT: common}
 
 
 def _says_more_than_the_state(record: logging.LogRecord) -> bool:
@@ -132,7 +129,6 @@ def _compute(name: str, tree: Path) -> Outcome:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with this Python first in the path, and without what Prefect tells the process of one flow run."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("PREFECT__")}
-    return kept | {"PATH": path, "PYTHONUNBUFFERED": "1"}
+    """Ours, with the checkout's ledger, and without what Prefect tells the process of one flow run."""
+    kept = {key: value for key, value in processes.environment().items() if not key.startswith("PREFECT__")}
+    return kept | {ledger.ROOT_VARIABLE: str(ledger.root())}  # a relative folder would be another one in the worktree

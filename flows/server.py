@@ -1,6 +1,5 @@
 """The Prefect server that schedules live in: the one of PREFECT_API_URL, else one of ours on loopback."""
 
-import fcntl
 import os
 import socket
 import subprocess
@@ -14,6 +13,7 @@ from typing import NamedTuple
 import httpx
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_PORT, temporary_settings
 
+from flows import locks
 from tasks.errors import GoldmeterError
 
 LOOPBACK = "127.0.0.1"
@@ -42,25 +42,16 @@ def prefect_server() -> Iterator[Server]:
         return
     home = PREFECT_HOME.value()
     home.mkdir(parents=True, exist_ok=True)
+    taken = GoldmeterError(
+        f"{home}: schedules of another checkout are served from this database. Run `prefect server start` by itself "
+        "and set PREFECT_API_URL for both, or give this one another PREFECT_HOME"
+    )
     with (
-        _held(home / "goldmeter-server.lock", home),
+        locks.held(home / "goldmeter-server.lock", taken),
         _started(home / "goldmeter-server.log") as url,
         temporary_settings(updates={PREFECT_API_URL: url}),
     ):
         yield Server(url, own=True)
-
-
-@contextmanager
-def _held(path: Path, home: Path) -> Iterator[None]:
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise GoldmeterError(
-                f"{home}: schedules of another checkout are served from this database. Run `prefect server start` by "
-                "itself and set PREFECT_API_URL for both, or give this one another PREFECT_HOME"
-            ) from None
-        yield
 
 
 @contextmanager
@@ -87,9 +78,8 @@ def _port() -> int:
     """Prefect's usual port, or any when that is taken."""
     for port in (PREFECT_SERVER_API_PORT.value(), 0):
         with socket.socket() as probe:
-            probe.setsockopt(
-                socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
-            )  # as the server will: no waiting after a restart
+            # as the server will: no waiting after a restart
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((LOOPBACK, port))
             except OSError:

@@ -1,9 +1,7 @@
 """The worktree of a schedule: its runs compute in a copy of what is committed, while people edit the checkout."""
 
-import fcntl
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,11 +11,12 @@ from typing import Any, NamedTuple
 import psutil
 
 from flows import locks, processes
+from tasks import git
 from tasks.errors import GoldmeterError, VersionError
+from tasks.versions import LOCK
 
 Say = Callable[[str], object]
 LONGEST_CHECKOUT = 3600.0
-LOCK = "dvc.lock"
 ENDING = 15.0
 """Seconds that processes of a killed run have to end: two supervisors, one in the other, each with its grace."""
 
@@ -46,7 +45,7 @@ def prepared(name: str, checkout: Path, say: Say = print) -> Iterator[Path]:
     repository = _repository(checkout)
     home = repository.common / "goldmeter/worktrees"
     home.mkdir(parents=True, exist_ok=True)
-    with _held(home / f"{name}.lock", name):
+    with locks.held(home / f"{name}.lock", StillRunningError(f"{name}: a run of this schedule is still running")):
         tree = home / name
         _end_leftovers(tree)
         if not _reset(tree, repository):
@@ -61,7 +60,7 @@ def prepared(name: str, checkout: Path, say: Say = print) -> Iterator[Path]:
 
 def _repository(checkout: Path) -> _Repository:
     def ask(*question: str) -> str:
-        answer = _git(checkout, "rev-parse", *question)
+        answer = git.run("rev-parse", *question, folder=checkout)
         if answer.returncode:
             raise VersionError(f"{checkout}: scheduled runs need a commit to run: `git init`, `git add`, `git commit`")
         return answer.stdout.rstrip("\n")
@@ -72,17 +71,6 @@ def _repository(checkout: Path) -> _Repository:
     if not dvc.is_relative_to(top):
         raise VersionError(f"{dvc}: outside of the git repository {top}; run `dvc init` in there, and commit it")
     return _Repository(top, common, ask("--show-prefix"), commit, dvc.relative_to(top))
-
-
-@contextmanager
-def _held(path: Path, name: str) -> Iterator[None]:
-    """Hold the schedule's lock, which no process that we start inherits and the kernel frees when we die."""
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StillRunningError(f"{name}: a run of this schedule is still running") from None
-        yield
 
 
 def _end_leftovers(tree: Path) -> None:
@@ -115,14 +103,14 @@ def _reset(tree: Path, repository: _Repository) -> bool:
     for lock in own.glob("*.lock"):  # of a git that was killed: no other works here while we hold the schedule
         lock.unlink()
     detached = ("checkout", "--quiet", "--force", "--detach", repository.commit)
-    return all(_git(tree, *command).returncode == 0 for command in (detached, ("clean", "--quiet", "-ffd")))
+    return all(git.run(*command, folder=tree).returncode == 0 for command in (detached, ("clean", "--quiet", "-ffd")))
 
 
 def _administration(tree: Path, common: Path) -> Path | None:
     """Where git keeps the index of this worktree; None when the folder is none of this repository."""
     if not tree.is_dir():
         return None
-    asked = _git(tree, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+    asked = git.run("rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", folder=tree)
     top, own, shared = map(Path, asked.stdout.splitlines()) if asked.returncode == 0 else (None, None, None)
     if own is None or top != tree or (tree / str(shared)).resolve() != common:
         return None
@@ -134,10 +122,10 @@ def _rebuild(tree: Path, repository: _Repository) -> None:
     if tree.is_symlink() or tree.is_file():
         tree.unlink()
     shutil.rmtree(tree, ignore_errors=True)
-    _git(repository.top, "worktree", "prune")
+    git.run("worktree", "prune", folder=repository.top)
     over_what_is_missing = ("--force", "--force")  # once does not do for one that is locked, as after a killed `add`
     command = ("worktree", "add", "--quiet", *over_what_is_missing, "--detach", str(tree), repository.commit)
-    added = _git(repository.top, *command)
+    added = git.run(*command, folder=repository.top)
     if added.returncode:
         raise VersionError(f"{tree}: git can't make a worktree there: {' '.join(added.stderr.split())}")
 
@@ -189,9 +177,11 @@ def _take_lock_of_last_run(name: str, project: Path, commit: str) -> None:
     DVC's run cache alone would not do: it leaves out stages whose outputs persist.
     """
     runs = f"refs/exps/{commit[:2]}/{commit[2:]}/{name}-[0-9]*"
-    newest = _git(project, "for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(objectname)", runs)
+    newest = git.run(
+        "for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(objectname)", runs, folder=project
+    )
     if run := newest.stdout.strip():
-        (project / LOCK).write_text(_git(project, "show", f"{run}:./{LOCK}").stdout, encoding="utf-8")
+        (project / LOCK).write_text(git.run("show", f"{run}:./{LOCK}", folder=project).stdout, encoding="utf-8")
 
 
 def _check_out_outputs(project: Path, say: Say) -> None:
@@ -202,15 +192,3 @@ def _check_out_outputs(project: Path, say: Say) -> None:
     status = processes.run(command, os.environ, LONGEST_CHECKOUT, lambda _, line: lines.append(line), cwd=project)
     if status:
         say("\n".join([f"dvc checkout in {project}: exit status {status}; the run goes on without", *lines]))
-
-
-def _git(folder: Path, *command: str) -> "subprocess.CompletedProcess[str]":
-    """What git answers in the folder; no hook runs, and no daemon is started."""
-    return subprocess.run(
-        ["git", "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", *command],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )

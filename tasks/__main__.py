@@ -50,13 +50,13 @@ def _command(chosen: argparse.Namespace) -> None:
 
         ahead.show()
     elif chosen.command == "summary":
-        from tasks.summary import show
+        from tasks import summary
 
-        show()
+        summary.show()
     elif chosen.command == "history":
-        from tasks import past_runs
+        from tasks.history import show
 
-        past_runs.show() if chosen.html is None else past_runs.write(chosen.html)
+        show.show() if chosen.html is None else show.write(chosen.html)
     else:
         from tasks.runner import run
 

@@ -4,7 +4,6 @@ import fcntl
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 import yaml
 
-from tasks import params
+from tasks import git, params
 from tasks.errors import VersionError
 from tasks.pipeline import DATA, REPORTS, stages
 from tasks.versions import LOCK, PARAMS, WORKSPACE, Version
@@ -27,8 +26,6 @@ LONGEST_NAME = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LIKE_A_COMMIT = re.compile(r"[0-9a-fA-F]{4,}")
 _TEMPLATE = "${"
-_NEITHER = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "core.splitIndex": "false"}
-"""Settings of git for our commands: no hook of the user's runs, and no file of theirs is written."""
 
 
 class Facts(NamedTuple):
@@ -76,12 +73,11 @@ def snapshot() -> str:
 def head() -> str:
     """The commit that is checked out; VersionError when there is none yet, or no git."""
     _git("rev-parse", "--is-inside-work-tree")
-    try:
-        return _git("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    except VersionError:
+    if (commit := git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")) is None:
         raise VersionError(
             "HEAD: no commit yet, so a run can't be recorded: an experiment starts from one. `git commit` first."
-        ) from None
+        )
+    return commit
 
 
 def params_id(tree: str) -> str:
@@ -187,15 +183,8 @@ def _require_valid(name: str) -> None:
 def _is_taken(name: str) -> bool:
     """Whether an experiment, or anything else that git finds by one word, has the name: both would be ambiguous."""
     experiments = _git("for-each-ref", "--format=%(refname)", NAMESPACE).split()
-    return any(ref.rpartition("/")[2] == name for ref in experiments) or _finds(name)
-
-
-def _finds(name: str) -> bool:
-    try:
-        _git("rev-parse", "--verify", "--quiet", "--end-of-options", name)
-    except VersionError:
-        return False
-    return True
+    found = git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+    return found is not None or any(ref.rpartition("/")[2] == name for ref in experiments)
 
 
 @contextmanager
@@ -225,13 +214,11 @@ def _message(name: str, facts: Facts) -> str:
 
 def _identity() -> dict[str, str]:
     """Who commits: whom git knows, else goldmeter."""
-    try:
-        _git("var", "GIT_COMMITTER_IDENT")
-        _git("var", "GIT_AUTHOR_IDENT")
-    except VersionError:
-        who = {"NAME": "goldmeter", "EMAIL": "goldmeter@localhost"}
-        return {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in who.items()}
-    return {}
+    roles = ("AUTHOR", "COMMITTER")
+    if all(git.answer("var", f"GIT_{role}_IDENT") for role in roles):
+        return {}
+    who = {"NAME": "goldmeter", "EMAIL": "goldmeter@localhost"}
+    return {f"GIT_{role}_{what}": value for role in roles for what, value in who.items()}
 
 
 def _same(one: str, other: str) -> bool:
@@ -240,19 +227,7 @@ def _same(one: str, other: str) -> bool:
 
 def _git(*command: str, feed: str = "", environment: Mapping[str, str] | None = None) -> str:
     """What git answers; VersionError with what it says when it fails."""
-    settings = [part for name, value in _NEITHER.items() for part in ("-c", f"{name}={value}")]
-    try:
-        answer = subprocess.run(
-            ["git", *settings, *command],
-            input=feed,
-            env=os.environ | (environment or {}),
-            capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            check=False,
-        )
-    except FileNotFoundError:
-        raise VersionError("git: not found; it is needed to record a run") from None
-    if answer.returncode:
-        raise VersionError(f"{WORKSPACE}: can't be recorded: git {command[0]}: {answer.stderr.strip()}")
-    return answer.stdout.rstrip("\n")
+    done = git.run(*command, feed=feed, environment=environment)
+    if done.returncode:
+        raise VersionError(f"{WORKSPACE}: can't be recorded: git {command[0]}: {done.stderr.strip()}")
+    return done.stdout.rstrip("\n")

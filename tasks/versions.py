@@ -1,7 +1,6 @@
 """A version of the project that git, DVC or a path names, and the tables it has: from the cache or else a remote."""
 
 import hashlib
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tasks import git
 from tasks.errors import VersionError
 from tasks.tables import Parts
 
@@ -111,7 +111,7 @@ class Version:
         from dvc.utils.serialize import parse_yaml
 
         if self.commit is not None:
-            text = _git("show", f"{self.commit}:./{name}")
+            text = git.answer("show", f"{self.commit}:./{name}")
         else:
             text = path.read_text(encoding="utf-8") if (path := self.folder / name).is_file() else None
         try:
@@ -125,7 +125,7 @@ class Version:
     @cached_property
     def _prefix(self) -> str:
         """Where the project lies in its repository, such as `evaluation/`; empty at the top."""
-        return _git("rev-parse", "--show-prefix") or ""
+        return git.answer("rev-parse", "--show-prefix") or ""
 
     @cached_property
     def _files(self) -> "DVCFileSystem":
@@ -184,13 +184,7 @@ def _version(name: str, folder: Path) -> Version:
 
 def _commit(name: str | None) -> str | None:
     """The commit of this name; None if git knows none, or something else by it, such as a file."""
-    return _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}") if name else None
-
-
-def _git(*command: str) -> str | None:
-    """What git answers; None when it fails."""
-    answer = subprocess.run(["git", *command], capture_output=True, text=True, check=False)
-    return answer.stdout.strip() if answer.returncode == 0 else None
+    return git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}") if name else None
 
 
 def _experiment(name: str) -> str | None:

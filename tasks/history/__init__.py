@@ -6,12 +6,12 @@ from tasks.history.baseline import check_baseline
 from tasks.history.nights import Night, night
 from tasks.history.table import SCHEMA, append, path, read
 
-__all__ = ["SCHEMA", "Night", "add_run", "append", "check_baseline", "night", "path", "read"]
+__all__ = ["SCHEMA", "Night", "add_run", "check_baseline", "night", "path", "read"]
 
 
-def add_run(experiment: Experiment, facts: Facts, schedule: str = "") -> None:
-    """Append the run in the working folder, with nothing decided; one that is there is not added again.
+def add_run(experiment: Experiment, facts: Facts) -> None:
+    """Append the run in the working folder, made by hand, with nothing decided; one that is there is not added again.
 
     Raises DataError without reports/metrics.json, LedgerError when the history can't be read or written.
     """
-    append(rows.rows(experiment, facts, schedule))
+    append(rows.rows(experiment, facts))

@@ -1,15 +1,16 @@
 """What a schedule may compare with: a version whose name stands still."""
 
 import re
-import subprocess
 
+from tasks import git
 from tasks.errors import ParamsError
+from tasks.experiments import NAMESPACE
 from tasks.schedule import FIXED
 from tasks.versions import commit_of
 
 SHORTEST = 7
 """Digits of a commit's id that are taken for one."""
-_EXPERIMENT = re.compile(r"refs/exps/[0-9a-f]{2}/[0-9a-f]{38}/(?P<name>.+)")
+_EXPERIMENT = re.compile(NAMESPACE + r"/[0-9a-f]{2}/[0-9a-f]{38}/(?P<name>.+)")
 
 
 def check_baseline(name: str, baseline: str) -> str:
@@ -32,19 +33,13 @@ def _is_id(baseline: str, commit: str) -> bool:
 
 
 def _is_fixed_ref(baseline: str) -> bool:
-    full = _git("rev-parse", "--verify", "--quiet", "--symbolic-full-name", "--end-of-options", baseline)
+    full = git.answer("rev-parse", "--verify", "--quiet", "--symbolic-full-name", "--end-of-options", baseline) or ""
     return full.startswith("refs/tags/") or _EXPERIMENT.fullmatch(full) is not None
 
 
 def _is_experiment(baseline: str) -> bool:
     """Whether it names an experiment, and nothing that git would take for it first."""
-    if _git("rev-parse", "--verify", "--quiet", "--end-of-options", baseline):
+    if git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", baseline):
         return False
-    refs = map(_EXPERIMENT.fullmatch, _git("for-each-ref", "--format=%(refname)", "refs/exps").splitlines())
-    return any(ref["name"] == baseline for ref in refs if ref)
-
-
-def _git(*command: str) -> str:
-    """What git answers; empty when it fails."""
-    answer = subprocess.run(["git", *command], capture_output=True, text=True, check=False)
-    return answer.stdout.strip() if answer.returncode == 0 else ""
+    refs = git.answer("for-each-ref", "--format=%(refname)", NAMESPACE) or ""
+    return any(ref["name"] == baseline for ref in map(_EXPERIMENT.fullmatch, refs.splitlines()) if ref)

@@ -21,23 +21,23 @@ _GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
 Key = tuple[str, str]
 
 
-def rows(experiment: Experiment, facts: Facts, schedule: str = "", metrics: Path = METRICS) -> list[Row]:
+def rows(experiment: Experiment, facts: Facts, schedule: str = "") -> list[Row]:
     """One row per (candidate, metric) of the run, before anything is decided.
 
     Raises DataError when there is no reports/metrics.json, or it is not what aggregate writes.
     """
     known = {"run": experiment.name, "commit": experiment.commit, "schedule": schedule, **facts._asdict()}
     try:
-        candidates = json.loads(metrics.read_text(encoding="utf-8"))["candidates"]
+        candidates = json.loads(METRICS.read_text(encoding="utf-8"))["candidates"]
         return [
             known | {"candidate": candidate, "metric": metric} | _numbers(entry)
             for candidate, found in candidates.items()
             for metric, entry in found.items()
         ]
     except FileNotFoundError:
-        raise DataError(f"{metrics}: not found; `dvc repro` makes it") from None
+        raise DataError(f"{METRICS}: not found; `dvc repro` makes it") from None
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise DataError(f"{metrics}: not what aggregate writes ({error!r}); `dvc repro`") from None
+        raise DataError(f"{METRICS}: not what aggregate writes ({error!r}); `dvc repro`") from None
 
 
 def compared(before: Sequence[Row], document: Mapping[str, Any], baseline: str, commit: str, look: Look) -> list[Row]:

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flows import nightly
-from flows.evaluate import Recorded
 from flows.nightly import LONGEST_LINE, TOLD, main, night, override, require_versioned
+from flows.record import Recorded
 from tasks import history
 from tasks.errors import DataError, LedgerError, ParamsError
 from tasks.experiments import Experiment, Facts

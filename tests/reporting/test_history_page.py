@@ -2,8 +2,8 @@ import re
 
 import pytest
 
+from tasks.history.trends import series
 from tasks.report import Params, Report, report
-from tasks.trends import series
 from tests.reporting.made import ROWS, SECTION, inputs, written
 from tests.reporting.past import DAY, FIRST, entry, floors, nights, past
 from tests.test_report import Page, words_of

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.history.trends import series
 from tasks.reporting.trend_charts import trend_chart
-from tasks.trends import series
 from tests.reporting.past import DAY, FIRST, SECOND, entry, floors, nights, past
 
 SWATCHES = {"aurora": "var(--c0)", "borealis": "var(--c1)"}

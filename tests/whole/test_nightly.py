@@ -19,6 +19,7 @@ from tests.flows.webhook import Webhook, webhook
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("nightly")]
 
+EVENT = "goldmeter.schedule.failed"
 DATA = "data/examples/qa.jsonl"
 ROWS, NIGHT = 60, 240.0
 SECRET_ENV = "HOOK_SECRET"  # noqa: S105 (a name)
@@ -200,7 +201,7 @@ def test_a_worse_candidate_fails_the_run_and_is_told_once(
     project.run("git", "commit", "--quiet", "--all", "--message", "worse")
 
     wait_until(lambda: server.runs("FAILED"), "a night that fails", NIGHT)
-    serving.send_signal(signal.SIGTERM)
+    serving.send_signal(signal.SIGTERM)  # while the process of the run may still be ending
     serving.wait(60)
 
     message = server.runs("FAILED")[0]["state"]["message"]
@@ -211,7 +212,8 @@ def test_a_worse_candidate_fails_the_run_and_is_told_once(
     assert told.content["sentence"] == message
     assert told.headers["authorization"] == SECRET
     assert told.content["experiment"] in experiments(project)
-    [event] = server.events("goldmeter.schedule.failed")
+    wait_until(lambda: server.events(EVENT), "the server has written the event down")
+    [event] = server.events(EVENT)
     assert event["payload"]["sentence"] == message
     assert "aurora" in server.artifact("schedule-nightly")
 
@@ -219,7 +221,7 @@ def test_a_worse_candidate_fails_the_run_and_is_told_once(
 def test_each_night_is_an_experiment_to_compare(project: Any) -> None:
     *_, good, bad = experiments(project)
 
-    shown = project.run("dvc", "exp", "show", "--no-pager", "--all-commits")
+    shown = project.run("dvc", "exp", "show", "--json", "--all-commits")
     compared = project.run("python", "-m", "flows.compare", good, bad, status=1)
 
     assert good in shown

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from tests.flows.conftest import wait_until
+from tests.whole.conftest import ran
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("one_night")]
 
@@ -52,8 +53,7 @@ def night(project: Any, status: int = 0) -> tuple[Any, list[str]]:
     outcome = project.folder.parent / "outcome.json"
     outcome.unlink(missing_ok=True)
     output = project.run("python", "-c", RUN, str(outcome), status=status)
-    ran = [line.split("'")[1] for line in output.splitlines() if "Running stage" in line]
-    return json.loads(outcome.read_text(encoding="utf-8")), ran
+    return json.loads(outcome.read_text(encoding="utf-8")), ran(output)
 
 
 def experiments(project: Any) -> list[str]:

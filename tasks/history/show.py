@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tasks import history
 from tasks.comparison.page import write_page
+from tasks.history.table import read
+from tasks.history.trends import series
 from tasks.reporting.history import Point, Run, Series, Trend, times
 from tasks.reporting.words import NONE, visible
 from tasks.summary import PIPED_WIDTH
-from tasks.trends import series
 from tasks.versions import WORKSPACE, versions
 
 SHOWN = 15
@@ -31,7 +31,7 @@ NOTHING = (
 def show() -> None:
     """Print the last runs and how each schedule stands."""
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False, highlight=False)
-    found = series(history.read())
+    found = series(read())
     if not found:
         console.print(NOTHING)
         return
@@ -48,7 +48,7 @@ def write(path: Path) -> None:
 
     Raises VersionError when there is no whole run in the workspace.
     """
-    found = series(history.read())
+    found = series(read())
     if not found:
         print(NOTHING)
         return

@@ -8,10 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from tasks import history, past_runs
+from tasks import history
 from tasks.__main__ import main
+from tasks.history import show
+from tasks.history.trends import series
 from tasks.pipeline import stages
-from tasks.trends import series
 from tests.reporting.made import ROWS, inputs
 from tests.reporting.past import DAY, FIRST, entry, nights, past
 
@@ -33,7 +34,7 @@ def said(capsys, *arguments):
 def printed(rows, width=120):
     console = Console(width=width)
     with console.capture() as capture:
-        console.print(past_runs.table(series(past(*rows)), width))
+        console.print(show.table(series(past(*rows)), width))
     return capture.get()
 
 

@@ -1,0 +1,62 @@
+"""A run kept: as a DVC experiment with the facts of how it was made, and in the history."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from tasks import cost, experiments
+from tasks.errors import GoldmeterError
+from tasks.experiments import Experiment, Facts
+
+
+class Recorded(NamedTuple):
+    """How a recorded run ended. failure: what the user should read; without facts, the run itself failed."""
+
+    failure: str | None
+    experiment: Experiment | None
+    facts: Facts | None
+
+
+def recorded(prefix: str, name: str | None, run: Callable[[], tuple[str | None, str]]) -> Recorded:
+    """Run, and record it as an experiment of this name, or of one from the prefix and its start.
+
+    run: returns why it failed, None when it did not, and Prefect's id of it.
+    Raises GoldmeterError when recording is known to fail before anything runs.
+    """
+    started = datetime.now(UTC)
+    experiments.require_free(name or experiments.free_name(prefix, started))
+    before, code, paid = experiments.snapshot(), experiments.head(), cost.known()
+    clock = time.monotonic()
+    failure, flow_run = run()
+    seconds = time.monotonic() - clock
+    if failure:
+        return Recorded(failure, None, None)
+    data, params = experiments.data_hash(), experiments.params_id(before)
+    facts = Facts(started, seconds, data, params, code, cost.since(paid), flow_run)
+    return _record(prefix, name, facts, before)
+
+
+def kept_in_history(run: Recorded) -> Recorded:
+    """Add the run to the history; the experiment stays when that can't be written."""
+    if run.experiment is None or run.facts is None:
+        return run
+    from tasks import history
+
+    try:
+        history.add_run(run.experiment, run.facts)
+    except (GoldmeterError, OSError) as error:
+        return run._replace(failure=f"error: {run.experiment.name} is recorded, but not in the history: {error}")
+    return run
+
+
+def _record(prefix: str, name: str | None, facts: Facts, before: str) -> Recorded:
+    try:
+        chosen = name or experiments.free_name(prefix, facts.started)
+        return Recorded(None, experiments.record(chosen, facts, before), facts)
+    except experiments.NameTakenError as error:
+        if name is None:  # another run took it meanwhile
+            return _record(prefix, name, facts, before)
+        return Recorded(f"error: {error}", None, facts)
+    except (GoldmeterError, OSError) as error:
+        return Recorded(f"error: {error}", None, facts)

@@ -2,11 +2,10 @@
 
 import argparse
 import asyncio
-import fcntl
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from prefect.schedules import Cron, Interval
 from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.types.entrypoint import EntrypointType
 
-from flows import notify, orphans, processes
+from flows import locks, notify, orphans, processes
 from flows.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.server import Server, prefect_server
 from tasks import history, params
@@ -154,25 +153,16 @@ def _require_committed() -> None:
 
 def _serve(schedules: Schedules, *, everything: bool) -> int:
     ours = claim()
-    with _alone(Path(ours[CHECKOUT], "goldmeter")):
+    folder = Path(ours[CHECKOUT], "goldmeter")
+    folder.mkdir(parents=True, exist_ok=True)
+    refusal = GoldmeterError(f"{folder}: another `python -m flows.schedule` serves this repository")
+    with locks.held(folder / "schedule.lock", refusal):
         processes.watch()
         with prefect_server() as server:
             where = server.url.removesuffix("/api")
             print(f"Serving {', '.join(schedules)}. Runs: {where}/deployments. Ctrl-C ends it.", flush=True)
             asyncio.run(_until_stopped(schedules, ours, server, everything=everything))
     return 0
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the repository's schedules; the kernel frees them when we die."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "schedule.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise GoldmeterError(f"{folder}: another `python -m flows.schedule` serves this repository") from None
-        yield
 
 
 async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: Server, *, everything: bool) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy
 
-from flows import schedule as module
+from flows import locks
 from flows.schedule import deployment_of, main, times
 from flows.scheduled import CHECKOUT, HOST, committed
 from tasks import pipeline
@@ -155,13 +155,13 @@ def test_a_run_uses_what_is_committed():
         committed("weekly")
 
 
-def test_a_second_process_of_the_same_repository_is_refused(tmp_path):
-    with (
-        module._alone(tmp_path / "goldmeter"),
-        pytest.raises(GoldmeterError, match=r"another `python -m flows\.schedule`"),
-        module._alone(tmp_path / "goldmeter"),
-    ):
-        pytest.fail("two at once")
+@pytest.mark.usefixtures("repository")
+def test_a_second_process_of_the_same_repository_is_refused(capsys):
+    Path(".git/goldmeter").mkdir()
+    with locks.held(Path(".git/goldmeter/schedule.lock"), GoldmeterError("held")):
+        assert main([]) == 2
+
+    assert "another `python -m flows.schedule` serves this repository" in capsys.readouterr().err
 
 
 def test_a_server_that_does_not_answer_is_named(repository):

@@ -1,5 +1,6 @@
 """A copy of the project to run for real, and a guard that lets no process of it reach beyond this machine."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -34,6 +35,7 @@ def watch(event, arguments):
 
 sys.addaudithook(watch)
 """
+ROWS = 60
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -98,9 +100,28 @@ class Project:
         assert old in content
         path.write_text(content.replace(old, new), encoding="utf-8")
 
+    def write_answers(self, name: str, *, wrong: int) -> None:
+        """Write a data set of ROWS questions; the first `wrong` answers of aurora are wrong."""
+        lines = (answer(number, wrong=wrong) for number in range(ROWS))
+        (self.folder / name).write_text("".join(lines), encoding="utf-8")
+
+    def state(self) -> str:
+        """All that a recorded run might disturb."""
+        asked = ["status --porcelain=v2 --branch", "diff", "diff --cached", "rev-parse HEAD", "stash list", "branch -v"]
+        return "\n".join(self.run("git", *question.split()) for question in asked)
+
     def read(self, name: str) -> str:
         """A file of the project."""
         return (self.folder / name).read_text(encoding="utf-8")
+
+
+def answer(number: int, *, wrong: int) -> str:
+    """A line of a data set with the columns of the bundled example; what is wrong would be markup if it could."""
+    right = f"The answer is {number}"
+    fields = {"id": f"q{number}", "question": f"Question {number}?", "references": [right], "thread": f"t{number}"}
+    given = {"aurora": "<b>[red]Nobody knows" if number < wrong else right, "aurora_correct": number >= wrong}
+    others = {"topic": "t", "language": "en", "borealis": "I cannot say", "borealis_correct": False}
+    return json.dumps(fields | given | others) + "\n"
 
 
 def ran(output: str) -> list[str]:

@@ -10,21 +10,6 @@ import pytest
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("compare_versions")]
 
 DATA = "data/examples/qa.jsonl"
-ROWS = 60
-
-
-def answer(number: int, *, wrong: int) -> str:
-    """A row of the data; the first `wrong` answers of aurora are wrong."""
-    right = f"The answer is {number}"
-    fields = {"id": f"q{number}", "question": f"Question {number}?", "references": [right], "thread": f"t{number}"}
-    given = {"aurora": "<b>[red]Nobody knows" if number < wrong else right, "aurora_correct": number >= wrong}
-    others = {"topic": "t", "language": "en", "borealis": "I cannot say", "borealis_correct": False}
-    return json.dumps(fields | given | others) + "\n"
-
-
-def write(project: Any, *, wrong: int) -> None:
-    lines = (answer(number, wrong=wrong) for number in range(ROWS))
-    (project.folder / DATA).write_text("".join(lines), encoding="utf-8")
 
 
 def compare(project: Any, *arguments: str, status: int = 0) -> Any:
@@ -41,7 +26,7 @@ def verdicts(document: Any, candidate: str) -> set[str]:
 
 def test_two_tags(project: Any) -> None:
     for tag, wrong in (("v1", 0), ("v2", 25)):
-        write(project, wrong=wrong)
+        project.write_answers(DATA, wrong=wrong)
         project.repro()
         project.commit(tag)
         project.run("git", "tag", tag)

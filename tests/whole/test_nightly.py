@@ -1,6 +1,5 @@
 """Nights of the real project behind a real server, while somebody edits; tests run in order on one copy."""
 
-import json
 import os
 import re
 import signal
@@ -21,7 +20,7 @@ pytestmark = [pytest.mark.long, pytest.mark.xdist_group("nightly")]
 
 EVENT = "goldmeter.schedule.failed"
 DATA = "data/examples/qa.jsonl"
-ROWS, NIGHT = 60, 240.0
+NIGHT = 240.0
 SECRET_ENV = "HOOK_SECRET"  # noqa: S105 (a name)
 SECRET = "Bearer not-in-any-log"  # noqa: S105 (it is looked for)
 EDITS = {"README.md": "an edit\n", "tasks/statistics/mean.py": "this is no Python\n", "params.yaml": "nor: [YAML\n"}
@@ -97,19 +96,6 @@ def leave_nothing(project: Any) -> Iterator[None]:
             process.kill()
 
 
-def write(project: Any, *, wrong: int) -> None:
-    """The data; the first `wrong` answers of aurora are wrong."""
-
-    def line(number: int) -> str:
-        right = f"The answer is {number}"
-        row = {"id": f"q{number}", "question": f"Question {number}?", "references": [right], "thread": f"t{number}"}
-        given = {"aurora": "Nobody knows" if number < wrong else right, "aurora_correct": number >= wrong}
-        others = {"topic": "t", "language": "en", "borealis": "I cannot say", "borealis_correct": False}
-        return json.dumps(row | given | others) + "\n"
-
-    (project.folder / DATA).write_text("".join(map(line, range(ROWS))), encoding="utf-8")
-
-
 def plan(project: Any, **options: str) -> None:
     """Write options of the schedule into params.yaml."""
     path = project.folder / "params.yaml"
@@ -136,12 +122,6 @@ def experiments(project: Any) -> list[str]:
     return sorted(line.rpartition("/")[2] for line in listed.splitlines() if "/exec/" not in line)
 
 
-def state(project: Any) -> str:
-    """All that a run might disturb: status, index, branch, stash, and the edited files."""
-    asked = ["status --porcelain=v2 --branch", "diff", "diff --cached", "rev-parse HEAD", "stash list", "branch -v"]
-    return "\n".join(project.run("git", *question.split()) for question in asked)
-
-
 def edit(project: Any) -> None:
     """What a person is in the middle of."""
     for name, text in EDITS.items():
@@ -157,7 +137,7 @@ def undo(project: Any) -> None:
 @pytest.fixture(scope="module")
 def serving(project: Any, server: Server, hook: Webhook) -> Iterator["subprocess.Popen[str]"]:
     """A process that serves a schedule of a few seconds, beside a tag to compare with."""
-    write(project, wrong=0)
+    project.write_answers(DATA, wrong=0)
     project.repro()
     project.commit("v1")
     project.run("git", "tag", "v1")
@@ -172,7 +152,7 @@ def serving(project: Any, server: Server, hook: Webhook) -> Iterator["subprocess
 def test_two_good_nights_with_the_server_restarted_between(project: Any, server: Server, serving: Any) -> None:
     wait_until(lambda: server.runs("COMPLETED"), "a first night", NIGHT)
     edit(project)
-    before = state(project)
+    before = project.state()
 
     server.stop()
     server.start()
@@ -180,7 +160,7 @@ def test_two_good_nights_with_the_server_restarted_between(project: Any, server:
 
     assert serving.poll() is None
     assert server.runs("FAILED", "CRASHED") == []
-    assert state(project) == before
+    assert project.state() == before
     assert len(experiments(project)) >= 2
 
 
@@ -197,7 +177,7 @@ def test_a_worse_candidate_fails_the_run_and_is_told_once(
 ) -> None:
     assert hook.received == []
     undo(project)
-    write(project, wrong=25)
+    project.write_answers(DATA, wrong=25)
     project.run("git", "commit", "--quiet", "--all", "--message", "worse")
 
     wait_until(lambda: server.runs("FAILED"), "a night that fails", NIGHT)
@@ -236,7 +216,7 @@ def test_the_history_tells_of_each_night(project: Any) -> None:
 
 
 def test_after_a_kill_mid_stage_the_next_night_starts_clean(project: Any, server: Server) -> None:
-    write(project, wrong=0)
+    project.write_answers(DATA, wrong=0)
     project.run("git", "commit", "--quiet", "--all", "--message", "good again")
     before, done = experiments(project), len(server.runs("COMPLETED"))
     first = serve(project, server)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -17,7 +16,6 @@ from tests.whole.conftest import ran
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("one_night")]
 
 DATA = "data/mine.jsonl"
-ROWS = 60
 EDIT = "\nthis is no Python\n"
 
 # What a flow run does for its schedule.
@@ -33,19 +31,6 @@ with prepared("nightly", Path.cwd()) as tree:
     environment = processes.environment()
     sys.exit(processes.run(command, environment, 600, lambda _, line: print(line, flush=True), cwd=tree))
 """
-
-
-def write(path: Path, *, wrong: int) -> None:
-    """The data; the first `wrong` answers of aurora are wrong."""
-
-    def line(number: int) -> str:
-        right = f"The answer is {number}"
-        row = {"id": f"q{number}", "question": f"Question {number}?", "references": [right], "thread": f"t{number}"}
-        given = {"aurora": "Nobody knows" if number < wrong else right, "aurora_correct": number >= wrong}
-        others = {"topic": "t", "language": "en", "borealis": "I cannot say", "borealis_correct": False}
-        return json.dumps(row | given | others) + "\n"
-
-    path.write_text("".join(map(line, range(ROWS))), encoding="utf-8")
 
 
 def night(project: Any, status: int = 0) -> tuple[Any, list[str]]:
@@ -67,16 +52,10 @@ def data_of(project: Any, experiment: str) -> str:
     return str(project.run("git", "show", f"{commit}:{DATA}.dvc"))
 
 
-def state(project: Any) -> str:
-    """All that a run might disturb."""
-    asked = ["status --porcelain=v2 --branch", "diff", "diff --cached", "rev-parse HEAD", "stash list", "branch -v"]
-    return "\n".join(project.run("git", *question.split()) for question in asked)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def prepare(project: Any) -> None:
     """Data that comes from elsewhere each night, and a person in the middle of an edit."""
-    write(project.folder.parent / "source.jsonl", wrong=0)
+    project.write_answers("../source.jsonl", wrong=0)
     project.run("dvc", "import-url", str(project.folder.parent / "source.jsonl"), DATA)
     project.edit("params.yaml", "path: data/examples/qa.jsonl", f"path: {DATA}")
     shared = str(project.folder.parent / "shared.git")
@@ -92,7 +71,7 @@ def prepare(project: Any) -> None:
 
 
 def test_a_night_computes_what_is_committed_and_leaves_the_checkout_alone(project: Any) -> None:
-    before = state(project)
+    before = project.state()
 
     outcome, ran = night(project)
 
@@ -100,7 +79,7 @@ def test_a_night_computes_what_is_committed_and_leaves_the_checkout_alone(projec
     assert sorted(ran) == ["aggregate", "embed", "judge", "lexical", "load", "normalize", "report", "semantic"]
     assert experiments(project) == [outcome["experiment"]]
     assert outcome["facts"]["code"] == project.run("git", "rev-parse", "HEAD").strip()
-    assert state(project) == before
+    assert project.state() == before
 
 
 def test_a_night_without_anything_new_runs_no_stage(project: Any) -> None:
@@ -112,8 +91,8 @@ def test_a_night_without_anything_new_runs_no_stage(project: Any) -> None:
 
 
 def test_after_a_kill_in_the_middle_the_next_night_starts_clean(project: Any) -> None:
-    write(project.folder.parent / "source.jsonl", wrong=30)
-    before = state(project)
+    project.write_answers("../source.jsonl", wrong=30)
+    before = project.state()
     command = [sys.executable, "-c", RUN, str(project.folder.parent / "outcome.json")]
     with subprocess.Popen(command, cwd=project.folder, env=project.environment, stdout=subprocess.DEVNULL) as run:
         wait_until(lambda: _working(project, "normalize", "lexical"), "a stage works")
@@ -127,7 +106,7 @@ def test_after_a_kill_in_the_middle_the_next_night_starts_clean(project: Any) ->
     assert outcome["ok"], outcome
     assert "report" in ran
     assert len(experiments(project)) == 3
-    assert state(project) == before
+    assert project.state() == before
 
 
 def _working(project: Any, *commands: str) -> list[int]:
@@ -183,7 +162,7 @@ def test_each_night_is_an_experiment_with_its_data(project: Any) -> None:
 
 
 def test_data_that_nobody_versioned_is_named_with_what_to_do(project: Any) -> None:
-    write(project.folder / "data/private.jsonl", wrong=0)
+    project.write_answers("data/private.jsonl", wrong=0)
     (project.folder / ".git/info/exclude").write_text("data/private.jsonl\n")
     project.edit("params.yaml", f"path: {DATA}", "path: data/private.jsonl")
     project.edit("params.yaml", f"refresh: dvc update {DATA}.dvc", "refresh:")

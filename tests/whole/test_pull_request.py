@@ -12,7 +12,7 @@ import pytest
 
 from tests.test_workflow import JOBS
 from tests.whole.conftest import Project
-from tests.whole.test_compare_versions import write
+from tests.whole.test_compare_versions import DATA
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("pull_request")]
 
@@ -112,12 +112,12 @@ def _installed(folder: Path) -> None:
 def base(project: Project) -> str:
     """The commit on main that both branches left, evaluated and pushed; the name of the one that main has since."""
     project.run("dvc", "remote", "add", "--default", "shared", str(project.folder.parent / "remote"))
-    write(project, wrong=0)
+    project.write_answers(DATA, wrong=0)
     project.repro()
     project.commit("evaluated")
     project.run("dvc", "push")
     project.run("git", "checkout", "--quiet", "-b", "worse")
-    write(project, wrong=25)
+    project.write_answers(DATA, wrong=25)
     project.commit("worse answers, not evaluated")
     project.run("git", "checkout", "--quiet", "-b", "good", "main")
     (project.folder / "README.md").write_text("a change of words", encoding="utf-8")

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from tests import judge_server, s3_server
-from tests.whole.conftest import Project, ran
-from tests.whole.test_compare_versions import ROWS, answer
+from tests.whole.conftest import ROWS, Project, answer, ran
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("remotes")]
 

@@ -10,6 +10,9 @@ from tasks.section import Section
 
 FIXED = "a tag, a commit or an experiment: a name that moves would begin the spending of false alarms anew each night"
 _MOVES = re.compile(r"previous|latest|last|workspace|HEAD|.*[~^@].*", re.IGNORECASE)
+_CRON = re.compile(r"@\w+|\S+( +\S+){4}")
+"""Five fields: a sixth would be seconds to one program and years to another."""
+DAY = 86400.0
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -40,7 +43,7 @@ class Schedule(Section):
     """
 
     cron: Text | None
-    interval: Annotated[float, Field(gt=0)] | None
+    interval: Annotated[float, Field(ge=1, le=366 * DAY)] | None
     timezone: str
     set: tuple[Text, ...]
     refresh: Text | None
@@ -56,6 +59,13 @@ class Schedule(Section):
         if (self.cron is None) == (self.interval is None):
             raise ValueError("cron and interval: give one of them")
         return self
+
+    @field_validator("cron")
+    @classmethod
+    def _five_fields(cls, cron: str | None) -> str | None:
+        if cron is not None and not _CRON.fullmatch(cron.strip()):
+            raise ValueError("expected minute, hour, day, month, weekday, such as 0 2 * * *")
+        return cron
 
     @field_validator("timezone")
     @classmethod

@@ -17,7 +17,7 @@ class Gate(Section):
 
     metrics: tuple[Annotated[str, Field(min_length=1)], ...] | None
     margin: Annotated[float, Field(ge=0, lt=1)]
-    confidence: Annotated[float, Field(gt=0.5, lt=1)]
+    confidence: Annotated[float, Field(gt=0.5, le=0.999999)]  # scheduled looks share what is left, and 1 is no level
     fail_on: Literal["worse", "cannot_tell"]
     max_unmeasured: Share
 

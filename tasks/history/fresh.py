@@ -103,6 +103,19 @@ def bet(each: Sequence[Stream], past: pa.Table, schedule: str, seen: Contents, a
     return Bets(found, told, np.unique(np.concatenate(contents)))
 
 
+def untested(each: Sequence[Stream], bets: Bets) -> dict[tuple[str, str], list[str]]:
+    """(candidate, metric) → its floors against which no row of tonight was held, in words."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for stream in each:
+        key = (stream.candidate.name, stream.metric)
+        if not bets.entries[key][stream.measure.name]["rows"]:
+            found.setdefault(key, []).append(
+                f"{_named(stream)}: nothing to hold against its floor of {stream.floor:g}: new data, but each row was "
+                "asked on an earlier night or is not measured; the same questions need a baseline"
+            )
+    return found
+
+
 def sentence(stream: Stream, entry: Entry, started: datetime) -> str:
     """An alarm in words: new tonight, or since when it stands."""
     below, floor = ("below", "floor") if stream.measure.higher_is_better else ("above", "limit")
@@ -110,9 +123,12 @@ def sentence(stream: Stream, entry: Entry, started: datetime) -> str:
     when = "alarm of tonight" if since == started else f"alarm stands since {since:%Y-%m-%d %H:%M} UTC"
     mean = f"mean {number(entry['mean'])} of {count(entry['rows'])}" if entry["rows"] else "no"
     nights = "1 night" if entry["nights"] == 1 else f"{count(entry['nights'])} nights"
-    who = f"{visible(cut(stream.candidate.name))} {stream.measure.name}"
     rows = f"{mean} fresh rows tonight, {count(entry['seen'])} in {nights}"
-    return f"{who}: {below} its {floor} of {entry['floor']:g} ({when}); {rows}"
+    return f"{_named(stream)}: {below} its {floor} of {entry['floor']:g} ({when}); {rows}"
+
+
+def _named(stream: Stream) -> str:
+    return f"{visible(cut(stream.candidate.name))} {stream.measure.name}"
 
 
 def _measure(candidate: Candidate, name: str, floor: float, where: str) -> Measure:

@@ -19,8 +19,11 @@ class Look(NamedTuple):
     content: str
 
     def gate(self, gate: Gate) -> Gate:
-        """The gate at this look's level: all its differences together are wrong that often at most."""
-        return gate.model_copy(update={"confidence": 1.0 - self.level})
+        """The gate at this look's level: all its differences together are wrong that often at most.
+
+        It fails on a loss alone: at levels that fall night after night, what can't be told says nothing.
+        """
+        return gate.model_copy(update={"confidence": 1.0 - self.level, "fail_on": "worse"})
 
 
 def content(tables: Mapping[str, str | None], gate: Gate, alpha: float) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks import params
 from tasks.columns import hashed
@@ -22,6 +23,7 @@ from tasks.schedule import Schedule
 from tasks.versions import WORKSPACE, Version, versions
 
 Document = Mapping[str, Any]
+Alarms = dict[rows.Key, list[str]]
 TABLES = (*(f"data/{name}" for name in ("load", *sides.SCORES)), sides.METRICS)
 """What a comparison reads."""
 
@@ -69,7 +71,7 @@ def night(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) -
         comparison = None if commit is None else _compare(name, schedule, commit, past, gate, alpha)
         bets = fresh.bet(streams, past, name, seen.read(bet_on), alpha, facts.started)
         seen.add(bet_on, bets.contents)
-        told = _told(comparison, bets, run)
+        told = _together(_about(comparison, run), bets.alarms, _untested(streams, bets, past, name, facts))
         table.append(rows.with_alarms(rows.with_bets(_with(comparison, run, schedule), bets), told))
     return _night(comparison, [sentence for each in told.values() for sentence in each])
 
@@ -121,15 +123,24 @@ def _with(comparison: _Comparison | None, run: Sequence[Row], schedule: Schedule
     return rows.compared(run, comparison.document, str(schedule.baseline), comparison.commit, comparison.look)
 
 
-def _told(comparison: _Comparison | None, bets: Bets, run: Sequence[Row]) -> dict[rows.Key, list[str]]:
-    """(candidate, metric) → its alarms; what is about the whole comparison stands at the run's first row."""
+def _untested(each: Sequence[Stream], bets: Bets, past: pa.Table, name: str, facts: Facts) -> Alarms:
+    """Floors that watch nothing although the data set is another one than last time, in words."""
+    mine = past.filter(pc.equal(past["schedule"], name))["data"]
+    return fresh.untested(each, bets) if len(mine) and mine[-1].as_py() != facts.data else {}
+
+
+def _about(comparison: _Comparison | None, run: Sequence[Row]) -> Alarms:
+    """What the comparison tells; what is about all of it stands at the run's first row."""
     if comparison is None:
-        return bets.alarms
+        return {}
     first = next(((row["candidate"], row["metric"]) for row in run), ("", ""))
     lost = {} if comparison.error else rows.losses(comparison.document, comparison.look)
-    if about := comparison.problems:
-        lost = {first: [*about, *lost.get(first, ())]} | {key: told for key, told in lost.items() if key != first}
-    return {key: [*lost.get(key, ()), *bets.alarms.get(key, ())] for key in dict.fromkeys([*lost, *bets.alarms])}
+    return _together({first: comparison.problems} if comparison.problems else {}, lost)
+
+
+def _together(*alarms: Alarms) -> Alarms:
+    keys = dict.fromkeys(key for each in alarms for key in each)
+    return {key: [sentence for each in alarms for sentence in each.get(key, ())] for key in keys}
 
 
 def _night(comparison: _Comparison | None, alarms: list[str]) -> Night:

@@ -134,5 +134,6 @@ def _has(before: pa.Table, row: Mapping[str, Any]) -> bool:
 def _foreign(file: Path, what: str, why: str) -> LedgerError:
     return LedgerError(
         f"{file}: not {what} that this version of goldmeter can read: {' '.join(why.split())}.\n"
-        "Nothing was written. Put a sound copy in its place, or move the file away: a new one is then begun."
+        "Nothing was written. Put a sound copy in its place. Without the file a new one is begun, and rows that were "
+        "bet on are bet on again: rename the schedule then, so that its false alarms stay as rare as they should be."
     )

@@ -78,5 +78,5 @@ def unusable(store: Path, error: OSError) -> LedgerError:
     """The error for a store that the system does not let us use."""
     return LedgerError(
         f"{store}: the ledger's store can't be used: {error.strerror or error}.\n"
-        "Make the folder writable, or name another one in the environment variable GOLDMETER_LEDGER."
+        "Make room and the folder writable, or name another one in the environment variable GOLDMETER_LEDGER."
     )

@@ -164,14 +164,27 @@ def test_a_candidate_that_vanished_is_told() -> None:
     assert told.endswith(" only in the baseline: borealis")
 
 
-def test_an_undecided_gate_is_told_where_params_ask_for_it() -> None:
+def test_a_night_fails_on_a_loss_alone_whatever_fails_a_release() -> None:
     edit(lambda content: content["gate"].update(fail_on="cannot_tell"))
 
     found = run_night(answers("+" * 38 + ".."), 1, schedule(baseline="v1"))
 
-    assert (found.status, len(found.alarms)) == (1, 1)
-    assert found.alarms[0].startswith("Compared with v1: Cannot tell: 3 of 3 differences are undecided.")
-    assert [each["alarm"] for each in history.read().to_pylist() if each["alarm"]] == found.alarms
+    assert (found.status, found.alarms) == (0, [])
+
+
+def test_a_floor_that_new_answers_to_old_questions_cannot_test_is_told() -> None:
+    options = schedule(floors={"f1": 0.2})
+    first, same = run_night(answers("+" * 40), 1, options), run_night(answers("+" * 40), 2, options)
+
+    dead = run_night(answers("." * 40), 3, options, data="d2")
+
+    assert (first.alarms, same.alarms) == ([], [])
+    assert dead.status == 1
+    assert "\n".join(dead.alarms) == (
+        "aurora f1: nothing to hold against its floor of 0.2: new data, but each row was asked on an earlier night or "
+        "is not measured; the same questions need a baseline"
+    )
+    assert lines()[-1]["alarm"] == dead.alarms[0]
 
 
 def test_fresh_rows_below_their_floor_are_told_each_night_until_the_floor_changes() -> None:

@@ -90,6 +90,20 @@ def test_what_each_look_at_the_same_rows_may_spend() -> None:
     assert "2.47 %, 0.65 %,\n  0.31 %, …" in README
 
 
+def test_the_table_of_simulated_nights_says_what_was_measured() -> None:
+    tables = json.loads((ROOT / "reports/benchmarks.json").read_text(encoding="utf-8"))["sections"]["nights"]["tables"]
+    told = {row["teams"]: row["told"] for table in tables for row in table["rows"]}
+
+    def shares(good: int, nights: tuple[int, ...]) -> str:
+        named = (told[f"after {good} good nights, within {night}; 2 floors × candidates"] for night in nights)
+        return ", ".join(f"{hits / 2:g} %" for hits in named)
+
+    assert f"| {told['same rows, 8 measures']} of 200 (with 5 % each night 23 of 60) |" in README
+    assert f"| {told['fresh rows at the floor, 2 floors × candidates']} of 200 |" in README
+    assert f"| {shares(0, (7, 14, 30))} |" in README
+    assert f"| {shares(30, (14, 30))} |" in README
+
+
 def test_every_option_of_overlap_and_missed_is_explained() -> None:
     fields = Schedule.model_fields
     options = {(name, option) for name in ("overlap", "missed") for option in get_args(fields[name].annotation)}

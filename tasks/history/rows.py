@@ -17,6 +17,8 @@ from tasks.reporting.words import count, visible
 
 METRICS = Path("reports/metrics.json")
 _NUMBERS = ("value", "low", "high", "n", "n_not_asked", "n_failed", "signature")
+LONGEST_ID = 20
+"""Characters of a row's id in a sentence: ids that were made from the input have 64."""
 _GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
 Key = tuple[str, str]
 
@@ -109,7 +111,7 @@ def _loss(
 ) -> str:
     difference = measure["difference"]
     limits = f" [{signed(difference['low'])}, {signed(difference['high'])}]"
-    ids = [_shown(row["id"]) for row in pair["flips"]["worst"] if name in row["lost"]]
+    ids = [visible(cut(row["id"], LONGEST_ID)) for row in pair["flips"]["worst"] if name in row["lost"]]
     lost = pair["flips"]["lost"].get(name, 0)
     shown, more = ids[: words.NAMES], lost - min(len(ids), words.NAMES)
     which = f"; rows lost: {', '.join(shown)}{f' and {count(more)} more' if more else ''}" if shown else ""

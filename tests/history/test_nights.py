@@ -10,6 +10,8 @@ from dvc.repo import Repo
 from tasks import history
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.history import seen, table
+from tasks.history.looks import Look
+from tasks.history.rows import losses
 from tests.comparison.repository import copy, git, make
 from tests.comparison.sample import Row, answers, row
 from tests.history.made_nights import experiment, facts, run_night, schedule, score, write_metrics
@@ -318,3 +320,16 @@ def test_without_hashes_of_the_tables_nothing_is_decided() -> None:
 
     with pytest.raises(VersionError, match=r"dvc\.lock has no data/load"):
         history.night("nightly", schedule(baseline="v1"), experiment(1), facts(1))
+
+
+def test_an_id_made_from_the_input_is_shown_by_its_beginning() -> None:
+    difference = {"value": -0.5, "low": -0.7, "high": -0.2}
+    measure = {"verdict": "worse", "difference": difference, "n": 40}
+    flips = {"lost": {"f1": 1}, "worst": [{"id": "0123456789abcdef" * 4, "lost": ["f1"]}]}
+    pair = {"head": "aurora", "measures": {"f1": measure}, "flips": flips}
+
+    [[told]] = losses({"base": {"name": "v1"}, "pairs": [pair]}, Look(2, 0.0065, "c")).values()
+
+    assert told.endswith(
+        "by −0.500 [−0.700, −0.200] on 40 rows (look 2, level 0.0065); rows lost: 0123456789abcdef012…"
+    )

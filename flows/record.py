@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tasks import cost, experiments
 from tasks.errors import GoldmeterError
-from tasks.experiments import Experiment, Facts
+from tasks.experiments import Experiment, Facts, Snapshot
 
 
 class Recorded(NamedTuple):
@@ -27,13 +27,13 @@ def recorded(prefix: str, name: str | None, run: Callable[[], tuple[str | None, 
     started = datetime.now(UTC)
     experiments.require_free(name or experiments.free_name(prefix, started))
     before, code, paid = experiments.snapshot(), experiments.head(), cost.known()
+    params = experiments.params_id(before)
     clock = time.monotonic()
     failure, flow_run = run()
     seconds = time.monotonic() - clock
     if failure:
         return Recorded(failure, None, None)
-    data, params = experiments.data_hash(), experiments.params_id(before)
-    facts = Facts(started, seconds, data, params, code, cost.since(paid), flow_run)
+    facts = Facts(started, seconds, experiments.data_hash(), params, code, cost.since(paid), flow_run)
     return _record(prefix, name, facts, before)
 
 
@@ -50,7 +50,7 @@ def kept_in_history(run: Recorded) -> Recorded:
     return run
 
 
-def _record(prefix: str, name: str | None, facts: Facts, before: str) -> Recorded:
+def _record(prefix: str, name: str | None, facts: Facts, before: Snapshot) -> Recorded:
     try:
         chosen = name or experiments.free_name(prefix, facts.started)
         return Recorded(None, experiments.record(chosen, facts, before), facts)

@@ -16,6 +16,8 @@ from tasks.errors import GoldmeterError, VersionError
 from tasks.versions import LOCK
 
 Say = Callable[[str], object]
+FOLDER = "goldmeter/worktrees"
+"""Where the worktrees of schedules are, and their locks, below git's folder of all worktrees."""
 LONGEST_CHECKOUT = 3600.0
 ENDING = 15.0
 """Seconds that processes of a killed run have to end: two supervisors, one in the other, each with its grace."""
@@ -43,7 +45,7 @@ def prepared(name: str, checkout: Path, say: Say = print) -> Iterator[Path]:
     should be. Raises StillRunningError when a run holds it, VersionError when there is no commit to run.
     """
     repository = _repository(checkout)
-    home = repository.common / "goldmeter/worktrees"
+    home = repository.common / FOLDER
     home.mkdir(parents=True, exist_ok=True)
     with locks.held(home / f"{name}.lock", StillRunningError(f"{name}: a run of this schedule is still running")):
         tree = home / name
@@ -111,10 +113,17 @@ def _administration(tree: Path, common: Path) -> Path | None:
     if not tree.is_dir():
         return None
     asked = git.run("rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", folder=tree)
-    top, own, shared = map(Path, asked.stdout.splitlines()) if asked.returncode == 0 else (None, None, None)
-    if own is None or top != tree or (tree / str(shared)).resolve() != common:
+    if asked.returncode:
         return None
-    return own
+    top, own, shared = map(Path, asked.stdout.splitlines())
+    ours = top == tree and (tree / shared).resolve() == common
+    return own if ours and own.parent == common / "worktrees" and _belongs_to(tree, own) else None
+
+
+def _belongs_to(tree: Path, own: Path) -> bool:
+    """Whether git's folder names the worktree: what the worktree names may be the checkout's, or another one's."""
+    named = own / "gitdir"
+    return named.is_file() and (own / named.read_text(errors="replace").rstrip("\n")).resolve() == tree / ".git"
 
 
 def _rebuild(tree: Path, repository: _Repository) -> None:
@@ -122,8 +131,9 @@ def _rebuild(tree: Path, repository: _Repository) -> None:
     if tree.is_symlink() or tree.is_file():
         tree.unlink()
     shutil.rmtree(tree, ignore_errors=True)
-    git.run("worktree", "prune", folder=repository.top)
-    over_what_is_missing = ("--force", "--force")  # once does not do for one that is locked, as after a killed `add`
+    # Once does not do for one that is locked, as after a killed `add`. `git worktree prune` would do for all, but
+    # take with it the worktrees of people that lie on a disk which is away now.
+    over_what_is_missing = ("--force", "--force")
     command = ("worktree", "add", "--quiet", *over_what_is_missing, "--detach", str(tree), repository.commit)
     added = git.run(*command, folder=repository.top)
     if added.returncode:
@@ -176,12 +186,13 @@ def _take_lock_of_last_run(name: str, project: Path, commit: str) -> None:
 
     DVC's run cache alone would not do: it leaves out stages whose outputs persist.
     """
-    runs = f"refs/exps/{commit[:2]}/{commit[2:]}/{name}-[0-9]*"
-    newest = git.run(
-        "for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(objectname)", runs, folder=project
-    )
-    if run := newest.stdout.strip():
-        (project / LOCK).write_text(git.run("show", f"{run}:./{LOCK}", folder=project).stdout, encoding="utf-8")
+    started = "-".join("[0-9]" * digits for digits in (4, 2, 2, 6))  # nightly-2 is a schedule, too
+    first = f"refs/exps/{commit[:2]}/{commit[2:]}/{name}-{started}"
+    newest = ("for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(objectname)", first, f"{first}-[0-9]*")
+    if run := git.run(*newest, folder=project).stdout.strip():
+        lock = git.run("show", f"{run}:./{LOCK}", folder=project)
+        if lock.returncode == 0:
+            (project / LOCK).write_text(lock.stdout, encoding="utf-8", errors="surrogateescape", newline="")
 
 
 def _check_out_outputs(project: Path, say: Say) -> None:

@@ -5,9 +5,10 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +27,8 @@ LONGEST_NAME = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LIKE_A_COMMIT = re.compile(r"[0-9a-fA-F]{4,}")
 _TEMPLATE = "${"
+_WHATEVER_IS_THERE = ("-c", "core.sparseCheckout=false")
+"""Else `git add` passes over files outside of a sparse checkout, though they lie there."""
 
 
 class Facts(NamedTuple):
@@ -52,22 +55,35 @@ class Experiment(NamedTuple):
     commit: str
 
 
+class Snapshot(NamedTuple):
+    """What would be recorded now: git's tree, and the project's files in it: path → git's mode, type and id.
+
+    Nothing refers to the tree before it is recorded: `git gc --prune=now` takes it, while a run lasts, too.
+    """
+
+    tree: str
+    files: Mapping[str, str]
+
+
 class NameTakenError(VersionError):
     """A version of this name is there already."""
 
 
-def snapshot() -> str:
-    """The git tree of what would be recorded now: tracked files as they lie there, dvc.lock, new code of the stages.
+def snapshot() -> Snapshot:
+    """What would be recorded now: tracked files as they lie there, dvc.lock, new code of the stages.
 
     Untracked data is no part of it, and the index stays as it is. Raises VersionError without git, or a commit.
     """
     head()
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
-        index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
-        _copy_index(Path(index["GIT_INDEX_FILE"]))
-        _git("add", "--update", environment=index)
-        _git("update-index", "--add", "--remove", "-z", "--stdin", feed="\0".join(_new_files()), environment=index)
-        return _git("write-tree", environment=index)
+        index = Path(folder, "index")
+        _copy_index(index)
+        in_copy = partial(_git, *_WHATEVER_IS_THERE, environment={"GIT_INDEX_FILE": str(index)})
+        _overlook_nothing(in_copy)
+        in_copy("add", "--update")
+        in_copy("update-index", "--add", "--remove", "-z", "--stdin", feed="\0".join(_new_files()))
+        tree = in_copy("write-tree")
+    return Snapshot(tree, _files(tree))
 
 
 def head() -> str:
@@ -80,9 +96,11 @@ def head() -> str:
     return commit
 
 
-def params_id(tree: str) -> str:
-    """Git's id of the params.yaml in a snapshot."""
-    return _git("rev-parse", "--verify", f"{tree}:./{PARAMS}")
+def params_id(version: Snapshot) -> str:
+    """Git's id of the params.yaml in a snapshot; VersionError when it has none."""
+    if PARAMS not in version.files:
+        raise VersionError(f"{PARAMS}: not in {Path.cwd()}, so a run can't be recorded")
+    return version.files[PARAMS].rpartition(" ")[2]
 
 
 def data_hash() -> str:
@@ -111,18 +129,18 @@ def require_free(name: str) -> None:
         raise NameTakenError(f"{name}: a version of this name is there already; choose another (`dvc exp show`)")
 
 
-def record(name: str, facts: Facts, before: str) -> Experiment:
+def record(name: str, facts: Facts, before: Snapshot) -> Experiment:
     """Record what lies in the working tree as an experiment that starts from `facts.code`.
 
     before: the snapshot when the run started. Raises VersionError when a file changed since, for then it is not
     what ran, when dvc.lock is older than what it is made from, or when the name can't be taken.
     """
     require_free(name)
-    tree = snapshot()
-    _require_unchanged(before, tree)
+    after = snapshot()
+    _require_unchanged(before, after)
     every = [out for stage in stages().values() for out in stage.outs]
     Version(WORKSPACE, Path(), None).require_current(every)
-    commit = _git("commit-tree", tree, "-p", facts.code, feed=_message(name, facts), environment=_identity())
+    commit = _git("commit-tree", after.tree, "-p", facts.code, feed=_message(name, facts), environment=_identity())
     with _alone():
         require_free(name)
         place = f"{NAMESPACE}/{facts.code[:2]}/{facts.code[2:]}/{name}"
@@ -141,6 +159,25 @@ def _copy_index(copy: Path) -> None:
     os.utime(copy, ns=(written, written))  # git reads files again that are not older than its index
 
 
+def _overlook_nothing(in_copy: Callable[..., str]) -> None:
+    """Undo what git was told to take for unchanged, or to leave alone where it lies there: runs read those files.
+
+    What a sparse checkout left out stays in the version.
+    """
+    listed = in_copy("ls-files", "-v", "-z", "--", ":/").split("\0")
+    unchanged = [line[2:] for line in listed if line[:1] in ("h", "s")]
+    left_alone = [line[2:] for line in listed if line[:1] in ("S", "s") and os.path.lexists(line[2:])]
+    for flag, paths in (("--no-assume-unchanged", unchanged), ("--no-skip-worktree", left_alone)):
+        if paths:
+            in_copy("update-index", flag, "-z", "--stdin", feed="\0".join(paths))
+
+
+def _files(tree: str) -> dict[str, str]:
+    """Path → mode, type and id of the files of a tree that lie in the working folder."""
+    entries = _git("ls-tree", "-r", "-z", tree).split("\0")
+    return {path: what for what, _, path in (entry.partition("\t") for entry in entries if entry)}
+
+
 def _new_files() -> list[str]:
     """What belongs to a version though git may not track it: DVC's files, and code that the stages name."""
     code = {dep for stage in stages().values() for dep in stage.deps if _is_code(dep)}
@@ -155,9 +192,9 @@ def _is_code(dep: str) -> bool:
     return not outside and not dep.startswith((DATA, REPORTS)) and _TEMPLATE not in dep
 
 
-def _require_unchanged(before: str, after: str) -> None:
-    changed = _git("diff-tree", "-r", "-z", "--name-only", "--relative", before, after).split("\0")
-    if theirs := [path for path in changed if path and not _is_made_by_run(path)]:
+def _require_unchanged(before: Snapshot, after: Snapshot) -> None:
+    changed = sorted({path for path, _ in before.files.items() ^ after.files.items()})
+    if theirs := [path for path in changed if not _is_made_by_run(path)]:
         raise VersionError(
             f"{WORKSPACE}: changed while the run went on: {', '.join(theirs)}. Its numbers may come from either "
             "version, so it is not recorded: run again."
@@ -229,5 +266,5 @@ def _git(*command: str, feed: str = "", environment: Mapping[str, str] | None = 
     """What git answers; VersionError with what it says when it fails."""
     done = git.run(*command, feed=feed, environment=environment)
     if done.returncode:
-        raise VersionError(f"{WORKSPACE}: can't be recorded: git {command[0]}: {done.stderr.strip()}")
+        raise VersionError(f"{WORKSPACE}: can't be recorded: git {' '.join(command)}: {done.stderr.strip()}")
     return done.stdout.rstrip("\n")

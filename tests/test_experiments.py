@@ -17,8 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks import experiments, pipeline
+from tasks import git as tasks_git
 from tasks.errors import VersionError
 from tasks.experiments import Facts, NameTakenError, free_name, record, require_free, snapshot
+from tasks.git import forget_surroundings
 from tasks.versions import versions
 from tests.comparison import repository
 from tests.comparison.repository import git
@@ -185,7 +187,7 @@ def test_new_code_of_a_stage_and_new_dvc_files_belong_to_it_and_data_does_not() 
         Path(name).write_text("", encoding="utf-8")
     Path("in/.gitignore").write_text("/big.csv\n", encoding="utf-8")
 
-    new = set(tree(snapshot())) - set(tree("HEAD"))
+    new = set(tree(snapshot().tree)) - set(tree("HEAD"))
 
     assert new == {"tasks/new.py", "tasks/metrics/mine.py", "in/big.csv.dvc", "in/.gitignore"}
 
@@ -195,7 +197,7 @@ def test_dvc_lock_is_recorded_even_where_git_ignores_it() -> None:
     git("rm", "-q", "--cached", "dvc.lock")
     Path(".gitignore").write_text("data/\ndvc.lock\n", encoding="utf-8")
 
-    assert "dvc.lock" in tree(snapshot())
+    assert "dvc.lock" in tree(snapshot().tree)
 
 
 @pytest.mark.usefixtures("clone")
@@ -203,22 +205,82 @@ def test_a_deleted_file_is_no_part_of_it() -> None:
     Path("dvc.lock").unlink()
 
     assert "dvc.lock" in tree("HEAD")
-    assert "dvc.lock" not in tree(snapshot())
+    assert "dvc.lock" not in tree(snapshot().tree)
 
 
 @pytest.mark.usefixtures("clone")
-def test_a_change_of_the_same_length_in_the_same_instant_is_seen() -> None:
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+@pytest.mark.parametrize("folder", [".", "sub"])
+def test_what_git_was_told_to_overlook_is_recorded_as_it_lies_there(
+    flag: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("sub").mkdir()
+    Path("a\nb, Icon\r").write_text("first", encoding="utf-8")
+    shutil.copy("dvc.yaml", "sub/dvc.yaml")
+    git("add", "-A")
+    git("update-index", flag, "params.yaml", "a\nb, Icon\r", "dvc.lock")
+    for name in ("params.yaml", "a\nb, Icon\r"):
+        Path(name).write_text("other: {}\n", encoding="utf-8")
+    index = Path(".git/index").read_bytes()
+    monkeypatch.chdir(folder)
+
+    made = snapshot().tree
+
+    for name in ("params.yaml", "a\nb, Icon\r"):
+        assert git("show", f"{made}:{name}") == "other: {}"
+    assert git("rev-parse", f"{made}:dvc.lock") == git("rev-parse", "HEAD:dvc.lock")
+    assert Path(git("rev-parse", "--git-path", "index")).read_bytes() == index
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize("how", [("--no-cone", "/*", "!/web/"), ("--cone", "in"), ("--cone", "--sparse-index", "in")])
+def test_a_sparse_checkout_is_recorded_with_what_it_leaves_out_and_with_what_lies_there_all_the_same(
+    how: tuple[str, ...],
+) -> None:
+    for name in ("in/page.txt", "web/page.txt", "web/code.py"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("a page", encoding="utf-8")
+    git("add", "-A")
+    git("commit", "-q", "-m", "with pages")
+    git("sparse-checkout", "set", *how)
+    assert not Path("web").exists()
+    Path("web").mkdir()
+    Path("web/code.py").write_text("runs", encoding="utf-8")
+
+    made = snapshot().tree
+
+    assert git("diff", "--name-only", "HEAD", made) == "web/code.py"
+    assert git("show", f"{made}:web/code.py") == "runs"
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_deleted_file_that_git_takes_for_unchanged_is_no_part_of_it() -> None:
+    git("config", "core.ignoreStat", "true")
+    git("update-index", "--really-refresh")
+    git("update-index", "--assume-unchanged", ".dvc/config", "params.yaml")
+    Path(".dvc/config").unlink()
+
+    made = tree(snapshot().tree)
+
+    assert "params.yaml" in made
+    assert ".dvc/config" not in made
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize("overlooked", [[], ["notes.txt"], ["params.yaml"]])
+def test_a_change_of_the_same_length_in_the_same_instant_is_seen(overlooked: list[str]) -> None:
     git("config", "core.trustctime", "false")
     git("config", "core.checkStat", "minimal")
     instant = (1_700_000_000 * 10**9,) * 2
     Path("notes.txt").write_text("one", encoding="utf-8")
     os.utime("notes.txt", ns=instant)
     git("add", "notes.txt")
+    git("update-index", "--assume-unchanged", *overlooked)
     os.utime(".git/index", ns=instant)
     Path("notes.txt").write_text("two", encoding="utf-8")
     os.utime("notes.txt", ns=instant)
 
-    assert git("show", f"{snapshot()}:notes.txt") == "two"
+    assert git("show", f"{snapshot().tree}:notes.txt") == "two"
 
 
 @pytest.mark.usefixtures("clone")
@@ -242,6 +304,26 @@ def test_what_the_run_itself_writes_is_no_edit() -> None:
     Path("data/.gitignore").write_text("/load\n", encoding="utf-8")
 
     assert record("try-2", made_by, before).name == "try-2"
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_cleaning_of_the_repository_meanwhile_loses_nothing(*, edited: bool) -> None:
+    Path("params.yaml").write_text("mine: {}\n", encoding="utf-8")
+    Path("new.csv.dvc").write_text("new", encoding="utf-8")
+    before, made_by = snapshot(), facts()
+
+    git("gc", "--quiet", "--prune=now")
+
+    if not edited:
+        made = record("try-2", made_by, before)
+        assert git("show", f"{made.commit}:params.yaml") == "mine: {}"
+        assert experiments.params_id(before) == git("rev-parse", f"{made.commit}:params.yaml")
+        return
+    Path("params.yaml").chmod(0o755)
+    Path("new.csv.dvc").unlink()
+    with pytest.raises(VersionError, match=r"changed while the run went on: new\.csv\.dvc, params\.yaml\."):
+        record("try-2", made_by, before)
 
 
 @pytest.mark.usefixtures("clone")
@@ -463,6 +545,60 @@ def test_a_submodule(clone: Path) -> None:
     made = record("try-2", facts(), snapshot())
 
     assert git("ls-tree", made.commit, "vendor").split()[:3] == ["160000", "commit", git("rev-parse", "HEAD:vendor")]
+
+
+def test_a_repository_that_the_environment_names_is_left_alone(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git("clone", "-q", ".", str(clone / "other"))
+    files = {path: path.read_bytes() for path in (clone / "other").rglob("*") if path.is_file()}
+    head = git("rev-parse", "HEAD")
+    edit()
+    before = of_the_user()
+    with monkeypatch.context() as patch:
+        patch.setenv("GIT_DIR", str(clone / "other/.git"))
+        patch.setenv("GIT_WORK_TREE", str(clone / "other"))
+        patch.setenv("GIT_INDEX_FILE", str(clone / "other/.git/index"))
+        patch.setenv("GIT_OBJECT_DIRECTORY", str(clone / "other/.git/objects"))
+        patch.setenv("GIT_LITERAL_PATHSPECS", "1")
+        Path("new.csv.dvc").write_text("", encoding="utf-8")
+        at_start = snapshot()
+        made_by = Facts(STARTED, 1.0, "", experiments.params_id(at_start), experiments.head(), 0.0, None)
+
+        made = record("try-2", made_by, at_start)
+
+    assert git("rev-parse", f"refs/exps/{head[:2]}/{head[2:]}/try-2") == made.commit
+    assert "new.csv.dvc" in tree(made.commit)
+    assert git("show", f"{made.commit}:params.yaml").endswith("# staged\n# not staged")
+    assert files == {path: path.read_bytes() for path in (clone / "other").rglob("*") if path.is_file()}
+    Path("new.csv.dvc").unlink()
+    assert of_the_user() == before
+
+
+def test_children_are_told_of_no_repository_but_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "safe.directory",
+        "GIT_CONFIG_VALUE_0": "*",
+        "GIT_AUTHOR_NAME": "n",
+        "GIT_CEILING_DIRECTORIES": "/above",
+        "GIT_SSH_COMMAND": "ssh -i key",
+    }
+    for name, value in kept.items():
+        monkeypatch.setenv(name, value)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.setenv(name, "/nowhere")
+
+    forget_surroundings()
+
+    assert {name: value for name, value in os.environ.items() if name.startswith("GIT_") and name in kept} == kept
+    assert "/nowhere" not in [value for name, value in os.environ.items() if name.startswith("GIT_")]
+
+
+def test_without_git_there_is_no_repository_to_forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    tasks_git._of_a_repository.cache_clear()
+
+    with pytest.raises(VersionError, match="git: not found"):
+        forget_surroundings()
 
 
 @pytest.mark.usefixtures("clone")

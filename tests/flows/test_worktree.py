@@ -147,6 +147,73 @@ def test_what_a_person_is_in_the_middle_of_stays_as_it_is(checkout: Path) -> Non
     assert state(checkout) == before
 
 
+@pytest.mark.usefixtures("by_git_alone")
+@pytest.mark.parametrize("inside", ["the checkout", "another repository"])
+def test_a_repository_that_the_environment_names_is_left_alone(
+    checkout: Path, tmp_path: Path, inside: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Path(shutil.copytree(checkout, tmp_path / "other", symlinks=True))
+    for folder in (checkout, other):
+        (folder / "code.py").write_text("staged\n")
+        git(folder, "add", "code.py")
+        (folder / "dvc.yaml").write_text("an edit\n")
+    before = state(checkout), state(other)
+    named = checkout if inside == "the checkout" else other
+
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            patch.setenv("GIT_DIR", str(named / ".git"))
+            patch.setenv("GIT_WORK_TREE", str(named))
+            patch.setenv("GIT_INDEX_FILE", str(named / ".git/index"))
+            patch.setenv("GIT_PREFIX", "")
+            with prepared("nightly", checkout) as folder:
+                assert folder == tree_of(checkout)
+                assert (folder / "code.py").read_text() == "first\n"
+
+    assert (state(checkout), state(other)) == before
+
+
+@pytest.mark.usefixtures("by_git_alone")
+@pytest.mark.parametrize("target", [".git", ".git/worktrees/mine"])
+def test_a_worktree_that_claims_to_be_another_one_resets_nobody_elses(
+    checkout: Path, tmp_path: Path, target: str
+) -> None:
+    mine = tmp_path / "mine"
+    git(checkout, "worktree", "add", "--quiet", "-b", "mine", str(mine))
+    with prepared("nightly", checkout) as folder:
+        (folder / ".git").write_text(f"gitdir: {checkout / target}\n")
+    for each in (checkout, mine):
+        (each / "code.py").write_text("staged\n")
+        git(each, "add", "code.py")
+    before = state(checkout), git(mine, "status", "--porcelain=v2", "--branch")
+
+    with prepared("nightly", checkout) as folder:
+        assert git(folder, "status", "--porcelain") == ""
+
+    assert (state(checkout), git(mine, "status", "--porcelain=v2", "--branch")) == before
+
+
+@pytest.mark.usefixtures("by_git_alone")
+def test_a_worktree_on_a_disk_that_is_away_survives(checkout: Path, tmp_path: Path) -> None:
+    away, disk = tmp_path / "away", tmp_path / "disk"
+    git(checkout, "worktree", "add", "--quiet", "--detach", str(disk / "mine"))
+    (disk / "mine/code.py").write_text("committed there\n")
+    only_there = commit(disk / "mine")
+    (disk / "mine/code.py").write_text("staged there\n")
+    git(disk / "mine", "add", "code.py")
+    with prepared("nightly", checkout):
+        pass
+    disk.rename(away)
+    delete_the_folder(checkout)
+
+    with prepared("nightly", checkout):
+        pass
+
+    away.rename(disk)
+    assert git(disk / "mine", "rev-parse", "HEAD").strip() == only_there
+    assert git(disk / "mine", "show", ":code.py") == "staged there\n"
+
+
 def delete_the_folder(checkout: Path) -> None:
     shutil.rmtree(tree_of(checkout))
 
@@ -200,6 +267,24 @@ def forget_where_it_stands(checkout: Path) -> None:
     (checkout / ".git/worktrees/nightly/HEAD").write_text("")
 
 
+def forget_whose_it_is(checkout: Path) -> None:
+    (checkout / ".git/worktrees/nightly/gitdir").unlink()
+
+
+def forget_whose_it_is_without_a_folder(checkout: Path) -> None:
+    (checkout / ".git/worktrees/nightly/gitdir").write_text("")
+    delete_the_folder(checkout)
+
+
+def lose_head_and_folder(checkout: Path) -> None:
+    (checkout / ".git/worktrees/nightly/HEAD").unlink()
+    delete_the_folder(checkout)
+
+
+def lose_the_way_to_the_repository(checkout: Path) -> None:
+    (checkout / ".git/worktrees/nightly/commondir").unlink()
+
+
 def lose_tracked_files(checkout: Path) -> None:
     shutil.rmtree(tree_of(checkout) / "data")
     (tree_of(checkout) / "dvc.yaml").unlink()
@@ -225,6 +310,10 @@ def tear_the_settings(checkout: Path) -> None:
         tear_the_index,
         add_half,
         forget_where_it_stands,
+        forget_whose_it_is,
+        forget_whose_it_is_without_a_folder,
+        lose_head_and_folder,
+        lose_the_way_to_the_repository,
         lose_tracked_files,
         tear_the_settings,
     ],
@@ -454,7 +543,7 @@ def test_a_cache_that_is_committed_with_a_relative_path_is_the_checkouts(checkou
 def test_a_run_begins_with_what_the_newest_one_of_the_same_commit_found(checkout: Path) -> None:
     head = git(checkout, "rev-parse", "HEAD").strip()
     with prepared("nightly", checkout) as folder:
-        for name in ("nightly-2026-11-21-020000", "nightly-en-2026-11-22-020000"):
+        for name in ("nightly-2026-11-21-020000", "nightly-en-2026-11-22-020000", "nightly-2-2026-11-23-020000"):
             (folder / "dvc.lock").write_text(f"schema: '2.0'\nstages: {{}}  # {name}\n")
             git(folder, "add", "dvc.lock")
             git(folder, "commit", "--quiet", "--message", name)
@@ -466,6 +555,19 @@ def test_a_run_begins_with_what_the_newest_one_of_the_same_commit_found(checkout
     with prepared("nightly", checkout) as folder:
         assert git(folder, "rev-parse", "HEAD").strip() == commit_of_more
         assert not (folder / "dvc.lock").exists()
+
+
+@pytest.mark.usefixtures("by_git_alone")
+def test_a_newest_run_without_dvc_lock_leaves_the_one_of_head(checkout: Path) -> None:
+    (checkout / "dvc.lock").write_text("schema: '2.0'\nstages: {}  # of HEAD\n")
+    head = commit(checkout)
+    with prepared("nightly", checkout) as folder:
+        git(folder, "rm", "--quiet", "dvc.lock")
+        git(folder, "commit", "--quiet", "--message", "nothing was made")
+        git(folder, "update-ref", f"refs/exps/{head[:2]}/{head[2:]}/nightly-2026-11-21-020000-2", "HEAD")
+
+    with prepared("nightly", checkout) as folder:
+        assert (folder / "dvc.lock").read_text() == "schema: '2.0'\nstages: {}  # of HEAD\n"
 
 
 @pytest.mark.usefixtures("by_git_alone")

@@ -20,6 +20,7 @@ from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture, wait
 
 from flows import locks, processes
+from flows.credentials import without_credentials
 from flows.record import Recorded, kept_in_history, recorded
 from flows.stages import upstream
 from flows.supervisor import TIMED_OUT
@@ -130,7 +131,7 @@ def _repro(stage: str, timeout: float, *, ask_again: bool) -> tuple[int, list[st
 
     def each_line(stream: processes.Stream, line: str) -> None:
         if line.strip():
-            logger.info("%s", line)
+            logger.info("%s", without_credentials(line))
         if stream == "stderr":
             errors.append(line)
 

@@ -2,21 +2,22 @@
 
 import argparse
 import os
-import re
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flows import processes
+from flows import processes, worktree
+from flows.credentials import without_credentials
 from flows.evaluate import run_and_record
 from flows.notify import Outcome
 from flows.supervisor import TIMED_OUT
 from tasks import git, history, params
+from tasks.__main__ import USER_ERROR
 from tasks.comparison import words
 from tasks.comparison.show import to_markdown
-from tasks.errors import DataError, GoldmeterError, ParamsError
+from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
 from tasks.experiments import Experiment, Facts
 from tasks.history import Night
 from tasks.params import DEFAULT
@@ -26,7 +27,6 @@ TOLD = 3
 """Alarms, and last lines of a failed command, that stand in the sentence; the log has all."""
 LONGEST_LINE = 300
 _ADD = "`dvc add` it and commit the .dvc file, or have the schedule's refresh command do so"
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 
 
 class StepError(GoldmeterError):
@@ -34,15 +34,34 @@ class StepError(GoldmeterError):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one night and write its outcome, however it ends; returns 0 when all is well, and else 1."""
+    """Run one night and write its outcome, however it ends; returns 0 when all is well, and else 1.
+
+    Returns 2 without an outcome outside of the schedule's worktree.
+    """
     parser = argparse.ArgumentParser(prog="python -m flows.nightly", description=__doc__)
     parser.add_argument("name", metavar="NAME", help="a schedule of params.yaml")
     parser.add_argument("--outcome", type=Path, required=True, metavar="FILE", help="gets the outcome as JSON")
     chosen = parser.parse_args(arguments)
+    try:
+        git.forget_surroundings()
+        require_worktree(chosen.name)
+    except GoldmeterError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USER_ERROR
     outcome = night(chosen.name)
     print(outcome.sentence, file=sys.stdout if outcome.ok else sys.stderr)
     _write(chosen.outcome, outcome)
     return 0 if outcome.ok else 1
+
+
+def require_worktree(name: str) -> None:
+    """Raise VersionError outside of the schedule's worktree: a night changes params.yaml and data where it runs."""
+    common = git.answer("rev-parse", "--path-format=absolute", "--git-common-dir")
+    if common is None or not Path.cwd().resolve().is_relative_to(Path(common, worktree.FOLDER, name).resolve()):
+        raise VersionError(
+            f"{Path.cwd()}: not the worktree of the schedule {name}, and a night overwrites params.yaml and data where "
+            "it runs. `python -m flows.schedule` runs it there; here runs `python -m flows.evaluate --record`"
+        )
 
 
 def night(name: str) -> Outcome:
@@ -210,11 +229,11 @@ def _told(error: Exception) -> str:
 
 
 def _line(text: object) -> str:
-    """A text of several lines in one: the first and the last ones, without what a URL says of a user."""
-    lines = [line.strip()[:LONGEST_LINE] for line in str(text).splitlines() if line.strip()]
+    """A text of several lines in one: the first and the last ones, without credentials."""
+    lines = [line.strip()[:LONGEST_LINE] for line in without_credentials(str(text)).splitlines() if line.strip()]
     if len(lines) > TOLD + 1:
         lines[1:-TOLD] = ["…"]
-    return _CREDENTIALS.sub("", " · ".join(lines))
+    return " · ".join(lines)
 
 
 def _write(path: Path, outcome: Outcome) -> None:

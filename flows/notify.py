@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
 from prefect.artifacts import create_markdown_artifact
 from prefect.events import emit_event
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.schedule import Notify
@@ -28,17 +28,25 @@ class NotifyError(GoldmeterError):
     """The webhook can't be told; no address or secret is in the message, only the host."""
 
 
+def _printable(text: Any) -> Any:
+    """Surrogates, which stand for what is no UTF-8 in the name of a file, spelled out: JSON can't hold them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(text, str) else text
+
+
+Printable = Annotated[str, BeforeValidator(_printable)]
+
+
 class Outcome(BaseModel):
     """How a run went; sentence: one line, what is wrong, by how much, on which rows. markdown: the comparison."""
 
     model_config = ConfigDict(frozen=True)
 
     ok: bool
-    sentence: str
+    sentence: Printable
     experiment: str | None = None
     commit: str | None = None
-    alarms: tuple[str, ...] = ()
-    markdown: str | None = None
+    alarms: tuple[Printable, ...] = ()
+    markdown: Printable | None = None
     facts: Mapping[str, Any] | None = None
 
     @classmethod

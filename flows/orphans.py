@@ -2,7 +2,8 @@
 
 import asyncio
 import fcntl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -14,18 +15,23 @@ from prefect.client.schemas.filters import (
     FlowRunFilterDeploymentId,
     FlowRunFilterNextScheduledStartTime,
     FlowRunFilterState,
+    FlowRunFilterStateName,
     FlowRunFilterStateType,
 )
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.client.schemas.sorting import FlowRunSort
+from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled, Crashed
 
+from flows import worktree
 from flows.scheduled import CHECKOUT, HOST
 
 GRACE = timedelta(minutes=1)
 """A run that is due for less is not missed; one that starts has said by then where it is computed."""
 PAGE = 100
 LOST = "Its process is gone: the machine was restarted, or the process was killed"
+QUEUED = "AwaitingConcurrencySlot"
+Missed = Literal["once", "skip"]
 BEGUN = (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING)
 _ENDING, _POLL = 20.0, 0.5
 
@@ -38,7 +44,7 @@ async def crash(
     A run is living if another machine or repository claims it, or if some process holds the schedule's worktree.
     A run that nobody claims may be about to start elsewhere until it is GRACE old, unless we are `alone` on the server.
     """
-    lock = Path(ours[CHECKOUT], "goldmeter/worktrees", f"{name}.lock")
+    lock = Path(ours[CHECKOUT], worktree.FOLDER, f"{name}.lock")
     if await _is_held(lock):
         return []
     crashed = []
@@ -51,13 +57,29 @@ async def crash(
     return crashed
 
 
-async def settle_missed(client: PrefectClient, deployment: UUID, missed: Literal["once", "skip"]) -> int:
-    """Cancel the runs that were due more than GRACE ago, with `once` all but the newest; returns how many."""
-    before = datetime.now(UTC) - GRACE
+def with_missed(runs: Collection[FlowRun], grace: timedelta) -> set[UUID]:
+    """The deployments that have runs that were due more than `grace` ago and do not wait in a queue."""
+    before = datetime.now(UTC) - grace
+    return {
+        run.deployment_id
+        for run in runs
+        if run.deployment_id and run.next_scheduled_start_time and run.next_scheduled_start_time < before
+        if run.state_name != QUEUED
+    }
+
+
+async def settle_missed(
+    client: PrefectClient, deployment: UUID, missed: Missed, *, grace: timedelta = GRACE, queued: bool = True
+) -> int:
+    """Cancel the runs that were due more than `grace` ago, with `once` all but the newest; returns how many.
+
+    queued: also those that wait for the end of another.
+    """
+    before = datetime.now(UTC) - grace
     newest: UUID | None = None
     cancelled = 0
     while True:
-        page = await _due(client, deployment, before)
+        page = await _due(client, deployment, before, queued=queued)
         if missed == "once" and newest is None and page:
             newest = page[0].id
         rest = [run for run in page if run.id != newest]
@@ -68,7 +90,8 @@ async def settle_missed(client: PrefectClient, deployment: UUID, missed: Literal
             skipped: State[None] = Cancelled(
                 name="Skipped", message=f"Nothing served the schedule when it was due; {instead}"
             )
-            await client.set_flow_run_state(run.id, skipped, force=True)
+            with suppress(ObjectNotFound):  # deleted meanwhile
+                await client.set_flow_run_state(run.id, skipped, force=True)
         cancelled += len(rest)
 
 
@@ -113,10 +136,11 @@ async def _begun(client: PrefectClient, deployment: UUID) -> AsyncIterator[FlowR
             yield run
 
 
-async def _due(client: PrefectClient, deployment: UUID, before: datetime) -> list[FlowRun]:
+async def _due(client: PrefectClient, deployment: UUID, before: datetime, *, queued: bool) -> list[FlowRun]:
     """Scheduled runs that should have started, newest first."""
     due = FlowRunFilterNextScheduledStartTime(before_=before)
-    return await _read(client, _filter(deployment, StateType.SCHEDULED, next_scheduled_start_time=due))
+    left_out = () if queued else (QUEUED,)
+    return await _read(client, _filter(deployment, StateType.SCHEDULED, left_out, next_scheduled_start_time=due))
 
 
 async def _read(client: PrefectClient, wanted: FlowRunFilter) -> list[FlowRun]:
@@ -124,9 +148,12 @@ async def _read(client: PrefectClient, wanted: FlowRunFilter) -> list[FlowRun]:
     return await client.read_flow_runs(flow_run_filter=wanted, sort=newest_first, limit=PAGE)
 
 
-def _filter(deployment: UUID, kind: StateType, **more: Any) -> FlowRunFilter:
+def _filter(deployment: UUID, kind: StateType, left_out: Collection[str] = (), **more: Any) -> FlowRunFilter:
     return FlowRunFilter(
         deployment_id=FlowRunFilterDeploymentId(any_=[deployment]),
-        state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[kind])),
+        state=FlowRunFilterState(
+            type=FlowRunFilterStateType(any_=[kind]),
+            name=FlowRunFilterStateName(not_any_=[*left_out]) if left_out else None,
+        ),
         **more,
     )

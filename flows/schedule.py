@@ -4,11 +4,12 @@ import argparse
 import asyncio
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -17,7 +18,7 @@ import psutil
 from prefect import get_client
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterTags
-from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
+from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, FlowRun
 from prefect.client.schemas.sorting import DeploymentSort
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectNotFound
@@ -27,10 +28,10 @@ from prefect.schedules import Cron, Interval
 from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.types.entrypoint import EntrypointType
 
-from flows import locks, notify, orphans, processes
+from flows import as_served, locks, notify, orphans, processes
 from flows.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.server import Server, prefect_server
-from tasks import history, params
+from tasks import git, history, params
 from tasks.__main__ import USER_ERROR
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.schedule import Schedule
@@ -44,6 +45,8 @@ _PAGE = 200  # the server refuses the client's default, no limit
 _SERVED = timedelta(minutes=1)
 _RUN_ID, _LAST_STEPS = "PREFECT__FLOW_RUN_ID", 10.0
 """What Prefect sets for the process of a run; seconds that it has to end after its run has."""
+_LOOKS = 2
+"""A run is not late before the server was asked so many times for what is due."""
 _STRATEGIES = {"skip": ConcurrencyLimitStrategy.CANCEL_NEW, "queue": ConcurrencyLimitStrategy.ENQUEUE}
 Schedules = Mapping[str, Schedule]
 
@@ -55,6 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--list", action="store_true", help="print what would be served and when, and end")
     chosen = parser.parse_args(arguments)
     try:
+        git.forget_surroundings()
         schedules = checked(chosen.names)
         if chosen.list:
             print("\n".join(line for name, one in schedules.items() for line in listed(name, one)))
@@ -157,6 +161,8 @@ def _serve(schedules: Schedules, *, everything: bool) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     refusal = GoldmeterError(f"{folder}: another `python -m flows.schedule` serves this repository")
     with locks.held(folder / "schedule.lock", refusal):
+        for name, schedule in schedules.items():
+            as_served.keep(Path(ours[CHECKOUT]), name, schedule)
         processes.watch()
         with prefect_server() as server:
             where = server.url.removesuffix("/api")
@@ -187,7 +193,8 @@ async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: 
 async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Event) -> None:
     runner = _Server(stop)
     for name, schedule in schedules.items():
-        await runner.aadd_deployment(deployment_of(name, schedule, ours))
+        served = await runner.aadd_deployment(deployment_of(name, schedule, ours))
+        runner.missed[served] = schedule.missed
     serving = asyncio.create_task(runner.start())
     await _either(serving, stop.wait())
     if not serving.done():
@@ -207,12 +214,32 @@ async def _let_finished_end() -> None:
 
 
 class _Server(Runner):
-    """Prefect's runner, which ends when it is told: what Prefect does on SIGTERM leaves runs unmarked."""
+    """Prefect's runner, which ends when it is told: what Prefect does on SIGTERM leaves runs unmarked.
+
+    missed: which runs of a deployment to make up for that were due while the machine slept, or the server was away.
+    """
 
     def __init__(self, stop: asyncio.Event) -> None:
         # not paused at the end: a run that is due meanwhile is missed, however we ended
         super().__init__(name=TAG, pause_on_shutdown=False, limit=None, prefetch_seconds=0)
         self._stop = stop
+        self.missed: dict[UUID, orphans.Missed] = {}
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        poller = self._scheduled_run_poller
+        # it starts what it finds at once, so that what was missed has to be settled before it looks
+        poller._get_scheduled_flow_runs = partial(self._due, poller._get_scheduled_flow_runs)  # type: ignore[method-assign]  # noqa: SLF001
+        return self
+
+    async def _due(self, look: Callable[[], Awaitable[list[FlowRun]]]) -> list[FlowRun]:
+        """The runs to start now, with those settled that were missed."""
+        grace = max(orphans.GRACE, _LOOKS * timedelta(seconds=self.query_seconds))
+        found = await look()
+        late = orphans.with_missed(found, grace) & self.missed.keys()
+        for deployment in late:
+            await orphans.settle_missed(self._client, deployment, self.missed[deployment], grace=grace, queued=False)
+        return await look() if late else found
 
     def handle_sigterm(self, *_args: Any, **_kwargs: Any) -> None:
         self._stop.set()

@@ -4,6 +4,9 @@ import logging
 import socket
 import sys
 import tempfile
+import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +17,19 @@ from prefect.logging import get_logger
 from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 
-from flows import notify, processes, worktree
+from flows import as_served, notify, processes, worktree
+from flows.credentials import given, without_credentials
 from flows.notify import Outcome
 from tasks import git, ledger, params
 from tasks.errors import GoldmeterError, ParamsError, VersionError
-from tasks.schedule import Schedule
+from tasks.schedule import Notify, Schedule
 
 LONGEST = 7 * 86400.0
 """Seconds for a run in all; its stages have limits of their own."""
 HOST, CHECKOUT = "goldmeter.host", "goldmeter.checkout"
 """Labels of a flow run: which machine and which repository on it computes it."""
 _LAST_LINES = 5
+Hide = Callable[[str], str]
 
 
 def _run_name() -> str:
@@ -35,36 +40,41 @@ def _run_name() -> str:
 @flow(name="scheduled", flow_run_name=_run_name, persist_result=False)
 def scheduled(name: str) -> State[None]:
     """Run the schedule `name` of the commit that the checkout is at; the outcome's sentence is the state's message."""
-    run, log = str(this_run.id), get_run_logger()
     logging.getLogger("prefect.flow_runs").addFilter(_says_more_than_the_state)
+    hide = _hiding()
     try:
+        git.forget_surroundings()
         schedule = committed(name)
-    except GoldmeterError as error:
-        return Failed(message=str(error))
-    outcome = _outcome(name)
-    notify.tell(name, schedule.notify, outcome, run, log)
+    except Exception as error:  # noqa: BLE001  # nobody watches: whatever it is, it has to be told
+        told, outcome = _told_when_served(name), _not_started(error, hide)
+    else:
+        _warn_of_other_times(name, schedule)
+        told, outcome = schedule.notify, _outcome(name, hide)
+    outcome = _hidden(outcome, hide)
+    notify.tell(name, told, outcome, str(this_run.id), get_run_logger())
     return (Completed if outcome.ok else Failed)(message=outcome.sentence)
 
 
 @scheduled.on_crashed
 def lost(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001  # named by Prefect
     """Tell of a run whose process was killed; Prefect calls this in the process that serves."""
-    name, log = flow_run.parameters["name"], get_logger("goldmeter")
+    name = flow_run.parameters["name"]
     try:
-        schedule = committed(name)
-    except GoldmeterError as error:
-        log.error("%s: nobody is told that it crashed: %s", flow_run.name, error)  # noqa: TRY400
-        return
+        told = committed(name).notify
+    except Exception:  # noqa: BLE001  # as above
+        told = _told_when_served(name)
     outcome = Outcome(ok=False, sentence=f"{flow_run.name} did not end. {state.message}")
-    notify.tell(name, schedule.notify, outcome, str(flow_run.id), log)
+    notify.tell(name, told, _hidden(outcome, _hiding()), str(flow_run.id), get_logger("goldmeter"))
 
 
 def committed(name: str) -> Schedule:
-    """The schedule as HEAD has it; raises ParamsError when it has none of that name."""
-    at_head = params.schedules(committed_params())
-    if name not in at_head:
-        raise ParamsError(f"schedule.{name}: not in the params.yaml that is committed; allowed: {', '.join(at_head)}")
-    return at_head[name]
+    """The schedule as HEAD has it, whatever is wrong with others; raises ParamsError when it has none of that name."""
+    entries = committed_params().get("schedule")
+    known = entries if isinstance(entries, dict) else {}
+    if name not in known:
+        allowed = ", ".join(map(str, known)) or "none"
+        raise ParamsError(f"schedule.{name}: not in the params.yaml that is committed; allowed: {allowed}")
+    return params.schedules({"schedule": {name: known[name]}})[name]
 
 
 def committed_params() -> dict[str, object]:
@@ -93,29 +103,61 @@ def _says_more_than_the_state(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], FailedRun))
 
 
-def _outcome(name: str) -> Outcome:
-    log = get_run_logger()
+def _hiding() -> Hide:
+    """What takes credentials out of a text, those too that the committed params.yaml names."""
     try:
-        with worktree.prepared(name, Path.cwd(), log.warning) as tree:
+        return partial(without_credentials, secrets=given(committed_params()))
+    except Exception:  # noqa: BLE001  # who needs the params says what is wrong with them
+        return without_credentials
+
+
+def _hidden(outcome: Outcome, hide: Hide) -> Outcome:
+    shown = {"sentence": hide(outcome.sentence), "alarms": tuple(map(hide, outcome.alarms))}
+    return outcome.model_copy(update=shown)
+
+
+def _told_when_served(name: str) -> Notify:
+    try:
+        return as_served.notify(Path(claim()[CHECKOUT]), name)
+    except GoldmeterError:
+        return as_served.NOBODY
+
+
+def _warn_of_other_times(name: str, schedule: Schedule) -> None:
+    for difference in as_served.differences(Path(claim()[CHECKOUT]), name, schedule):
+        get_run_logger().warning(
+            "schedule.%s.%s, is committed, but not yet served: start `python -m flows.schedule` again", name, difference
+        )
+
+
+def _not_started(error: Exception, hide: Hide) -> Outcome:
+    if isinstance(error, GoldmeterError):
+        return Outcome(ok=False, sentence=" · ".join(str(error).splitlines()))
+    trace = "".join(traceback.format_exception(error))
+    get_run_logger().error("The run could not be started\n%s", hide(trace))
+    return Outcome(ok=False, sentence=f"the run could not be started: {type(error).__name__}: {error}")
+
+
+def _outcome(name: str, hide: Hide) -> Outcome:
+    try:
+        with worktree.prepared(name, Path.cwd(), lambda line: get_run_logger().warning("%s", hide(line))) as tree:
             with get_client(sync_client=True) as client:
                 client.update_flow_run_labels(this_run.id, {**claim()})
-            return _compute(name, tree)
-    except GoldmeterError as error:
-        return Outcome(ok=False, sentence=str(error))
-    except Exception as error:
-        log.exception("The run could not be started")
-        return Outcome(ok=False, sentence=f"the run could not be started: {type(error).__name__}: {error}")
+            return _compute(name, tree, hide)
+    except Exception as error:  # noqa: BLE001  # as above
+        return _not_started(error, hide)
 
 
-def _compute(name: str, tree: Path) -> Outcome:
+def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
     """Run flows.nightly of the worktree: code, params and data of the committed version."""
     log, errors = get_run_logger(), list[str]()
 
     def each_line(stream: processes.Stream, line: str) -> None:
         if line.strip():
-            log.info("%s", line)
+            shown = hide(line)
+            log.info("%s", shown)
             if stream == "stderr":
-                errors.append(line.strip())
+                errors.append(shown.strip())
 
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
         file = Path(folder, "outcome.json")

@@ -54,17 +54,30 @@ def prefect_server() -> Iterator[Server]:
         yield Server(url, own=True)
 
 
+def environment(port: int) -> dict[str, str]:
+    """Ours, and what the server needs: it asks for no password, so no page of another site may ask for anything."""
+    return os.environ | {
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES,
+        "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": f"http://{LOOPBACK}:{port},http://localhost:{port}",
+        "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
+    }
+
+
 @contextmanager
 def _started(log: Path) -> Iterator[str]:
     """A server with the database of PREFECT_HOME; what it says goes to a file."""
     port = _port()
     url = f"http://{LOOPBACK}:{port}/api"
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
-    environment = os.environ | {"PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES}
     with (
         log.open("wb") as output,
         subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environment(port),
+            start_new_session=True,
         ) as process,
     ):
         try:

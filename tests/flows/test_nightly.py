@@ -1,7 +1,9 @@
 """The steps of a night, and the outcome of each way in which one can end."""
 
+import contextlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +21,7 @@ from flows import nightly
 from flows.nightly import LONGEST_LINE, TOLD, main, night, override, require_versioned
 from flows.record import Recorded
 from tasks import history
-from tasks.errors import DataError, LedgerError, ParamsError
+from tasks.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.experiments import Experiment, Facts
 from tasks.history import Night
 from tests.small_project import edit
@@ -79,7 +81,11 @@ def found(monkeypatch: pytest.MonkeyPatch, what: Night | Exception) -> None:
 
 
 def written_outcome(folder: Path, status: int) -> Any:
-    assert main(["nightly", "--outcome", str(folder / "outcome.json")]) == status
+    tree = Path(".git/goldmeter/worktrees/nightly")
+    git("worktree", "add", "--quiet", "--detach", str(tree))
+    shutil.copytree(".dvc", tree / ".dvc")
+    with contextlib.chdir(tree):
+        assert main(["nightly", "--outcome", str(folder / "outcome.json")]) == status
     assert not list(folder.glob("*.half"))
     return json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
 
@@ -117,6 +123,50 @@ def test_a_worse_night_says_what_is_worse(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert outcome["sentence"] == f"{'; '.join(alarms[:3])}; and 2 more"
     assert outcome["alarms"] == alarms
     assert outcome["experiment"] == NAME
+
+
+def test_nothing_runs_in_a_checkout_that_a_person_works_in(
+    schedule: Schedule, recorded: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schedule(refresh="touch refreshed", set=["dataset.limit=5"])
+    before = Path("params.yaml").read_bytes()
+    Path(".git/goldmeter/worktrees/nightly").mkdir(parents=True)
+
+    assert main(["nightly", "--outcome", str(tmp_path / "outcome.json")]) == 2
+
+    assert "not the worktree of the schedule nightly" in capsys.readouterr().err
+    assert Path("params.yaml").read_bytes() == before
+    assert not Path("refreshed").exists()
+    assert not (tmp_path / "outcome.json").exists()
+    assert recorded == []
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_night_of_one_schedule_does_not_run_in_the_worktree_of_another(worktree: Path) -> None:
+    tree = worktree / ".git/goldmeter/worktrees/weekly"
+    git("worktree", "add", "--quiet", "--detach", str(tree))
+    with contextlib.chdir(tree):
+        nightly.require_worktree("weekly")
+        with pytest.raises(VersionError):
+            nightly.require_worktree("nightly")
+
+
+def test_nothing_runs_outside_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+
+    with pytest.raises(VersionError, match="not the worktree of the schedule nightly"):
+        nightly.require_worktree("nightly")
+
+
+@pytest.mark.usefixtures("worktree")
+def test_an_error_that_names_a_file_which_is_no_utf8_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def changed(_prefix: str) -> Recorded:
+        raise LedgerError("caf\udce9.py: changed while the run went on")
+
+    monkeypatch.setattr(nightly, "run_and_record", changed)
+
+    assert written_outcome(tmp_path, 1)["sentence"] == "caf\\udce9.py: changed while the run went on"
 
 
 @pytest.mark.usefixtures("worktree", "recorded")
@@ -196,8 +246,8 @@ def test_a_failed_refresh_says_its_last_lines(schedule: Schedule, recorded: list
     schedule(refresh="for i in 1 2 3 4; do echo line $i of https://me:secret@host/x >&2; done; exit 3")
 
     assert night("nightly").sentence == (
-        "schedule.nightly.refresh: exit status 3 · line 2 of https://host/x"
-        " · line 3 of https://host/x · line 4 of https://host/x"
+        "schedule.nightly.refresh: exit status 3 · line 2 of https://***@host/x"
+        " · line 3 of https://***@host/x · line 4 of https://***@host/x"
     )
     assert recorded == []
 
@@ -333,6 +383,12 @@ def test_a_data_set_that_a_stage_makes_is_left_to_it(worktree: Path) -> None:
     (worktree / "dvc.yaml").write_text(yaml.safe_dump(stages))
 
     require_versioned("data/made.csv", "*")
+
+
+def test_a_password_that_a_long_line_is_cut_in_is_not_told() -> None:
+    line = f"https://me:{'pass' * LONGEST_LINE}@host/x"
+
+    assert nightly._line(line) == "https://***@host/x"
 
 
 @given(st.text())

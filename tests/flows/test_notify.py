@@ -267,5 +267,19 @@ def test_what_is_no_outcome_is_none(text):
     assert Outcome.read(text) is None
 
 
+def test_a_file_name_that_is_no_utf8_can_be_told():
+    outcome = Outcome(ok=False, sentence="caf\udce9.py changed", alarms=("\ud800",), markdown="| \udcff |")
+
+    assert Outcome.read(outcome.model_dump_json()) == outcome
+    assert message("nightly", outcome, "run-1")["text"] == "goldmeter nightly: caf\\udce9.py changed\n\\ud800"
+
+
+@given(st.text(st.characters(categories=("Cs", "L"))))
+def test_any_text_can_be_an_outcome(text):
+    outcome = Outcome(ok=False, sentence=text, alarms=(text,), markdown=text)
+
+    assert Outcome.read(outcome.model_dump_json()) == outcome
+
+
 def test_an_outcome_is_read_as_it_was_written():
     assert Outcome.read(WORSE.model_dump_json()) == WORSE

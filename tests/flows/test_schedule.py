@@ -1,18 +1,20 @@
 """What is served, when it is due, and what is refused before anything is."""
 
+import asyncio
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from prefect.client.schemas.objects import ConcurrencyLimitStrategy
+from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 
-from flows import locks
-from flows.schedule import deployment_of, main, times
+from flows import locks, orphans
+from flows.schedule import _Server, deployment_of, main, times
 from flows.scheduled import CHECKOUT, HOST, committed
 from tasks import pipeline
 from tasks.errors import GoldmeterError, ParamsError
@@ -29,7 +31,7 @@ def of(**changed) -> Schedule:
 
 
 def cron(text: str, **changed) -> Schedule:
-    return of(cron=text, interval=None, **changed)
+    return of(cron="0 2 * * *", interval=None, **changed).model_copy(update={"cron": text})
 
 
 @pytest.fixture
@@ -172,6 +174,89 @@ def test_a_server_that_does_not_answer_is_named(repository):
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: PREFECT_API_URL=http://127.0.0.1:9/api: no Prefect server answers there")
+
+
+@pytest.mark.usefixtures("repository")
+def test_an_entry_that_is_wrong_does_not_keep_another_from_running():
+    nightly = schedule(cron="0 2 * * *", interval=None)
+    Path("params.yaml").write_text(yaml.safe_dump(params_with({"nightly": nightly, "weekly": {"cron": 3}})))
+    git("-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-a", "-m", "typo")
+
+    assert committed("nightly").cron == "0 2 * * *"
+    with pytest.raises(ParamsError, match=r"schedule\.weekly\.cron: "):
+        committed("weekly")
+
+
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize("section", [None, 3, ["nightly"], {"nightly": None}])
+def test_a_section_that_is_none_is_a_params_error(section):
+    Path("params.yaml").write_text(yaml.safe_dump({"schedule": section}))
+    git("-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-a", "-m", "typo")
+
+    with pytest.raises(ParamsError, match=r"^schedule"):
+        committed("nightly")
+
+
+@pytest.fixture
+def settled(monkeypatch):
+    """Missed runs are settled at once; the deployments where they were, with what was asked for."""
+    asked = []
+
+    async def settle(_client, deployment, missed, **more):
+        asked.append((deployment, missed, more))
+
+    monkeypatch.setattr(orphans, "settle_missed", settle)
+    return asked
+
+
+def due(deployment: UUID, ago: timedelta, state: str = "Late") -> FlowRun:
+    when = datetime.now(UTC) - ago
+    return FlowRun(flow_id=uuid4(), deployment_id=deployment, state_name=state, next_scheduled_start_time=when)
+
+
+def found_by(runner: _Server, *answers: list[FlowRun]) -> list[FlowRun]:
+    """What the runner starts when the server has these answers."""
+    left = [*answers]
+
+    async def look() -> list[FlowRun]:
+        return left.pop(0)
+
+    runner._client = None
+    found = asyncio.run(runner._due(look))
+    assert left == []
+    return found
+
+
+def runner() -> _Server:
+    return _Server(asyncio.Event())
+
+
+def test_before_runs_start_those_are_settled_that_were_due_while_the_machine_slept(settled):
+    serving, (late, other) = runner(), (uuid4(), uuid4())
+    serving.missed = {late: "skip", other: "once"}
+    slept, now = due(late, timedelta(hours=3)), due(other, timedelta(seconds=9))
+
+    assert found_by(serving, [slept, now], [now]) == [now]
+    assert settled == [(late, "skip", {"grace": orphans.GRACE, "queued": False})]
+
+
+def test_runs_that_wait_in_a_queue_or_belong_to_nobody_here_are_left_alone(settled):
+    serving, deployment = runner(), uuid4()
+    serving.missed = {deployment: "skip"}
+    waiting = due(deployment, timedelta(hours=3), orphans.QUEUED)
+    elsewhere = due(uuid4(), timedelta(hours=3))
+
+    assert found_by(serving, [waiting, elsewhere]) == [waiting, elsewhere]
+    assert settled == []
+
+
+def test_a_runner_that_asks_seldom_misses_nothing_by_that(settled):
+    serving, deployment = runner(), uuid4()
+    serving.missed, serving.query_seconds = {deployment: "skip"}, 300
+    late = due(deployment, timedelta(minutes=6))
+
+    assert found_by(serving, [late]) == [late]
+    assert settled == []
 
 
 def test_the_file_for_work_pools_says_what_params_say():

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 import pytest
 from prefect.client.orchestration import PrefectClient
@@ -83,6 +84,7 @@ def test_after_a_kill_the_run_is_crashed_the_slot_is_free_and_the_next_run_compl
         served.hold()
         process = served.start()
         served.night(1)
+        refuses_pages_of_other_sites(served)
         refused = served.start()
         assert refused.wait(60) == 2
         assert "another `python -m flows.schedule` serves this repository" in served.log()
@@ -103,6 +105,42 @@ def test_after_a_kill_the_run_is_crashed_the_slot_is_free_and_the_next_run_compl
         assert hook.received[0].content["sentence"] == f"{crashed.name} did not end. {orphans.LOST}"
         assert stop(again, signal.SIGINT) == 0
         wait_until(lambda: served.processes() == [], "nothing is left", 30)
+
+
+def refuses_pages_of_other_sites(served: Served) -> None:
+    """What a page of any site may try in the browser of somebody on this machine; the UI's own may."""
+    page, deployment = {"Origin": "https://evil.example"}, served.deployments()["often"]
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+    steps = {"pull_steps": [{"prefect.deployments.steps.run_shell_script": {"script": "touch pwned"}}]}
+    with httpx.Client(base_url=served.url, headers=page) as browser:
+        assert browser.options("/deployments/", headers=asked).status_code == 400
+        assert "access-control-allow-origin" not in browser.get("/csrf-token?client=x").headers
+        assert browser.patch(f"/deployments/{deployment.id}", json=steps).status_code == 403
+        assert browser.post(f"/deployments/{deployment.id}/create_flow_run", json={}).status_code == 403
+        own = {"Origin": f"http://localhost:{served.port}"}
+        assert browser.get("/health", headers=own).headers["access-control-allow-origin"] == own["Origin"]
+    assert served.deployments()["often"].pull_steps == deployment.pull_steps
+
+
+def test_while_serving_missed_runs_are_skipped_and_a_night_that_nothing_committed_describes_is_told(serve):
+    with webhook() as hook:
+        told = schedule()["notify"] | {"url": hook.url}
+        served = serve(often=schedule(interval=10**7, missed="skip", notify=told))
+        process = served.start()
+        wait_until(lambda: served.answers() and "often" in served.deployments(), "it is served")
+        often = served.deployments()["often"].id
+        served.ask(lambda client: due(client, often, 3600))
+        (skipped,) = served.wait_for(1, "Skipped")
+        assert skipped.state.message == "Nothing served the schedule when it was due; params.yaml says missed: skip"
+        assert [*served.nights.iterdir()] == []
+
+        served.write({"often": schedule(overlap="skp")})
+        served.commit()
+        served.ask(lambda client: due(client, often, 0))
+        (failed,) = served.wait_for(1, "Failed")
+        assert failed.state.message.startswith("schedule.often.overlap: ")
+        assert [one.content["sentence"] for one in hook.received] == [failed.state.message]
+        assert stop(process, signal.SIGTERM) == 0
 
 
 def test_a_schedule_that_params_have_no_more_is_paused(serve):

@@ -40,7 +40,8 @@ class Server:
     def start(self) -> None:
         command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(self.port)]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        environment = self._project.environment | {"PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+        open_to_us = {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "false"}
+        environment = self._project.environment | open_to_us
         self._process = subprocess.Popen(command, cwd=self._project.folder, env=environment, **quiet)
         wait_until(self._answers, "the server answers")
 
@@ -58,7 +59,7 @@ class Server:
         """The scheduled flow runs in these states, the oldest first."""
         wanted = {"flow_runs": {"state": {"type": {"any_": list(types)}}}, "flows": {"name": {"any_": ["scheduled"]}}}
         answer = httpx.post(f"{self.url}/flow_runs/filter", json=wanted | {"sort": "START_TIME_ASC"})
-        return list(answer.json())
+        return list(answer.raise_for_status().json())
 
     def events(self, name: str) -> list[dict[str, Any]]:
         """The events of this name."""

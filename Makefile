@@ -23,7 +23,7 @@ test: setup
 	pytest -m "not long" --numprocesses auto --dist loadgroup
 
 test-long: setup
-	pytest -m long
+	pytest -m long --numprocesses auto --dist loadfile
 
 bench: setup
 	python -m benchmarks

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from tasks import pipeline
+from tests.comparison import repository
 from tests.small_project import ROOT, ROWS, write
 
 settings.register_profile("untimed", deadline=None)  # the first call of a kernel compiles it
@@ -23,6 +24,14 @@ def evouna() -> Path:
     if not path.exists():
         pytest.skip(f"{path} is not there; GOLDMETER_EVOUNA may name its folder")
     return path
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project under git and DVC with its remote, to be copied: tests.comparison.repository."""
+    folder = tmp_path_factory.mktemp("template")
+    repository.make(folder)
+    return folder
 
 
 @pytest.fixture

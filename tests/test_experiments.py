@@ -30,13 +30,6 @@ STARTED = datetime(2026, 11, 21, 2, 0, 0, tzinfo=UTC)
 OTHER = "....." * 8
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("experiments")
-    repository.make(folder)
-    return folder
-
-
 @pytest.fixture
 def clone(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a copy and of its remote; the current folder is its project."""

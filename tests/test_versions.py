@@ -12,13 +12,6 @@ from tests.comparison import repository
 from tests.comparison.repository import NOW, TRIED, V1, V2, git
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("versions")
-    repository.make(folder)
-    return folder
-
-
 @pytest.fixture
 def clone(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a copy and of its remote; the current folder is its project."""

@@ -199,7 +199,7 @@ def cost(dollars: float | None) -> str:
     """
     if dollars is None:
         return NONE
-    return "0" if dollars == 0 else f"${dollars:.2f}" if dollars >= 0.01 else f"${dollars:.2g}"  # noqa: PLR2004
+    return "0" if dollars == 0 else f"${dollars:.2f}" if dollars >= 0.01 else f"${dollars:.2g}"  # noqa: PLR2004 (a cent)
 
 
 def times(runs: int) -> str:

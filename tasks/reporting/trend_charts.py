@@ -133,7 +133,7 @@ class _Plot:
         """A value."""
         low, high = self.domain
         large = "~s" if max(-low, high) >= 1e4 else "~g"  # noqa: PLR2004 (1.2M, and not 1.2e+6)
-        form = (".0%" if high - low > 0.05 else ".1%") if self.trend.share else large  # noqa: PLR2004
+        form = (".0%" if high - low > 0.05 else ".1%") if self.trend.share else large  # noqa: PLR2004 (ticks that differ)
         axis: Row = {"title": None, "format": form, "tickCount": self.size.ticks[1], "domain": False, "ticks": False}
         axis |= {"labelFontSize": self.size.font, "gridOpacity": 0.6}
         scale = {"domain": [low, high], "nice": False, "zero": False}

@@ -18,13 +18,6 @@ from tests.reporting.made import row as made_row
 from tests.small_project import ROOT, edit
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("compare")
-    repository.make(folder)
-    return folder
-
-
 @pytest.fixture
 def clone(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project under git and DVC, which is the current folder."""

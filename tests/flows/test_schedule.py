@@ -22,7 +22,7 @@ from tasks.schedule import Schedule
 from tests.flows.served import params_with, schedule
 from tests.small_project import ROOT
 
-OURS = {HOST: "here", CHECKOUT: "/work/project/.git"}
+OURS = {HOST: "here", CHECKOUT: "/somewhere/.git"}
 START = datetime(2026, 10, 24, 12, 0, tzinfo=UTC)
 
 
@@ -104,7 +104,7 @@ def test_a_deployment_runs_one_at_a_time_and_skips_or_queues_the_next(overlap, s
     assert [(one.schedule.cron, one.schedule.timezone) for one in deployment.schedules] == [
         ("0 2 * * *", "Europe/Berlin")
     ]
-    assert deployment.tags == ["goldmeter", "here:/work/project/.git"]
+    assert deployment.tags == ["goldmeter", "here:/somewhere/.git"]
 
 
 @pytest.mark.usefixtures("repository")

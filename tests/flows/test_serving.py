@@ -192,8 +192,15 @@ async def without_process(client: PrefectClient, deployment: Any, ours: dict[str
     other = await begun(client, deployment, Running(), ours | {CHECKOUT: "/another/repository"})
     about_to_start = await begun(client, deployment, Pending(), {})
 
+    looked, read = asyncio.Event(), client.read_flow_run
+
+    async def looking(run: Any) -> Any:
+        looked.set()
+        return await read(run)
+
+    client.read_flow_run = looking
     crashing = asyncio.create_task(orphans.crash(client, deployment, "often", ours, alone=False))
-    await asyncio.sleep(1)  # it waits for the one that may start on another machine
+    await looked.wait()  # it waits for the one that may start on another machine
     assert await states(client, about_to_start) == ["Pending"]
     await client.update_flow_run_labels(about_to_start, {**ours, HOST: "another machine"})
 

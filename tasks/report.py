@@ -84,6 +84,7 @@ def report(
         **_as_measured(document),
         comparison=comparison,
         history=history,
+        explorer=None,
         max_chars=options.max_chars,
     )
     yield {

@@ -1,8 +1,10 @@
 """The page: everything it shows as plain values, and the template that shows them, all escaped."""
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +13,7 @@ from tasks.reporting import history as past
 from tasks.reporting import words
 from tasks.reporting.charts import Distribution, colour, histogram
 from tasks.reporting.estimates import Metric, SliceTable
+from tasks.reporting.explorer import Explorer
 from tasks.reporting.history import Series
 from tasks.reporting.trend_charts import trend_chart
 
@@ -79,6 +82,7 @@ class Content(NamedTuple):
     compared: every two candidates, as reports/metrics.json has them; joint: the confidence of all their verdicts.
     comparison: another version beside this one, as `python -m flows.compare --json` writes it.
     history: past runs, a series per schedule.
+    explorer: answers that people search and sort in the page.
     """
 
     dataset: dict[str, Any]
@@ -100,6 +104,7 @@ class Content(NamedTuple):
     joint: float
     comparison: Mapping[str, Any] | None
     history: Sequence[Series] | None
+    explorer: Explorer | None
     max_chars: int
 
 
@@ -133,9 +138,26 @@ def render(content: Content) -> str:
     swatches = {name: colour(number) for number, name in enumerate([*content.candidates, *gone])}
     charts = [(each, histogram(each, content.candidates)) for each in content.drawn]
     history = [(each, [(trend, trend_chart(trend, swatches)) for trend in each.trends]) for each in series]
-    sheets = ["style.css", "history.css"] if history else ["style.css"]
-    style = "".join((FOLDER / sheet).read_text(encoding="utf-8") for sheet in sheets)
-    return page.render(content._asdict() | {"history": history}, charts=charts, swatches=swatches, style=style)
+    style, script = _bundle("css"), _bundle("js")
+    return page.render(
+        content._asdict() | {"history": history},
+        charts=charts,
+        swatches=swatches,
+        style=style,
+        script=script,
+        script_hash=_hash(script),
+    )
+
+
+def _bundle(kind: str) -> str:
+    """Every file of that kind, those of the sections last."""
+    files = [*sorted(FOLDER.glob(f"*.{kind}")), *sorted((FOLDER / "sections").glob(f"*.{kind}"))]
+    return "".join(file.read_text(encoding="utf-8") for file in files)
+
+
+def _hash(script: str) -> str:
+    """What a content security policy calls the one script that may run. Source: CSP level 3, section 2.3.1."""
+    return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
 
 def expectation(name: str) -> str:

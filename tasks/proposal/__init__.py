@@ -1,0 +1,162 @@
+"""A proposal for section `dataset`: which column of the user's records is what, and why that is believed."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tasks.proposal import names
+from tasks.proposal.columns import Column
+from tasks.proposal.files import Looked
+from tasks.proposal.roles import CHECK, Roles, roles
+from tasks.proposal.section import quoted, shown, written
+from tasks.proposal.separators import Separator, separator
+
+FEW_SET = 0.25
+"""Share of records up to which a mark such as `invalid` says which to leave out."""
+COMPLETE = 0.95
+"""Share of answers from which on all count as labelled."""
+WORTH_A_WORD = 0.05
+"""Share of references from which on a sign is mentioned that separates nothing."""
+MOST_UNUSED = 30
+MOST_VERDICTS = 5
+
+
+class Proposal(NamedTuple):
+    """Values of section `dataset`, and beside some of them a comment; unused: columns without a role.
+
+    comments: by option, and candidates.NAME; one that begins with CHECK asks a person to look. read: of the records
+    that were looked at, in words.
+    """
+
+    options: Mapping[str, Any]
+    comments: Mapping[str, str]
+    unused: Sequence[Column]
+    read: str
+
+    @property
+    def section(self) -> str:
+        """The text of section `dataset`."""
+        return written(
+            self.options, self.comments, self.notes, f"your data; python -m flows.init proposes this from {self.read}"
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """Which columns have no role, and what they hold."""
+        shown_ones = [f"{shown(column.name)} ({column.about})" for column in self.unused[:MOST_UNUSED]]
+        more = [f"and {len(self.unused) - MOST_UNUSED:,} more"] if len(self.unused) > MOST_UNUSED else []
+        return [f"not used: {', '.join(shown_ones + more)}"] if shown_ones else []
+
+    @property
+    def unsure(self) -> dict[str, str]:
+        """Option → why a person should look at it."""
+        asking = {option: comment for option, comment in self.comments.items() if comment.startswith(CHECK)}
+        return {option: comment.removeprefix(CHECK) for option, comment in asking.items()}
+
+
+def propose(path: str, looked: Looked) -> Proposal:
+    """The mapping that names and values of the first records suggest.
+
+    Raises DataError when no column fits something that `load` must have; it lists the columns.
+    """
+    found = roles(path, looked.records)
+    between = separator(found.references.column.texts) if found.references.column.kind == "text" else None
+    labels, about_labels = _labels(found)
+    options: dict[str, Any] = {
+        "path": path,
+        "pattern": looked.pattern,
+        "limit": None,
+        "exclude": {},
+        "missing_response": "unmeasured",
+        "id": found.id.name,
+        "input": found.input.name,
+        "references": found.references.name,
+        "reference_separator": between.text if between and between.plausible else None,
+        "candidates": _candidates(found),
+        "labels": labels,
+        "group": found.group.name,
+        "slices": [column.name for column in found.slices],
+        "phrases": None,
+        "scores": {},
+    }
+    comments = {
+        "exclude": _marks(found.unused),
+        "id": found.id.comment,
+        "input": found.input.comment,
+        "references": found.references.comment,
+        "reference_separator": _between(between, len(found.references.column.values)),
+        **{f"candidates.{name}": f"{CHECK}{each.unsure}" for name, each in found.systems.items() if each.unsure},
+        "candidates": _verdicts(found),
+        "labels": about_labels,
+        "group": found.group.comment,
+        "slices": ", ".join(f"{shown(column.name)}: {column.distinct} values" for column in found.slices),
+        "phrases": _phrases(found.unused),
+        "scores": _scores(found.unused),
+    }
+    number = f"{len(looked.records):,} record{'s' * (len(looked.records) != 1)}"
+    read = f"its {number}" if looked.complete else f"its first {number}"
+    return Proposal(options, {option: text for option, text in comments.items() if text}, found.unused, read)
+
+
+def _candidates(found: Roles) -> dict[str, dict[str, str]]:
+    return {
+        name: {"response": each.response.name} | ({"label": each.label.name} if each.label else {})
+        for name, each in found.systems.items()
+    }
+
+
+def _labels(found: Roles) -> tuple[str, str]:
+    """How the labelled rows were chosen, as far as that can be seen, and the comment."""
+    labelled = [each for each in found.systems.values() if each.label]
+    answers = sum(len(each.response.values) for each in labelled)
+    labels = sum(len(each.label.values) for each in labelled if each.label)
+    if labels >= COMPLETE * answers:
+        return "all", ""
+    return "other", f"{CHECK}{labels:,} of {answers:,} answers are labelled; random, if those were drawn at random"
+
+
+def _verdicts(found: Roles) -> str:
+    """What is to be told of labels: whose they may be, or that a column that is named like one holds other words."""
+    labels = [each.label.name for each in found.systems.values() if each.label]
+    if unclear := [shown(name) for name in labels if names.OF_WHOM & set(names.words(name))]:
+        more = ", …" if len(unclear) > 1 else ""
+        return (
+            f"{CHECK}label = what people said of the answer; if {unclear[0]}{more} is a model's verdict, leave it out"
+        )
+    for column in found.unused:
+        if column.kind == "text" and column.distinct <= MOST_VERDICTS and names.key_of_label(column.name) is not None:
+            return f"{CHECK}{shown(column.name)} is no label: load takes true and false, 1 and 0, yes and no"
+    return ""
+
+
+def _between(found: Separator | None, of: int) -> str:
+    if found is None:
+        return ""
+    stands = f"{quoted(found.text)} stands in {found.found:,} of {of:,} references, such as {quoted(found.example)}"
+    stands += f"; {found.inside:,} times as in a date, a unit or an address" if found.inside else ""
+    if found.plausible:
+        return f"{CHECK}{stands}"
+    return f"none: {stands}" if found.found >= WORTH_A_WORD * of else ""
+
+
+def _marks(unused: Iterable[Column]) -> str:
+    """What to leave out by a column such as `invalid`."""
+    for column in unused:
+        marked = column.kind == "boolean" and names.EXCLUDED & set(names.words(column.name))
+        if marked and 0 < column.true <= FEW_SET * column.records:
+            name = shown(column.name)
+            return f"{name} is true in {column.true:,} of {column.records:,}: {{{name}: true}} leaves those out"
+    return ""
+
+
+def _phrases(unused: Iterable[Column]) -> str:
+    named = [c for c in unused if c.kind in {"list", "text", "encoded"} and names.PHRASES & set(names.words(c.name))]
+    return f"column of phrases for semantic_list_contains; perhaps {shown(named[0].name)}" if named else ""
+
+
+def _scores(unused: Iterable[Column]) -> str:
+    numbers = [column.name for column in unused if column.kind == "number" and not names.as_id(column.name)]
+    if not numbers:
+        return ""
+    key = re.sub(r"\W", "_", numbers[0], flags=re.ASCII).lstrip("_0123456789") or "score"
+    return f"numbers from elsewhere; perhaps {', '.join(map(shown, numbers[:3]))}: {{{key[:40]}: {shown(numbers[0])}}}"

@@ -1,0 +1,116 @@
+"""Which columns hold answers of systems, and which people's verdicts on them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tasks.errors import DataError
+from tasks.proposal import names
+from tasks.proposal.columns import SINGLE, Column
+from tasks.proposal.section import quoted, shown
+from tasks.sources import Record
+
+FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 50
+NAMED = 3
+
+
+class System(NamedTuple):
+    """A system: the column of its answers, that of verdicts on them; unsure: why a person should look at it."""
+
+    response: Column
+    label: Column | None
+    unsure: str = ""
+
+
+def systems(columns: Sequence[Column], references: Column | None) -> dict[str, System]:
+    """Name → system, of the columns that have no other role; empty when there is none."""
+    sure = _by_name(columns, references)
+    found = sure | _by_label(columns)
+    guessed = set() if sure else _by_family(columns) - found
+    responses = [column for column in columns if column.name in found | guessed]
+    called = names.candidate_names([column.name for column in responses]) if responses else []
+    if _are_choices(called, references):
+        return {}
+    labels = _labels(columns, dict(zip(called, responses, strict=True)))
+    unsure = dict.fromkeys(guessed, "only its name says that it holds answers")
+    return {
+        name: System(column, labels.get(name), unsure.get(column.name, ""))
+        for name, column in zip(called, responses, strict=True)
+    }
+
+
+def require_one_record_a_question(
+    path: str, records: Sequence[Record], asked: str | None, columns: Sequence[Column]
+) -> None:
+    """Raise DataError when each record holds the answer of one of several systems, named in a column.
+
+    asked: the column of the input. columns: those without a role.
+    """
+    for column in columns:
+        if asked is None or not names.SYSTEMS & set(names.words(column.name)):
+            continue
+        if column.kind not in SINGLE or not FEWEST_SYSTEMS <= column.distinct <= MOST_SYSTEMS:
+            continue
+        pairs = [(str(record.values.get(asked)), str(record.values.get(column.name))) for record in records]
+        if len({question for question, _ in pairs}) < len(set(pairs)) == len(pairs):
+            raise DataError(f"{path}: {_one_column_a_system(column, asked)}")
+
+
+def _by_name(columns: Sequence[Column], references: Column | None) -> set[str]:
+    """Columns that are named like answers; numbers only where the right answers are numbers too."""
+    kinds = {"text", "boolean", "encoded"} | ({"number"} if references and references.kind == "number" else set())
+    texts = [column for column in columns if column.kind in kinds]
+    named = {column.name for column in texts if names.as_response(column.name) and not _is_label(column)}
+    answers = [column.name for column in texts if names.as_answers(column.name) and not _is_label(column)]
+    several = len(answers) > 1
+    return named | {name for name in answers if references or several}
+
+
+def _is_label(column: Column) -> bool:
+    return column.kind == "boolean" and names.key_of_label(column.name) is not None
+
+
+def _by_label(columns: Sequence[Column]) -> set[str]:
+    """Columns that a label is named after: aurora, beside aurora_correct."""
+    about = {names.key_of_label(column.name) for column in columns if column.kind == "boolean"} - {None, ""}
+    return {column.name for column in columns if column.kind == "text" and names.key(column.name) in about}
+
+
+def _by_family(columns: Sequence[Column]) -> set[str]:
+    """Columns of many different texts that are named like a model."""
+    texts = [column for column in columns if column.kind == "text" and 2 * column.distinct > len(column.values)]
+    return {column.name for column in texts if names.names_a_system(column.name)}
+
+
+def _are_choices(called: Sequence[str], references: Column | None) -> bool:
+    """Whether the columns are the choices of a question: the right answers are their names."""
+    right = set() if references is None else {text.strip().casefold() for text in references.texts}
+    return bool(right) and len(called) > 1 and right <= {names.key(name) for name in called}
+
+
+def _labels(columns: Sequence[Column], responses: Mapping[str, Column]) -> dict[str, Column]:
+    """Name of the system → the boolean column that is named after it."""
+    found: dict[str, Column] = {}
+    for name, response in responses.items():
+        own = set(_keys(name, response, alone=len(responses) == 1))
+        named = (c for c in columns if c.kind == "boolean" and c is not response and names.key_of_label(c.name) in own)
+        if label := next(named, None):
+            found[name] = label
+    return found
+
+
+def _keys(name: str, response: Column, *, alone: bool) -> Iterator[str]:
+    """What stands in the name of a label that is about this system."""
+    yield names.key(name)
+    yield names.key(response.name)
+    if alone:
+        yield from ("", *names.ANSWERS, *names.RESPONSES)
+
+
+def _one_column_a_system(column: Column, asked: str) -> str:
+    values = list(dict.fromkeys(column.texts))
+    systems = ", ".join(map(quoted, values[:NAMED])) + (", …" if len(values) > NAMED else "")
+    return (
+        f"column {shown(column.name)} says which of {len(values)} systems a record is of ({systems}), but a record "
+        f"must be a question, with a column of answers a system: pandas' pivot, with index={shown(asked)} and the "
+        f"columns that go with it, columns={shown(column.name)} and the answers as values, makes such a table"
+    )

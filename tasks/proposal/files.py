@@ -1,0 +1,70 @@
+"""The first records of the user's files, and what pattern chooses the files of a folder."""
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from tasks.errors import DataError
+from tasks.sources import FORMATS, Record, records
+
+MOST_RECORDS = 1_000
+ALL = "*"
+_SEPARATORS: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
+_OTHERS = ";\t,|"
+_HEADER_BYTES = 65_536
+
+
+class Looked(NamedTuple):
+    """The first records; pattern: of dataset.pattern; complete: whether there are no more."""
+
+    records: list[Record]
+    pattern: str
+    complete: bool
+
+
+def look(path: str, pattern: str | None = None) -> Looked:
+    """The first records of a file, or of a folder's files; pattern: None chooses those of the one format there is.
+
+    Raises DataError for what `load` could not read either.
+    """
+    chosen = pattern or _pattern(Path(path))
+    source = records(path, chosen)
+    for file in source.files:
+        _require_separator(file)
+    found = list(islice(source, MOST_RECORDS + 1))
+    if not found:
+        raise DataError(f"{path}: no record in it")
+    return Looked(found[:MOST_RECORDS], chosen, len(found) <= MOST_RECORDS)
+
+
+def _pattern(path: Path) -> str:
+    """All files, or where there are others beside them, those of the format that load reads."""
+    if not path.is_dir():
+        return ALL
+    suffixes = Counter(each.suffix for each in path.iterdir() if each.is_file() and each.name[0] != ".")
+    known = [suffix for suffix in suffixes if suffix.lower() in FORMATS]
+    if len(known) > 1:
+        there = ", ".join(f"{suffixes[suffix]} of *{suffix}" for suffix in sorted(known))
+        raise DataError(f"{path}: files of several formats, {there}; say which: --pattern '*{known[0]}'")
+    return f"*{known[0]}" if known and len(suffixes) > 1 else ALL
+
+
+def _require_separator(path: Path) -> None:
+    """Raise DataError when the header of a CSV or TSV file has another separator than its name says."""
+    own = _SEPARATORS.get(path.suffix.lower())
+    if own is None:
+        return
+    with path.open("rb") as file:
+        header = file.readline(_HEADER_BYTES).decode("utf-8", "replace")
+    other = max(_OTHERS, key=header.count)
+    if own not in header and other in header:
+        code = (
+            f"import pandas; pandas.read_csv({str(path)!r}, sep={other!r}, dtype=str, keep_default_na=False)"
+            f".to_csv({path.stem + '-commas.csv'!r}, index=False)"
+        )
+        raise DataError(
+            f"{path}: its first line has {header.count(other)} of {other!r} and no {own!r}, at which "
+            f"{path.suffix} is split; as commas, in Python:\n  {code}"
+        )

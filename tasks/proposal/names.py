@@ -1,0 +1,223 @@
+"""What names of columns say: their words, the role these stand for, and what of a name is a system's."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+_SEPARATOR = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_EDGES = " _-.:/|()[]"
+_UNFIT = re.compile(r"_*[^\w.+-]+_*")
+LONGEST_NAME = 60
+UNNAMED = "model"
+"""What the only system is called when its column names none."""
+
+INPUT = (
+    "question", "questions", "query", "user input", "user message", "user query", "input", "inputs", "prompt",
+    "instruction", "problem", "request", "utterance", "text", "sentence",
+)  # fmt: skip
+REFERENCES = (
+    "references", "reference", "golden answers", "golden answer", "gold answers", "gold answer", "golden", "gold",
+    "ground truths", "ground truth", "groundtruth", "correct answers", "correct answer", "accepted answers",
+    "acceptable answers", "expected answers", "expected answer", "expected output", "expected", "ideal", "targets",
+    "target", "best answer", "true answer", "solution", "answer key", "gt",
+)  # fmt: skip
+ANSWERS = ("answers", "answer")
+RESPONSES = (
+    "response", "responses", "prediction", "predictions", "predicted", "pred", "output", "outputs", "completion",
+    "generation", "generated", "hypothesis", "actual", "reply",
+)  # fmt: skip
+LABELS = frozenset({
+    "judge", "judged", "judgment", "judgement", "correct", "label", "labels", "verdict", "human", "right", "acceptable",
+    "accepted", "grade", "graded", "annotation", "annotated", "eval", "evaluation", "ok", "pass", "passed",
+})  # fmt: skip
+OF_WHOM = frozenset(
+    {"judge", "judged", "judgment", "judgement", "eval", "evaluation", "grade", "graded", "pass", "passed"}
+)
+"""Words of labels that a model may have given as well as people."""
+IDS = ("id", "uid", "uuid", "guid", "qid", "key", "example id", "question id", "sample id", "record id", "index", "idx")
+GROUPS = (
+    "conversation", "thread", "dialogue", "dialog", "session", "chat", "document", "doc", "article", "passage",
+    "paragraph", "story", "context", "title", "ticket", "patient", "customer", "user", "group", "cluster",
+)  # fmt: skip
+SLICES = frozenset({
+    "topic", "category", "language", "lang", "locale", "type", "kind", "source", "difficulty", "level", "subject",
+    "domain", "split", "intent", "region", "task", "dataset", "tag",
+})  # fmt: skip
+EXCLUDED = frozenset({
+    "improper", "invalid", "skip", "skipped", "bad", "exclude", "excluded", "ignore", "ignored", "deleted", "flagged",
+    "duplicate", "unusable", "broken",
+})  # fmt: skip
+PHRASES = frozenset({"phrase", "phrases", "keyword", "keywords", "must", "points"})
+SYSTEMS = frozenset({"model", "system", "candidate", "engine", "llm", "assistant", "version", "run"})
+"""Names of a column that says which system a record is of."""
+_FAMILIES = re.compile(
+    r"(?:chat)?gpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|phi\d|falcon|bard|baseline|bot|agent|v\d|"
+    r"model|system|candidate|llm|assistant"
+)
+FILLERS = frozenset({"the", "is", "was", "by", "text", "string", "str", "value", "final", "full", "raw"})
+ABOUT = frozenset({
+    "id", "ids", "uid", "uuid", "idx", "index", "type", "kind", "category", "source", "url", "link", "score", "scores",
+    "length", "len", "count", "num", "token", "tokens", "time", "date", "latency", "cost", "context", "contexts",
+    "retrieved", "passage", "document", "documents", "doc", "reason", "reasoning", "explanation", "rationale",
+    "embedding", "vector", "name", "start", "end", "incorrect", "wrong", "false", "distractor", "choices", "options",
+    "language", "lang", "topic", "relevancy", "relevance", "correctness", "similarity", "faithfulness", "quality",
+    "confidence", "probability", "prob", "logprob", "logprobs", "loss", "rating", "rank", "error", "bleu", "rouge",
+    "accuracy", "precision", "recall", "status", "hash", "template", "system", "version", "metadata",
+})  # fmt: skip
+"""Words that make a name one of something about a text: question_type is no question."""
+_ALL_INPUT = frozenset(word for phrase in INPUT for word in phrase.split()) - {"text", "user"}
+_ROLES = frozenset(
+    word for phrases in (REFERENCES, ANSWERS, RESPONSES) for phrase in phrases for word in phrase.split()
+)
+_NUMBERED = frozenset({*_ROLES, *_ALL_INPUT})
+_OF_GROUPS = frozenset({"id", "ids", "uuid", "name", "key", "number", "no", "idx", "index"})
+
+
+class Fit(NamedTuple):
+    """How well a name fits a role, the smaller the better: which phrase stands in it, and how many unknown words."""
+
+    phrase: int
+    others: int
+
+
+def words(name: str) -> list[str]:
+    """The words of a name, in lower case.
+
+    >>> words("Best Answer"), words("goldenAnswer"), words("answer2"), words("gpt4_response")
+    (['best', 'answer'], ['golden', 'answer'], ['answer', '2'], ['gpt4', 'response'])
+    """
+    return [word for piece in _SEPARATOR.split(name) if piece for word in _numbered(piece.casefold())]
+
+
+def as_input(name: str) -> Fit | None:
+    """How well the name fits what was asked; None when it does not."""
+    return _fit(name, INPUT, barred=ABOUT | _ROLES)
+
+
+def as_references(name: str) -> Fit | None:
+    """How well the name fits the right answers; None when it does not."""
+    return _fit(name, REFERENCES, barred=ABOUT | _ALL_INPUT | {"judge", "verdict", "human"})
+
+
+def as_answers(name: str) -> Fit | None:
+    """How well the name fits answers, be they right ones or a system's."""
+    return None if as_references(name) else _fit(name, ANSWERS, barred=ABOUT | _ALL_INPUT)
+
+
+def as_response(name: str) -> Fit | None:
+    """How well the name fits a system's answers; None when it does not."""
+    return None if as_references(name) else _fit(name, RESPONSES, barred=(ABOUT - {"system"}) | _ALL_INPUT)
+
+
+def as_id(name: str) -> Fit | None:
+    """How well the name fits an id; None for one of something that holds many records, such as thread_id."""
+    if as_group(name):
+        return None
+    return _fit(name, IDS, barred=frozenset())
+
+
+def as_group(name: str) -> Fit | None:
+    """How well the name fits what records belong to."""
+    fit = _fit(name, GROUPS, barred=frozenset())
+    return fit if fit and set(words(name)) - {GROUPS[fit.phrase]} <= _OF_GROUPS else None
+
+
+def names_a_system(name: str) -> bool:
+    """Whether some word is one for a system, such as gpt4, model or v2, and none says that it is about an answer."""
+    each = words(name)
+    return any(map(_FAMILIES.match, each)) and not set(each) & (ABOUT - {"system", "version"})
+
+
+def key_of_label(name: str) -> str | None:
+    """What a label's name says of whose answer it is about, to be compared with `key`; None for no label.
+
+    >>> key_of_label("judge_gpt4"), key_of_label("gpt-4 is correct"), key_of_label("label"), key_of_label("topic")
+    ('gpt4', 'gpt4', '', None)
+    """
+    each = words(name)
+    return "".join(word for word in each if word not in LABELS | FILLERS) if LABELS & set(each) else None
+
+
+def key(name: str) -> str:
+    """A name without its case and separators.
+
+    >>> key("GPT-4"), key("gpt_4")
+    ('gpt4', 'gpt4')
+    """
+    return "".join(words(name))
+
+
+def candidate_names(columns: Sequence[str]) -> list[str]:
+    """What to call the systems whose answers stand in these columns: by what differs.
+
+    >>> candidate_names(["answer_fid", "answer_gpt4"]), candidate_names(["gpt-4 response"]), candidate_names(["output"])
+    (['fid', 'gpt4'], ['gpt-4'], ['model'])
+    """
+    pieces = [_of_system(name) for name in columns]
+    if pieces == [[]]:
+        return [UNNAMED]
+    for kept in (_without_shared(pieces), pieces):
+        found = list(map(_joined, kept))
+        if all(any(map(str.isalpha, name)) for name in found) and len(set(map(key, found))) == len(found):
+            return found
+    return _once_each([_fit_name(name) for name in columns])
+
+
+def _fit(name: str, phrases: Iterable[str], barred: frozenset[str]) -> Fit | None:
+    each = words(name)
+    for number, phrase in enumerate(phrases):
+        wanted = phrase.split()
+        for start in range(len(each) - len(wanted) + 1):
+            others = each[:start] + each[start + len(wanted) :]
+            if each[start : start + len(wanted)] == wanted and not barred & (set(others) - set(wanted)):
+                return Fit(number, len(set(others) - _ROLES - FILLERS))
+    return None
+
+
+def _numbered(word: str) -> list[str]:
+    """answer2 → answer, 2, but gpt4 stays."""
+    stem = word.rstrip("0123456789")
+    return [stem, word[len(stem) :]] if stem != word and stem in _NUMBERED else [word]
+
+
+def _of_system(name: str) -> list[tuple[str, str]]:
+    """The pieces of a name, each with what stands before it, that neither say answer nor mean nothing."""
+    found, before, end = [], "", 0
+    for match in [*_SEPARATOR.finditer(name), None]:
+        piece = name[end : match.start() if match else None]
+        for number, word in enumerate(_numbered(piece.casefold())):
+            if word and word not in _ROLES | FILLERS:
+                found.append(("" if number else before, piece[-len(word) :]))
+        before, end = (match[0] or "_", match.end()) if match else ("", end)
+    return found
+
+
+def _without_shared(names: Sequence[list[tuple[str, str]]]) -> list[list[tuple[str, str]]]:
+    """The pieces without those that all names begin or end with."""
+    kept = [list(pieces) for pieces in names]
+    for place in (0, -1):
+        while len(kept) > 1 and all(len(p) > 1 for p in kept) and len({p[place][1].casefold() for p in kept}) == 1:
+            for pieces in kept:
+                pieces.pop(place)
+    return kept
+
+
+def _joined(pieces: Sequence[tuple[str, str]]) -> str:
+    text = "".join((before if number else "") + piece for number, (before, piece) in enumerate(pieces))
+    return _fit_name(text) if text else ""
+
+
+def _fit_name(text: str) -> str:
+    """The text as a name: letters, digits and . + - _ only; never empty."""
+    return _UNFIT.sub("_", text).strip(_EDGES)[:LONGEST_NAME] or UNNAMED
+
+
+def _once_each(names: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for name in names:
+        number, unique = 1, name
+        while unique in found:
+            number += 1
+            unique = f"{name}_{number}"
+        found.append(unique)
+    return found

@@ -1,0 +1,166 @@
+"""Which role each column has: by its name first, and by what it holds."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from tasks.errors import DataError
+from tasks.proposal import names
+from tasks.proposal.candidates import System, require_one_record_a_question, systems
+from tasks.proposal.columns import SINGLE, Column, columns
+from tasks.proposal.section import quoted, shown
+from tasks.proposal.unrecognised import explain
+from tasks.sources import Record
+
+FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 40
+"""Of a slice."""
+FEW_GROUPS, MANY = 10, 100
+"""So few values among so many records are kinds of records, not groups that belong together."""
+LONGEST_CODE = 2
+CHECK = "check: "
+"""How a comment begins that asks a person to look."""
+
+
+class Choice(NamedTuple):
+    """A column for an option, or none, and why."""
+
+    column: Column | None
+    comment: str = ""
+
+    @property
+    def name(self) -> str | None:
+        """The column's name."""
+        return None if self.column is None else self.column.name
+
+
+class Known(NamedTuple):
+    """A column for an option that needs one, and why."""
+
+    column: Column
+    comment: str
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
+
+
+class Roles(NamedTuple):
+    """The columns by role; unused: those without one."""
+
+    id: Choice
+    input: Choice
+    references: Known
+    systems: Mapping[str, System]
+    group: Choice
+    slices: Sequence[Column]
+    unused: Sequence[Column]
+
+
+def roles(path: str, records: Sequence[Record]) -> Roles:
+    """The role of each column of these records.
+
+    Raises DataError when none fits something that `load` must have, or a record holds one of several systems' answers.
+    """
+    found = columns(records)
+    key = _id(found)
+    left = _without(found, key.column)
+    asked = _input(left)
+    left = _without(left, asked.column)
+    references = _references(left)
+    left = _without(left, references.column)
+    answering = systems(left, references.column)
+    if not (key.column or asked.column) or references.column is None or not answering:
+        raise DataError(explain(path, found, asked.column or key.column, references.column, answering))
+    left = _without(left, *(column for each in answering.values() for column in (each.response, each.label)))
+    require_one_record_a_question(path, records, asked.name, left)
+    group = _group(left)
+    left = _without(left, group.column)
+    slices = [column for column in left if _is_slice(column)]
+    known = Known(references.column, references.comment)
+    return Roles(key, asked, known, answering, group, slices, _without(left, *slices))
+
+
+def _without(left: Sequence[Column], *taken: Column | None) -> list[Column]:
+    return [column for column in left if not any(column is each for each in taken)]
+
+
+def _fitting(
+    left: Sequence[Column], fits: Callable[[str], names.Fit | None], kinds: frozenset[str]
+) -> list[tuple[names.Fit, Column]]:
+    """The columns of these kinds whose names fit, the best first."""
+    found = [(fit, column) for column in left if column.kind in kinds and (fit := fits(column.name))]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _id(left: Sequence[Column]) -> Choice:
+    named = [column for _, column in _fitting(left, names.as_id, SINGLE)]
+    for column in named:
+        if column.is_unique:
+            return Choice(column, f"each of the {column.records:,} values stands once" if column.records > 1 else "")
+    repeated = f"; {shown(named[0].name)} is null or has a value twice" if named else ""
+    return Choice(None, f"none: made from the input{repeated}")
+
+
+def _input(left: Sequence[Column]) -> Choice:
+    fitting = _fitting(left, names.as_input, frozenset({"text", "number"}))
+    if fitting:
+        return Choice(fitting[0][1], _others([column for _, column in fitting[1:]], unsure=fitting[0][0].others > 0))
+    unfit = [column for _, column in _fitting(left, names.as_input, frozenset({"nested", "list", "encoded"}))]
+    why = f"{shown(unfit[0].name)} holds no text: {unfit[0].about}" if unfit else "no column is named like one"
+    return Choice(None, f"{CHECK}none; {why}; a judge would not see what was asked")
+
+
+def _references(left: Sequence[Column]) -> Choice:
+    fitting = _fitting(left, names.as_references, SINGLE | {"list"})
+    fitting.sort(key=lambda pair: pair[1].kind == "boolean")
+    if not fitting:
+        answers = _fitting(left, names.as_answers, SINGLE | {"list"})
+        fitting = [(fit, column) for fit, column in answers if names.key(column.name) in names.ANSWERS]
+    if not fitting:
+        fitting = [(names.Fit(0, 1), column) for column in left if names.key(column.name) in {"label", "labels"}]
+        fitting = [(fit, column) for fit, column in fitting if column.kind in SINGLE and _has_response(left)]
+    if not fitting:
+        return Choice(None)
+    (fit, best), *more = fitting
+    return Choice(best, _doubt(best) or _others([column for _, column in more], unsure=fit.others > 0))
+
+
+def _has_response(left: Sequence[Column]) -> bool:
+    return any(names.as_response(column.name) for column in left)
+
+
+def _doubt(references: Column) -> str:
+    """Why the column may hold no references, though its name says so."""
+    if references.kind == "boolean":
+        return f"{CHECK}true and false; people's verdict on an answer would be its label"
+    repeated = 2 * references.distinct <= len(references.values)
+    if references.kind == "text" and references.longest <= LONGEST_CODE and repeated:
+        return f"{CHECK}codes such as {quoted(references.texts[0])}; the answers must be codes, too"
+    return ""
+
+
+def _others(columns: Sequence[Column], *, unsure: bool) -> str:
+    also = f"or: {', '.join(shown(column.name) for column in columns)}" if columns else ""
+    if unsure:
+        return f"{CHECK}only part of its name says so{f'; {also}' if also else ''}"
+    return f"by its name; {also}" if also else "by its name"
+
+
+def _group(left: Sequence[Column]) -> Choice:
+    for _, column in _fitting(left, names.as_group, frozenset({"text", "number"})):
+        repeats = FEWEST_VALUES <= column.distinct < len(column.values)
+        if repeats and not (column.distinct < FEW_GROUPS and column.records >= MANY):
+            return Choice(column, f"{column.distinct:,} values in {column.records:,} records")
+    return Choice(None)
+
+
+def _is_slice(column: Column) -> bool:
+    """Whether the column has few, short, repeated values; numbers only by name."""
+    each = set(names.words(column.name))
+    named = bool(names.SLICES & each)
+    if column.kind not in SINGLE or (column.kind == "number" and not named):
+        return False
+    if names.EXCLUDED & each or (column.kind == "boolean" and names.key_of_label(column.name) is not None):
+        return False
+    few = FEWEST_VALUES <= column.distinct <= MOST_VALUES and 2 * column.distinct <= len(column.values)
+    return few and column.longest <= LONGEST_VALUE and 2 * len(column.values) >= column.records

@@ -1,0 +1,139 @@
+"""Section `dataset` of params.yaml as text: written with a comment a line, and put where the former one stands."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import Any
+
+import yaml
+
+from tasks.errors import ParamsError
+
+NAME = "dataset"
+COLUMN = 32
+"""Where comments begin."""
+WIDTH = 122
+LONGEST_SHOWN = 40
+COMMENTS = {
+    "path": "file or folder: .jsonl .json .csv .tsv .parquet",
+    "pattern": "in a folder: which files",
+    "limit": "read so many records only; none: all",
+    "exclude": "leave out records whose column has this value: {improper: true}",
+    "missing_response": "a null answer: unmeasured, or wrong",
+    "id": "none: made from the input",
+    "references": "a list, or a string split at reference_separator",
+    "candidates": "the systems whose answers are scored; label = what people said of the answer",
+    "labels": "how the labelled rows were chosen: all, random, other",
+    "group": "rows that belong together: a conversation, a document",
+    "slices": "report these columns' values one by one",
+    "phrases": "column of phrases for semantic_list_contains",
+    "scores": "numbers from elsewhere: {toxicity: column} or {toxicity: {column: c, bounds: [0, 1], …}}",
+}
+"""What params.yaml says of an option where nothing is to be said of its value."""
+_PLAIN = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
+
+
+def written(options: Mapping[str, Any], comments: Mapping[str, str], notes: Sequence[str], headline: str) -> str:
+    """The section: each option with its comment, or the usual one; of a system the comment is under candidates.NAME.
+
+    Read again as YAML, it gives exactly the options.
+    """
+    lines = [*_commented(f"{NAME}:", headline)]
+    for option, value in options.items():
+        comment = comments.get(option, COMMENTS.get(option, ""))
+        if option == "candidates":
+            lines += _commented("  candidates:", comment)
+            for name, columns in value.items():
+                code = f"    {scalar(name)}: {flow(columns)}"
+                lines += _commented(code, comments.get(f"candidates.{name}", ""))
+        else:
+            lines += _commented(f"  {option}: {flow(value)}".rstrip(), comment)
+    for note in notes:
+        lines += _commented("", note)
+    return "\n".join(lines) + "\n"
+
+
+def replaced(content: str, section: str) -> str:
+    """params.yaml with this text in place of its section `dataset`; every other character stays.
+
+    Raises ParamsError when the section does not stand by itself, so that replacing it would change others.
+    """
+    start, end = _span(content)
+    lines = "\r\n" if "\r\n" in content else "\n"
+    changed = content[:start] + section.replace("\n", lines) + content[end:]
+    if not _differs_only_there(content, changed, section):
+        raise ParamsError(f"params.yaml: section {NAME} can't be replaced where it stands; write by hand:\n\n{section}")
+    return changed
+
+
+def flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{scalar(key)}: {flow(each)}' for key, each in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(flow, value))}]"
+    return "" if value is None else scalar(value)
+
+
+def scalar(text: str) -> str:
+    r"""A text as YAML, in quotes where it would be read as anything else.
+
+    >>> scalar("question"), scalar("no"), scalar("1"), scalar("a: {b"), scalar("\x1b[31m")
+    ('question', '"no"', '"1"', '"a: {b"', '"\\x1b[31m"')
+    """
+    if _PLAIN.fullmatch(text) and yaml.safe_load(f"[{text}]") == [text]:
+        return text
+    return quoted(text, len(text))
+
+
+def shown(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """A text of the data as a comment or a message shows it: on one line, nothing invisible, cut."""
+    return scalar(text) if len(text) <= longest else f"{scalar(text[:longest])}…"
+
+
+def quoted(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """The same, always in quotes."""
+    return f'"{"".join(map(_escaped, text[:longest]))}"{"…" * (len(text) > longest)}'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
+
+
+def _commented(code: str, comment: str) -> Iterator[str]:
+    """The line with its comment, which goes on below when it is long."""
+    column = max(COLUMN, len(code) + 2)
+    first, *rest = wrap(comment, max(COLUMN, WIDTH - column - 2)) or [""]
+    yield f"{code:<{column}}# {first}" if first else code
+    for line in wrap(" ".join(rest), WIDTH - COLUMN - 2):
+        yield f"{'':<{COLUMN}}# {line}"
+
+
+def _span(content: str) -> tuple[int, int]:
+    """Where the section begins and ends; without one, where the first section begins."""
+    root = yaml.compose(content, Loader=yaml.SafeLoader)
+    keys = [key for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
+    starts = [key.start_mark.index for key in keys]
+    number = next((number for number, key in enumerate(keys) if key.value == NAME), None)
+    if number is None:
+        return (starts[0], starts[0]) if starts else (len(content), len(content))
+    end = starts[number + 1] if number + 1 < len(starts) else len(content)
+    return starts[number], starts[number] + _own(content[starts[number] : end])
+
+
+def _own(text: str) -> int:
+    """Characters up to the blank lines and comments that stand before what follows."""
+    lines = re.findall(r".*\n|.+", text)
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].startswith("#")):
+        lines.pop()
+    return sum(map(len, lines))
+
+
+def _differs_only_there(content: str, changed: str, section: str) -> bool:
+    try:
+        before, after, own = (yaml.safe_load(text) for text in (content, changed, section))
+    except yaml.YAMLError:
+        return False
+    return isinstance(after, dict) and after == {**(before or {}), NAME: own[NAME]}

@@ -1,0 +1,129 @@
+"""What is proposed, and how `load` then understood the records, on a terminal; no text of the data can command it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from rich.table import Table
+from rich.text import Text
+
+from tasks.proposal import Proposal
+from tasks.proposal.roles import CHECK
+from tasks.proposal.section import flow, scalar
+from tasks.reporting.words import visible
+from tasks.tables import Parts
+from tasks.terminal import console, say
+
+DATA = Path("data")
+CUT = 240
+RECORDS = REJECTED = 3
+MOST_LINES = 5
+ROLES = ("id", "input", "references", "reference_separator", "candidates", "labels", "group", "slices")
+"""Options that are told: those that name a column, or say how it is read."""
+UNTOLD = ("reference_separator", "candidates", "labels")
+"""Of them those that are told only when there is something to say."""
+STANDS_OUT = "yellow"
+
+
+def mapping(proposal: Proposal) -> None:
+    """Print which column is what, and the lines of params.yaml that a person should look at."""
+    table = _grid()
+    for name, value, comment in _told(proposal):
+        table.add_row(
+            _text(name), _text(value or "–"), _text(comment), style=STANDS_OUT if comment.startswith(CHECK) else ""
+        )
+    console().print(table)
+    for note in proposal.notes:
+        say(note)
+    if proposal.unsure:
+        say(f"check in params.yaml: {', '.join(f'dataset.{option}' for option in proposal.unsure)}")
+
+
+def loaded() -> None:
+    """Print what is in data/load: how many rows, of them the first records, and what was rejected."""
+    load, rejected = Parts(DATA / "load"), Parts(DATA / "load_rejected")
+    for line in _counts(load, rejected):
+        say(line)
+    for record in _first(load):
+        say("")
+        console().print(_record(record))
+
+
+def _told(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
+    """What each role, and each system, has: the columns, and the comment."""
+    for option in ROLES:
+        value, comment = proposal.options[option], proposal.comments.get(option, "")
+        if option == "candidates":
+            for name, columns in value.items():
+                label = f", label {scalar(columns['label'])}" if "label" in columns else ""
+                yield name, scalar(columns["response"]) + label, proposal.comments.get(f"{option}.{name}", "")
+        if comment or option not in UNTOLD:
+            yield option, flow(value) if value and option != "candidates" else "", comment
+
+
+def _counts(load: Parts, rejected: Parts) -> Iterator[str]:
+    rows = load.whole(["candidate", "label"])
+    systems = load.about["candidates"]
+    yield f"{_number(rows.num_rows, 'row')}: {_number(len(systems), 'system')}, {_labelled(rows)}"
+    if refused := rejected.rows:
+        yield f"{refused:,} rejected, all in data/load_rejected; the first:"
+        for row in rejected.whole().slice(0, REJECTED).to_pylist():
+            place = f"{row['file']}, line {row['line']}, {row['candidate']}"
+            yield f"  {_text(': '.join([place, row['reason']]))}"
+    else:
+        yield "none rejected"
+
+
+def _labelled(rows: pa.Table) -> str:
+    labels = rows["label"]
+    return f"{len(labels) - labels.null_count:,} labelled"
+
+
+def _number(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _first(load: Parts) -> Iterator[list[Mapping[str, Any]]]:
+    """The rows of each of the first records: one for each system at most, side by side."""
+    rows = load.part(0).slice(0, RECORDS * len(load.about["candidates"])).to_pylist()
+    for _, record in islice(groupby(rows, itemgetter("id")), RECORDS):
+        yield list(record)
+
+
+def _record(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table, first = _grid(), rows[0]
+    for name in ("id", "input", "references", "group", "slices"):
+        if first.get(name) not in (None, {}):
+            table.add_row(name, _value(first[name]))
+    for row in rows:
+        verdict = {True: "label: right", False: "label: wrong", None: ""}[row["label"]]
+        response = "no answer" if row["response"] is None else row["response"]
+        table.add_row(_text(row["candidate"]), _text(response), verdict)
+    return table
+
+
+def _value(value: Any) -> Text:
+    """A text; the references a line each; the slices side by side."""
+    if isinstance(value, list):
+        more = [Text(f"and {len(value) - MOST_LINES:,} more")] if len(value) > MOST_LINES else []
+        return Text("\n").join([*map(_text, value[:MOST_LINES]), *more])
+    if isinstance(value, dict):
+        return _text(", ".join(f"{name}: {'–' if each is None else each}" for name, each in value.items()))
+    return _text(str(value))
+
+
+def _grid() -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold", style="dim")
+    return table
+
+
+def _text(text: str, most: int = CUT) -> Text:
+    """On one line, cut, and without a terminal's commands."""
+    cut = f"{text[:most]}…" if len(text) > most else text
+    return Text(" ".join(visible(cut).split()))

@@ -1,0 +1,60 @@
+"""What to tell when columns can't be recognised: what there is, what is missing, and how to go on."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from tasks.proposal import names
+from tasks.proposal.columns import Column
+from tasks.proposal.section import quoted, scalar, shown
+
+MOST_COLUMNS = 30
+MISSING = {
+    "input": "the question, such as a column `question` (or a column `id` of unique values)",
+    "references": "the right answers, such as a column `reference` or `references`",
+    "candidates": "the answers of the system, such as a column `response`, or answer_A and answer_B of two systems",
+}
+_ROLES = {
+    "input": names.as_input,
+    "references": lambda name: names.as_references(name) or names.as_answers(name),
+    "candidates": names.as_response,
+}
+
+
+def explain(
+    path: str, columns: Sequence[Column], asked: Column | None, references: Column | None, systems: Collection[str]
+) -> str:
+    """The message; asked: the column of the input or id. Each is None, or empty, where nothing was recognised."""
+    missing = [role for role, found in zip(MISSING, (asked, references, systems), strict=True) if not found]
+    return "\n".join(
+        [
+            f"{path}: not recognised: {', '.join(missing)}",
+            *(f"  {role}: {MISSING[role]}" for role in missing),
+            *_unreadable(columns, missing),
+            *_listed(columns),
+            "Name the columns so, or write section dataset of params.yaml by hand, and `dvc repro`:",
+            *_by_hand(path, asked, references),
+        ]
+    )
+
+
+def _unreadable(columns: Sequence[Column], missing: Sequence[str]) -> Iterator[str]:
+    """What to do with a column that is named right, but holds what load does not take."""
+    for role in missing:
+        for column in columns:
+            if column.kind in {"nested", "encoded", "list"} and _ROLES[role](column.name):
+                taken = "a text or a list of texts" if role == "references" else "a text"
+                yield f"  {shown(column.name)}: {column.about}, but load takes {taken}; put that into its own column"
+
+
+def _listed(columns: Sequence[Column]) -> Iterator[str]:
+    yield f"{len(columns):,} column{'s' * (len(columns) != 1)}, with a value of each:"
+    for column in columns[:MOST_COLUMNS]:
+        yield f"  {shown(column.name)}: {quoted(column.texts[0]) if column.texts else column.about}"
+    if len(columns) > MOST_COLUMNS:
+        yield f"  and {len(columns) - MOST_COLUMNS:,} more"
+
+
+def _by_hand(path: str, asked: Column | None, references: Column | None) -> Iterator[str]:
+    yield f"  path: {scalar(path)}"
+    yield f"  input: {scalar(asked.name) if asked else '…'}"
+    yield f"  references: {scalar(references.name) if references else '…'}"
+    yield "  candidates: {mine: {response: …}}"

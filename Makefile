@@ -3,14 +3,15 @@ PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DO_NOT_TRACK = 1
 READY := .venv/.ready
+GENERATED := README.md docs/reference/*.md
 
-.PHONY: run setup test test-long bench coverage check lock clean
+.PHONY: run setup test test-long bench coverage check docs pictures lock clean
 
-run: setup
+run: setup  # the bundled example, start to finish: the numbers, and where the report is
 	dvc repro
 	python -m tasks summary
 
-setup: $(READY)
+setup: $(READY)  # makes .venv, with what requirements.lock names
 
 $(READY): requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed (make PYTHON=…)")'
@@ -19,28 +20,35 @@ $(READY): requirements.lock
 	python -m tasks.metrics.warm_up & python -m tasks.offline.warm_up; wait  # compiles the kernels, once
 	touch $(READY)
 
-test: setup
+test: setup  # every test that is quick
 	pytest -m "not long" --numprocesses auto --dist loadgroup
 
-test-long: setup
+test-long: setup  # kills, schedules, browsers, whole runs
 	pytest -m long --numprocesses auto --dist loadfile
 
-bench: setup
+bench: setup  # speed beside the reference stack: reports/benchmarks.json
 	python -m benchmarks
 
-coverage: setup
+coverage: setup  # how often intervals contain the truth: reports/coverage.json
 	python -m benchmarks.coverage
 
-check: setup
+check: setup  # style, types, and that docs/ says what the code does
 	ruff check
 	ruff format --check
 	mypy
+	cog --check -I . $(GENERATED)
+
+docs: setup  # the reference in README and docs/, made again from the code
+	cog -r -I . $(GENERATED)
+
+pictures: setup  # makes docs/pictures from a run of the bundled example, by Chromium
+	python -m scripts.pictures
 
 # Newest versions that pyproject.toml allows. A local build's "+cpu" is no release others could install.
-lock: setup
+lock: setup  # renews requirements.lock from pyproject.toml
 	pip-compile --quiet --upgrade --strip-extras --no-header --annotation-style=line --no-emit-index-url \
 	  --no-emit-find-links --no-emit-trusted-host --extra test --output-file requirements.lock pyproject.toml
 	sed -i.bak 's/+cpu//' requirements.lock && rm requirements.lock.bak
 
-clean:
+clean:  # removes .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .grimp_cache

@@ -7,7 +7,18 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console
 
-from benchmarks import aggregate, compile, embedding, judge, lexical, machine, nights, overhead, stage  # noqa: A004 (a section's name)
+from benchmarks import (
+    aggregate,
+    compile,  # noqa: A004 (a section's name)
+    embedding,
+    judge,
+    lexical,
+    machine,
+    nights,
+    overhead,
+    page,
+    stage,
+)
 from benchmarks.data import ROOT
 from benchmarks.report import Result, keep, show
 from tasks import params
@@ -27,6 +38,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
         "compile": compile.run,
         "overhead": overhead.run,
         "nights": nights.run,
+        "page": page.run,
         "embedding": embedding.run,
     }
 

@@ -1,28 +1,25 @@
-"""The release gate: what changed between two versions, and whether the newer one may ship."""
+"""Compare two versions, and say whether the newer one may ship."""
 
 import argparse
 import json
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
-from rich.console import Console
 
 from tasks import params
-from tasks.__main__ import USER_ERROR
 from tasks.comparison import words
 from tasks.comparison.gate import Gate
 from tasks.comparison.page import write_page
 from tasks.comparison.run import Request, compare_versions
 from tasks.comparison.show import to_markdown, to_terminal
-from tasks.errors import ComparisonError, GoldmeterError
+from tasks.errors import ComparisonError
 from tasks.report import Report
-from tasks.summary import PIPED_WIDTH
+from tasks.terminal import USER_ERROR, console, ended
 from tasks.versions import WORKSPACE, versions
 
 STDOUT = "-"
@@ -67,29 +64,27 @@ def main(arguments: Sequence[str]) -> int:
     if chosen.flow and (chosen.json or chosen.markdown or chosen.html):
         parser.error("--flow keeps the table as an artifact; --json, --markdown and --html are for runs without it")
     try:
-        renamed = _renamed(chosen.map)
-        if chosen.flow:
-            return compare(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore)
-        document = compared(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, page=chosen.html)
-        _write(document, chosen)
-    except GoldmeterError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return USER_ERROR
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
-        return USER_ERROR
+        return ended(lambda: _command(chosen))
     except Exception:  # noqa: BLE001 (Python's own exit status for it is 1, which says worse)
         traceback.print_exc()
         return USER_ERROR
+
+
+def _command(chosen: argparse.Namespace) -> int:
+    renamed = _renamed(chosen.map)
+    if chosen.flow:
+        return compare(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore)
+    document = compared(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, page=chosen.html)
+    _write(document, chosen)
     return words.outcome(document).status
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m flows.compare",
-        description="What changed between two versions, and whether the newer may ship (params.yaml: gate).",
-        epilog="Exit status: 0 fine; 1 worse, or undecided where gate.fail_on says so; 2 an error, or not comparable.",
+        description=f"{__doc__} Section gate of params.yaml says what is compared, and what stops a release.",
+        epilog="Exit status: 0 fine; 1 worse, or undecided where gate.fail_on says so; 2 an error, or not comparable; "
+        "130 interrupted. Examples: python -m flows.compare main; python -m flows.compare v1.2 HEAD --markdown",
     )
     parser.add_argument("base", metavar="BASE", help="commit, tag, branch, experiment, or the folder of an earlier run")
     parser.add_argument("head", metavar="HEAD", nargs="?", default=WORKSPACE, help="the same; default: the workspace")
@@ -103,7 +98,12 @@ def _parser() -> argparse.ArgumentParser:
     for name, what in formats.items():
         parser.add_argument(f"--{name}", nargs="?", const=STDOUT, metavar="FILE", help=f"{what}; default: to stdout")
     parser.add_argument(
-        "--html", nargs="?", const=PAGE, type=Path, metavar="FILE", help=f"HEAD's report with the comparison; {PAGE}"
+        "--html",
+        nargs="?",
+        const=PAGE,
+        type=Path,
+        metavar="FILE",
+        help=f"HEAD's report with the comparison; default: {PAGE}",
     )
     parser.add_argument("--flow", action="store_true", help="run as a Prefect flow that keeps the table as an artifact")
     return parser
@@ -123,9 +123,6 @@ def _renamed(pairs: Sequence[str]) -> dict[str, str]:
 
 def _write(document: Document, chosen: argparse.Namespace) -> None:
     """Every form that was asked for; on the terminal a table, unless standard output takes another form."""
-    for stream in (sys.stdout, sys.__stdout__):  # a terminal may lack our signs, and standard output be wrapped
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
     ascii_only = chosen.json == STDOUT
     forms = {
         "json": lambda: json.dumps(document, indent=1, ensure_ascii=ascii_only, allow_nan=False) + "\n",
@@ -139,7 +136,7 @@ def _write(document: Document, chosen: argparse.Namespace) -> None:
         else:
             Path(where).write_text(text, encoding="utf-8")
     if STDOUT not in asked.values():
-        to_terminal(document, Console(width=None if sys.stdout.isatty() else PIPED_WIDTH))
+        to_terminal(document, console())
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
-"""The evaluation as a flow: one task per stage of dvc.yaml, in which DVC decides whether the stage runs."""
+"""Bring every stage up to date; each is a task of a Prefect flow.
+
+DVC decides whether the stage runs.
+"""
 
 import argparse
 import atexit
 import logging
+import os
 import re
-import signal
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -14,29 +17,32 @@ from threading import BoundedSemaphore
 from typing import Any, TypeVar
 
 from prefect import State, Task, flow, get_run_logger, task
-from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture, wait
+from prefect.logging import get_logger
 
-from flows import locks, processes
-from flows.credentials import without_credentials
+from flows import artifacts, locks, processes
 from flows.record import Recorded, kept_in_history, recorded
 from flows.stages import upstream
 from flows.supervisor import TIMED_OUT
 from tasks import summary
-from tasks.__main__ import USER_ERROR
 from tasks.ahead import require_key
+from tasks.credentials import without_credentials
 from tasks.errors import GoldmeterError
+from tasks.experiments import Experiment
 from tasks.judge import RETRY_FAILED
 from tasks.params import DEFAULT, run_params
 from tasks.pipeline import stages
 from tasks.run import Run
+from tasks.terminal import USER_ERROR, ended, say
 
 JUDGE = "judge"
 """The stage whose failed rows can be asked for again."""
 RUN = "run"
 """What the names of runs that are recorded by hand begin with."""
+NAMED = "GOLDMETER_FLOW_RUN"
+"""Environment variable that holds the name of the flow run on whose behalf this one runs, and which it takes too."""
 WAITING = "Another flow runs in this checkout: waiting for its end"
 
 _BUSY = "is busy, it is being blocked by"
@@ -75,8 +81,7 @@ def evaluate(*, retry_failed: bool = False) -> None:
         locks.release_stale(tmp)
         if failures := _run_stages(retry_failed=retry_failed):
             raise EvaluationError(failures)
-        if metrics := summary.rows():
-            create_table_artifact(metrics, key="metrics", description="Each metric, by candidate")
+        artifacts.keep_summary()
 
 
 def _run_stages(*, retry_failed: bool) -> list[StageError]:
@@ -171,37 +176,51 @@ def run_and_record(prefix: str, name: str | None = None, *, retry_failed: bool =
 
     Raises GoldmeterError when that is known to fail before anything runs.
     """
-    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: print(WAITING, file=sys.stderr, flush=True)):
+    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: say(WAITING, sys.stderr)):
         _plan(retry_failed=retry_failed)
-        return recorded(prefix, name, partial(_run, retry_failed=retry_failed))
+        run = recorded(prefix, name, partial(_run, retry_failed=retry_failed))
+    if run.experiment and run.facts and run.facts.flow_run:
+        _keep_experiment(run.experiment, run.facts.flow_run)
+    return run
+
+
+def _keep_experiment(experiment: Experiment, flow_run: str) -> None:
+    """As the last thing of a run that is recorded already: it can't fail any more."""
+    try:
+        artifacts.keep_experiment(experiment, flow_run)
+    except Exception:  # noqa: BLE001 (the run is recorded, whatever Prefect says)
+        get_logger("goldmeter").exception("artifact: not delivered")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the flow; returns the exit status, and has the outcome printed as the last thing."""
     chosen = _parser().parse_args(arguments)
-    ended: list[Recorded] = []
-    atexit.register(_print_outcome, ended)  # first in, last out: after Prefect's farewells
-    try:
+    done: list[Recorded] = []
+    atexit.register(_print_outcome, done)  # first in, last out: after Prefect's farewells
+
+    def body() -> int:
         _plan(retry_failed=chosen.retry_failed)
-        ended.append(_run_as_asked(chosen.record, retry_failed=chosen.retry_failed))
-        ended[0] = kept_in_history(ended[0])
-    except (GoldmeterError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return USER_ERROR
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    return _status(ended[0])
+        done.append(_run_as_asked(chosen.record, retry_failed=chosen.retry_failed))
+        done[0] = kept_in_history(done[0])
+        return _status(done[0])
+
+    return ended(body, "interrupted; the stages that were at work changed no table")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m flows.evaluate", description="Bring every stage up to date.")
+    parser = argparse.ArgumentParser(
+        prog="python -m flows.evaluate",
+        description=__doc__,
+        epilog="Exit status: 0 done; 1 a stage failed; 2 an error before any stage ran, or the run was not recorded; "
+        "130 interrupted. `dvc repro` does the same without retries, timeouts and logs.",
+    )
     parser.add_argument("--retry-failed", action="store_true", help="ask the judge again where it failed")
     parser.add_argument(
         "--record",
         nargs="?",
         const="",
         metavar="NAME",
-        help="keep the run as a DVC experiment; default: run-<UTC time>",
+        help="keep the run as a DVC experiment and in the history; default: run-<UTC time>",
     )
     return parser
 
@@ -226,7 +245,8 @@ def _run(*, retry_failed: bool) -> tuple[str | None, str]:
     for logger in ("prefect.flow_runs", "prefect.task_runs"):
         logging.getLogger(logger).addFilter(_without_traceback)
     processes.watch()
-    state: State[Any] = evaluate(retry_failed=retry_failed, return_state=True)
+    named = evaluate.with_options(flow_run_name=os.environ[NAMED]) if NAMED in os.environ else evaluate
+    state: State[Any] = named(retry_failed=retry_failed, return_state=True)
     return _failure_of(state), str(state.state_details.flow_run_id)
 
 
@@ -247,14 +267,14 @@ def _failure_of(state: State[Any]) -> str | None:
     return f"error: {error if isinstance(error, BaseException) else state.message}"
 
 
-def _print_outcome(ended: Sequence[Recorded]) -> None:
-    for run in ended:
+def _print_outcome(done: Sequence[Recorded]) -> None:
+    for run in done:
         if run.facts or not run.failure:
             summary.show()
         if run.experiment:
-            print(f"experiment: {run.experiment.name} (dvc exp show, flows.compare {run.experiment.name})")
+            say(f"experiment: {run.experiment.name} (dvc exp show, flows.compare {run.experiment.name})")
         if run.failure:
-            print(f"\n{run.failure}", file=sys.stderr)
+            say(f"\n{run.failure}", sys.stderr)
 
 
 if __name__ == "__main__":

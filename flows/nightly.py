@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flows import processes, worktree
-from flows.credentials import without_credentials
 from flows.evaluate import run_and_record
 from flows.notify import Outcome
 from flows.supervisor import TIMED_OUT
-from tasks import git, history, params
-from tasks.__main__ import USER_ERROR
+from tasks import git, history, params, summary
 from tasks.comparison import words
 from tasks.comparison.show import to_markdown
+from tasks.credentials import without_credentials
 from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
 from tasks.experiments import Experiment, Facts
 from tasks.history import Night
 from tasks.params import DEFAULT
 from tasks.schedule import Schedule
+from tasks.terminal import USER_ERROR, complain, say
 
 TOLD = 3
 """Alarms, and last lines of a failed command, that stand in the sentence; the log has all."""
@@ -46,10 +46,10 @@ def main(arguments: Sequence[str]) -> int:
         git.forget_surroundings()
         require_worktree(chosen.name)
     except GoldmeterError as error:
-        print(f"error: {error}", file=sys.stderr)
+        complain(error)
         return USER_ERROR
     outcome = night(chosen.name)
-    print(outcome.sentence, file=sys.stdout if outcome.ok else sys.stderr)
+    say(outcome.sentence, sys.stdout if outcome.ok else sys.stderr)
     _write(chosen.outcome, outcome)
     return 0 if outcome.ok else 1
 
@@ -193,16 +193,27 @@ def _judged(name: str, schedule: Schedule, experiment: Experiment, facts: Facts)
         _push(schedule.push, experiment)
     except GoldmeterError as error:
         problems.append(f"{experiment.name} is recorded, but not pushed: {_line(error)}")
-    document = found.document if found else None
+    document, markdown = found.document if found else None, None
+    try:
+        markdown = _in_full(document)
+    except GoldmeterError as error:
+        problems.append(f"{experiment.name} is recorded, but there is no summary: {_line(error)}")
     return Outcome(
         ok=not problems and (found is None or found.status == 0),
         sentence="; ".join(problems) or _all_is_well(experiment, document),
         experiment=experiment.name,
         commit=experiment.commit,
         alarms=tuple(found.alarms) if found else (),
-        markdown=to_markdown(document) if document else None,
+        markdown=markdown,
         facts=facts._asdict() | {"started": facts.started.isoformat()},
     )
+
+
+def _in_full(document: Mapping[str, Any] | None) -> str | None:
+    """The summary of the run, and the comparison with its baseline."""
+    found = summary.last()
+    texts = [summary.to_markdown(found) if found else None, to_markdown(document) if document else None]
+    return "\n".join(filter(None, texts)) or None
 
 
 def _all_is_well(experiment: Experiment, document: Mapping[str, Any] | None) -> str:

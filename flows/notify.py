@@ -15,7 +15,10 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.events import emit_event
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
+from flows import artifacts
 from tasks.errors import GoldmeterError, ParamsError
+from tasks.markdown import escaped
+from tasks.reporting.words import visible
 from tasks.schedule import Notify
 
 ATTEMPTS, LONGEST_PAUSE, TIMEOUT = 5, 60.0, 10.0
@@ -29,15 +32,15 @@ class NotifyError(GoldmeterError):
 
 
 def _printable(text: Any) -> Any:
-    """Surrogates, which stand for what is no UTF-8 in the name of a file, spelled out: JSON can't hold them."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(text, str) else text
+    """Controls spelled out, and surrogates: they stand for file names that are no UTF-8, and JSON can't hold them."""
+    return visible(text.encode("utf-8", "backslashreplace").decode("utf-8")) if isinstance(text, str) else text
 
 
 Printable = Annotated[str, BeforeValidator(_printable)]
 
 
 class Outcome(BaseModel):
-    """How a run went; sentence: one line, what is wrong, by how much, on which rows. markdown: the comparison."""
+    """How a run went; sentence: one line, what is wrong, by how much, on which rows. markdown: what the run found."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -65,7 +68,7 @@ def check(schedule: str, notify: Notify) -> None:
 
 
 def tell(schedule: str, notify: Notify, outcome: Outcome, run: str, log: Log) -> None:
-    """Keep the comparison as an artifact; emit the event and call the webhook if something is wrong, or `always`.
+    """Keep what the run found as an artifact; emit the event and call the webhook if something is wrong, or `always`.
 
     run: id of the flow run. What can't be delivered is logged and changes nothing else.
     """
@@ -199,7 +202,17 @@ def _emit(schedule: str, outcome: Outcome, run: str) -> None:
 
 
 def _keep(schedule: str, outcome: Outcome) -> None:
-    create_markdown_artifact(outcome.markdown or "", key=f"schedule-{schedule}", description=outcome.sentence)
+    create_markdown_artifact(in_full(outcome), key=f"schedule-{schedule}", description=escaped(outcome.sentence))
+
+
+def in_full(outcome: Outcome) -> str:
+    """What people read of a run: its summary and comparison, and where the rest is."""
+    flow_run = (outcome.facts or {}).get("flow_run")
+    links = [
+        *([artifacts.experiment_line(outcome.experiment, outcome.commit)] if outcome.experiment else []),
+        *([artifacts.flow_run_line(flow_run)] if flow_run else []),
+    ]
+    return "\n\n".join([outcome.markdown or "", *links])
 
 
 def _attempt(log: Log, what: str, act: Callable[[], object]) -> None:

@@ -1,6 +1,7 @@
 """Processes that end with us: one command with its output line by line, and a guard over all we started."""
 
 import os
+import re
 import secrets
 import selectors
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from flows import guard, supervisor
+from tasks.reporting.words import visible
 
 Stream = Literal["stdout", "stderr"]
 
@@ -17,6 +19,7 @@ MARK = "GOLDMETER_FLOW"
 """Environment variable that everything started by one flow inherits."""
 
 _POLL = 0.2
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _live: set[subprocess.Popen[bytes]] = set()
 _guards: list[subprocess.Popen[bytes]] = []
 
@@ -110,5 +113,5 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[tuple[Stream, str]]:
 
 
 def _text(line: bytes) -> str:
-    """A line as a terminal would leave it: the last state of a progress bar only."""
-    return line.decode("utf-8", "replace").rstrip("\r").rpartition("\r")[2]
+    """A line as a terminal would leave it, the last state of a progress bar only; without colours and controls."""
+    return visible(_COLOUR.sub("", line.decode("utf-8", "replace").rstrip("\r").rpartition("\r")[2]))

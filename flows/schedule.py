@@ -1,4 +1,7 @@
-"""Serve the schedules of params.yaml from one process: a Prefect deployment each, its runs start when they are due."""
+"""Serve the schedules of params.yaml: runs start when they are due.
+
+All from one process, a Prefect deployment each.
+"""
 
 import argparse
 import asyncio
@@ -32,9 +35,9 @@ from flows import as_served, locks, notify, orphans, processes
 from flows.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.server import Server, prefect_server
 from tasks import git, history, params
-from tasks.__main__ import USER_ERROR
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.schedule import Schedule
+from tasks.terminal import ended, say
 
 TAG = "goldmeter"
 SHOWN = 3
@@ -53,21 +56,26 @@ Schedules = Mapping[str, Schedule]
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until SIGTERM or Ctrl-C; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m flows.schedule", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m flows.schedule",
+        description=__doc__,
+        epilog="Exit status: 0 ended by SIGTERM or Ctrl-C, or listed; 2 an error. How a run went is told by "
+        "schedule.NAME.notify, `python -m tasks history` and Prefect.",
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="a schedule of params.yaml; none: all")
     parser.add_argument("--list", action="store_true", help="print what would be served and when, and end")
     chosen = parser.parse_args(arguments)
-    try:
-        git.forget_surroundings()
-        schedules = checked(chosen.names)
-        if chosen.list:
-            print("\n".join(line for name, one in schedules.items() for line in listed(name, one)))
-            return 0
-        _require_committed()
-        return _serve(schedules, everything=not chosen.names)
-    except (GoldmeterError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return USER_ERROR
+    return ended(lambda: _command(chosen.names, only_list=chosen.list))
+
+
+def _command(names: Sequence[str], *, only_list: bool) -> int:
+    git.forget_surroundings()
+    schedules = checked(names)
+    if only_list:
+        say("\n".join(line for name, one in schedules.items() for line in listed(name, one)))
+        return 0
+    _require_committed()
+    return _serve(schedules, everything=not names)
 
 
 def checked(names: Sequence[str]) -> dict[str, Schedule]:
@@ -78,7 +86,7 @@ def checked(names: Sequence[str]) -> dict[str, Schedule]:
         raise ParamsError(f"schedule.{unknown[0]}: no such schedule; allowed: {', '.join(known)}")
     chosen = {name: known[name] for name in names or known}
     if not chosen:
-        raise ParamsError("schedule: params.yaml has no schedule to serve; README.md shows one")
+        raise ParamsError("schedule: params.yaml has no schedule to serve; docs/reference/params.md shows one")
     for name, schedule in chosen.items():
         times(name, schedule, datetime.now(UTC))
         notify.check(name, schedule.notify)
@@ -101,7 +109,7 @@ def times(name: str, schedule: Schedule, start: datetime, number: int = SHOWN) -
         reason = str(error).splitlines()[0] if schedule.cron is None else "not understood"
         raise ParamsError(f"{where}: {reason}; expected minute, hour, day, month, weekday, such as 0 2 * * *") from None
     if not found:
-        raise ParamsError(f"{where}: is never due")
+        raise ParamsError(f"{where}: is never due; expected a day that some month has")
     return [each.astimezone(ZoneInfo(schedule.timezone)) for each in found]
 
 
@@ -166,7 +174,7 @@ def _serve(schedules: Schedules, *, everything: bool) -> int:
         processes.watch()
         with prefect_server() as server:
             where = server.url.removesuffix("/api")
-            print(f"Serving {', '.join(schedules)}. Runs: {where}/deployments. Ctrl-C ends it.", flush=True)
+            say(f"Serving {', '.join(schedules)}. Runs: {where}/deployments. Ctrl-C ends it.")
             asyncio.run(_until_stopped(schedules, ours, server, everything=everything))
     return 0
 

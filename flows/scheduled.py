@@ -18,9 +18,10 @@ from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 
 from flows import as_served, notify, processes, worktree
-from flows.credentials import given, without_credentials
+from flows.evaluate import NAMED
 from flows.notify import Outcome
 from tasks import git, ledger, params
+from tasks.credentials import given, without_credentials
 from tasks.errors import GoldmeterError, ParamsError, VersionError
 from tasks.schedule import Notify, Schedule
 
@@ -173,4 +174,5 @@ def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
 def _environment() -> dict[str, str]:
     """Ours, with the checkout's ledger, and without what Prefect tells the process of one flow run."""
     kept = {key: value for key, value in processes.environment().items() if not key.startswith("PREFECT__")}
-    return kept | {ledger.ROOT_VARIABLE: str(ledger.root())}  # a relative folder would be another one in the worktree
+    root = str(ledger.root())  # a relative folder would be another one in the worktree
+    return kept | {ledger.ROOT_VARIABLE: root} | ({NAMED: this_run.name} if this_run.name else {})

@@ -98,7 +98,7 @@ def _port() -> int:
             except OSError:
                 continue
             return int(probe.getsockname()[1])
-    raise GoldmeterError(f"{LOOPBACK}: no free port for Prefect's server")
+    raise GoldmeterError(f"{LOOPBACK}: no free port for Prefect's server; set PREFECT_API_URL to a server that runs")
 
 
 def _wait_for(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

@@ -1,12 +1,13 @@
-"""Train the offline judge on people's verdicts and on written pairs; print how well it does on rows it has not seen.
+"""Train the offline judge, and print how often it is right.
 
-Use: python -m flows.train_judge --data ../shared/data/evouna/NQ.json (EVOUNA's format: a list of objects).
+On people's verdicts and on written pairs; right is counted on rows that it has not seen.
 """
 
 import argparse
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from tasks.offline import RIGHT, columns
 from tasks.offline.columns import DIRECTIONS
 from tasks.offline.features import facts
 from tasks.offline.trees import FILE, Trees, calibrated, render
+from tasks.terminal import ended, say
 
 RULES = FILE.with_name("rules.jsonl")
 FOLDS, ITERATIONS, SEED, BINS = 5, 280, 20230521, 15
@@ -88,10 +90,10 @@ def written(path: Path) -> Iterator[Labelled]:
 def _json(path: Path) -> list[dict[str, Any]]:
     try:
         items = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: {error}; EVOUNA's list of objects is wanted") from error
+    except ValueError as error:
+        raise DataError(f"{path}: not JSON: {error}; expected a list of objects, as EVOUNA's NQ.json") from error
     if not isinstance(items, list):
-        raise DataError(f"{path}: a {type(items).__name__} where EVOUNA has a list of objects")
+        raise DataError(f"{path}: a {type(items).__name__}; expected a list of objects, as EVOUNA's NQ.json")
     return items
 
 
@@ -231,18 +233,32 @@ def trained(rows: Sequence[Labelled]) -> tuple[bytes, list[str]]:
     return render(exported(boosted(seen), calibration(scores, seen))), lines
 
 
-def main() -> None:
-    """Train, print the report, and write the model."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="NQ.json of EVOUNA")
-    parser.add_argument("--output", type=Path, default=FILE)
-    arguments = parser.parse_args()
+def main(arguments: Sequence[str]) -> int:
+    """Train, print the report, and write the model; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m flows.train_judge",
+        description=__doc__,
+        epilog="Exit status: 0 trained; 2 an error; 130 interrupted. "
+        "Example: python -m flows.train_judge --data ../shared/data/evouna/NQ.json",
+    )
+    parser.add_argument(
+        "--data", type=Path, required=True, metavar="FILE", help="NQ.json of EVOUNA, or one of its form: a JSON list"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=FILE, metavar="FILE", help="gets the model; default: the one the judge uses"
+    )
+    chosen = parser.parse_args(arguments)
+    return ended(lambda: _command(chosen.data, chosen.output))
+
+
+def _command(data: Path, output: Path) -> int:
     with threadpool_limits(limits=1):  # sums in one order: the same bytes on any number of cores
-        content, lines = trained([*people(arguments.data), *written(RULES)])
-    print("\n".join(lines))
-    arguments.output.write_bytes(content)
-    print(f"{arguments.output}: {len(content):,} bytes")
+        content, lines = trained([*people(data), *written(RULES)])
+    say("\n".join(lines))
+    output.write_bytes(content)
+    say(f"{output}: {len(content):,} bytes")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

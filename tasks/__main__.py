@@ -2,49 +2,34 @@
 
 import argparse
 import gc
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from tasks.errors import GoldmeterError, ServerError
+from tasks.terminal import ended, say
 
-USER_ERROR = 2
-TRY_LATER = 75
-"""EX_TEMPFAIL of sysexits.h."""
+SUMMED_UP = "report"
+"""The stage after which a person who runs stages by hand wants to know what came of them."""
 HISTORY = Path("reports/history.html")
+EXIT_STATUS = (
+    "Exit status: 0 done; 2 an error that the message says how to mend; 75 a server did not answer: try later; "
+    "130 interrupted."
+)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command; returns the exit status: 0, 2 for an error the user can mend, 75 for one that may mend itself."""
     gc.set_threshold(100_000, 50, 50)  # imports allocate much and free nothing: half a second less each
-    try:
-        _command(_parser().parse_args(arguments))
-    except GoldmeterError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return TRY_LATER if isinstance(error, ServerError) else USER_ERROR
-    except ModuleNotFoundError as error:
-        print(f"error: {error}; activate the environment: . .venv/bin/activate (`make setup`)", file=sys.stderr)
-        return USER_ERROR
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
-        return USER_ERROR
-    except MemoryError:
-        print("error: out of memory; smaller parts (load.part_rows) or fewer run.workers need less", file=sys.stderr)
-        return USER_ERROR
-    except KeyboardInterrupt:
-        print("error: interrupted; no table was changed", file=sys.stderr)
-        return 128 + signal.SIGINT
-    return 0
+    return ended(lambda: _command(_parser().parse_args(arguments)), "interrupted; no table was changed")
 
 
-def _command(chosen: argparse.Namespace) -> None:
+def _command(chosen: argparse.Namespace) -> int:
     """Each command imports what it needs: some of that takes seconds."""
     if chosen.command == "ledger":
         from tasks.ledger.imports import import_revisions
 
-        print(import_revisions(chosen.revisions))
+        say(import_revisions(chosen.revisions))
     elif getattr(chosen, "plan", False):
         from tasks import ahead
 
@@ -61,28 +46,45 @@ def _command(chosen: argparse.Namespace) -> None:
         from tasks.runner import run
 
         run(chosen.command)
+        if chosen.command == SUMMED_UP and sys.stdout.isatty():  # in a flow, the flow ends with it
+            from tasks import summary
+
+            summary.show()
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     from tasks.pipeline import stages  # needs the environment
 
-    parser = argparse.ArgumentParser(prog="python -m tasks", description="Run one stage of dvc.yaml.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for stage in stages().values():
-        parser_of_stage = commands.add_parser(stage.name, help=stage.description)
-        if stage.name == "judge":
-            parser_of_stage.add_argument(
-                "--plan", action="store_true", help="only say what would be asked, and its cost"
-            )
-    commands.add_parser("summary", help="print the metrics of the last run, and where the report is")
-    history = commands.add_parser("history", help="print the last runs, and since when something is wrong")
-    history.add_argument(
-        "--html", nargs="?", const=HISTORY, type=Path, metavar="FILE", help=f"the report with past runs; {HISTORY}"
+    parser = argparse.ArgumentParser(
+        prog="python -m tasks",
+        description="Run one stage of dvc.yaml, as `dvc repro` does, or tell what the last runs found.",
+        epilog=EXIT_STATUS,
     )
-    ledger = commands.add_parser("ledger", help="judge replies and embeddings that were paid for")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+
+    def add(name: str, what: str, to: Any = commands) -> argparse.ArgumentParser:
+        added: argparse.ArgumentParser = to.add_parser(name, help=what, description=f"{what}.", epilog=EXIT_STATUS)
+        return added
+
+    for stage in stages().values():
+        one = add(stage.name, stage.description)
+        if stage.name == "judge":
+            one.add_argument("--plan", action="store_true", help="only say what would be asked, and its cost")
+    add("summary", "Print what the last run found, and where the report is")
+    history = add("history", "Print the last runs, and since when something is wrong")
+    history.add_argument(
+        "--html",
+        nargs="?",
+        const=HISTORY,
+        type=Path,
+        metavar="FILE",
+        help=f"instead, write the report of the workspace with past runs; default: {HISTORY}",
+    )
+    ledger = add("ledger", "Judge replies and embeddings that were paid for")
     actions = ledger.add_subparsers(dest="action", required=True, metavar="action")
-    take = actions.add_parser("import", help="take in the evidence of other versions")
-    take.add_argument("revisions", nargs="+", metavar="REV", help="commit, tag or branch")
+    take = add("import", "Take in the evidence of other versions", actions)
+    take.add_argument("revisions", nargs="+", metavar="REV", help="commit, tag, branch or experiment")
     return parser
 
 

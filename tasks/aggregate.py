@@ -23,6 +23,7 @@ from tasks.contract import Contract
 from tasks.errors import ParamsError
 from tasks.estimates import rounded
 from tasks.metrics.base import NOT_SAMPLED, Floats
+from tasks.progress import Progress, quiet
 from tasks.section import Section, Share
 from tasks.tables import Parts
 
@@ -57,14 +58,21 @@ class Params(Section):
 
 
 def aggregate(
-    load: Parts, rejected: Parts, embed: Parts, lexical: Parts, semantic: Parts, judge: Parts, params: Params
+    load: Parts,
+    rejected: Parts,
+    embed: Parts,
+    lexical: Parts,
+    semantic: Parts,
+    judge: Parts,
+    params: Params,
+    progress: Progress = quiet,
 ) -> Iterator[dict[str, pa.Table | str]]:
     """Every metric of every candidate: value, interval, counts, pass rate; over all rows and slice by slice."""
     found = [*candidates(load, [lexical, semantic, judge])]
     thresholds = people.thresholds(found, params.aggregate.confidence)
     taught = learnt(thresholds)
     each = [candidate.learning(taught) for candidate in found]
-    rows = [row for candidate in each for row in _candidate_rows(candidate, params.aggregate)]
+    rows = [*_rows(each, params.aggregate, progress)]
     table = pa.Table.from_pylist(rows, SCHEMA)
     yield {
         "aggregate": table,
@@ -184,16 +192,23 @@ def _correlations(each: Sequence[Candidate]) -> Row:
     return {"metrics": [names[i] for i in known], "values": rounded(correlations(table).tolist())}
 
 
-def _candidate_rows(candidate: Candidate, params: Aggregate) -> Iterator[Row]:
-    if params.guarantee and candidate.groups is not None:
-        raise ParamsError("aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false")
-    everywhere = np.arange(len(candidate.keys))
-    parts = [({}, everywhere), *_slices(candidate)]
-    for column in candidate.columns:
-        for where, chosen in parts:
-            groups = None if candidate.groups is None else candidate.groups[chosen]
-            rows = column if chosen is everywhere else column.rows(chosen)
-            yield {"candidate": candidate.name} | where | _row(rows, groups, params)
+def _rows(each: Sequence[Candidate], params: Aggregate, progress: Progress) -> Iterator[Row]:
+    """The numbers of every metric of every candidate, over all rows and over each slice."""
+    total, done = sum(len(candidate.columns) for candidate in each), 0
+    for candidate in each:
+        if params.guarantee and candidate.groups is not None:
+            raise ParamsError(
+                "aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false"
+            )
+        parts = [({}, np.arange(len(candidate.keys))), *_slices(candidate)]
+        for column in candidate.columns:
+            progress("metrics", done, total)
+            for where, chosen in parts:
+                groups = None if candidate.groups is None else candidate.groups[chosen]
+                rows = column if where == {} else column.rows(chosen)
+                yield {"candidate": candidate.name} | where | _row(rows, groups, params)
+            done += 1
+    progress("metrics", done, total)
 
 
 def _slices(candidate: Candidate) -> Iterator[tuple[Row, NDArray[np.intp]]]:

@@ -13,6 +13,7 @@ from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline import LEDGER
 from tasks.plan import Plan
+from tasks.terminal import say
 
 
 def ahead(*, retry_failed: bool = False) -> Plan | None:
@@ -39,11 +40,11 @@ def show() -> None:
     """Print what the next run would ask."""
     plan = ahead()
     if plan is None:
-        print("judge: no call: judge.provider asks no server")
+        say("judge: no call: judge.provider asks no server")
         return
-    print(f"judge: {plan}" if plan.calls else "judge: no call: the ledger has every verdict")
+    say(f"judge: {plan}" if plan.calls else "judge: no call: the ledger has every verdict")
     if plan.key and plan.calls:
-        print(f"set the environment variable {plan.key} to the key (judge.api_key_env)")
+        say(f"set the environment variable {plan.key} to the key (judge.api_key_env)")
 
 
 def require_key(*, retry_failed: bool) -> None:

@@ -1,9 +1,6 @@
 """Vectors of texts: one row per distinct text that a semantic metric needs."""
 
-import sys
-import time
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +10,7 @@ import pyarrow as pa
 from tasks.contract import Contract
 from tasks.metrics.base import Metric
 from tasks.models.embedding import Embedding, Encoder, open_encoder, vector_keys
+from tasks.progress import Progress, quiet
 from tasks.scores import pairs_of
 from tasks.section import Section
 from tasks.semantic import Semantic
@@ -25,8 +23,6 @@ WHOLE = True
 PART_ROWS = 50_000
 ENCODED_AT_ONCE = 1024
 """Texts between two writes to the ledger: what a killed run loses at most."""
-LINE_EVERY = 30.0
-"""Seconds between two lines of progress where stderr is no terminal."""
 NORM_TOLERANCE = 1e-3
 SCHEMA = pa.schema(
     {
@@ -46,11 +42,11 @@ class Params(Section):
     semantic: Semantic
 
 
-def embed(rows: Parts, params: Params, ledger: "Vectors") -> Iterator[dict[str, pa.Table]]:
+def embed(rows: Parts, params: Params, ledger: "Vectors", progress: Progress = quiet) -> Iterator[dict[str, pa.Table]]:
     """List every distinct text's vector, after making those that the ledger has not; in the ledger's key order."""
     encoder = open_encoder(params.embed)
-    texts = _collect(rows, params, encoder, ledger)
-    _encode_unknown(texts, encoder, ledger)
+    texts = _collect(rows, params, encoder, ledger, progress)
+    _encode_unknown(texts, encoder, ledger, progress)
     keys = sorted(texts.tokens)
     ledger.use(keys)
     facts = _facts(params.embed, encoder, texts, ledger.lookup(keys[:1]).shape[1])
@@ -98,10 +94,11 @@ class _Texts(NamedTuple):
         return None if tokens is None else self.limit is not None and tokens > self.limit
 
 
-def _collect(rows: Parts, params: Params, encoder: Encoder, ledger: "Vectors") -> _Texts:
+def _collect(rows: Parts, params: Params, encoder: Encoder, ledger: "Vectors", progress: Progress) -> _Texts:
     """The texts that the metrics need, part by part; only those without a vector are held."""
     section = params.embed
     found = _Texts({}, {}, encoder.window if section.long == "truncate" else None)
+    total, done = rows.rows, 0
     for part in rows:
         texts = _needed(part, params.semantic.root)
         new = {
@@ -112,6 +109,8 @@ def _collect(rows: Parts, params: Params, encoder: Encoder, ledger: "Vectors") -
         found.tokens.update(zip(new, encoder.count_tokens(list(new.values())), strict=True))
         known = ledger.known(list(new))
         found.unknown.update((key, text) for (key, text), has in zip(new.items(), known, strict=True) if not has)
+        done += part.num_rows
+        progress("rows looked through", done, total)
     return found
 
 
@@ -120,40 +119,16 @@ def _needed(part: pa.Table, metrics: Mapping[str, Metric]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(metric.texts(pairs) for metric in metrics.values())))
 
 
-def _encode_unknown(texts: _Texts, encoder: Encoder, ledger: "Vectors") -> None:
+def _encode_unknown(texts: _Texts, encoder: Encoder, ledger: "Vectors", progress: Progress) -> None:
     """Make the vectors that are not known, shortest text first, and put them into the ledger as they come."""
     order = sorted(texts.unknown, key=lambda key: (texts.tokens[key] or 0, key))
-    chunks = [order[start : start + ENCODED_AT_ONCE] for start in range(0, len(order), ENCODED_AT_ONCE)]
-    with closing(_with_bar(chunks, texts.tokens) if sys.stderr.isatty() else _with_lines(chunks)) as shown:
-        for keys in shown:
-            ledger.add(keys, encoder.encode([texts.unknown[key] for key in keys]))
-
-
-def _with_bar(chunks: list[list[bytes]], tokens: Mapping[bytes, int | None]) -> Generator[list[bytes]]:
-    """The chunks, with a bar on the terminal whose length is in tokens, as the time is."""
-    if not chunks:
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("embed: {task.fields[done]:,} of {task.fields[texts]:,} texts"), BarColumn()
-    lengths = [sum(tokens[key] or 1 for key in keys) for keys in chunks]
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=sum(lengths), texts=sum(map(len, chunks)), done=0)
-        for keys, length in zip(chunks, lengths, strict=True):
-            yield keys
-            bar.update(task, advance=length, done=bar.tasks[task].fields["done"] + len(keys))
-
-
-def _with_lines(chunks: list[list[bytes]]) -> Generator[list[bytes]]:
-    """The chunks, with a line on stderr now and then; none when all is done soon."""
-    done, said = 0, time.monotonic()
-    for keys in chunks:
-        yield keys
-        done += len(keys)
-        if time.monotonic() - said >= LINE_EVERY:
-            said = time.monotonic()
-            print(f"embed: {done:,} of {sum(map(len, chunks)):,} texts", file=sys.stderr, flush=True)
+    tokens = np.cumsum([texts.tokens[key] or 1 for key in order])
+    for start in range(0, len(order), ENCODED_AT_ONCE):
+        progress("texts", start, len(order), share=tokens[start - 1] / tokens[-1] if start else 0.0)
+        keys = order[start : start + ENCODED_AT_ONCE]
+        ledger.add(keys, encoder.encode([texts.unknown[key] for key in keys]))
+    if order:
+        progress("texts", len(order), len(order))
 
 
 def _table(keys: list[bytes], start: int, texts: _Texts, ledger: "Vectors") -> pa.Table:

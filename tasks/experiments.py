@@ -99,7 +99,9 @@ def head() -> str:
 def params_id(version: Snapshot) -> str:
     """Git's id of the params.yaml in a snapshot; VersionError when it has none."""
     if PARAMS not in version.files:
-        raise VersionError(f"{PARAMS}: not in {Path.cwd()}, so a run can't be recorded")
+        raise VersionError(
+            f"{PARAMS}: not in {Path.cwd()}, so a run can't be recorded; run from the folder that holds it"
+        )
     return version.files[PARAMS].rpartition(" ")[2]
 
 

@@ -1,7 +1,7 @@
 """Checks tables against their contracts with Great Expectations, part by part, and adds the results up."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from math import isnan
@@ -100,10 +100,10 @@ def require(stage: str, checks: Sequence[Check], counts: dict[str, float]) -> No
     raise ContractError("\n".join([*lines, f"  counts: {numbers}", f"  all checks: reports/validation/{stage}.json"]))
 
 
-def to_json(checks: Sequence[Check], counts: dict[str, float]) -> str:
-    """The validation report of a stage; the same tables give the same bytes."""
+def to_json(checks: Sequence[Check], counts: dict[str, float], made: Mapping[str, Any]) -> str:
+    """The validation report of a stage; the same tables give the same bytes. made: as tasks.made has it."""
     known = {name: None if isnan(value) else value for name, value in counts.items()}
-    body = {"success": not any(each.failed for each in checks), "counts": known}
+    body = {"success": not any(each.failed for each in checks), "counts": known, "made": made}
     return json.dumps(body | {"checks": [each.model_dump() for each in checks]}, indent=1, ensure_ascii=False) + "\n"
 
 

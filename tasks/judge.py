@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Protocol, Self
 from urllib.parse import urlsplit
 
@@ -14,9 +14,8 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from tasks import canaries, offline
 from tasks.contract import Contract
 from tasks.errors import ModelError, ParamsError
-from tasks.judge_progress import shown
 from tasks.judging import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
-from tasks.ledger.verdicts import Verdicts
+from tasks.ledger.verdicts import Entry, Verdicts
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.catalogue import configure
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
@@ -28,10 +27,12 @@ from tasks.models.chat import Chat, Endpoint
 from tasks.models.pace import Pace
 from tasks.models.support import Memory
 from tasks.plan import Plan
+from tasks.progress import Progress, quiet
 from tasks.scores import about_columns, expect_metric, row_facts
 from tasks.section import Positive, Section, Share
 from tasks.selection import Filter
 from tasks.tables import Parts, about, describe
+from tasks.terminal import say
 
 WHOLE = True
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
@@ -150,23 +151,25 @@ def how(run: _Run) -> Asking:
     return Asking(**run.judge.model_dump(), retry_failed=RETRY_FAILED in os.environ, workers=run.workers)
 
 
-def judge(rows: Parts, params: Params, ledger: Verdicts, how: Asking) -> Iterator[dict[str, pa.Table]]:
+def judge(
+    rows: Parts, params: Params, ledger: Verdicts, how: Asking, progress: Progress = quiet
+) -> Iterator[dict[str, pa.Table]]:
     """Ask what the ledger has not, then read every verdict from the ledger."""
     options = params.judge
     if options.provider == "openai":
-        _ask_missing(rows, options, ledger, how)
+        _ask_missing(rows, options, ledger, how, progress)
     wrong = canaries.failed(options, ledger)
     facts = _facts(options, _served(rows, options, ledger), rows.schema)
-    failed = 0
+    total, done, failed = rows.rows, 0, 0
+    progress("rows", 0, total)
     for part, guesses in zip(rows, estimates(rows, options, how.workers), strict=True):
         table = table_of(part, options, ledger, guesses)
+        done += part.num_rows
+        progress("rows", done, total)
         yield {"judge": describe(table, facts | {"canaries_failed": wrong})}
         failed, wrong = failed + table["judge_status"].to_pylist().count(FAILED), []
     if failed:
-        print(
-            f"judge: {failed:,} rows have no verdict; python -m flows.evaluate --retry-failed asks again",
-            file=sys.stderr,
-        )
+        say(f"judge: {failed:,} rows have no verdict; python -m flows.evaluate --retry-failed asks again", sys.stderr)
 
 
 def counts(table: pa.Table) -> dict[str, float]:
@@ -236,7 +239,7 @@ def expect(params: Params) -> Contract:
     )
 
 
-def _ask_missing(rows: Parts, options: Judge, ledger: Verdicts, how: Asking) -> None:
+def _ask_missing(rows: Parts, options: Judge, ledger: Verdicts, how: Asking, progress: Progress) -> None:
     """Ask what is not in the ledger, within the budget; canaries first.
 
     Raises ParamsError when it is more than the user has confirmed, ModelError when the judge fails a canary.
@@ -249,7 +252,7 @@ def _ask_missing(rows: Parts, options: Judge, ledger: Verdicts, how: Asking) -> 
     plan = Plan.of(todo(rows), options, how)
     if not plan.calls:
         return
-    print(f"judge: {plan}", file=sys.stderr, flush=True)
+    say(f"judge: {plan}", sys.stderr)
     if min(plan.calls, how.budget.max_calls or plan.calls) > how.confirm_calls:
         raise ParamsError(
             f"run.judge.confirm_calls: {how.confirm_calls:,}, but {plan.calls:,} calls are missing; "
@@ -257,16 +260,31 @@ def _ask_missing(rows: Parts, options: Judge, ledger: Verdicts, how: Asking) -> 
         )
     endpoint = Endpoint(options.base_url, options.model, options.api_key_env, how.timeout, how.retries)
     budget, pace = Budget(how.budget, how.price(options.model)), Pace(how.concurrency)
-    with (
-        Chat(endpoint, pace, Memory(ledger.folder / "servers.json")) as chat,
-        shown(plan.calls, budget) as progress,
-    ):
+    count = _Count(plan.calls, budget, progress)
+    with Chat(endpoint, pace, Memory(ledger.folder / "servers.json")) as chat:
         parts: Iterable[pa.Table]
         for parts in ([], rows):
-            ask_all(todo(parts), chat, ledger, budget, how.concurrency, how.retries, progress)
+            ask_all(todo(parts), chat, ledger, budget, how.concurrency, how.retries, count.answered)
             if wrong := canaries.failed(options, ledger):
                 known = "the judge is wrong about, or does not answer, rows whose verdict is known:"
                 raise ModelError("\n".join([known, *wrong]))
+
+
+class _Count:
+    """What has been answered, and what it cost."""
+
+    def __init__(self, calls: int, budget: Budget, progress: Progress) -> None:
+        self._calls, self._budget, self._progress = calls, budget, progress
+        self._done = self._failed = 0
+        progress("calls", 0, calls)
+
+    def answered(self, entries: Sequence[Entry]) -> None:
+        """Tell how far it is."""
+        self._done += len(entries)
+        self._failed += sum(entry["verdict"] is None for entry in entries)
+        failed = f"{self._failed:,} failed" if self._failed else ""
+        cost = "" if self._budget.cost is None else f"${self._budget.cost:,.2f}"
+        self._progress("calls", self._done, self._calls, note=", ".join(filter(None, [failed, cost])))
 
 
 def _served(rows: Parts, options: Judge, ledger: Verdicts) -> dict[str, str]:

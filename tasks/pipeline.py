@@ -4,10 +4,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from tasks.errors import ParamsError
+from tasks.unique_keys import load_yaml
 
+CODE = "tasks/"
 DATA = "data/"
 LEDGER = "data/ledger/"
 REPORTS = "reports/"
@@ -34,6 +34,11 @@ class Stage(NamedTuple):
         return [out.removeprefix(DATA) for out in self.outs if _is_table(out)]
 
     @property
+    def code_read(self) -> list[str]:
+        """Files and folders of code among the deps, in order."""
+        return [dep for dep in self.deps if dep.startswith(CODE)]
+
+    @property
     def documents_read(self) -> list[str]:
         """JSON files among the deps that other stages wrote."""
         return [dep for dep in self.deps if dep.startswith(REPORTS)]
@@ -56,12 +61,14 @@ def stages(path: Path = Path("dvc.yaml")) -> dict[str, Stage]:
     Raises ParamsError when it can't be read.
     """
     try:
-        listed = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
+        listed = load_yaml(path)["stages"]
         return {name: _stage(name, body) for name, body in listed.items()}
     except FileNotFoundError:
         raise ParamsError(f"{path}: not found; run from the folder that holds it") from None
-    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise ParamsError(f"{path}: not readable as a list of stages: {error}") from None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ParamsError(
+            f"{path}: not readable as a list of stages: {error!r}; restore it from version control"
+        ) from None
 
 
 def _stage(name: str, body: dict[str, Any]) -> Stage:

@@ -1,8 +1,8 @@
 """What people read: one page with every number, its interval and the rows behind it, and the tables of `dvc plots`."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -12,21 +12,28 @@ from tasks.reporting import plots
 from tasks.reporting.cards import look
 from tasks.reporting.charts import Distribution, distribution
 from tasks.reporting.estimates import FAMILIES, Metric, metrics, slices
+from tasks.reporting.explorer import explorer
 from tasks.reporting.history import Series
-from tasks.reporting.page import Content, Stage, render
-from tasks.reporting.rows import Answers, blank, choose, kinds
+from tasks.reporting.page import Content, render
+from tasks.reporting.provenance import Price, provenance
+from tasks.reporting.rows import Answers, blank, choose, kinds, worth_reading
+from tasks.reporting.stages import stages
 from tasks.section import Positive, Section
 from tasks.tables import Parts
 
+if TYPE_CHECKING:
+    from tasks.ledger.verdicts import Paid
+
 WHOLE = True
-VALIDATION = "reports/validation/"
+BINS = 20
+"""Of each histogram."""
 
 
 class Report(Section):
     """How much the page shows."""
 
     rows_to_look_at: Annotated[int, Field(ge=0)]
-    bins: Annotated[int, Field(ge=2, le=200)]
+    answers: Annotated[int, Field(ge=0)]
     max_chars: Positive
     slice_values: Positive
     small_n: Annotated[int, Field(ge=0)]
@@ -41,6 +48,12 @@ class Params(Section):
 Table = tuple[Parts, list[ScoreColumn]]
 
 
+def how(run: Any) -> Mapping[str, Price]:
+    """What this stage needs of section `run`: what a model's tokens cost."""
+    prices: Mapping[str, Price] = run.judge.prices
+    return prices
+
+
 def report(
     load: Parts,
     lexical: Parts,
@@ -50,12 +63,15 @@ def report(
     params: Params,
     *,
     documents: Mapping[str, Any],
+    ledger: Iterable["Paid"] | None = None,
+    how: Mapping[str, Price] | None = None,
     comparison: Mapping[str, Any] | None = None,
     history: Sequence[Series] | None = None,
 ) -> Iterator[dict[str, str]]:
     """Make the page and the tables of `dvc plots`.
 
     documents: parsed JSON by path: reports/metrics.json and reports/validation/<stage>.json.
+    ledger: what the verdicts of the judge took, None where they are not at hand. how: the judge's prices, by model.
     comparison: what `python -m flows.compare` found of another version and this one; then the page shows it.
     history: past runs, as tasks.history.trends arranges them; then the page shows them.
     """
@@ -70,7 +86,10 @@ def report(
     }
     families = {name: metrics(parts, columns, estimates, candidates) for name, (parts, columns) in tables.items()}
     every = [metric for family in families.values() for metric in family]
-    drawn, not_drawn = _distributions(every, tables, options.bins)
+    found = stages(documents)
+    answers = _answers(tables, families)
+    notable = kinds(answers)
+    drawn, not_drawn = _distributions(every, tables)
     content = Content(
         candidates=candidates,
         lead=_lead(every, families),
@@ -79,12 +98,22 @@ def report(
         not_drawn=not_drawn,
         slices=slices(estimates, [metric for metric in every if metric.gated], options.slice_values),
         small_n=options.small_n,
-        look=_look(tables, families, options),
-        stages=_stages(documents),
+        look=look(
+            choose(notable, answers, options.rows_to_look_at), notable, answers, [*tables.values()], options.max_chars
+        ),
+        stages=found,
         **_as_measured(document),
         comparison=comparison,
         history=history,
-        explorer=None,
+        explorer=explorer(
+            worth_reading(notable, answers, options.answers),
+            notable,
+            answers,
+            tables,
+            _shown_first(families),
+            options.max_chars,
+        ),
+        provenance=provenance(found, every, ledger, how or {}),
         max_chars=options.max_chars,
     )
     yield {
@@ -101,15 +130,13 @@ def _lead(every: Sequence[Metric], families: Mapping[str, Sequence[Metric]]) -> 
     return next((metric for metric in order if metric.gated and metric.rows), None)
 
 
-def _distributions(
-    every: Sequence[Metric], tables: Mapping[str, Table], bins: int
-) -> tuple[list[Distribution], dict[str, str]]:
+def _distributions(every: Sequence[Metric], tables: Mapping[str, Table]) -> tuple[list[Distribution], dict[str, str]]:
     """The distributions, and the metrics that have none with the reason."""
     columns = {column.name: (parts, column) for parts, those in tables.values() for column in those}
     drawn, not_drawn = [], {}
     for metric in every:
         parts, column = columns[metric.name]
-        found = distribution(column, _rows_by_candidate(parts), bins)
+        found = distribution(column, _rows_by_candidate(parts), BINS)
         if found is not None:
             drawn.append(found)
         elif metric.rows:
@@ -124,8 +151,14 @@ def _rows_by_candidate(parts: Parts) -> dict[str, Any]:
     return {name: np.flatnonzero(names == name) for name in sorted(set(names))}
 
 
-def _look(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]], options: Report) -> list[Any]:
-    """The rows people should look at first."""
+def _shown_first(families: Mapping[str, Sequence[Metric]]) -> str | None:
+    """The metric whose scores stand beside the answers: the judge, else meaning, words."""
+    order = [metric for name in ("judge", "semantic", "lexical", "load") for metric in families[name]]
+    return next((metric.name for metric in order if metric.gated and metric.rows and metric.name != "label"), None)
+
+
+def _answers(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]]) -> Answers:
+    """The numbers of all answers, to find those worth a look."""
     load, from_load = tables["load"]
     keys = load.whole(["id", "candidate"])
     columns = [column for _, those in tables.values() for column in those]
@@ -134,10 +167,7 @@ def _look(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]],
     semantic = {metric.name for metric in families["semantic"]}
     usable = [column for column in gated if not np.isnan(column.values).all()]
     lead = next((column for column in usable if column.name in semantic), usable[0] if usable else None)
-    answers = Answers(keys["id"], keys["candidate"], label, gated, blank(load), lead)
-    found = kinds(answers)
-    chosen = choose(found, answers, options.rows_to_look_at)
-    return look(chosen, found, answers, [*tables.values()], options.max_chars)
+    return Answers(keys["id"], keys["candidate"], label, gated, blank(load), lead)
 
 
 def _as_measured(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,19 +205,6 @@ def _powered(candidates: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             if "ppi" in entry:
                 found.setdefault(metric, {})[name] = entry["ppi"]
     return found
-
-
-def _stages(documents: Mapping[str, Any]) -> list[Stage]:
-    return [
-        Stage(
-            path.removeprefix(VALIDATION).removesuffix(".json"),
-            body["success"],
-            body["counts"],
-            body["checks"],
-        )
-        for path, body in documents.items()
-        if path.startswith(VALIDATION)
-    ]
 
 
 def _json(rows: list[dict[str, Any]]) -> str:

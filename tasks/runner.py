@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from inspect import signature
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -17,7 +18,9 @@ from tasks.contract import Contract
 from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
 from tasks.ledger.segments import sync
+from tasks.made import made
 from tasks.pipeline import DATA, LEDGER, Stage, stages
+from tasks.progress import Progress, shown
 from tasks.tables import Parts, write_part
 from tasks.workers import pool, workers_for
 
@@ -25,6 +28,8 @@ Written = Mapping[str, pa.Table | str]
 """What a stage makes of one part: table name → table, or path of a report → text."""
 
 AGAIN = "`dvc repro` brings it back, or makes it again"
+TOLD_EVERY = 1_000
+"""Records between two words of progress: one for each would take as long as reading it."""
 
 
 def run(name: str) -> None:
@@ -37,13 +42,14 @@ def run(name: str) -> None:
     with _Workspace(stage) as workspace:
         module = import_module(f"tasks.{name}")
         options = params.for_stage(name)
-        whole = getattr(module, "WHOLE", False)
-        parts = _whole(stage, module, options, workspace) if whole else _by_part(stage)
-        checks, keys, counts = _gather(parts, stage)
+        with shown(name) as progress:
+            whole = getattr(module, "WHOLE", False)
+            parts = _whole(stage, module, options, workspace, progress) if whole else _by_part(stage, progress)
+            checks, keys, counts = _gather(parts, stage)
         if hasattr(module, "expect"):
             contract = _contract(module, options)
             checks = [*checks, *gates.check_totals(contract, gates.frame_of(keys, contract.keys), counts)]
-            workspace.report(gates.to_json(checks, counts))
+            workspace.report(gates.to_json(checks, counts, made(stage)))
             try:
                 gates.require(name, checks, counts)
             except ContractError as error:
@@ -97,7 +103,7 @@ class _Workspace:
             self.ledger.take_in(Path(LEDGER, kind))
             return {"ledger": self.ledger}
         if kind := self.stage.ledger_read:
-            return {"ledger": open_evidence(Path(LEDGER, kind))}
+            return {"ledger": open_evidence(kind, Path(LEDGER, kind))}
         return {}
 
     def write(self, written: Written, number: int) -> None:
@@ -158,26 +164,54 @@ class _Workspace:
             raise
 
 
-def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace) -> Iterator[_Part]:
+def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace, progress: Progress) -> Iterator[_Part]:
     """Call a stage that sees all parts, and write what it yields."""
-    inputs = [Parts(Path(DATA, table)) for table in stage.tables_read] or [module.source(options)]
+    inputs: list[Any] = [Parts(Path(DATA, table)) for table in stage.tables_read]
+    inputs = inputs or [_Counted(module.source(options), progress)]
+    call = getattr(module, stage.name)
     more = workspace.open_ledger()
+    if "progress" in signature(call).parameters:
+        more["progress"] = progress
     if hasattr(module, "how"):
         more["how"] = module.how(params.run_params())
     if documents := {path: _read(Path(path)) for path in stage.documents_read}:
         more["documents"] = documents
     contract = _contract(module, options)
     main = stage.tables_written[0] if stage.tables_written else None
-    call = getattr(module, stage.name)
     for number, written in enumerate(call(*inputs, options, **more)):
         workspace.write(written, number)
-        tables = {name: table for name, table in written.items() if isinstance(table, pa.Table)}
-        yield _examine(module, contract, tables, main)
+        made = {name: table for name, table in written.items() if isinstance(table, pa.Table)}
+        yield _examine(module, contract, made, main)
 
 
-def _by_part(stage: Stage) -> Iterator[_Part]:
+class _Counted:
+    """The records of a source, which is read several times; a pass that reads to the end tells how many there are."""
+
+    def __init__(self, records: Iterable[Any], progress: Progress) -> None:
+        self._records, self._progress = records, progress
+        self._total: int | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        number = 0
+        for number, record in enumerate(self._records, 1):
+            if number % TOLD_EVERY == 0:
+                self._progress("records", number, self._total)
+            yield record
+        self._total = number
+
+
+def _by_part(stage: Stage, progress: Progress) -> Iterator[_Part]:
     """Map a stage over the parts: in this process for one, in several for more."""
     parts = Parts(Path(DATA, stage.tables_read[0]))
+    total, done = parts.rows, 0
+    progress("rows", 0, total)
+    for part in _mapped(stage, parts):
+        done += int(part.counts["rows"])
+        progress("rows", done, total)
+        yield part
+
+
+def _mapped(stage: Stage, parts: Parts) -> Iterator[_Part]:
     jobs = (repeat(stage), range(len(parts)))
     workers = workers_for(parts, params.run_params().workers)
     if workers <= 1:

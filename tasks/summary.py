@@ -1,70 +1,282 @@
-"""The metrics of the last run, as people read them on a terminal: one row per metric, one column per candidate."""
+"""The last run in short, on a terminal and as Markdown: the leading measure, every metric, what to know beside them."""
 
 import json
-import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
+from tasks import markdown
+from tasks.comparison.words import cut, listed
 from tasks.errors import DataError
+from tasks.reporting.words import NONE, number, percent, visible
+from tasks.terminal import console
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
 METRICS = Path("reports/metrics.json")
 REPORT = Path("reports/index.html")
-NOT_MEASURED = "–"
-PIPED_WIDTH = 120
-"""Columns of the table where no terminal says how many it has."""
+VALIDATION = Path("reports/validation")
+NO_RUN = "no numbers yet: `dvc repro` makes them"
+LARGE = 10.0
+"""From here on three significant digits say enough; below, three decimals stand under one another."""
+LONGEST_NAME = 40
+ROOMY = 10_000
+NARROWEST = 8
+"""Columns that the names of metrics need at least."""
+REASONS = 3
+"""Reasons of rejections that are listed."""
 
 
-def rows(path: Path = METRICS) -> list[dict[str, str]]:
-    """Each metric's name, then for each candidate its value, interval and counts; none when there was no run yet."""
-    if not path.exists():
-        return []
+class Cell(NamedTuple):
+    """A metric of a candidate. measured: how many of its rows have a score."""
+
+    text: str
+    measured: int
+    rows: int
+
+    @property
+    def counts(self) -> str:
+        """How many answers the number stands for."""
+        return f"n {self.measured:,}" if self.measured == self.rows else f"n {self.measured:,} of {self.rows:,}"
+
+
+class Rate(NamedTuple):
+    """The share of a candidate's answers that pass, in words."""
+
+    candidate: str
+    share: str
+    answers: str
+
+
+class Summary(NamedTuple):
+    """lead: the measure nearest to what people say, and how often each candidate passes it.
+
+    cells: metric → candidate → cell. usual: of each candidate the counts that most of its metrics have.
+    """
+
+    lead: str | None
+    confidence: str
+    rates: list[Rate]
+    cells: dict[str, dict[str, Cell]]
+    usual: dict[str, str]
+    warnings: list[str]
+
+
+def last(metrics: Path = METRICS, validation: Path = VALIDATION) -> Summary | None:
+    """What the last run found; None when there was none yet.
+
+    Raises DataError when its files are not what the stages write.
+    """
+    if not metrics.exists():
+        return None
     try:
-        candidates: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["candidates"]
-    except (ValueError, LookupError, TypeError) as error:
-        raise DataError(f"{path}: not what aggregate writes ({error!r}); remove it, and `dvc repro`") from None
-    metrics = dict.fromkeys(metric for values in candidates.values() for metric in values)
-    return [
-        {"metric": metric} | {name: _cell(values.get(metric)) for name, values in candidates.items()}
-        for metric in metrics
-    ]
-
-
-def table(metrics: list[dict[str, str]]) -> Table:
-    """The rows for a terminal."""
-    head, *candidates = metrics[0]
-    drawn = Table(head, box=SIMPLE_HEAD, caption="value, interval, rows measured/asked", caption_justify="left")
-    for name in candidates:
-        drawn.add_column(name, justify="right")
-    for row in metrics:
-        drawn.add_row(*row.values())
-    return drawn
+        document = json.loads(metrics.read_text(encoding="utf-8"))
+        return _summary(document, [*_failed_checks(validation)])
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DataError(f"{metrics}: not what aggregate writes ({error!r}); remove it, and `dvc repro`") from None
 
 
 def show() -> None:
-    """Print the table, and where the report is."""
-    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False)
-    if metrics := rows():
-        console.print(table(metrics))
+    """Print the summary, and where the report is."""
+    out, found = console(), last()
+    if found is None:
+        out.print(NO_RUN)
     else:
-        console.print("no numbers yet: `dvc repro` makes them")
+        to_terminal(found, out)
     if REPORT.exists():
-        console.print(f"report: {REPORT}")
+        out.print(f"report: {REPORT}")
 
 
-def _cell(entry: dict[str, Any] | None) -> str:
-    if entry is None:
-        return NOT_MEASURED
-    counts = f"{entry['n']}/{entry['n'] + entry['n_failed']}"
-    if entry["n_not_asked"]:
-        counts += f", {entry['n_not_asked']} not asked"
-    if entry["value"] is None:
-        return f"{NOT_MEASURED} {counts}"
-    return f"{entry['value']:.3f} [{_limit(entry['low'])}, {_limit(entry['high'])}] {counts}"
+def to_terminal(summary: Summary, out: "Console") -> None:
+    """Print the summary as wide as the terminal is: candidates that have no room beside the others stand below them."""
+    if summary.lead:
+        out.print(_plain(f"{summary.lead}: share of answers that pass, {summary.confidence} interval"), style="bold")
+        out.print(_rates(summary), "")
+    names = [*summary.usual]
+    for each in _blocks(summary, names, out):
+        out.print(each, "")
+    for warning in summary.warnings:
+        out.print(_plain(f"! {warning}"), style="yellow")
 
 
-def _limit(limit: float | None) -> str:
-    return NOT_MEASURED if limit is None else f"{limit:.3f}"
+def to_markdown(summary: Summary) -> str:
+    """The same for Prefect and pull requests."""
+    return "\n".join(_markdown(summary)) + "\n"
+
+
+def _summary(document: Mapping[str, Any], checks: Sequence[str]) -> Summary:
+    candidates: Mapping[str, Mapping[str, Any]] = document["candidates"]
+    metrics = dict.fromkeys(metric for values in candidates.values() for metric in values)
+    cells = {
+        metric: {name: _cell(values[metric]) for name, values in candidates.items() if metric in values}
+        for metric in metrics
+    }
+    lead = _lead(candidates, [*metrics])
+    return Summary(
+        lead,
+        f"{document['confidence']:.0%}",
+        [_rate(name, values[lead]) for name, values in candidates.items() if lead in values] if lead else [],
+        cells,
+        {name: _usual([row[name] for row in cells.values() if name in row]) for name in candidates},
+        [*checks, *_unmeasured(candidates), *_lost(document["dataset"])],
+    )
+
+
+def _lead(candidates: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> str | None:
+    """The measured metric nearest to what people say: their labels, else the judge, meaning, words."""
+    from tasks.metrics.catalogue import names
+
+    order = [*dict.fromkeys(["label", *names("judge"), *names("semantic"), *metrics])]
+    measured = {
+        metric
+        for values in candidates.values()
+        for metric, entry in values.items()
+        if entry.get("pass_rate", {}).get("value") is not None
+    }
+    return next((metric for metric in order if metric in measured), None)
+
+
+def _cell(entry: Mapping[str, Any]) -> Cell:
+    rows = entry["n"] + entry["n_not_asked"] + entry["n_failed"]
+    return Cell(_interval(*(entry[name] for name in ("value", "low", "high"))), entry["n"], rows)
+
+
+def _interval(value: float | None, low: float | None, high: float | None) -> str:
+    """A value with its limits.
+
+    >>> _interval(0.5, 0.25, 0.75), _interval(None, None, None), _interval(12.25, None, None)
+    ('0.500 [0.250, 0.750]', '–', '12.2')
+    """
+    return _figure(value) + ("" if low is None or high is None else f" [{_figure(low)}, {_figure(high)}]")
+
+
+def _figure(value: float | None) -> str:
+    if value is None or abs(value) >= LARGE:
+        return number(value)
+    return f"{value:.3f}".replace("-", "−")
+
+
+def _rate(candidate: str, entry: Mapping[str, Any]) -> Rate:
+    rate = entry.get("pass_rate", {"value": None, "low": None, "high": None})
+    limits = "" if rate["low"] is None else f" [{percent(rate['low'])}, {percent(rate['high'])}]"
+    return Rate(_short(candidate), f"{percent(rate['value'])}{limits}", _cell(entry).counts)
+
+
+def _usual(cells: Sequence[Cell]) -> str:
+    """The counts that most of a candidate's metrics have."""
+    return Counter(cell.counts for cell in cells).most_common(1)[0][0]
+
+
+def _failed_checks(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.glob("*.json")):
+        if not json.loads(path.read_text(encoding="utf-8"))["success"]:
+            yield f"checks of the stage {path.stem} failed: {path}"
+
+
+def _unmeasured(candidates: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """How many answers of each candidate could not be measured, and by what."""
+    for name, values in candidates.items():
+        metrics: dict[tuple[int, int], list[str]] = {}
+        for metric, entry in values.items():
+            if entry["n_failed"]:
+                metrics.setdefault((entry["n_failed"], entry["n"] + entry["n_failed"]), []).append(metric)
+        for (failed, asked), some in metrics.items():
+            yield f"{_short(name)}: {failed:,} of {asked:,} answers could not be measured: {listed(some)}"
+
+
+def _lost(dataset: Mapping[str, Any]) -> Iterator[str]:
+    """Answers that were rejected, and texts that were read in part."""
+    if rejected := dataset["rejected"]:
+        reasons = Counter(dataset["rejected_reasons"]).most_common()
+        told = listed([f"{cut(reason)} ({count:,})" for reason, count in reasons], REASONS)
+        yield f"{rejected:,} of {rejected + dataset['rows']:,} answers rejected: {told}; all in data/load_rejected"
+    if cut_texts := dataset["truncated_texts"]:
+        yield f"{cut_texts:,} texts are longer than the embedding model reads: only their beginning counts (embed.long)"
+
+
+def _rates(summary: Summary) -> "Table":
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    for justify in ("left", "left", "right"):
+        table.add_column(justify=justify, overflow="fold")
+    for rate in summary.rates:
+        table.add_row(_plain(f"  {rate.candidate}"), *rate[1:])
+    return table
+
+
+def _blocks(summary: Summary, names: Sequence[str], out: "Console") -> Iterator["Table"]:
+    """Tables of as many candidates each as there is room for, about the same number in all."""
+    for least in range(1, len(names) + 1):
+        size = ceil(len(names) / least)
+        tables = [_table(summary, names[start : start + size]) for start in range(0, len(names), size)]
+        too_wide = [table for table in tables if _width(table, out) > out.width]
+        if not too_wide or least == len(names):
+            for table in too_wide:  # the numbers stay whole
+                table.columns[0].max_width = max(
+                    NARROWEST, max(map(len, summary.cells)) - _width(table, out) + out.width
+                )
+            yield from tables
+            return
+
+
+def _width(table: "Table", out: "Console") -> int:
+    """Columns that the table takes where there is room."""
+    return out.measure(table, options=out.options.update_width(ROOMY)).maximum
+
+
+def _table(summary: Summary, names: Sequence[str]) -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, 1))
+    table.add_column("metric", overflow="fold", vertical="top")
+    for name in names:
+        least = max(len(row[name].text) for row in summary.cells.values() if name in row)
+        head = _plain(f"{_short(name)}\n{summary.usual[name]}")
+        table.add_column(head, justify="right", overflow="fold", min_width=least)
+    for metric, cells in summary.cells.items():
+        row = (_with_counts(cells.get(name), summary.usual[name], "\n") for name in names)
+        table.add_row(_plain(metric), *map(_plain, row))
+    return table
+
+
+def _with_counts(cell: Cell | None, usual: str, between: str) -> str:
+    """The cell, and its counts where they are not those of the candidate's other metrics."""
+    if cell is None:
+        return NONE
+    return cell.text if cell.counts == usual else f"{cell.text}{between}{cell.counts}"
+
+
+def _plain(text: str) -> "Text":
+    """Text of others, in which a terminal's markup means nothing."""
+    from rich.text import Text
+
+    return Text(visible(text))
+
+
+def _markdown(summary: Summary) -> Iterator[str]:
+    if summary.lead:
+        yield f"**{markdown.escaped(summary.lead)}**: share of answers that pass, {summary.confidence} interval\n"
+        yield from markdown.table(["candidate", "pass", "answers"], summary.rates)
+        yield ""
+    names = [*summary.usual]
+    heads = [f"{_short(name)} ({summary.usual[name]})" for name in names]
+    yield from markdown.table(
+        ["metric", *heads],
+        (
+            [metric, *(_with_counts(cells.get(name), summary.usual[name], ", ") for name in names)]
+            for metric, cells in summary.cells.items()
+        ),
+    )
+    yield ""
+    yield from (f"- {markdown.escaped(warning)}" for warning in summary.warnings)
+
+
+def _short(name: str) -> str:
+    return cut(name, LONGEST_NAME)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from tasks.errors import DataError
 
@@ -52,14 +53,20 @@ class Parts:
 
     def take(self, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Some columns of the rows at `positions`; one part in memory at a time."""
-        wanted, start = np.sort(np.asarray(positions, dtype=np.int64)), 0
-        found: dict[int, dict[str, Any]] = {}
+        picked = self.picked(columns, np.asarray(positions, dtype=np.int64))
+        return {
+            number: row for here, rows in picked for number, row in zip(here.tolist(), rows.to_pylist(), strict=True)
+        }
+
+    def picked(
+        self, columns: Sequence[str], positions: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], pa.Table]]:
+        """Of each part some columns of the rows at `positions`, and which of these they are, in ascending order."""
+        wanted, start = np.sort(positions), 0
         for part in self.read([*columns]):
             here = wanted[(wanted >= start) & (wanted < start + part.num_rows)]
-            rows = part.take(pa.array(here - start)).to_pylist()
-            found |= dict(zip(here.tolist(), rows, strict=True))
+            yield here, part.take(pa.array(here - start))
             start += part.num_rows
-        return found
 
     def whole(self, columns: Sequence[str] | None = None) -> pa.Table:
         """All parts as one table; for narrow columns only."""

@@ -76,7 +76,7 @@ class Version:
         """What one stage was run with that is different now."""
         made, stage = _made(self._stages), self._stages[name]
         for section, value in stage.get("params", {}).get(PARAMS, {}).items():
-            if self._params.get(section) != value:
+            if _at(self._params, section) != value:
                 yield f"{name} was run with another `{section}`"
         for dep in stage.get("deps", []):
             now = made[dep["path"]] if dep["path"] in made else self._file_now(dep)
@@ -98,7 +98,9 @@ class Version:
         try:
             _made(stages)
         except (AttributeError, KeyError, TypeError) as error:
-            raise VersionError(f"{self.name}: its {LOCK} can't be read: {error!r}") from None
+            raise VersionError(
+                f"{self.name}: its {LOCK} can't be read: {error!r}; `dvc repro` there, and commit it"
+            ) from None
         return dict(stages)
 
     @cached_property
@@ -119,7 +121,9 @@ class Version:
         except DvcException as error:
             raise VersionError(f"{self.name}: its {name} can't be read: {error}") from None
         if not isinstance(content, dict):
-            raise VersionError(f"{self.name}: its {name} can't be read: expected sections")
+            raise VersionError(
+                f"{self.name}: its {name} can't be read: expected sections, found a {type(content).__name__}"
+            )
         return content
 
     @cached_property
@@ -135,6 +139,14 @@ class Version:
         with Repo() as repo:  # the remote of today: the version may be older than any
             remote = repo.config["core"].get("remote")
         return DVCFileSystem(rev=self.commit, subrepos=bool(self._prefix), remote=remote)
+
+
+def _at(params: Mapping[str, Any], path: str) -> Any:
+    """The value at a path of params, such as `report` or `run.judge.prices`; None where there is none."""
+    found: Any = params
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
 
 
 def _made(stages: Mapping[str, Any]) -> dict[str, str | None]:

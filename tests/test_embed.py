@@ -165,31 +165,22 @@ def test_a_second_run_with_one_new_text_embeds_one_text(parts, tmp_path, monkeyp
     assert encoded == [["Bonn"]]
 
 
-@pytest.mark.usefixtures("model")
-def test_where_stderr_is_no_terminal_progress_is_lines(parts, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(stage, "ENCODED_AT_ONCE", 4)
-    rows = parts(([f"word {i}" for i in range(8)], [["x"]] * 8))
+def test_progress_is_told_in_texts_and_its_share_in_tokens(parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(stage, "ENCODED_AT_ONCE", 2)
+    rows = parts((["a", "b b b b b b"], [["a"], ["c"]]))
+    told = []
 
-    run(rows, params(), Vectors(tmp_path / "soon"))
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(stage, "LINE_EVERY", 0.0)
-    run(rows, params(), Vectors(tmp_path / "slow"))
+    def progress(what, done, total, *, share=None):
+        told.append((what, done, total, share if share is None else round(share, 1)))
 
-    assert capsys.readouterr().err.splitlines() == [f"embed: {n} of 9 texts" for n in (4, 8, 9)]
+    list(stage.embed(rows, params(**LOCAL), Vectors(tmp_path / "store"), progress))
 
-
-@pytest.mark.usefixtures("model")
-def test_on_a_terminal_progress_is_a_bar(parts, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    ledger = Vectors(tmp_path / "store")
-
-    run(parts((["Paris", "Rome"], [["x"], ["y"]])), params(), ledger)
-    bar = capsys.readouterr().err
-    run(parts((["Paris"], [["x"]])), params(), ledger)
-
-    assert "embed: 4 of 4 texts" in bar
-    assert capsys.readouterr().err == ""
+    assert told == [
+        ("rows looked through", 2, 2, None),
+        ("texts", 0, 3, 0.0),
+        ("texts", 2, 3, 0.4),  # 6 of 14 tokens
+        ("texts", 3, 3, None),
+    ]
 
 
 @pytest.mark.usefixtures("model")

@@ -117,8 +117,9 @@ def test_a_kept_contract_says_nothing() -> None:
 
 
 def test_the_report_holds_every_check() -> None:
-    report = json.loads(to_json(check(ROWS, [WITHIN]), {"rows": 3}))
+    report = json.loads(to_json(check(ROWS, [WITHIN]), {"rows": 3}, {"code": "c0de"}))
 
     assert report["success"] is False
     assert report["counts"] == {"rows": 3}
+    assert report["made"] == {"code": "c0de"}
     assert report["checks"][0]["first"] == ["b/x"]

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tasks.judge import Asking, Judge, Params, counts, expect, judge
 from tasks.judging import SCHEMA
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
+from tasks.models.budget import Price
 from tasks.params import section
 from tasks.tables import Parts, about, write_part
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
@@ -200,6 +202,23 @@ def test_a_verdict_is_asked_for_once(server: JudgeServer, tmp_path: Path) -> Non
     assert len(server.calls) == 4
     assert question(server.calls[-1])[1]["output"] == "Rome"
     assert column(changed, "meaning_match")[4] == 0.0
+
+
+def test_progress_is_told_in_calls_with_their_cost_and_then_in_rows(server: JudgeServer, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int | None, str]] = []
+
+    def progress(what: str, done: int, total: int | None = None, *, share: float | None = None, note: str = "") -> None:
+        assert share is None
+        told.append((what, done, total, note))
+
+    how = HOW.model_copy(update={"concurrency": 1, "prices": {"judge-1": Price(input=1e6, output=0)}})
+    with Verdicts(tmp_path / "store") as ledger:
+        list(judge(rows(tmp_path / "rows"), params(server, model="judge-1"), ledger, how, progress))
+
+    calls = [each for each in told if each[0] == "calls"]
+    assert [each[1:3] for each in calls] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert re.fullmatch(r"\$[\d,]+\.\d\d", calls[-1][3])
+    assert told[len(calls) :] == [("rows", 0, 5, ""), ("rows", 5, 5, "")]
 
 
 def test_the_same_question_in_two_parts_is_one_call(server: JudgeServer, tmp_path: Path) -> None:

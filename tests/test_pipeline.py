@@ -15,11 +15,16 @@ PLUMBING = {
     "tasks.expectations",  # what a contract may say
     "tasks.ledger",  # moves bytes; what they mean is in the keys
     "tasks.metrics",  # the public face in Python; no stage calls it
+    "tasks.progress",  # says how far a stage is
     "tasks.section",  # how params are checked
     "tasks.tables",  # reads and writes parts
+    "tasks.terminal",  # says what went on
 }
 FAMILIES = {"lexical": "lexical", "embed": "semantic", "semantic": "semantic", "judge": "judge", "aggregate": "lexical"}
 """The metrics that a stage finds by name, which no import shows."""
+
+
+PRICES = "run.judge.prices"
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +68,13 @@ def test_a_stage_depends_on_all_code_that_it_imports(stage: str, imports: grimp.
 def test_a_stage_lists_the_sections_of_params_that_it_sees(stage: str) -> None:
     seen = import_module(f"tasks.{stage}").Params.model_fields
 
-    assert sorted(stages()[stage].params) == sorted(seen)
+    assert sorted(set(stages()[stage].params) - {PRICES}) == sorted(seen)
+
+
+def test_of_how_to_run_nothing_is_a_dep_but_the_prices_that_the_report_shows() -> None:
+    seen = {stage.name: name for stage in stages().values() for name in stage.params if name.startswith("run")}
+
+    assert seen == {"report": PRICES}
 
 
 @pytest.mark.parametrize("stage", stages())

@@ -1,13 +1,16 @@
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
 from tasks.report import Report
+from tasks.reporting.page import FOLDER
 from tasks.tables import describe
 from tests.reporting.made import ROWS, SECTION, inputs, load_table, row, validation, with_score, written
+from tests.reporting.policy import policy, scripts
 
 PAGE = "reports/index.html"
 HOSTILE = [
@@ -28,7 +31,7 @@ HOSTILE = [
 class Page(HTMLParser):
     """Every tag with its attributes, and the texts of each kind of tag."""
 
-    VOID = frozenset({"meta", "br", "col", "link", "img", "input", "hr"})
+    VOID = frozenset({"meta", "br", "col", "link", "img", "input", "hr", "wbr"})
 
     def __init__(self, html):
         super().__init__()
@@ -90,16 +93,58 @@ def test_every_link_of_the_page_leads_to_a_place_in_it(page):
     assert {attributes["href"] for attributes in page.all("a")} <= ids
 
 
-def test_nothing_is_fetched_and_nothing_runs(files, page):
+def test_nothing_is_fetched_and_only_its_own_scripts_run(files, page):
     html = re.sub(r'xmlns(:xlink)?="http://www\.w3\.org/[^"]*"', "", files[PAGE])
-    policy = next(each["content"] for each in page.all("meta") if "http-equiv" in each)
+    allowed = policy(files[PAGE])
 
-    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline';")
+    assert allowed.pop("script-src")
+    assert allowed == {
+        "default-src": ["'none'"],
+        "style-src": ["'unsafe-inline'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    assert len(scripts(files[PAGE])) == 2
     assert "http:" not in html
     assert "https:" not in html
     assert "url(" not in html
     assert "@import" not in html
-    assert not {"script", "link", "img", "iframe", "object", "foreignobject"} & {tag for tag, _ in page.tags}
+    assert not {"link", "img", "iframe", "object", "foreignobject"} & {tag for tag, _ in page.tags}
+
+
+def test_the_theme_is_chosen_before_anything_is_painted(files):
+    head, body = files[PAGE].split("<body>")
+    theme = (FOLDER / "theme.js").read_text(encoding="utf-8")
+
+    assert scripts(files[PAGE])[0] == theme
+    assert theme in head
+    assert '<button id="theme" type="button" hidden>' in body
+
+
+def test_each_colour_stands_once_for_the_light_and_once_for_the_dark(files):
+    style = files[PAGE].split("<style>")[1].split("</style>")[0]
+    colours = re.findall(r"(--[\w-]+): light-dark\((#\w+), (#\w+)\)", style)
+
+    assert len(colours) >= 20
+    assert sorted({name for name, *_ in colours}) == sorted(name for name, *_ in colours)
+    assert "prefers-color-scheme" not in style
+
+
+def test_links_stand_in_the_order_of_the_sections_and_lead_to_those_that_are_there(files):
+    links = re.findall(r'<li><a href="#([a-z]+)">', files[PAGE].split("<nav")[1].split("</nav>")[0])
+    ids = re.findall(r'<section id="([a-z]+)"', files[PAGE])
+
+    assert links == [each for each in ids if each != "correlations"]
+    assert links[-3:] == ["data", "checks", "provenance"]
+    assert "history" not in links
+    assert "comparison" not in links
+
+
+def test_headings_go_down_one_level_at_a_time(page):
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+
+    assert levels.count(1) == 1
+    assert all(deeper <= level + 1 for level, deeper in pairwise(levels))
 
 
 def test_the_same_rows_make_the_same_bytes_whatever_their_order_and_parts(files, tmp_path):
@@ -126,7 +171,7 @@ def test_every_number_of_the_scores_is_one_of_metrics_json(page, tmp_path):
 def test_the_headline_has_the_value_the_interval_the_pass_rate_and_the_counts(files, tmp_path):
     _, documents = inputs(ROWS, tmp_path)
     entry = documents["reports/metrics.json"]["candidates"]["borealis"]["semantic_similarity"]
-    table = files[PAGE].split("<code>semantic_similarity</code>")[1].split("</tbody>")[0]
+    table = files[PAGE].split('id="scores"')[1].split("<code>semantic_<wbr>similarity</code>")[1].split("</tbody>")[0]
     borealis = words_of(table.split("<bdi>borealis</bdi>")[1])
 
     assert (entry["value"], entry["pass_rate"]["value"], entry["n"], entry["n_failed"]) == (
@@ -157,7 +202,7 @@ def test_no_labels_no_row_for_them(tmp_path):
 
     html = written(rows, tmp_path)[PAGE]
 
-    assert "people" not in html.split("<main>")[1].split('id="look"')[0]
+    assert "people" not in html.split("<main")[1].split('id="look"')[0]
     assert "Answers that pass <code>semantic_similarity</code> (from 0.7)" in html
 
 
@@ -217,7 +262,8 @@ def test_hostile_texts_are_only_text(hostile):
     page = Page(hostile)
 
     assert page.open == []
-    assert not {"script", "img", "iframe"} & {tag for tag, _ in page.tags}
+    assert not {"img", "iframe"} & {tag for tag, _ in page.tags}
+    assert len(scripts(hostile)) == 2
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
     assert hostile.count("<style>") == 1
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in hostile

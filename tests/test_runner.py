@@ -4,14 +4,18 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from tasks import runner
 from tasks.__main__ import main
 from tasks.errors import ContractError, GoldmeterError, ServerError
+from tasks.progress import Progress
 from tasks.runner import run
 from tasks.workers import threads_of
 from tests.small_project import ROWS, edit, files, write
@@ -26,6 +30,34 @@ def test_stages_write_their_tables_and_what_was_checked(project: Path) -> None:
     assert report["success"]
     assert report["counts"] == {"rows": 20, "rows_normalize": 20}
     assert len(report["checks"]) > 20
+
+
+@pytest.mark.usefixtures("project")
+def test_progress_is_told_in_records_and_in_the_rows_of_whole_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(lambda p: p["load"].update(part_rows=6))
+    told: dict[str, list[tuple[str, int, int | None]]] = {}
+
+    @contextmanager
+    def shown(step: str) -> Iterator[Progress]:
+        calls = told.setdefault(step, [])
+
+        def progress(
+            what: str, done: int, total: int | None = None, *, share: float | None = None, note: str = ""
+        ) -> None:
+            assert (share, note) == (None, "")
+            calls.append((what, done, total))
+
+        yield progress
+
+    monkeypatch.setattr(runner, "shown", shown)
+    monkeypatch.setattr(runner, "TOLD_EVERY", 5)
+    for stage in ("load", "normalize"):
+        run(stage)
+
+    assert told == {
+        "load": [("records", 5, None), ("records", 10, None), ("records", 5, 10), ("records", 10, 10)],
+        "normalize": [("rows", 0, 20), ("rows", 6, 20), ("rows", 12, 20), ("rows", 18, 20), ("rows", 20, 20)],
+    }
 
 
 @pytest.mark.usefixtures("project")

@@ -293,8 +293,8 @@ def test_utf16_is_recognised(write):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b\n1,2\n\n3\n", "line 4: expected 2 fields, found 1"),
-        ('a,b\n"x\ny",2\n1,2,3\n', "line 4: expected 2 fields, found 3"),
+        ("a,b\n1,2\n\n3\n", "line 4: expected 2 fields, found 1; see its quotes"),
+        ('a,b\n"x\ny",2\n1,2,3\n', "line 4: expected 2 fields, found 3; see its quotes"),
         ("a,b,a\n1,2,3\n", "line 1: the column name 'a' stands twice, in columns 1 and 3"),
         (",a\n0,1\n", "line 1: column 1 of the header has no name; pandas writes such an index column"),
         (

@@ -1,46 +1,190 @@
-"""The table at the end of a run."""
+"""What is told at the end of a run, on a terminal and as Markdown."""
 
+import io
 import json
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from tasks import summary
+from tasks.__main__ import main
+from tasks.errors import DataError
+
+METRICS = {"label": 0.75, "bleu": 0.125, "non_llm_string_similarity": 0.5, "meaning_match": 0.7}
+UNHARMED = {"rows": 80, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 0}
 
 
-def entry(value: float | None = 0.5, not_asked: int = 0, failed: int = 0) -> dict[str, Any]:
+def entry(value: float | None = 0.5, n: int = 40, not_asked: int = 0, failed: int = 0) -> dict[str, Any]:
     limits = {"low": 0.25, "high": 0.75} if value is not None else {"low": None, "high": None}
-    return {"value": value, "n": 40, "n_not_asked": not_asked, "n_failed": failed, **limits}
+    numbers = {"value": value, **limits}
+    return {**numbers, "n": n, "n_not_asked": not_asked, "n_failed": failed, "pass_rate": {**numbers, "threshold": 0.5}}
 
 
-def written(folder: Path, candidates: dict[str, Any]) -> Path:
+def read(folder: Path, candidates: dict[str, Any], **dataset: Any) -> summary.Summary:
     path = folder / "metrics.json"
-    path.write_text(json.dumps({"candidates": candidates}), encoding="utf-8")
-    return path
+    document = {"confidence": 0.95, "dataset": UNHARMED | dataset, "candidates": candidates}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    found = summary.last(path, folder / "validation")
+    assert found is not None
+    return found
 
 
-def test_a_row_per_metric_with_interval_and_rows_of_each_candidate(tmp_path: Path) -> None:
-    path = written(tmp_path, {"small": {"bleu": entry(), "exact": entry()}, "large": {"exact": entry(0.7)}})
+def terminal(found: summary.Summary, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    with console.capture() as capture:
+        summary.to_terminal(found, console)
+    return capture.get()
 
-    assert summary.rows(path) == [
-        {"metric": "bleu", "small": "0.500 [0.250, 0.750] 40/40", "large": "–"},
-        {"metric": "exact", "small": "0.500 [0.250, 0.750] 40/40", "large": "0.700 [0.250, 0.750] 40/40"},
+
+def several(*names: str) -> dict[str, Any]:
+    return {name: {metric: entry(value) for metric, value in METRICS.items()} for name in names}
+
+
+def test_it_begins_with_how_often_each_candidate_passes_the_leading_measure(tmp_path: Path) -> None:
+    shown = terminal(read(tmp_path, {"small": {"bleu": entry(), "meaning_match": entry(0.5)}})).splitlines()
+
+    assert shown[0] == "meaning_match: share of answers that pass, 95% interval"
+    assert shown[1].split() == ["small", "50.0%", "[25.0%,", "75.0%]", "n", "40"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "lead"),
+    [
+        (["bleu", "similarity", "meaning_match", "label"], "label"),
+        (["bleu", "similarity", "meaning_match"], "meaning_match"),
+        (["bleu", "similarity"], "similarity"),
+        (["bleu"], "bleu"),
+    ],
+)
+def test_the_leading_measure_is_the_one_nearest_to_what_people_say(
+    tmp_path: Path, metrics: list[str], lead: str
+) -> None:
+    assert read(tmp_path, {"small": {metric: entry() for metric in metrics}}).lead == lead
+
+
+def test_a_measure_that_nothing_was_measured_by_leads_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path, {"small": {"meaning_match": entry(None, n=0), "bleu": entry()}}).lead == "bleu"
+
+
+def test_a_row_per_metric_with_value_and_interval_of_each_candidate(tmp_path: Path) -> None:
+    lines = terminal(read(tmp_path, several("small", "large"))).splitlines()
+
+    assert "metric                                     n 40                  n 40" in lines
+    assert "bleu                       0.125 [0.250, 0.750]  0.125 [0.250, 0.750]" in lines
+
+
+@pytest.mark.parametrize(("width", "tables"), [(120, 2), (80, 3), (60, 5), (200, 1)])
+def test_candidates_without_room_stand_below_the_others(tmp_path: Path, width: int, tables: int) -> None:
+    found = read(tmp_path, several("a", "b", "c", "d", "e"))
+
+    lines = terminal(found, width).splitlines()
+
+    assert max(map(len, lines)) <= width
+    assert sum(line.startswith("metric ") for line in lines) == tables
+    assert sum(line.count("0.125 [0.250, 0.750]") for line in lines) == 5
+
+
+def test_a_terminal_of_40_columns_loses_no_number(tmp_path: Path) -> None:
+    shown = terminal(read(tmp_path, several("a", "b")), 40)
+
+    assert max(map(len, shown.splitlines())) <= 40
+    assert shown.count("0.125 [0.250, 0.750]") == 2
+
+
+def test_counts_stand_in_the_head_and_beside_numbers_of_other_counts(tmp_path: Path) -> None:
+    small = {name: entry(n=38, failed=2) for name in ("bleu", "f1", "gleu")} | {"label": entry(n=30, not_asked=10)}
+
+    lines = [line.split() for line in terminal(read(tmp_path, {"small": small})).splitlines()]
+
+    assert ["metric", "n", "38", "of", "40"] in lines
+    assert lines[lines.index(["label", "0.500", "[0.250,", "0.750]"]) + 1] == ["n", "30", "of", "40"]
+
+
+def test_what_is_missing_is_a_dash(tmp_path: Path) -> None:
+    lines = terminal(read(tmp_path, {"small": {"bleu": entry()}, "large": {"judge": entry(None, n=40)}})).splitlines()
+
+    assert ["bleu", "0.500", "[0.250,", "0.750]", "–"] in [line.split() for line in lines]
+    assert ["judge", "–", "–"] in [line.split() for line in lines]
+
+
+def test_what_could_not_be_measured_is_told_once_for_all_metrics_it_is_about(tmp_path: Path) -> None:
+    small = {name: entry(n=38, failed=2) for name in ("bleu", "exact", "f1", "gleu")} | {"judge": entry(n=39, failed=1)}
+
+    assert read(tmp_path, {"small": small}).warnings == [
+        "small: 2 of 40 answers could not be measured: bleu, exact, f1 and 1 more",
+        "small: 1 of 40 answers could not be measured: judge",
     ]
 
 
-def test_what_is_missing_is_counted_beside_what_is_measured(tmp_path: Path) -> None:
-    path = written(tmp_path, {"small": {"judge": entry(None, not_asked=3), "bleu": entry(failed=2)}})
+def test_what_was_lost_before_is_told(tmp_path: Path) -> None:
+    reasons = {"name: a list": 1, "id: no id": 19}
 
-    judge, bleu = summary.rows(path)
+    found = read(tmp_path, several("a"), rejected=20, rejected_reasons=reasons, truncated_texts=5)
 
-    assert judge["small"] == "– 40/40, 3 not asked"
-    assert bleu["small"] == "0.500 [0.250, 0.750] 40/42"
+    assert found.warnings == [
+        "20 of 100 answers rejected: id: no id (19), name: a list (1); all in data/load_rejected",
+        "5 texts are longer than the embedding model reads: only their beginning counts (embed.long)",
+    ]
 
 
-def test_without_a_run_there_are_no_rows(tmp_path: Path) -> None:
-    assert summary.rows(tmp_path / "metrics.json") == []
+def test_checks_that_failed_are_told_first(tmp_path: Path) -> None:
+    (tmp_path / "validation").mkdir()
+    for stage, success in (("judge", False), ("load", True)):
+        (tmp_path / "validation" / f"{stage}.json").write_text(json.dumps({"success": success}), encoding="utf-8")
+
+    [warning] = read(tmp_path, several("a")).warnings
+
+    assert warning == f"checks of the stage judge failed: {tmp_path}/validation/judge.json"
+
+
+def test_a_warning_is_marked_by_more_than_its_colour(tmp_path: Path) -> None:
+    assert "\n! 5 texts are longer" in terminal(read(tmp_path, several("a"), truncated_texts=5))
+
+
+def test_the_markdown_has_the_same_numbers(tmp_path: Path) -> None:
+    shown = summary.to_markdown(read(tmp_path, several("small", "large"), truncated_texts=5)).splitlines()
+
+    assert shown == [
+        "**label**: share of answers that pass, 95% interval",
+        "",
+        "| candidate | pass | answers |",
+        "|---|---|---|",
+        "| small | 75.0% &#91;25.0%, 75.0%&#93; | n 40 |",
+        "| large | 75.0% &#91;25.0%, 75.0%&#93; | n 40 |",
+        "",
+        "| metric | small (n 40) | large (n 40) |",
+        "|---|---|---|",
+        "| label | 0.750 &#91;0.250, 0.750&#93; | 0.750 &#91;0.250, 0.750&#93; |",
+        "| bleu | 0.125 &#91;0.250, 0.750&#93; | 0.125 &#91;0.250, 0.750&#93; |",
+        "| non_llm_string_similarity | 0.500 &#91;0.250, 0.750&#93; | 0.500 &#91;0.250, 0.750&#93; |",
+        "| meaning_match | 0.700 &#91;0.250, 0.750&#93; | 0.700 &#91;0.250, 0.750&#93; |",
+        "",
+        "- 5 texts are longer than the embedding model reads: only their beginning counts (embed.long)",
+    ]
+
+
+@given(st.text(min_size=1, max_size=80), st.text(max_size=40), st.integers(20, 200))
+def test_whatever_a_candidate_is_called_it_moves_nothing(
+    tmp_path_factory: pytest.TempPathFactory, name: str, reason: str, width: int
+) -> None:
+    folder = tmp_path_factory.mktemp("named")
+    found = read(folder, {name: {"bleu": entry(failed=1)}}, rejected=1, rejected_reasons={reason: 1})
+
+    shown, kept = terminal(found, width), summary.to_markdown(found)
+
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", shown + kept)
+    assert {line.count("|") for line in kept.splitlines() if line.startswith("|")} <= {3, 4}
+    assert not re.search(r"[<>`]", kept)
+
+
+def test_without_a_run_there_is_nothing_to_tell(tmp_path: Path) -> None:
+    assert summary.last(tmp_path / "metrics.json") is None
 
 
 def test_before_any_run_it_says_how_to_make_one(
@@ -53,10 +197,26 @@ def test_before_any_run_it_says_how_to_make_one(
     assert "dvc repro" in capsys.readouterr().out
 
 
-def test_the_table_has_a_column_per_candidate(tmp_path: Path) -> None:
-    console = Console(width=80)
+@pytest.mark.parametrize(
+    ("stage", "terminal", "done"),
+    [("report", True, ["report", "summary"]), ("report", False, ["report"]), ("load", True, ["load"])],
+)
+def test_stages_run_by_hand_end_with_the_summary(
+    stage: str, terminal: bool, done: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[str] = []
+    monkeypatch.setattr("tasks.runner.run", noted.append)
+    monkeypatch.setattr(summary, "show", lambda: noted.append("summary"))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
 
-    with console.capture() as capture:
-        console.print(summary.table(summary.rows(written(tmp_path, {"small": {"exact": entry()}}))))
+    assert main([stage]) == 0
+    assert noted == done
 
-    assert "  exact    0.500 [0.250, 0.750] 40/40  " in capture.get()
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"candidates": 1}', '{"candidates": {"a": {"bleu": 1}}}', "\x00"])
+def test_what_aggregate_did_not_write_is_an_error_that_says_what_to_do(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "metrics.json"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(DataError, match=r"not what aggregate writes .*`dvc repro`"):
+        summary.last(path)

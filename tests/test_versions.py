@@ -185,3 +185,21 @@ def test_a_project_in_a_folder_of_a_larger_repository_has_versions_too(
 
     with versions(["all"]) as [one]:
         assert said(one) == V2
+
+
+@pytest.mark.parametrize(("price", "stale"), [(2, False), (3, True), (None, True)])
+def test_a_stage_that_depends_on_a_part_of_a_section_is_stale_when_that_part_changed(
+    tmp_path: Path, price: int | None, *, stale: bool
+) -> None:
+    outs = "outs: [{path: reports/index.html, md5: a}]"
+    lock = f"stages: {{report: {{params: {{params.yaml: {{run.judge.prices: {{m: 2}}}}}}, {outs}}}}}\n"
+    (tmp_path / "dvc.lock").write_text(lock, encoding="utf-8")
+    judge = "" if price is None else f"prices: {{m: {price}}}"
+    (tmp_path / "params.yaml").write_text(f"run: {{workers: 9, judge: {{{judge}}}}}\n", encoding="utf-8")
+    version = Version("run", tmp_path, None)
+
+    if stale:
+        with pytest.raises(VersionError, match=r"report was run with another `run\.judge\.prices`"):
+            version.require_current(["reports/index.html"])
+    else:
+        version.require_current(["reports/index.html"])

@@ -12,7 +12,7 @@ from benchmarks.coverage import record, workers
 from benchmarks.coverage.cells import DRAWS
 from benchmarks.data import ROOT
 
-REPORT, README = ROOT / "reports/coverage.json", ROOT / "README.md"
+REPORT, PAGE = ROOT / "reports/coverage.json", ROOT / "docs/explanation/intervals.md"
 SCALE = "scale"
 SECONDS, BYTES = 1.0, 1e9
 """What a million rows of fifteen metrics may take."""
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     console.print(record.table(lines))
     if options.draws == DRAWS and found:
         content = record.keep(record.report(found, DRAWS), workers.SECTIONS, REPORT)
-        record.rewrite(README, content)
+        record.rewrite(PAGE, content)
         console.print(f"{REPORT.relative_to(ROOT)} is written")
     met = [line.reached for line in lines]
     if SCALE in options.section:

@@ -1,4 +1,4 @@
-"""What the coverage benchmark found, one line a target: on the terminal, in reports/coverage.json, in the README."""
+"""What the coverage benchmark found, one line a target: on the terminal, in reports/coverage.json, in docs/."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -99,7 +99,7 @@ def table(found: Sequence[Line]) -> Table:
 
 
 def markdown(content: Mapping[str, Any]) -> str:
-    """The table of the README, made of the report."""
+    """The table of docs/explanation/intervals.md, made of the report."""
     rows = ["| topic | target | measured, worst cell | what others give, at worst |", "|---|---|---|---|"]
     for section in content["sections"].values():
         for each in section["targets"]:
@@ -156,17 +156,17 @@ def keep(content: Mapping[str, Any], order: Sequence[str], path: Path) -> dict[s
     return merged
 
 
-def rewrite(readme: Path, content: Mapping[str, Any]) -> None:
-    """Put the table between the two comments of the README, if they are there."""
-    text = readme.read_text(encoding="utf-8")
+def rewrite(page: Path, content: Mapping[str, Any]) -> None:
+    """Put the table between the two comments of the page, if they are there."""
+    text = page.read_text(encoding="utf-8")
     if BEGIN in text and END in text:
         before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-        readme.write_text(f"{before}{BEGIN}\n{markdown(content)}\n{END}{after}", encoding="utf-8")
+        page.write_text(f"{before}{BEGIN}\n{markdown(content)}\n{END}{after}", encoding="utf-8")
 
 
-def block(readme: str) -> str | None:
+def block(page: str) -> str | None:
     """What stands between the two comments."""
-    return readme.partition(BEGIN)[2].partition(END)[0].strip() if BEGIN in readme and END in readme else None
+    return page.partition(BEGIN)[2].partition(END)[0].strip() if BEGIN in page and END in page else None
 
 
 def _dump(value: Any, depth: int, indent: str = "") -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 from tasks import params
 from tasks.errors import VersionError
-from tasks.pipeline import stages
-from tasks.report import report
+from tasks.ledger import open_evidence
+from tasks.pipeline import LEDGER, stages
+from tasks.report import how, report
 from tasks.reporting.history import Series
 from tasks.versions import Version
 
@@ -29,11 +30,21 @@ def write_page(
     documents = {source: json.loads(file.read_text(encoding="utf-8")) for source, file in sources.items()}
     options = params.for_stage(REPORT)
     tables = (load, lexical, semantic, judge, aggregate)
+    beside = {"comparison": comparison, "history": history, "ledger": _ledger(head, str(stage.ledger_read))}
     try:
-        (written,) = report(*tables, options, documents=documents, comparison=comparison, history=history)
+        (written,) = report(*tables, options, documents=documents, how=how(params.run_params()), **beside)
     except KeyError as error:
         raise VersionError(
             f"{head.name}: its reports are of an older kind, without {error}; `dvc repro` there makes them anew"
         ) from error
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written[PAGE], encoding="utf-8")
+
+
+def _ledger(version: Version, kind: str) -> Any:
+    """The evidence of a version, None where it can't be had: the page then says so."""
+    folder = f"{LEDGER}{kind}"
+    try:
+        return open_evidence(kind, version.path(folder)) if version.has(folder) else None
+    except VersionError:
+        return None

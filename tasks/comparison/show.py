@@ -1,15 +1,16 @@
 """A comparison for a terminal, and as Markdown for a pull request."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from tasks import markdown
 from tasks.comparison import words
+from tasks.markdown import escaped
 from tasks.reporting.words import visible
 
 STYLES = {"worse": "bold red", "better": "bold green", "no worse": "green"}
@@ -20,11 +21,6 @@ CAPTION = (
     "differences hold together at the gate's confidence; rows needed: so many would tell; "
     "finds: the smallest difference that 4 of 5 such runs show"
 )
-MARKDOWN = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\\`*[]|~"} | {ord("\n"): " "}
-"""What a Markdown reader would take for markup → what it shows as the sign itself."""
-LINKED = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
-"""Where a name, a number or an address becomes a link or calls somebody, entities or not, unless something is there."""
-NOTHING = "\u200b"
 CUT_IN_MARKDOWN = 200
 
 
@@ -74,45 +70,37 @@ def _flips(rows: list[Mapping[str, Any]]) -> Table:
     return table
 
 
-def _plain(text: str) -> str:
+def _plain(text: str) -> Text:
     """Text of others, in which a terminal's markup means nothing."""
-    return escape(visible(text))
+    return Text(visible(text))
 
 
 def _markdown(document: Mapping[str, Any]) -> Iterator[str]:
-    yield f"### goldmeter: {_cell(document['base']['name'])} → {_cell(document['head']['name'])}"
+    yield f"### goldmeter: {escaped(document['base']['name'])} → {escaped(document['head']['name'])}"
     yield f"**{words.outcome(document).sentence}**"
     for pair in document["pairs"]:
-        yield f"\n#### {_cell(words.title(document, pair))}\n\n{words.rows_line(pair)}\n"
+        yield f"\n#### {escaped(words.title(document, pair))}\n\n{words.rows_line(pair)}\n"
         yield from _markdown_table(pair)
-        yield from (f"- {_cell(note)}" for note in words.notes(pair))
+        yield from (f"- {escaped(note)}" for note in words.notes(pair))
         yield from _markdown_flips(pair)
-    yield from (f"- {_cell(note)}" for note in words.candidates_notes(document))
+    yield from (f"- {escaped(note)}" for note in words.candidates_notes(document))
 
 
 def _markdown_table(pair: Mapping[str, Any]) -> Iterator[str]:
     if words.is_unchanged(pair):
         yield f"- all {len(pair['measures'])} measures unchanged on every row"
         return
-    yield f"| {' | '.join(words.MEASURE_COLUMNS)} |"
-    yield f"|{'---|' * len(words.MEASURE_COLUMNS)}"
-    for name, measure in pair["measures"].items():
-        yield f"| {' | '.join(map(_cell, words.measure_cells(name, measure)))} |"
+    measures = pair["measures"].items()
+    yield from markdown.table(words.MEASURE_COLUMNS, (words.measure_cells(name, each) for name, each in measures))
     yield ""
 
 
 def _markdown_flips(pair: Mapping[str, Any]) -> Iterator[str]:
     if not pair["flips"]["worst"]:
-        yield f"- {_cell(words.flips_line(pair))}"
+        yield f"- {escaped(words.flips_line(pair))}"
         return
-    yield f"\n<details><summary>{_cell(words.flips_line(pair))}</summary>\n"
-    yield f"| {' | '.join(words.FLIP_COLUMNS)} |"
-    yield f"|{'---|' * len(words.FLIP_COLUMNS)}"
-    for row in pair["flips"]["worst"]:
-        yield f"| {' | '.join(map(_cell, words.flip_cells(row, CUT_IN_MARKDOWN)))} |"
+    yield f"\n<details><summary>{escaped(words.flips_line(pair))}</summary>\n"
+    yield from markdown.table(
+        words.FLIP_COLUMNS, (words.flip_cells(row, CUT_IN_MARKDOWN) for row in pair["flips"]["worst"])
+    )
     yield "\n</details>\n"
-
-
-def _cell(text: str) -> str:
-    """Text of others inside a table of Markdown: no markup, no link, no mention, nothing that ends the cell."""
-    return LINKED.sub(NOTHING, visible(text)).translate(MARKDOWN)

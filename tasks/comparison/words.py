@@ -13,6 +13,14 @@ SHOWN_FROM = 1e-3
 """What rows of one side alone must move a number by to be told on a terminal; documents have all."""
 MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "rows needed", "finds")
 FLIP_COLUMNS = ("input", "before", "after", "lost", "gained")
+RELATIONS = {
+    "better": "is better than",
+    "worse": "is worse than",
+    "no worse": "is no worse than",
+    "cannot tell": "cannot be told from",
+    "unchanged": "is the same as",
+}
+"""Verdict → what the newer candidate, or version, is beside the older one; the surest first."""
 
 
 class Outcome(NamedTuple):
@@ -67,6 +75,22 @@ def rows_line(pair: Row) -> str:
     return ", ".join([f"{count(rows['shared'])} shared rows", *(f"{count(n)} {name}" for name, n in rest.items() if n)])
 
 
+def by(pair: Row, name: str) -> str:
+    """By how much, as the end of a sentence with one of RELATIONS, and how many rows would tell."""
+    measure = pair["measures"][name]
+    if measure["verdict"] == "unchanged":
+        return ""
+    needed = f"; {count(measure['rows_needed'])} rows would tell" if measure["rows_needed"] else ""
+    how = " by " if measure["verdict"] in {"better", "worse"} else ": "
+    return f"{how}{interval(measure['difference'])}{needed}"
+
+
+def tally(pair: Row) -> dict[str, list[str]]:
+    """Verdict → the measures that have it."""
+    found = {each: [name for name, one in pair["measures"].items() if one["verdict"] == each] for each in RELATIONS}
+    return {each: names for each, names in found.items() if names}
+
+
 def measure_cells(name: str, measure: Row) -> list[str]:
     """The cells of one measure under MEASURE_COLUMNS."""
     difference = measure["difference"]
@@ -99,8 +123,18 @@ def signed(value: float | None) -> str:
     return f"+{number(value)}" if value is not None and value > 0 else number(value)
 
 
-def notes(pair: Row) -> Iterator[str]:
-    """What must be known beside the table."""
+def notes(pair: Row, *, bounds: bool = True) -> Iterator[str]:
+    """What must be known beside the table; bounds: also what failed rows could change, where the table says it not."""
+    yield from _not_compared(pair)
+    yield from _cautions(pair["measures"])
+    if bounds:
+        yield from _unmeasured(pair["measures"])
+    yield from _composition(pair["measures"])
+    yield from _exploratory(pair)
+
+
+def _not_compared(pair: Row) -> Iterator[str]:
+    """Measures that were refused, and rows that were kept out."""
     for refused in pair["refused"]:
         blocks = "; the gate asks for it" if refused["blocks"] else ""
         yield f"{refused['measure']} not compared: {refused['reason']}{blocks}"
@@ -110,10 +144,6 @@ def notes(pair: Row) -> Iterator[str]:
         more = pair["rows"]["data_changed"] - min(len(pair["data_changed"]), NAMES)
         shown = ", ".join(pair["data_changed"][:NAMES])
         yield f"data changed, kept out: {shown}{f' and {count(more)} more' if more > 0 else ''}"
-    yield from _cautions(pair["measures"])
-    yield from _unmeasured(pair["measures"])
-    yield from _composition(pair["measures"])
-    yield from _exploratory(pair)
 
 
 def candidates_notes(document: Row) -> Iterator[str]:

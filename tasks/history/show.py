@@ -1,11 +1,9 @@
 """The last runs of the history, as people read them in the morning: one row per run, and since when it is wrong."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -14,7 +12,7 @@ from tasks.history.table import read
 from tasks.history.trends import series
 from tasks.reporting.history import Point, Run, Series, Trend, times
 from tasks.reporting.words import NONE, visible
-from tasks.summary import PIPED_WIDTH
+from tasks.terminal import console, say
 from tasks.versions import WORKSPACE, versions
 
 SHOWN = 15
@@ -30,17 +28,16 @@ NOTHING = (
 
 def show() -> None:
     """Print the last runs and how each schedule stands."""
-    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False, highlight=False)
-    found = series(read())
+    out, found = console(), series(read())
     if not found:
-        console.print(NOTHING)
+        out.print(NOTHING)
         return
-    console.print(table(found, console.width))
+    out.print(table(found, out.width))
     for each in found:
-        console.print(_headline(each))
+        out.print(_headline(each))
         for alarm in each.standing:
             since = f"since {alarm.first.started:%Y-%m-%d %H:%M} UTC, {times(alarm.runs)}"
-            console.print(f"  {visible(alarm.sentence)} ({since})", soft_wrap=True)
+            out.print(f"  {visible(alarm.sentence)} ({since})", soft_wrap=True)
 
 
 def write(path: Path) -> None:
@@ -50,11 +47,11 @@ def write(path: Path) -> None:
     """
     found = series(read())
     if not found:
-        print(NOTHING)
+        say(NOTHING)
         return
     with versions([WORKSPACE]) as (here,):
         write_page(here, None, path, found)
-    print(f"report: {path}")
+    say(f"report: {path}")
 
 
 def table(found: Sequence[Series], width: int) -> Table:
@@ -84,7 +81,7 @@ def _caption(found: Sequence[Series], runs: Sequence[tuple[Run, Series]], *, wid
     leading = [*dict.fromkeys(each.trends[0].measure for each in found if each.trends)]
     earlier = len(runs) + sum(each.before for each in found) - SHOWN
     more = f"; {times(earlier)} before these: python -m tasks history --html" if earlier > 0 else ""
-    shown = f"{', '.join(leading)}{' with its interval' if wide else ''}" if leading else "nothing measured"
+    shown = f"{visible(', '.join(leading))}{' with its interval' if wide else ''}" if leading else "nothing measured"
     return f"{shown}; worse: of the measures compared with the baseline{more}"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence, Vectors
-    from tasks.ledger.verdicts import Verdicts
+    from tasks.ledger.verdicts import VerdictEvidence, Verdicts
 
 ROOT_VARIABLE = "GOLDMETER_LEDGER"
 
@@ -34,8 +34,12 @@ def open_store(kind: str) -> "Verdicts | Vectors":
     return Vectors(root() / kind)
 
 
-def open_evidence(folder: Path) -> "VectorEvidence":
-    """Open the vectors of the checked-out version for reading: data/ledger/embed."""
+def open_evidence(kind: str, folder: Path) -> "VectorEvidence | VerdictEvidence":
+    """Open the evidence of a kind for reading: the folder data/ledger/<kind> of a version."""
+    if kind == "judge":
+        from tasks.ledger.verdicts import VerdictEvidence
+
+        return VerdictEvidence(folder)
     from tasks.ledger.vectors import VectorEvidence
 
     return VectorEvidence(folder)

@@ -19,6 +19,7 @@ Keys: TypeAlias = Sequence[bytes] | pa.Array | pa.ChunkedArray | NDArray[np.byte
 KeyArray: TypeAlias = NDArray[np.bytes_]
 Floats32: TypeAlias = NDArray[np.float32]
 Rows: TypeAlias = NDArray[np.int64]
+MENDED = "Restore it, as by `dvc checkout -f`; or move it away, and its vectors are made again."
 
 
 class VectorFile:
@@ -30,7 +31,7 @@ class VectorFile:
             self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
             self.dimension: int = self._reader.schema.field("vector").type.list_size
         except (OSError, pa.ArrowInvalid, KeyError, AttributeError) as error:
-            raise LedgerError(f"{path}: not a file of vectors ({error}).") from error
+            raise LedgerError(f"{path}: not a file of vectors ({error}). {MENDED}") from error
 
     @cached_property
     def keys(self) -> KeyArray:
@@ -39,7 +40,8 @@ class VectorFile:
         parts = [key_array(batch.column("key")) for batch in batches]
         keys = np.concatenate([NO_KEYS, *parts])
         if any(len(part) != BATCH for part in parts[:-1]) or (keys[1:] <= keys[:-1]).any():
-            raise LedgerError(f"{self.path}: not a file of vectors (keys out of order, or batches of another size).")
+            problem = "keys out of order, or batches of another size"
+            raise LedgerError(f"{self.path}: not a file of vectors ({problem}). {MENDED}")
         return keys
 
     def take(self, rows: Rows) -> Floats32:
@@ -98,9 +100,9 @@ def _key_column(keys: KeyArray) -> pa.Array:
 
 def check_dimension(dimension: int, expected: int, where: Path) -> None:
     if dimension != expected:
-        raise LedgerError(f"{where}: vectors of dimension {dimension} where {expected} was expected.")
+        raise LedgerError(f"{where}: vectors of dimension {dimension} where {expected} was expected. {MENDED}")
 
 
 def missing(keys: KeyArray, where: Path) -> LedgerError:
     first = keys[:1].tobytes().hex()
-    return LedgerError(f"{where}: {len(keys)} vectors are not there; the first key is {first}.")
+    return LedgerError(f"{where}: {len(keys)} vectors are not there; the first key is {first}. {MENDED}")

@@ -43,6 +43,19 @@ class Entry(TypedDict):
     attempts: int
 
 
+class Paid(NamedTuple):
+    """What one entry took. calls: made for it. prompt, completion: tokens, None where the server counted none.
+
+    replied: an entry without a reply cost nothing. model: what the server says it ran.
+    """
+
+    calls: int
+    replied: bool
+    prompt: int | None
+    completion: int | None
+    model: str | None
+
+
 class Place(NamedTuple):
     """Where a line is: in a segment (offset, length), or in memory. The smaller of two is the better one."""
 
@@ -52,6 +65,22 @@ class Place(NamedTuple):
     offset: int
     length: int
     line: bytes = b""
+
+
+class VerdictEvidence:
+    """The verdicts that the tables of a version rest on, to read from: what data/ledger/judge holds."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / EVIDENCE_FILE
+
+    def __iter__(self) -> Iterator[Paid]:
+        """What each of its entries took, in key order. Raises LedgerError when it is damaged."""
+        with self._path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield _paid(json.loads(line))
+                except (ValueError, TypeError, KeyError) as error:
+                    raise _damaged(self._path, number, error) from error
 
 
 class Verdicts:
@@ -136,7 +165,9 @@ class Verdicts:
                 lines = dict(self._lines(keys[start : start + CHUNK]))
                 for key in keys[start : start + CHUNK]:
                     if key not in lines:
-                        raise LedgerError(f"the verdict {key} is used, but it is not in {self.folder}")
+                        raise LedgerError(
+                            f"the verdict {key} is used, but it is not in {self.folder}; run the stage again"
+                        )
                     file.write(lines[key])
         sync(folder / EVIDENCE_FILE)
 
@@ -216,11 +247,21 @@ def _read_evidence(path: Path) -> Iterator[tuple[str, bytes, bool]]:
                 entry: Entry = json.loads(text)
                 key, line, replied = str(entry["key"]), canonical(entry) + b"\n", entry["raw"] is not None
             except (ValueError, TypeError, KeyError) as error:
-                raise LedgerError(
-                    f"{path}, line {number}: not an entry of the ledger ({error!r}).\n"
-                    "Restore the file, for example with `dvc checkout -f`."
-                ) from error
+                raise _damaged(path, number, error) from error
             yield key, line, replied
+
+
+def _paid(entry: Entry) -> Paid:
+    tokens: Mapping[str, int | None] = entry["tokens"] or {"prompt": None, "completion": None}
+    prompt, completion = tokens["prompt"], tokens["completion"]
+    return Paid(int(entry["attempts"]), entry["raw"] is not None, prompt, completion, entry["model"])
+
+
+def _damaged(path: Path, number: int, error: Exception) -> LedgerError:
+    return LedgerError(
+        f"{path}, line {number}: not an entry of the ledger ({error!r}).\n"
+        "Restore the file, for example with `dvc checkout -f`."
+    )
 
 
 def _write(path: Path, lines: Sequence[tuple[str, bytes]]) -> None:

@@ -152,7 +152,9 @@ class Chat:
             try:
                 reply = self._call(messages, schema, options, support)
             except _UnreachableError as problem:
-                raise ServerError(f"{self._endpoint.base_url}: {problem}. Check base_url, and the network.") from None
+                raise ServerError(
+                    f"{self._endpoint.base_url}: {problem}. Check judge.base_url, and the network."
+                ) from None
             except _RefusedError as problem:
                 refusal, support, named = problem, support.less(str(problem)), named and is_about_format(str(problem))
             else:
@@ -217,7 +219,9 @@ class Chat:
                 "wrong (it usually ends in /v1)."
             ) from None
         if status == PAYMENT_REQUIRED or error.code == "insufficient_quota":
-            raise ModelError(f"{url}: the account has no money left for calls.") from None
+            raise ModelError(
+                f"{url}: the account has no money left for calls; pay in, or name another judge.model."
+            ) from None
         if error.code == "content_filter":
             return _nothing(CONTENT_FILTER, start)
         if status in REFUSED:
@@ -330,7 +334,9 @@ def _key(variable: str | None) -> str | None:
     if not key:
         raise ModelError(f"no key: set the environment variable {variable} (named by api_key_env in params.yaml).")
     if not (key.isascii() and key.isprintable()):
-        raise ModelError(f"the environment variable {variable} holds no key: it has characters that no key has.")
+        raise ModelError(
+            f"the environment variable {variable} holds no key: it has characters that no key has; set it anew."
+        )
     return key
 
 

@@ -262,7 +262,10 @@ def _window(folder: Path) -> int:
     limits = [_json(folder / name).get(key) for name, key in stated if (folder / name).is_file()]
     known = [int(limit) for limit in limits if limit]
     if not known:
-        raise ModelError(f"embed.model: {folder} does not say how many tokens it reads (max_seq_length)")
+        raise ModelError(
+            f"embed.model: {folder} does not say how many tokens it reads; "
+            "state max_seq_length in sentence_bert_config.json"
+        )
     return min(known)
 
 

@@ -21,6 +21,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 REQUEST_TEXTS = 256
 BYTES_PER_TOKEN = 3
 """Cautious: English has about 4 bytes of UTF-8 a token, most other scripts about 3."""
+ANOTHER = "name another embed.model, or embed.provider local"
 RETRIES, TIMEOUT = 5, 120.0
 PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
 """Client errors that may mend themselves."""
@@ -61,7 +62,7 @@ class OpenAIEncoder:
             raise self._problem(f"did not answer: {error}", ServerError) from None
         vectors = {each.index: each.embedding for each in reply.data or []}
         if sorted(vectors) != [*range(len(texts))]:
-            raise self._problem(f"gave {len(vectors)} vectors for {len(texts)} texts")
+            raise self._problem(f"gave {len(vectors)} vectors for {len(texts)} texts; {ANOTHER}")
         return _checked([vectors[i] for i in range(len(texts))], self._where)
 
     @cached_property
@@ -144,7 +145,7 @@ def _checked(vectors: Sequence[Sequence[float]], where: str) -> NDArray[np.float
     try:
         array = np.asarray(vectors, np.float64)
     except ValueError:
-        raise ModelError(f"embed: {where} gave vectors of different lengths") from None
+        raise ModelError(f"embed: {where} gave vectors of different lengths; {ANOTHER}") from None
     if not array.size or not np.isfinite(array).all() or not array.any(axis=1).all():
-        raise ModelError(f"embed: {where} gave a vector that is empty, zero or not finite")
+        raise ModelError(f"embed: {where} gave a vector that is empty, zero or not finite; {ANOTHER}")
     return array

@@ -42,7 +42,9 @@ def look(
             label={1.0: "right", 0.0: "wrong"}.get(float(answers.label[position]), ""),
             reasons=[kind.why(position) for kind in found if kind.rows[position]],
             scores=[_score(column, passed, position) for column in columns],
-            details=[(_metric_of(name), _shown(name, text, max_chars)) for name, text in details[position].items()],
+            details=[
+                (metric_of(name), reason_shown(name, text, max_chars)) for name, text in details[position].items()
+            ],
             missing=_missing(details[position]),
         )
 
@@ -101,11 +103,13 @@ def _missing(details: Mapping[str, str]) -> list[str]:
     return sorted(reasons - NOT_ASKED)
 
 
-def _shown(column: str, text: str, limit: int) -> Text:
+def reason_shown(column: str, text: str, limit: int) -> Text:
+    """What a column says of a score, for people."""
     return details_text(text, limit) if column.endswith("_details") else shown(text, limit)
 
 
-def _metric_of(column: str) -> str:
+def metric_of(column: str) -> str:
+    """The metric whose scores a column explains."""
     for end in REASONS:
         column = column.removesuffix(end)
     return column

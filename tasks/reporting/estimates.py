@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -51,6 +52,24 @@ class Metric(NamedTuple):
         for name, row in self.rows.items():
             found.setdefault(row["method"], []).append(name)
         return found
+
+
+def passing(row: Row) -> Row:
+    """The pass rate of a row of data/aggregate, as an estimate to be drawn."""
+    return {name: row[f"pass_{name}"] for name in ("value", "low", "high")}
+
+
+def by_metric(agreement: Mapping[str, Mapping[str, Row]]) -> dict[str, dict[str, Row]]:
+    """Metric → candidate → how far they agree with people; the metric that agrees most often first."""
+    found: dict[str, dict[str, Row]] = {}
+    for candidate, metrics_of in agreement.items():
+        for name, entry in metrics_of.items():
+            found.setdefault(name, {})[candidate] = entry
+
+    def mean(name: str) -> float:
+        return fmean(entry["accuracy"]["value"] for entry in found[name].values())
+
+    return {name: found[name] for name in sorted(found, key=lambda name: (-mean(name), name))}
 
 
 class SliceRow(NamedTuple):

@@ -1,6 +1,42 @@
 """The row explorer: answers with their texts, scores and reasons, packed into the page."""
 
-from typing import NamedTuple
+import json
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tasks.columns import Mask, ScoreColumn
+from tasks.reporting.cards import REASONS, metric_of, reason_shown
+from tasks.reporting.charts import colour, shape
+from tasks.reporting.estimates import FAMILIES
+from tasks.reporting.page import REFERENCES_SHOWN
+from tasks.reporting.rows import Answers, Kind, disagreeing
+from tasks.reporting.words import Text, rule, shown
+from tasks.tables import Parts
+
+Rows = NDArray[np.intp]
+Packed = str | list[str] | None
+"""A text of the payload: as it is, or cut with a note that says so, or none."""
+Made = TypeVar("Made")
+PAYLOAD = 7_500_000
+"""Characters of base64 at most: with the other sections the page stays below 10 MB."""
+MOST_CHARACTERS = 32_000_000
+"""Characters of text that are read at most; what then does not compress to PAYLOAD is left out."""
+DECIMALS = 6
+LEVEL = 6
+"""Of gzip: 9 takes four times as long for 2% less."""
+NAME_CHARS = 80
+NO_VALUE = "(none)"
+NOT_ASKED, UNMEASURED, UNGATED, PASS, FAIL = "nu-pf"
+"""What became of an answer under a metric, a character each; UNGATED: a score without a threshold."""
+LABELS = {1.0: "r", 0.0: "w"}
+NO_LABEL = "-"
 
 
 class Explorer(NamedTuple):
@@ -12,3 +48,225 @@ class Explorer(NamedTuple):
     payload: str
     answers: int
     total: int
+
+
+class Asked(NamedTuple):
+    """What was asked under an id; more: references that are not shown."""
+
+    id: Packed
+    input: Packed
+    references: list[Packed]
+    more: int
+    slices: dict[str, str]
+
+
+class Content(NamedTuple):
+    """What the payload is made of. metrics: the name of a table and a column of it; first: the one shown first.
+
+    asked: position of the first answer to an id → what was asked. responses: position → text, and its real length.
+    reasons: column → position → text.
+    """
+
+    answers: Answers
+    kinds: Sequence[Kind]
+    metrics: Sequence[tuple[str, ScoreColumn]]
+    first: str | None
+    asked: Mapping[int, Asked]
+    responses: Mapping[int, tuple[Packed, int]]
+    reasons: Mapping[str, Mapping[int, Packed]]
+
+
+def explorer(
+    rows: Rows,
+    found: Sequence[Kind],
+    answers: Answers,
+    tables: Mapping[str, tuple[Parts, Sequence[ScoreColumn]]],
+    first: str | None,
+    max_chars: int,
+) -> Explorer | None:
+    """Pack the answers in `rows`, where those to an id stand together: as many whole ids as fit; None when none does.
+
+    tables: name → a table with its columns, data/load first. first: the metric whose scores are shown first.
+    """
+    parts = [each for each, _ in tables.values()]
+    sizes = _sizes(parts, rows, answers, max_chars)
+    rows = _whole_ids(rows, answers, int((sizes.cumsum() <= MOST_CHARACTERS).sum()))
+    metrics = [(name, column) for name, (_, columns) in tables.items() for column in columns]
+    content = Content(
+        answers=answers,
+        kinds=[*{kind.title: kind for kind in [*found, disagreeing(answers)]}.values()],
+        metrics=[(name, each) for name, each in metrics if each.name != "label" and not each.not_asked.all()],
+        first=first,
+        asked=_made(parts[0], _asked_columns(parts[0]), _firsts(rows, answers), lambda row: _asked(row, max_chars)),
+        responses=_made(parts[0], ["response"], rows, lambda row: _response(row["response"], max_chars)),
+        reasons={name: told for each in parts[1:] for name, told in _reasons(each, rows, max_chars).items()},
+    )
+    while rows.size:
+        payload = pack(document(content, rows))
+        if len(payload) <= PAYLOAD:
+            return Explorer(payload, len(rows), len(answers.label))
+        rows = _whole_ids(rows, answers, min(len(rows) - 1, int(len(rows) * 0.97 * PAYLOAD / len(payload))))
+    return None
+
+
+def pack(document: Mapping[str, Any]) -> str:
+    """JSON as the page holds it; the same document gives the same text."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return b64encode(pa.Codec("gzip", compression_level=LEVEL).compress(text.encode(), asbytes=True)).decode()
+
+
+def document(content: Content, rows: Rows) -> dict[str, Any]:
+    """What the page's script reads: lists aligned by candidate, metric, id or answer."""
+    answers, firsts = content.answers, _firsts(rows, content.answers)
+    asked = [content.asked[position] for position in firsts.tolist()]
+    responses = [content.responses[position] for position in rows.tolist()]
+    names = sorted(answers.candidates.unique().to_pylist())
+    return {
+        "candidates": [_candidate(name, number) for number, name in enumerate(names)],
+        "metrics": [_metric(table, column, rows) for table, column in content.metrics],
+        "first": content.first,
+        "slices": [_slice(name, [each.slices[name] for each in asked]) for name in (asked[0].slices if asked else ())],
+        "ids": [each.id for each in asked],
+        "inputs": [each.input for each in asked],
+        "references": [each.references for each in asked],
+        "more": [each.more for each in asked],
+        "asked": (np.searchsorted(np.flatnonzero(_starts(rows, answers)), np.arange(len(rows)), "right") - 1).tolist(),
+        "candidate": answers.named[rows].tolist(),
+        "responses": [text for text, _ in responses],
+        "lengths": [length for _, length in responses],
+        "labels": "".join(LABELS.get(value, NO_LABEL) for value in answers.label[rows].tolist()),
+        "kinds": [_kind(kind, rows) for kind in content.kinds],
+        "reasons": [_told(name, texts, rows) for name, texts in content.reasons.items()],
+    }
+
+
+def _candidate(name: str, number: int) -> dict[str, Any]:
+    return {"name": _name(name), "colour": colour(number), "shape": shape(number)}
+
+
+def _metric(table: str, column: ScoreColumn, rows: Rows) -> dict[str, Any]:
+    values, gated = column.values[rows], column.passed is not None
+    passed = column.passed[rows] if column.passed is not None else np.zeros(len(rows), np.bool_)
+    became = np.select(
+        [column.not_asked[rows], np.isnan(values), np.full(len(rows), not gated), passed],
+        [NOT_ASKED, UNMEASURED, UNGATED, PASS],
+        FAIL,
+    )
+    rounded = np.round(values, DECIMALS) + 0.0  # no -0.0
+    return {
+        "name": column.name,
+        "family": FAMILIES[table],
+        "judge": table == "judge",
+        "rule": f"passes {rule(column.about)}" if gated else "",
+        "scores": [None if np.isnan(value) else value for value in rounded.tolist()],
+        "results": "".join(became.tolist()),
+    }
+
+
+def _slice(name: str, values: Sequence[str]) -> dict[str, Any]:
+    """The values of a slice column, the commonest first, and which of them each id has."""
+    counts = Counter(values)
+    order = {value: number for number, value in enumerate(sorted(counts, key=lambda each: (-counts[each], each)))}
+    return {"name": _name(name), "values": [*map(_name, order)], "codes": [order[value] for value in values]}
+
+
+def _kind(kind: Kind, rows: Rows) -> dict[str, Any]:
+    """A reason to look at answers, and what it says of each."""
+    those = np.flatnonzero(kind.rows[rows])
+    return {"title": kind.title, "answers": those.tolist(), "why": [kind.why(row) for row in rows[those].tolist()]}
+
+
+def _told(name: str, texts: Mapping[int, Packed], rows: Rows) -> dict[str, Any]:
+    those = [(number, texts[position]) for number, position in enumerate(rows.tolist()) if position in texts]
+    return {"metric": metric_of(name), "answers": [each for each, _ in those], "texts": [text for _, text in those]}
+
+
+def _starts(rows: Rows, answers: Answers) -> Mask:
+    """Where the answers to another id begin; shape (n,)."""
+    return np.asarray(np.diff(answers.asked[rows], prepend=-1) != 0)
+
+
+def _whole_ids(rows: Rows, answers: Answers, most: int) -> Rows:
+    """The first rows, at most so many and no id in parts."""
+    ends = [*np.flatnonzero(_starts(rows, answers))[1:].tolist(), len(rows)]
+    return rows[: max((end for end in ends if end <= most), default=0)]
+
+
+def _firsts(rows: Rows, answers: Answers) -> Rows:
+    return rows[_starts(rows, answers)]
+
+
+def _sizes(tables: Sequence[Parts], rows: Rows, answers: Answers, max_chars: int) -> NDArray[np.int64]:
+    """The characters of text of each row as they will be packed, about; shape (n,). One part in memory at a time."""
+    load, *others = tables
+    sizes = np.zeros(len(answers.label), np.int64)
+    wanted = [(load, ["id", "input", "references"], _firsts(rows, answers)), (load, ["response"], rows)]
+    wanted += [(parts, _reason_columns(parts), rows) for parts in others]
+    for parts, columns, positions in wanted:
+        for here, part in parts.picked(columns, positions):
+            for column in part.columns:
+                texts = REFERENCES_SHOWN if pa.types.is_list(column.type) else 1
+                sizes[here] += np.minimum(_characters(column), texts * max_chars)
+    return sizes[rows]
+
+
+def _characters(texts: pa.ChunkedArray) -> NDArray[np.int64]:
+    flat = pc.binary_join(texts, "") if pa.types.is_list(texts.type) else texts
+    return np.asarray(pc.fill_null(pc.utf8_length(flat), 0).to_numpy(), np.int64)
+
+
+def _reason_columns(parts: Parts) -> list[str]:
+    return [name for name in parts.schema.names if name.endswith(REASONS)]
+
+
+def _asked_columns(load: Parts) -> list[str]:
+    return [name for name in ("id", "input", "references", "slices") if name in load.schema.names]
+
+
+def _made(parts: Parts, columns: Sequence[str], rows: Rows, make: Callable[[dict[str, Any]], Made]) -> dict[int, Made]:
+    """Position → what is made of the row there, part by part: the whole texts are not kept."""
+    picked = parts.picked(columns, rows)
+    return {
+        position: make(row)
+        for here, part in picked
+        for position, row in zip(here.tolist(), part.to_pylist(), strict=True)
+    }
+
+
+def _asked(row: Mapping[str, Any], max_chars: int) -> Asked:
+    references = row["references"] or []
+    return Asked(
+        _packed(row["id"], max_chars),
+        _packed(row["input"], max_chars),
+        [_packed(text or "", max_chars) for text in references[:REFERENCES_SHOWN]],
+        max(0, len(references) - REFERENCES_SHOWN),
+        {name: NO_VALUE if value is None else value[:max_chars] for name, value in (row.get("slices") or {}).items()},
+    )
+
+
+def _response(text: str | None, max_chars: int) -> tuple[Packed, int]:
+    return _packed(text, max_chars), len(text or "")
+
+
+def _reasons(parts: Parts, rows: Rows, max_chars: int) -> dict[str, dict[int, Packed]]:
+    """Column → position → what it says of the score there."""
+    columns = _reason_columns(parts)
+    found: dict[str, dict[int, Packed]] = {name: {} for name in columns}
+    for here, part in parts.picked(columns, rows):
+        for name in columns:
+            there = part[name].is_valid().to_numpy().astype(np.bool_)
+            texts = (_with_note(reason_shown(name, text, max_chars)) for text in part[name].drop_null().to_pylist())
+            found[name].update(zip(here[there].tolist(), texts, strict=True))
+    return {name: told for name, told in found.items() if told}
+
+
+def _packed(text: str | None, max_chars: int) -> Packed:
+    return None if text is None else _with_note(shown(text, max_chars))
+
+
+def _with_note(text: Text) -> Packed:
+    return [text.shown, text.note] if text.note else text.shown
+
+
+def _name(text: str) -> str:
+    return shown(text, NAME_CHARS).shown

@@ -6,16 +6,23 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.comparison import words as comparison_words
 from tasks.reporting import history as past
-from tasks.reporting import words
-from tasks.reporting.charts import Distribution, colour, histogram
-from tasks.reporting.estimates import Metric, SliceTable
-from tasks.reporting.explorer import Explorer
+from tasks.reporting import pairwise, scales, words
+from tasks.reporting.charts import Distribution, colour, histogram, shape
+from tasks.reporting.estimates import Metric, SliceTable, by_metric, passing
 from tasks.reporting.history import Series
+from tasks.reporting.provenance import Provenance
+from tasks.reporting.stages import Stage
 from tasks.reporting.trend_charts import trend_chart
+from tasks.reporting.word_diff import word_diff
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from tasks.reporting.explorer import Explorer
 
 FOLDER = Path(__file__).parent
 REFERENCES_SHOWN = 10
@@ -64,15 +71,6 @@ class Look(NamedTuple):
     cards: list[Card]
 
 
-class Stage(NamedTuple):
-    """What the gate of one stage found."""
-
-    name: str
-    success: bool
-    counts: dict[str, float]
-    checks: list[dict[str, Any]]
-
-
 class Content(NamedTuple):
     """What the page shows. confidence: of the intervals. lead: the metric of the first lines.
 
@@ -82,7 +80,7 @@ class Content(NamedTuple):
     compared: every two candidates, as reports/metrics.json has them; joint: the confidence of all their verdicts.
     comparison: another version beside this one, as `python -m flows.compare --json` writes it.
     history: past runs, a series per schedule.
-    explorer: answers that people search and sort in the page.
+    explorer: answers that people search and sort in the page. provenance: where the numbers come from.
     """
 
     dataset: dict[str, Any]
@@ -104,7 +102,8 @@ class Content(NamedTuple):
     joint: float
     comparison: Mapping[str, Any] | None
     history: Sequence[Series] | None
-    explorer: Explorer | None
+    explorer: "Explorer | None"
+    provenance: Provenance
     max_chars: int
 
 
@@ -125,6 +124,9 @@ def render(content: Content) -> str:
         "count": words.count,
         "answers": words.answers,
         "visible": words.visible,
+        "breakable": breakable,
+        "passing": passing,
+        "by_metric": by_metric,
         "expectation": expectation,
         "moment": past.moment,
         "duration": past.duration,
@@ -132,32 +134,45 @@ def render(content: Content) -> str:
         "times": past.times,
     }
     environment.globals |= {"say": comparison_words, "shown": partial(words.shown, limit=content.max_chars)}
+    environment.globals |= {"axis": scales, "pairwise": pairwise, "word_diff": word_diff}
     page = environment.get_template("index.html.j2")
     series = content.history or ()
     gone = sorted({name for each in series for name in each.candidates} - {*content.candidates})
     swatches = {name: colour(number) for number, name in enumerate([*content.candidates, *gone])}
+    environment.globals["shapes"] = {name: shape(number) for number, name in enumerate(swatches)}
     charts = [(each, histogram(each, content.candidates)) for each in content.drawn]
     history = [(each, [(trend, trend_chart(trend, swatches)) for trend in each.trends]) for each in series]
-    style, script = _bundle("css"), _bundle("js")
+    head, script = _bundle("*.js"), _bundle("sections/*.js")
     return page.render(
         content._asdict() | {"history": history},
         charts=charts,
         swatches=swatches,
-        style=style,
+        style=_bundle("*.css") + _bundle("sections/*.css"),
+        head=head,
         script=script,
-        script_hash=_hash(script),
+        scripts=" ".join(f"'{_hash(each)}'" for each in (head, script) if each) or "'none'",
     )
 
 
-def _bundle(kind: str) -> str:
-    """Every file of that kind, those of the sections last."""
-    files = [*sorted(FOLDER.glob(f"*.{kind}")), *sorted((FOLDER / "sections").glob(f"*.{kind}"))]
-    return "".join(file.read_text(encoding="utf-8") for file in files)
+def _bundle(pattern: str) -> str:
+    """Every such file of this folder, one after another."""
+    return "".join(file.read_text(encoding="utf-8") for file in sorted(FOLDER.glob(pattern)))
 
 
 def _hash(script: str) -> str:
-    """What a content security policy calls the one script that may run. Source: CSP level 3, section 2.3.1."""
+    """What a content security policy calls a script that may run. Source: CSP level 3, section 2.3.1."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
+
+
+def breakable(name: str) -> "Markup":
+    """The name of a column, which a narrow cell may break after an underscore or a point, and there first.
+
+    >>> breakable("rouge_f1<b>")
+    Markup('rouge_<wbr>f1&lt;b&gt;')
+    """
+    from markupsafe import Markup, escape
+
+    return Markup("_<wbr>").join(Markup(".<wbr>").join(map(escape, each.split("."))) for each in name.split("_"))
 
 
 def expectation(name: str) -> str:

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from tasks.columns import Mask, ScoreColumn
+from tasks.columns import Mask, ScoreColumn, hashed
 from tasks.metrics.base import Floats
 from tasks.reporting.words import number, rule
 from tasks.tables import Parts
@@ -43,6 +45,16 @@ class Answers:
     blank: Mask
     lead: ScoreColumn | None
 
+    @cached_property
+    def asked(self) -> NDArray[np.intp]:
+        """The number of each row's id in the order of the ids; shape (n,)."""
+        return _ranks(self.ids)
+
+    @cached_property
+    def named(self) -> NDArray[np.intp]:
+        """The number of each row's candidate in the order of their names; shape (n,)."""
+        return _ranks(self.candidates)
+
 
 class Chosen(NamedTuple):
     """One id to look at, and where its answers stand; `kind` brought it here."""
@@ -60,16 +72,40 @@ def blank(load: Parts) -> Mask:
 
 def kinds(answers: Answers) -> list[Kind]:
     """Every kind of row worth a look, worst first."""
-    measured = _stacked([~np.isnan(column.values) for column in answers.gated], answers)
-    passed = _stacked([column.passed for column in answers.gated if column.passed is not None], answers)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = passed.sum(0) / measured.sum(0)
+    measured, passed = _verdicts(answers)
+    share = _share(measured, passed)
     found = [*_against_people(answers, measured, passed, share), *_without_score(answers)]
     if np.isnan(answers.label).all():
-        found.insert(0, _disagreeing(measured, passed, share))
+        found.insert(0, disagreeing(answers))
     if answers.lead is not None:
         found.append(_lowest(answers, answers.lead))
     return [kind for kind in found if kind.rows.any()]
+
+
+def disagreeing(answers: Answers) -> Kind:
+    """Answers that some metrics pass and others fail."""
+    measured, passed = _verdicts(answers)
+    share = _share(measured, passed)
+    split = np.minimum(share, 1 - share)
+    return Kind(
+        "Metrics disagree",
+        "Some metrics pass the answer and others fail it; without labels, only a person can say who is right.",
+        split >= DISAGREEMENT,
+        (split,),
+        lambda row: f"{passed[:, row].sum()} of {measured[:, row].sum()} metrics pass it, the others fail it.",
+    )
+
+
+def _verdicts(answers: Answers) -> tuple[Mask, Mask]:
+    """Which metrics measured which answers, and which passed them; shape (metrics, n) each."""
+    measured = _stacked([~np.isnan(column.values) for column in answers.gated], answers)
+    return measured, _stacked([column.passed for column in answers.gated if column.passed is not None], answers)
+
+
+def _share(measured: Mask, passed: Mask) -> Floats:
+    """The share of the metrics that pass each answer; shape (n,), NaN where none measured it."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(passed.sum(0) / measured.sum(0))
 
 
 def _stacked(masks: Sequence[Mask], answers: Answers) -> Mask:
@@ -100,17 +136,6 @@ def _against_people(answers: Answers, measured: Mask, passed: Mask, share: Float
         (answers.label == 1) & (share <= HALF),
         (1 - share, 1 - close),
         contradicted("right", measured & ~passed, "fail"),
-    )
-
-
-def _disagreeing(measured: Mask, passed: Mask, share: Floats) -> Kind:
-    split = np.minimum(share, 1 - share)
-    return Kind(
-        "Metrics disagree",
-        "Some metrics pass the answer and others fail it; without labels, only a person can say who is right.",
-        split >= DISAGREEMENT,
-        (split,),
-        lambda row: f"{passed[:, row].sum()} of {measured[:, row].sum()} metrics pass it, the others fail it.",
     )
 
 
@@ -166,36 +191,74 @@ def choose(found: Sequence[Kind], answers: Answers, limit: int) -> list[Chosen]:
 
     The order of rows does not matter: answers that are equally bad are ordered by id and candidate.
     """
-    queues = [_worst_first(kind, answers) for kind in found]
-    taken: dict[str, int] = {}
-    while queues and len(taken) < limit:
+    taken = _in_turns(found, answers, limit)
+    rows = _by_place(answers, [*taken])
+    ends = np.flatnonzero(np.diff(answers.asked[rows])) + 1
+    by_id = [each for each in np.split(rows, ends) if each.size]
+    chosen = [
+        Chosen(answers.ids[int(those[0])].as_py(), kind, those.tolist())
+        for those, kind in zip(by_id, taken.values(), strict=True)
+    ]
+    return sorted(chosen, key=lambda each: each.kind)
+
+
+def worth_reading(found: Sequence[Kind], answers: Answers, limit: int) -> NDArray[np.intp]:
+    """All answers to the ids most worth reading, id after id; at most `limit` rows.
+
+    First the kinds in turns, each with its worst; then the worst scores of the lead; then by a hash of the id.
+    """
+    first = np.array([*_in_turns(found, answers, limit)], np.intp)
+    others = np.setdiff1d(answers.asked, first)
+    _, once = np.unique(answers.asked, return_index=True)
+    score = _worst_of_each_id(answers)[others]
+    order = np.lexsort((hashed(answers.ids.take(pa.array(once[others]))), score))
+    ids = np.concatenate([first, others[order]])
+    fitting = np.bincount(answers.asked)[ids].cumsum() <= limit
+    return _by_place(answers, ids[fitting])
+
+
+def _worst_of_each_id(answers: Answers) -> Floats:
+    """The worst score of the lead among the answers to each id, lower is worse; infinite where there is none."""
+    worst = np.full(int(answers.asked.max(initial=-1)) + 1, np.inf)
+    if answers.lead is not None:
+        score = answers.lead.values * (1 if answers.lead.about["higher_is_better"] else -1)
+        np.fmin.at(worst, answers.asked, score)
+    return worst
+
+
+def _in_turns(found: Sequence[Kind], answers: Answers, limit: int) -> dict[int, int]:
+    """At most `limit` ids, as numbers, in the order in which the kinds took them → the kind that did."""
+    queues = [iter(_worst_first(kind, answers)[:limit].tolist()) for kind in found]
+    taken: dict[int, int] = {}
+    while len(taken) < limit:
         before = len(taken)
-        for number_of, queue in enumerate(queues):
+        for kind, queue in enumerate(queues):
             new = next((each for each in queue if each not in taken), None)
             if new is not None and len(taken) < limit:
-                taken[new] = number_of
+                taken[new] = kind
         if len(taken) == before:
             break
-    positions = _positions(answers, list(taken))
-    return [Chosen(each, kind, positions[each]) for each, kind in sorted(taken.items(), key=lambda item: item[1])]
+    return taken
 
 
-def _worst_first(kind: Kind, answers: Answers) -> Iterator[str]:
+def _worst_first(kind: Kind, answers: Answers) -> NDArray[np.intp]:
+    """The ids of a kind, as numbers, each once."""
     rows = np.flatnonzero(kind.rows)
-    ids, names = (
-        answers.ids.take(pa.array(rows)).to_pylist(),
-        answers.candidates.take(pa.array(rows)).to_pylist(),
-    )
-    keys = [tuple(-float(each[row]) for each in kind.severity) for row in rows]
-    order = sorted(range(len(rows)), key=lambda i: (keys[i], ids[i], names[i]))
-    return (ids[i] for i in order)
+    severity = [-each[rows] for each in reversed(kind.severity)]
+    ids = answers.asked[rows][np.lexsort((answers.named[rows], answers.asked[rows], *severity))]
+    _, first = np.unique(ids, return_index=True)
+    return ids[np.sort(first)]
 
 
-def _positions(answers: Answers, ids: list[str]) -> dict[str, list[int]]:
-    """The rows of each id, by candidate."""
-    rows = np.flatnonzero(pc.is_in(answers.ids, pa.array(ids, pa.string())).to_numpy())
-    found: dict[str, list[int]] = {each: [] for each in ids}
-    names = answers.candidates.take(pa.array(rows)).to_pylist()
-    for _, row in sorted(zip(names, rows.tolist(), strict=True)):
-        found[answers.ids[row].as_py()].append(row)
-    return found
+def _by_place(answers: Answers, ids: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
+    """The rows of some ids, given as numbers, in the order of the ids, then by candidate."""
+    place = np.full(int(answers.asked.max(initial=-1)) + 1, -1)
+    place[np.asarray(ids, np.intp)] = np.arange(len(ids))
+    rows = np.flatnonzero(place[answers.asked] >= 0)
+    return rows[np.lexsort((answers.named[rows], place[answers.asked[rows]]))]
+
+
+def _ranks(texts: pa.ChunkedArray) -> NDArray[np.intp]:
+    """Where each text stands among the distinct texts in their order; shape (n,)."""
+    ranks = pc.rank(texts, sort_keys="ascending", tiebreaker="dense")
+    return np.asarray(ranks.to_numpy(), np.intp) - 1

@@ -9,7 +9,7 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from tasks.reporting.charts import style, vega_lite
+from tasks.reporting.charts import style, vega_lite, without_roles
 from tasks.reporting.history import Point, Trend
 from tasks.reporting.words import visible
 
@@ -72,8 +72,7 @@ def trend_chart(trend: Trend, swatches: Mapping[str, str]) -> str:
         "layer": [layer for layer in layers if layer["data"]["values"]],
         "config": style(),
     }
-    svg: str = vl_convert.vegalite_to_svg(spec, vl_version=vega_lite(alt), allowed_base_urls=[])
-    return svg
+    return without_roles(vl_convert.vegalite_to_svg(spec, vl_version=vega_lite(alt), allowed_base_urls=[]))
 
 
 @dataclass(frozen=True)

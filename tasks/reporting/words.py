@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 NONE = "–"
 SMALLEST_SHOWN = 1e-6
-UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
-"""Controls, and marks that reorder the text around them; joiners and plain direction marks are part of writing."""
+UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
+"""Controls, what XML (so SVG) can't hold, Unicode's line breaks, marks that reorder.
+
+Joiners and plain direction marks are part of writing.
+"""
 
 
 class Text(NamedTuple):

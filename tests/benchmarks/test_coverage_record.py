@@ -1,4 +1,4 @@
-"""The report of the coverage benchmark: one line a target, the same bytes whoever measured, and the README's table."""
+"""The report of the coverage benchmark: one line a target, the same bytes whoever measured, and the table in docs/."""
 
 import io
 import json
@@ -46,7 +46,7 @@ def test_targets_that_differ_have_lines_of_their_own() -> None:
     assert [line.reached for line in record.lines([narrow, wide])] == [False, True]
 
 
-def test_the_readme_gets_a_row_a_target() -> None:
+def test_the_page_gets_a_row_a_target() -> None:
     content = record.report({"mean": CELLS}, 4000)
 
     assert record.markdown(content).splitlines()[2:] == [
@@ -97,25 +97,25 @@ def test_sections_of_an_older_schema_go(tmp_path: Path) -> None:
     assert list(found["sections"]) == ["first"]
 
 
-def test_only_the_block_of_the_readme_changes(tmp_path: Path) -> None:
-    readme, content = tmp_path / "README.md", record.report({"mean": CELLS}, 4000)
-    readme.write_text("before\n<!-- coverage -->\nold\n<!-- /coverage -->\nafter\n", encoding="utf-8")
+def test_only_the_block_of_the_page_changes(tmp_path: Path) -> None:
+    page, content = tmp_path / "intervals.md", record.report({"mean": CELLS}, 4000)
+    page.write_text("before\n<!-- coverage -->\nold\n<!-- /coverage -->\nafter\n", encoding="utf-8")
 
-    record.rewrite(readme, content)
+    record.rewrite(page, content)
 
-    text = readme.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     assert record.block(text) == record.markdown(content)
     assert text.startswith("before\n<!-- coverage -->\n| topic")
     assert text.endswith("|\n<!-- /coverage -->\nafter\n")
 
 
-def test_a_readme_without_a_block_is_left_alone(tmp_path: Path) -> None:
-    readme = tmp_path / "README.md"
-    readme.write_text("nothing here\n", encoding="utf-8")
+def test_a_page_without_a_block_is_left_alone(tmp_path: Path) -> None:
+    page = tmp_path / "intervals.md"
+    page.write_text("nothing here\n", encoding="utf-8")
 
-    record.rewrite(readme, record.report({"mean": CELLS}, 4000))
+    record.rewrite(page, record.report({"mean": CELLS}, 4000))
 
-    assert readme.read_text(encoding="utf-8") == "nothing here\n"
+    assert page.read_text(encoding="utf-8") == "nothing here\n"
 
 
 def drawn(n: int, draws: int) -> Iterator[Cell]:
@@ -163,7 +163,9 @@ def test_the_table_on_the_terminal_names_what_is_missed() -> None:
     assert "no, 1 of 2" in console.export_text()
 
 
-def test_the_readme_shows_what_make_coverage_wrote() -> None:
-    report, readme = ROOT / "reports/coverage.json", (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_documentation_shows_what_make_coverage_wrote() -> None:
+    report, page = ROOT / "reports/coverage.json", ROOT / "docs/explanation/intervals.md"
 
-    assert record.block(readme) == record.markdown(json.loads(report.read_text(encoding="utf-8")))
+    assert record.block(page.read_text(encoding="utf-8")) == record.markdown(
+        json.loads(report.read_text(encoding="utf-8"))
+    )

@@ -12,15 +12,17 @@ from tasks.comparison.document import rounded
 from tasks.comparison.page import write_page
 from tasks.comparison.run import Request, compare_versions
 from tasks.errors import VersionError
+from tasks.pipeline import stages
 from tasks.versions import Version
 from tests.comparison.sample import GATE
 from tests.comparison.test_comparison_show import HOSTILE
 from tests.comparison.test_comparison_words import document as made_document
 from tests.comparison.test_comparison_words import measure, pair
-from tests.reporting.made import ROWS, inputs, row, written
+from tests.reporting.made import ROWS, inputs, row, validation, written
+from tests.reporting.policy import scripts
 
 PAGE = "reports/index.html"
-VOID = {"meta", "br", "col", "link", "img", "input", "hr"}
+VOID = {"meta", "br", "col", "link", "img", "input", "hr", "wbr"}
 
 
 class Tags(HTMLParser):
@@ -81,7 +83,8 @@ def test_nothing_of_others_is_markup(tmp_path: Path) -> None:
     html = page(newer, tmp_path / "page", found)
 
     tags = Tags(html)
-    assert not tags.names & {"script", "img", "iframe", "link", "object"}
+    assert not tags.names & {"img", "iframe", "link", "object"}
+    assert len(scripts(html)) == 2
     assert not {name for name in tags.attributes if name.startswith("on")}
     assert "<b>[red]" not in html
     assert "<i>a" not in html
@@ -100,7 +103,7 @@ def test_a_number_that_is_unknown_is_a_dash(tmp_path: Path) -> None:
     section = page(ROWS, tmp_path, found).partition('id="comparison"')[2].partition("</section>")[0]
 
     assert "no interval" in section
-    assert section.count('<td class="right-aligned">–</td>') == 3  # before, after, what could have been found
+    assert re.findall(r'<td class="right-aligned (\w+)">–</td>', section) == ["from", "to", "found"]
 
 
 def test_without_a_comparison_there_is_no_word_of_it(tmp_path: Path) -> None:
@@ -135,3 +138,83 @@ def test_a_version_without_its_numbers_has_no_page(tmp_path: Path, project: Path
 
     with pytest.raises(VersionError, match=r"run: no reports/metrics\.json there"):
         write_page(Version("run", project / "run", None), found, tmp_path / "page.html")
+
+
+def test_both_answers_are_shown_with_what_only_one_has(tmp_path: Path) -> None:
+    older = [row(f"q{n}", "aurora", "It is Paris, on the Seine", True, 1.0, 0.9) for n in range(9)]
+    newer = [row(f"q{n}", "aurora", "It is Rome, on the Tiber", False, 0.0, 0.1) for n in range(9)]
+    for name, rows in (("a", older), ("b", newer)):
+        inputs(rows, tmp_path / name / "data")
+    found = compare_versions(*(Version(name, tmp_path / name, None) for name in "ab"), GATE, Request())
+
+    (tmp_path / "page").mkdir()
+    section = page(newer, tmp_path / "page", found).partition('id="comparison"')[2].partition("</section>")[0]
+
+    assert "It is <del>Paris</del>, on the <del>Seine</del></div>" in section
+    assert "It is <ins>Rome</ins>, on the <ins>Tiber</ins></div>" in section
+    assert section.count('<article class="card">') == 9
+    assert "<summary>4 more</summary>" in section
+
+
+def test_an_answer_that_is_not_there_is_no_difference_of_words(tmp_path: Path) -> None:
+    older = [row(f"q{n}", "aurora", "Paris", True, 1.0, 0.9) for n in range(9)]
+    newer = [row(f"q{n}", "aurora", None, False, 0.0, 0.1) for n in range(9)]
+    for name, rows in (("a", older), ("b", newer)):
+        inputs(rows, tmp_path / name / "data")
+    found = compare_versions(*(Version(name, tmp_path / name, None) for name in "ab"), GATE, Request())
+
+    (tmp_path / "page").mkdir()
+    section = page(newer, tmp_path / "page", found).partition('id="comparison"')[2].partition("</section>")[0]
+
+    assert section.count("no response") == 9
+    assert "<del>Paris" not in section
+
+
+def test_answers_without_a_word_in_common_are_shown_without_marks(tmp_path: Path) -> None:
+    for name, answer in (("a", "Paris"), ("b", "Rome, of course")):
+        rows = [row(f"q{n}", "aurora", answer, name == "a", 0.9, 0.9) for n in range(9)]
+        inputs(rows, tmp_path / name / "data")
+    found = compare_versions(*(Version(name, tmp_path / name, None) for name in "ab"), GATE, Request())
+
+    (tmp_path / "page").mkdir()
+    section = page(rows, tmp_path / "page", found).partition('id="comparison"')[2].partition("</section>")[0]
+
+    assert section.count("no word in common") == 9
+    assert "<del>Paris" not in section
+
+
+def test_marks_never_leak_markup_of_either_answer(tmp_path: Path) -> None:
+    found, newer = sides(tmp_path)
+    (tmp_path / "page").mkdir()
+
+    section = page(newer, tmp_path / "page", found).partition('id="comparison"')[2].partition("</section>")[0]
+
+    for marked in re.findall(r"<(?:del|ins)>(.*?)</(?:del|ins)>", section, re.DOTALL):
+        assert "<" not in marked
+
+
+def a_run(folder: Path, *, with_ledger: bool) -> Version:
+    """An earlier run in a folder, judged by a server."""
+    _, documents = inputs(ROWS, folder / "data")
+    judged = {"code": "c0de", "params": {"judge": {"provider": "openai", "model": "gpt-5-mini"}}, "versions": {}}
+    every = {source: validation() for source in stages()["report"].documents_read} | documents
+    every |= {"reports/validation/judge.json": validation() | {"made": judged}}
+    for source, body in every.items():
+        (folder / source).parent.mkdir(parents=True, exist_ok=True)
+        (folder / source).write_text(json.dumps(body), encoding="utf-8")
+    if with_ledger:
+        verdict = {"key": "a", "attempts": 1, "raw": "{}", "model": None, "tokens": {"prompt": 10**6, "completion": 0}}
+        (folder / "data/ledger/judge").mkdir(parents=True)
+        (folder / "data/ledger/judge/verdicts.jsonl").write_text(json.dumps(verdict) + "\n", encoding="utf-8")
+    return Version("run", folder, None)
+
+
+@pytest.mark.parametrize(
+    ("with_ledger", "words"),
+    [(True, "1,000,000 prompt and 0 completion tokens: $0.25"), (False, "the ledger of its verdicts is not at hand")],
+)
+@pytest.mark.usefixtures("project")
+def test_the_page_of_a_version_says_what_its_verdicts_cost(tmp_path: Path, words: str, *, with_ledger: bool) -> None:
+    write_page(a_run(tmp_path / "run", with_ledger=with_ledger), None, tmp_path / "page.html")
+
+    assert words in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -223,3 +223,34 @@ def test_a_long_list_is_counted() -> None:
     assert words.listed(["a", "b", "c"]) == "a, b, c"
     assert words.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
     assert words.listed([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "end"),
+    [
+        (measure("worse", rows_needed=None), " by −0.0500 [−0.110, +0.0200]"),
+        (measure(), ": −0.0500 [−0.110, +0.0200]; 5,678 rows would tell"),
+        (measure("no worse", rows_needed=None), ": −0.0500 [−0.110, +0.0200]"),
+        (measure("unchanged"), ""),
+    ],
+)
+def test_by_how_much_ends_a_sentence(found: dict[str, Any], end: str) -> None:
+    assert words.by(pair({"f1": found}), "f1") == end
+
+
+def test_measures_are_told_by_their_verdicts_the_surest_first() -> None:
+    found = pair({"f1": measure(), "bleu": measure("worse"), "label": measure("better"), "gleu": measure("worse")})
+
+    assert [*words.tally(found).items()] == [
+        ("better", ["label"]),
+        ("worse", ["bleu", "gleu"]),
+        ("cannot tell", ["f1"]),
+    ]
+
+
+def test_a_table_that_says_what_failed_rows_could_change_has_no_note_of_it() -> None:
+    left = NOTHING_LEFT | {"failed_base": 2, "worst": -0.1, "best": 0.1}
+    found = pair({"f1": measure(unmeasured=left)})
+
+    assert "could not be measured" in " ".join(words.notes(found))
+    assert "could not be measured" not in " ".join(words.notes(found, bounds=False))

@@ -96,7 +96,7 @@ def test_only_params_of_a_stage_that_ran_and_is_compared_make_a_commit_stale(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("dvc.yaml").write_text(PIPELINE + NEVER_RAN, encoding="utf-8")
-    commit("others", lambda params: (params["report"].update(bins=7), params["embed"].update(batch_tokens=7)))
+    commit("others", lambda params: (params["report"].update(small_n=7), params["embed"].update(batch_tokens=7)))
     commit("more", lambda params: params["lexical"].update(gleu=None))
 
     assert told(capsys, "others", "others")[0] == 0

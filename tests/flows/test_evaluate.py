@@ -1,6 +1,7 @@
 """The flow on a small project: what runs, what is said, and how it ends. One story, told by few runs."""
 
 import json
+import sqlite3
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +18,9 @@ STAGES = {
 }
 
 
+NIGHT = "nightly 2026-11-22 02:00 UTC"
+
+
 class Ended(NamedTuple):
     status: int
     output: str
@@ -24,7 +28,11 @@ class Ended(NamedTuple):
 
 
 def metric(value: float) -> dict[str, Any]:
-    return {"value": value, "low": 0.0, "high": 1.0, "n": 4, "n_not_asked": 0, "n_failed": 0}
+    limits = {"value": value, "low": 0.0, "high": 1.0}
+    return {**limits, "n": 4, "n_not_asked": 0, "n_failed": 0, "pass_rate": limits}
+
+
+DATASET = {"rows": 8, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 0}
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +41,13 @@ def project(make_project: Make) -> Any:
     (made.folder / "reports").mkdir()
     (made.folder / "reports/index.html").write_text("")
     scores = {"small": {"exact_match": metric(0.25)}, "large": {"exact_match": metric(0.5)}}
-    (made.folder / "reports/metrics.json").write_text(json.dumps({"candidates": scores}))
+    document = {"confidence": 0.95, "dataset": DATASET, "candidates": scores}
+    (made.folder / "reports/metrics.json").write_text(json.dumps(document))
     return made
 
 
-def evaluate(project: Any, *arguments: str) -> Ended:
-    status, output = project.evaluate(*arguments)
+def evaluate(project: Any, *arguments: str, **environment: str) -> Ended:
+    status, output = project.evaluate(*arguments, **environment)
     return Ended(status, output, project.started())
 
 
@@ -64,7 +73,7 @@ def mended(project: Any, failed: Ended) -> Ended:
     assert failed.status == 1
     project.mode("lexical", "mended")
     project.mode("embed", "mended")
-    return evaluate(project, "--retry-failed")
+    return evaluate(project, "--retry-failed", GOLDMETER_FLOW_RUN=NIGHT)
 
 
 def test_every_stage_runs_once_after_those_it_reads(first: Ended) -> None:
@@ -79,11 +88,21 @@ def test_what_stages_say_is_told_under_their_names(first: Ended) -> None:
 
 
 def test_a_run_ends_with_the_metrics_and_the_path_of_the_report(first: Ended) -> None:
-    *_, report = lines = first.output.splitlines()
-    [row] = [line for line in lines if "exact_match" in line]
+    *_, row, _, report = lines = first.output.splitlines()
 
-    assert row.split() == ["exact_match", "0.250", "[0.000,", "1.000]", "4/4", "0.500", "[0.000,", "1.000]", "4/4"]
+    assert "exact_match: share of answers that pass, 95% interval" in lines
+    assert row.split() == ["exact_match", "0.250", "[0.000,", "1.000]", "0.500", "[0.000,", "1.000]"]
     assert report == "report: reports/index.html"
+
+
+def test_prefect_keeps_the_same_summary_and_a_link_to_the_report(project: Any, first: Ended) -> None:
+    assert first.status == 0
+    with sqlite3.connect(project.folder.parent / "prefect/prefect.db") as database:
+        kept = dict(database.execute("SELECT key, data FROM artifact").fetchall())
+
+    table = json.loads(kept["summary"])
+    assert "| exact_match | 0.250 &#91;0.000, 1.000&#93; | 0.500 &#91;0.000, 1.000&#93; |" in table
+    assert json.loads(kept["report"]) == f"[reports/index.html]({(project.folder / 'reports/index.html').as_uri()})"
 
 
 @pytest.mark.usefixtures("mended")
@@ -124,6 +143,10 @@ def test_what_reads_from_a_failed_stage_does_not_run(failed: Ended) -> None:
 def test_only_what_failed_and_what_reads_from_it_runs_again(mended: Ended) -> None:
     assert mended.status == 0, mended.output
     assert {line.split()[0] for line in mended.started} == {"lexical", "embed", "judge"}
+
+
+def test_a_run_on_behalf_of_another_is_named_after_it(mended: Ended) -> None:
+    assert f"Beginning flow run '{NIGHT}' for flow 'evaluate'" in mended.output
 
 
 def test_retry_failed_asks_the_judge_again_and_tells_only_the_judge(mended: Ended) -> None:

@@ -143,7 +143,8 @@ def _answers(url: str) -> bool:
 def test_a_running_server_gets_the_log_and_the_metrics(project: Any, server: str, until: Until) -> None:
     (project.folder / "reports").mkdir()
     scores = {"value": 0.25, "low": 0.0, "high": 1.0, "n": 4, "n_not_asked": 0, "n_failed": 0}
-    metrics = {"candidates": {"small": {"exact_match": scores}}}
+    dataset = {"rows": 4, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 0}
+    metrics = {"confidence": 0.95, "dataset": dataset, "candidates": {"small": {"exact_match": scores}}}
     (project.folder / "reports/metrics.json").write_text(json.dumps(metrics))
 
     status, output = project.evaluate(PREFECT_API_URL=server)
@@ -151,7 +152,7 @@ def test_a_running_server_gets_the_log_and_the_metrics(project: Any, server: str
     assert status == 0, output
     assert "temporary server" not in output
     artifacts = {one["key"]: one["data"] for one in httpx.post(f"{server}/artifacts/filter", json={}).json()}
-    assert "0.25" in artifacts["metrics"]
+    assert "0.250" in artifacts["summary"]
     tasks = httpx.post(f"{server}/task_runs/filter", json={"sort": "EXPECTED_START_TIME_ASC"}).json()
     assert [(one["name"], one["state_type"]) for one in tasks][-2:] == [
         ("load", "COMPLETED"),

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows import notify
 from flows.notify import NotifyError, Outcome, call, check, message, seconds_of, tell
 from tasks.errors import ParamsError
+from tasks.markdown import escaped
 from tasks.schedule import Notify
 from tests.flows.webhook import webhook
 
@@ -208,7 +210,7 @@ def test_all_is_well_is_told_only_when_asked_for(ok, always, told, events):
     ] * told
 
 
-def test_the_event_names_the_schedule_and_the_artifact_holds_the_comparison(events):
+def test_the_event_names_the_schedule_and_the_artifact_holds_what_was_found(events):
     tell("nightly", section(None), WORSE, "run-1", LOG)
 
     (kind, event), (_, artifact) = events
@@ -218,7 +220,20 @@ def test_the_event_names_the_schedule_and_the_artifact_holds_the_comparison(even
         "prefect.resource.name": "nightly",
     }
     assert event["payload"] == message("nightly", WORSE, "run-1")
-    assert artifact == {"text": "| measure |", "key": "schedule-nightly", "description": WORSE.sentence}
+    found = f"commit {'a' * 40}: `dvc exp show`, `python -m flows.compare nightly-2026-11-21-020000`"
+    assert artifact == {
+        "text": f"| measure |\n\nExperiment **nightly-2026-11-21-020000**, {found}",
+        "key": "schedule-nightly",
+        "description": escaped(WORSE.sentence),
+    }
+
+
+def test_the_artifact_links_the_flow_run_that_ran_the_stages(events):
+    run = "11111111-2222-3333-4444-555555555555"
+    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:4200/api"}):
+        tell("nightly", section(None), WORSE.model_copy(update={"facts": {"flow_run": run}}), "run-1", LOG)
+
+    assert events[-1][1]["text"].endswith(f"flow run [{run}](http://127.0.0.1:4200/runs/flow-run/{run})")
 
 
 def test_a_server_that_takes_no_artifact_does_not_keep_the_webhook_from_being_told(monkeypatch, caplog):

@@ -94,6 +94,12 @@ def test_of_a_progress_bar_the_last_state_is_told() -> None:
     assert lines == [("stderr", "100%")]
 
 
+def test_colours_are_left_out_and_what_could_move_the_cursor_is_spelled_out() -> None:
+    _, lines = run("print('\\x1b[1;31mred\\x1b[0m \\x1b]0;title\\x07 \\x1b[2J \u202e')")
+
+    assert lines == [("stdout", "red ⟨U+001B⟩]0;title⟨U+0007⟩ ⟨U+001B⟩[2J ⟨U+202E⟩")]
+
+
 @pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", 137)])
 def test_the_exit_status_is_the_commands(code: str, status: int) -> None:
     assert run(code)[0] == status

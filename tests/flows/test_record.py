@@ -1,12 +1,14 @@
 """`python -m flows.evaluate --record` on a small project: what is kept of a run, and when nothing is."""
 
 import json
+import sqlite3
 import subprocess
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +18,7 @@ from tests.flows.conftest import wait_until
 Make = Callable[..., Any]
 NOISE = "started.log\npid.*\nconnections.log\nwatch/__pycache__/\n"
 METRIC = {"value": 0.25, "low": 0.0, "high": 1.0, "n": 4, "n_not_asked": 0, "n_failed": 0, "signature": "exact|v:1"}
+DATASET = {"rows": 4, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 0}
 
 
 class Recorded:
@@ -26,7 +29,7 @@ class Recorded:
         (project.folder / "reports").mkdir()
         (project.folder / "reports/index.html").write_text("")
         (project.folder / "reports/metrics.json").write_text(
-            json.dumps({"candidates": {"small": {"exact_match": METRIC}}})
+            json.dumps({"confidence": 0.95, "dataset": DATASET, "candidates": {"small": {"exact_match": METRIC}}})
         )
         (project.folder / ".gitignore").write_text(NOISE)
         self.git("config", "user.name", "n")
@@ -85,6 +88,11 @@ def test_a_run_is_recorded_under_the_time_it_started(recorded: Recorded) -> None
     assert "data/report" in recorded.git("show", f"{commit}:dvc.lock")
     [row] = pq.read_table(recorded.history).to_pylist()
     assert (row["run"], row["commit"], row["flow_run"]) == (name, commit, said["Prefect-Run"])
+    with sqlite3.connect(recorded.project.folder.parent / "prefect/prefect.db") as database:
+        query = "SELECT flow_run_id, data FROM artifact WHERE key = 'experiment'"
+        [(flow_run, kept)] = database.execute(query).fetchall()
+    assert UUID(flow_run) == UUID(row["flow_run"])
+    assert json.loads(kept).startswith(f"Experiment **{name}**, commit {commit}: ")
 
 
 def test_a_name_that_is_there_is_refused_before_anything_runs(recorded: Recorded) -> None:

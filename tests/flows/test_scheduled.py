@@ -41,7 +41,7 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.setenv("HOOK", "https://example.org/hook-secret-path")
     monkeypatch.setenv("PYTHONPATH", str(Path(module.__file__).parents[1]))
     monkeypatch.setattr(module, "get_run_logger", lambda: logging.getLogger("test"))
-    monkeypatch.setattr(module, "this_run", SimpleNamespace(id="run-1"))
+    monkeypatch.setattr(module, "this_run", SimpleNamespace(id="run-1", name="nightly 2026-11-22 02:00 UTC"))
     subprocess.run(["git", "init", "-q"], check=True)
     commit({"nightly": schedule(notify=TOLD)})
     as_served.keep(tmp_path / ".git", "nightly", Schedule(**schedule(notify=TOLD)))
@@ -140,6 +140,12 @@ def test_a_crash_is_told_to_whom_it_was_served_for_when_the_commit_does_not_say(
     module.lost(module.scheduled, crashed, SimpleNamespace(message="Its process is gone"))
 
     assert told == [(Notify(**TOLD), Outcome(ok=False, sentence="nightly 2 h did not end. Its process is gone"))]
+
+
+def test_the_run_of_the_stages_is_named_after_the_scheduled_run(monkeypatch):
+    monkeypatch.setattr(module, "this_run", SimpleNamespace(name="nightly 2026-11-22 02:00 UTC"))
+
+    assert module._environment()["GOLDMETER_FLOW_RUN"] == "nightly 2026-11-22 02:00 UTC"
 
 
 @pytest.mark.usefixtures("repository")

@@ -60,7 +60,7 @@ def test_each_night_runs_once_the_worse_one_fails_and_is_told_once_over_a_restar
             served.wait_for(2, "Completed")
             worse = served.wait_for(1, "Failed")[0]
             assert worse.state.message == WORSE
-            assert artifact(served) == "| f1 | worse |"
+            assert artifact(served).startswith("| f1 | worse |\n\nExperiment **often-")
             wait_until(lambda: failures(served) == 1, "the event is kept", 30)
             assert [one.content["run"] for one in hook.received] == [str(worse.id)]
             assert hook.received[0].content["text"] == f"goldmeter often: {WORSE}"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tasks import ledger
 from tasks.errors import LedgerError
-from tasks.ledger.verdicts import Entry, Verdicts, canonical
+from tasks.ledger.verdicts import Entry, Paid, VerdictEvidence, Verdicts, canonical
 
 
 def entry(name: str, reason: str | None = "same", raw: str | None = "{}", verdict: float | None = 1.0) -> Entry:
@@ -315,3 +315,23 @@ def test_the_root_outside_git_and_by_variable(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "mine"))
     assert ledger.root() == tmp_path / "mine"
+
+
+def test_evidence_says_what_each_verdict_took(tmp_path: Path) -> None:
+    with Verdicts(tmp_path / "store") as verdicts:
+        verdicts.add(
+            [entry("b") | {"attempts": 3}, entry("a", raw=None, verdict=None) | {"tokens": None, "model": None}]
+        )
+        evidence_of(verdicts, "ab", tmp_path / "evidence")
+
+    assert [*VerdictEvidence(tmp_path / "evidence")] == [Paid(1, False, None, None, None), Paid(3, True, 10, 3, "m-1")]
+
+
+@pytest.mark.parametrize(
+    "line", [b"[]", b"{}", b"{", b'"x"', b"\xff", canonical(entry("a") | {"tokens": {"prompt": 1}})]
+)
+def test_what_verdicts_took_is_not_read_from_a_damaged_line(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "verdicts.jsonl").write_bytes(canonical(entry("a")) + b"\n" + line + b"\n")
+
+    with pytest.raises(LedgerError, match=r"verdicts\.jsonl, line 2: .*\n.*dvc checkout"):
+        [*VerdictEvidence(tmp_path)]

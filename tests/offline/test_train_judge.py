@@ -1,5 +1,4 @@
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -19,15 +18,14 @@ def data(tmp_path):
     return path
 
 
-def train(monkeypatch, data, output):
-    monkeypatch.setattr(sys, "argv", ["train_judge", "--data", str(data), "--output", str(output)])
-    main()
+def train(data, output):
+    assert main(["--data", str(data), "--output", str(output)]) == 0
 
 
 def test_training_twice_gives_the_same_bytes_and_a_report(monkeypatch, capsys, data, tmp_path):
     monkeypatch.setattr(train_judge, "ITERATIONS", 20)
     for name in ("one.npz", "two.npz"):
-        train(monkeypatch, data, tmp_path / name)
+        train(data, tmp_path / name)
 
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
     assert read(tmp_path / "one.npz").roots.shape == (20,)

@@ -27,7 +27,7 @@ def test_distributions_run_from_none_to_all(tmp_path):
     assert line[0] == 0
     assert line[-1] == 1
     assert line == sorted(line)
-    assert len(line) == 11
+    assert len(line) == 21
 
 
 def test_the_templates_of_dvc_read_the_columns_there_are(tmp_path):

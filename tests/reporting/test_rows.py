@@ -1,9 +1,11 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given as given_any
+from hypothesis import strategies as st
 
 from tasks.columns import ScoreColumn
-from tasks.reporting.rows import Answers, blank, choose, kinds
+from tasks.reporting.rows import Answers, blank, choose, disagreeing, kinds, worth_reading
 from tests.reporting.made import ROWS, column, load_table, parts_of
 
 NAN = float("nan")
@@ -16,10 +18,10 @@ def scores(name, values, *, not_asked=(), threshold=0.5, higher=True):
     return ScoreColumn(name, scored, asked, scored >= limit if higher else scored <= limit, None, about)
 
 
-def answers(ids, label, gated, lead=0, empty=()):
+def answers(ids, label, gated, lead=0, empty=(), names=None):
     return Answers(
-        ids=pa.chunked_array([ids]),
-        candidates=pa.chunked_array([["aurora"] * len(ids)]),
+        ids=pa.chunked_array([pa.array(ids, pa.string())]),
+        candidates=pa.chunked_array([pa.array(names or ["aurora"] * len(ids), pa.string())]),
         label=np.array(label, dtype=np.float64),
         gated=gated,
         blank=np.isin(np.arange(len(ids)), empty),
@@ -92,6 +94,67 @@ def test_kinds_take_turns_and_an_id_stands_once():
 
     assert [each for each, _ in chosen] == ["a", "b", "d", "e"]
     assert len(titles(given, limit=100)) == 6
+
+
+def test_with_labels_too_it_can_be_asked_which_metrics_disagree():
+    given = answers(["a", "b"], [1, 0], [scores("f1", [1.0, 1.0]), scores("bleu", [0.0, 1.0])])
+
+    assert disagreeing(given).rows.tolist() == [True, False]
+
+
+def test_worth_reading_are_the_kinds_in_turns_then_the_lowest_scores_then_any():
+    values = [0.9, 0.1, 0.7, 0.2, NAN, NAN, 0.8]
+    given = answers(list("abcdefg"), [NAN] * 7, [scores("f1", values, not_asked=[4, 5])], empty=[6])
+    found = kinds(given)
+
+    assert [each.title for each in found] == ["Empty answers", "Worst f1"]
+    assert worth_reading(found, given, 5).tolist() == [6, 1, 3, 2, 0]
+    assert sorted(worth_reading(found, given, 7)[5:].tolist()) == [4, 5]
+
+
+def test_worth_reading_keeps_the_answers_to_an_id_together_and_never_more_than_wanted():
+    ids, names = ["b", "a", "b", "a", "c"], ["y", "y", "x", "x", "x"]
+    given = answers(ids, [NAN] * 5, [scores("f1", [0.1, 0.9, 0.9, 0.8, 0.7])], names=names)
+    found = kinds(given)
+
+    assert [worth_reading(found, given, limit).tolist() for limit in (1, 2, 3, 5)] == [
+        [],
+        [2, 0],
+        [2, 0, 4],
+        [2, 0, 4, 3, 1],
+    ]
+
+
+def test_where_lower_is_better_the_highest_scores_are_worth_reading():
+    given = answers(["a", "b", "c"], [NAN] * 3, [scores("errors", [0.1, 0.4, 0.3], higher=False)])
+
+    assert worth_reading(kinds(given), given, 2).tolist() == [1, 2]
+
+
+@given_any(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.sampled_from("xyz"), st.sampled_from([0.0, 0.4, 0.6, NAN])),
+        unique_by=lambda each: each[:2],
+    ),
+    st.integers(0, 12),
+    st.randoms(use_true_random=False),
+)
+def test_the_choice_is_the_same_whatever_the_order_of_the_rows(rows, limit, random):
+    def chosen(rows):
+        ids, names, values = ([*each] for each in zip(*rows, strict=True)) if rows else ([], [], [])
+        given = answers([f"q{i}" for i in ids], [NAN] * len(rows), [scores("f1", values)], names=names)
+        found = kinds(given)
+        worth = [rows[i][:2] for i in worth_reading(found, given, limit)]
+        return worth, [
+            (each.id, each.kind, [rows[i][:2] for i in each.positions]) for each in choose(found, given, limit)
+        ]
+
+    shuffled = random.sample(rows, len(rows))
+    worth, _ = chosen(rows)
+
+    assert chosen(shuffled) == chosen(rows)
+    assert len(worth) <= limit
+    assert sorted(worth) == sorted(each[:2] for each in rows if each[0] in {key for key, _ in worth})
 
 
 def test_lower_is_better_turns_passing_round():

@@ -1,0 +1,59 @@
+"""All commands in one place: `python -m flows` lists them, `python -m flows NAME …` is `python -m flows.NAME …`."""
+
+import ast
+import runpy
+import shutil
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from textwrap import fill
+
+COMMANDS = ("init", "evaluate", "compare", "schedule", "train_judge")
+"""What people run, in the order they need it."""
+USER_ERROR = 2
+HELP = {"-h", "--help"}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """List the commands, or be one of them; returns the exit status."""
+    if not arguments or arguments[0] in HELP:
+        print(listed())
+        return 0
+    name, *rest = arguments
+    if name not in COMMANDS:
+        near = get_close_matches(name, COMMANDS, n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        print(f"error: {name!r}: no such command; allowed: {', '.join(COMMANDS)}{meant}", file=sys.stderr)
+        return USER_ERROR
+    sys.argv = [f"flows.{name}", *rest]
+    runpy.run_module(f"flows.{name}", run_name="__main__", alter_sys=True)
+    return 0
+
+
+def listed() -> str:
+    """Each command and what it is for, as its module says: nothing of it is imported, which takes seconds."""
+    names, columns = max(map(len, COMMANDS)), shutil.get_terminal_size().columns
+
+    def line(name: str) -> str:
+        return fill(f"  {name:<{names}}  {purpose(name)}", columns, subsequent_indent=" " * (names + 4))
+
+    return "\n".join(
+        [
+            "usage: python -m flows NAME …, the same as python -m flows.NAME …",
+            "",
+            *map(line, COMMANDS),
+            "",
+            fill("python -m flows NAME --help says more; python -m tasks --help lists the stages.", columns),
+        ]
+    )
+
+
+def purpose(name: str) -> str:
+    """The first line of the command's docstring."""
+    text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(text)) or "").splitlines()[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,139 @@
+"""Stages, tables and files as Markdown: the stages from dvc.yaml, the columns from the code that writes them."""
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from scripts.reference.markdown import code, sentence, table
+from tasks import aggregate, embed, judging, load, normalize, params
+from tasks.pipeline import DATA, REPORTS, stages
+
+SAYS = {
+    "id": "of the row, as `dataset.id` says or a hash",
+    "candidate": "the system that answered",
+    "input": "the question",
+    "response": "the answer; null: there is none",
+    "references": "what counts as right",
+    "label": "what people said of the answer",
+    "group": "rows that belong together",
+    "slices": "values of the columns under `dataset.slices`; without any, there is no such column",
+    "phrases": "for `semantic_list_contains`",
+    "content": "sha256 of input and references: versions are compared where it is equal",
+    "file": "where the record stands",
+    "line": "its line, or number",
+    "reason": "why it can't be used",
+    "response_normalized": "the answer in comparable form",
+    "references_normalized": "the references in comparable form",
+    "key": "sha256 of model, precision and text",
+    "offset": "of the vector in `data/ledger/embed`",
+    "tokens": "of the text, uncut; null: only the server knows",
+    "truncated": "whether the model's window cuts it",
+    "norm": "of the vector, 1",
+    "meaning_match": "1, 0, or the share of the draws that said true",
+    "meaning_match_result": "pass, fail, unmeasured; a tie of draws fails",
+    "meaning_match_reason": "what the judge said",
+    "similarity_judge": "1 to 5",
+    "similarity_judge_result": "pass, fail, unmeasured",
+    "offline_match": "the offline judge's probability that the answer is right, whoever judges",
+    "judge_status": ", ".join(judging.STATUSES),
+    "judge_reason": "why there is no verdict",
+    "judge_sampled": "whether the row is in the sample",
+    "judge_draws": "verdicts there are",
+    "judge_agree": "whether all draws say the same; null: there is one",
+    "metric": "the score's column",
+    "slice": "the slice column; null: all rows",
+    "slice_value": "its value",
+    "value": "mean, or what the summed statistics give",
+    "low": "lower end of the interval",
+    "high": "upper end of the interval",
+    "rows": "of the candidate, in the slice",
+    "n": "rows measured",
+    "n_not_asked": "rows not asked, by design",
+    "n_failed": "rows asked that did not answer",
+    "worst": "the value, had each failed row the lowest score",
+    "best": "the value, had each failed row the highest score",
+    "lower_bound": "smallest possible score",
+    "upper_bound": "largest possible score",
+    "failed_share": "of the asked rows",
+    "pass_value": "share of rows at or above the threshold",
+    "pass_low": "lower end of its interval",
+    "pass_high": "upper end of its interval",
+    "threshold": "from which score on a row passes",
+    "method": "how the interval was made",
+    "signature": "how the value was made",
+    "rate_signature": "how the pass rate was made",
+}
+"""What each column holds; a column without a line here is an error."""
+FILES = {
+    "reports/metrics.json": "every number, for programs: by candidate and metric value, interval, counts, pass rate",
+    "reports/summary.json": "the DVC metric: candidate → metric → value",
+    "reports/index.html": "the report",
+    "reports/plots": "what `dvc plots` shows",
+    "reports/validation": "every check of a stage's table: expectation, columns, counts, ids",
+    "data/ledger/embed": "the vectors that data/embed uses, in its order",
+    "data/ledger/judge": "the replies of servers that data/judge uses",
+}
+
+
+def pipeline() -> str:
+    """One row a stage: what it does, reads and writes, and the sections of params.yaml it sees."""
+    rows = (
+        [code(each.name), sentence(each.description), _tables(each.deps), _tables(each.outs), _codes(each.params)]
+        for each in stages().values()
+    )
+    return table(["stage", "does", "reads", "writes", "sees"], rows)
+
+
+def tables() -> str:
+    """One chapter a table whose columns are known before it is made."""
+    schemas = {
+        "load": load.schema(params.for_stage("load")),
+        "load_rejected": load.REJECTED,
+        "normalize": normalize.SCHEMA,
+        "embed": embed.SCHEMA,
+        "judge": judging.SCHEMA,
+        "aggregate": aggregate.SCHEMA,
+    }
+    return "\n\n".join(f"### data/{name}\n\n{_columns(schema)}" for name, schema in schemas.items())
+
+
+def reports() -> str:
+    """One row a file or folder that stages write beside their tables."""
+    written = {_group(out) for stage in stages().values() for out in stage.outs if not _is_table(out)}
+    return table(["path", "holds"], [[code(path), sentence(FILES[path])] for path in sorted(written)])
+
+
+def _columns(schema: pa.Schema) -> str:
+    rows = [[code(field.name), code(_type(field.type)), sentence(_says(field.name))] for field in schema]
+    return table(["column", "type", "holds"], rows)
+
+
+def _says(column: str) -> str:
+    return "numbers from elsewhere" if column.startswith("score_") else SAYS[column]
+
+
+def _type(kind: pa.DataType) -> str:
+    """A type of Arrow, without the name of a list's element.
+
+    >>> _type(pa.list_(pa.string()))
+    'list<string>'
+    """
+    return f"list<{kind.value_type}>" if pa.types.is_list(kind) else "struct" if pa.types.is_struct(kind) else str(kind)
+
+
+def _tables(paths: Iterable[str]) -> str:
+    """What is data or report, not code, of the paths; those of one folder of reports once."""
+    made = [_group(path) for path in paths if path.startswith((DATA, REPORTS, "$"))]
+    return _codes(dict.fromkeys(made))
+
+
+def _group(path: str) -> str:
+    return "reports/validation" if path.startswith("reports/validation/") else path
+
+
+def _is_table(path: str) -> bool:
+    return path.startswith(DATA) and path.count("/") == 1
+
+
+def _codes(texts: Iterable[str]) -> str:
+    return " ".join(map(code, texts))

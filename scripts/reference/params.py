@@ -1,0 +1,152 @@
+"""params.yaml as Markdown: each section's options with value, what is allowed, and what they mean."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from pydantic import BaseModel, RootModel
+
+from scripts.reference import allowed
+from scripts.reference.markdown import code, opening, option_notes, sentence, table
+from tasks import params
+from tasks.metrics.base import Metric
+from tasks.pipeline import stages
+
+NAME = "NAME"
+"""Stands in a path for a name that the user chooses."""
+PLAIN = {
+    "dataset.input": "the question; no metric needs it, but a judge and an id that is made from it",
+    "dataset.reference_separator": "where a string of several references is split",
+    "dataset.candidates.NAME.response": "the column of its answers",
+    "dataset.candidates.NAME.label": "the column of people's verdicts: true or false, 1 or 0, yes or no",
+    "dataset.candidates.NAME.about": "facts that the report shows",
+    "dataset.scores.NAME.column": "{candidate} stands for the candidate's name",
+    "dataset.scores.NAME.bounds": "smallest and largest possible number; none: unknown",
+    "dataset.scores.NAME.threshold": "from which number on a row passes",
+    "dataset.scores.NAME.higher_is_better": "false: a row passes at or below the threshold",
+    "judge.model": "as the server calls it",
+    "judge.seed": "of the sample, and of the server where it takes one",
+    "judge.temperature": "of the server, where draws is 1",
+    "judge.draw_temperature": "of the server, where draws is more",
+    "judge.base_url": "of the server",
+    "judge.filters.field": "a column of data/normalize",
+    "judge.filters.operator": "of a list, such as references, one text must meet it; for a negation all must",
+    "judge.filters.value": "what it is compared with; none: with nothing",
+    "judge.variables": "variable of the prompt → column of data/normalize",
+    "judge.variables.input": "the question",
+    "judge.variables.ground_truth": "what is right",
+    "judge.variables.output": "the answer",
+    "run.judge": "how the judge is asked",
+    "run.retries": "of a stage that failed for a passing reason, by stage",
+    "run.judge.budget.max_calls": "calls",
+    "run.judge.budget.max_tokens": "tokens of prompts and replies",
+    "run.judge.prices.NAME.input": "of prompts",
+    "run.judge.prices.NAME.output": "of replies, what a model thinks included",
+}
+"""What options say where params.yaml and the model have no word on them."""
+_LINE = re.compile(r"(?P<indent> *)(?P<name>[^\s:#]+):(?P<value>(?: [^#\n]*?)?)(?:\s+# (?P<comment>.*))?")
+
+
+class Line(NamedTuple):
+    """What params.yaml says of a path."""
+
+    value: str
+    comment: str
+
+
+def sections(path: Path = params.PATH) -> str:
+    """One chapter a section of params.yaml: which stages see it, and its options."""
+    lines = stated(path.read_text(encoding="utf-8"))
+    known = params.models()
+    return "\n\n".join("\n\n".join(_chapter(name, known[name], lines)) for name in lines if name in known)
+
+
+def stated(text: str) -> dict[str, Line]:
+    """Path → its value and comment, of every line of block style.
+
+    >>> stated("a:  # all\\n  b: {c: 1}   # one\\n  d:\\ne: 'x # y'\\n")["a.b"]
+    Line(value='{c: 1}', comment='one')
+    """
+    found: dict[str, Line] = {}
+    above: list[tuple[int, str]] = []
+    for match in filter(None, map(_LINE.fullmatch, text.splitlines())):
+        depth = len(match["indent"])
+        above = [(indent, name) for indent, name in above if indent < depth] + [(depth, match["name"])]
+        found[".".join(name for _, name in above)] = Line(match["value"].strip(), match["comment"] or "")
+    return found
+
+
+def _chapter(section: str, model: type[BaseModel], lines: dict[str, Line]) -> Iterator[str]:
+    yield f"## {section}"
+    yield f"{opening(lines[section].comment)} {_seen_by(section)}".strip()
+    rows = [*_metric_rows(section, lines)] if _lists_metrics(model) else [*_rows(section, model, lines)]
+    yield table(["option", "here", "allowed", "meaning"], rows)
+
+
+def _seen_by(section: str) -> str:
+    """Which stages run again when the section, or a part of it, changes."""
+    seen: dict[str, list[str]] = {}
+    for stage in stages().values():
+        for each in stage.params:
+            if each == section or each.startswith(f"{section}."):
+                seen.setdefault(each, []).append(code(stage.name))
+    if not seen:
+        return "No stage runs again when it changes."
+    return " ".join(
+        f"{'Seen' if each == section else f'{code(each)} is seen'} by {' and '.join(names)}."
+        for each, names in seen.items()
+    )
+
+
+def _lists_metrics(model: type[BaseModel]) -> bool:
+    return issubclass(model, RootModel) and _value_of(model.model_fields["root"].annotation) is Metric
+
+
+def _metric_rows(section: str, lines: dict[str, Line]) -> Iterator[list[str]]:
+    for path, line in lines.items():
+        if path.startswith(f"{section}."):
+            name = path.rpartition(".")[2]
+            yield [code(path), code(line.value), f"[its options](metrics.md#{name})", ""]
+
+
+def _rows(path: str, model: type[BaseModel], lines: dict[str, Line]) -> Iterator[list[str]]:
+    """A row for each option below a path, nested ones behind the one they belong to."""
+    if issubclass(model, RootModel):
+        yield from _rows(f"{path}.{NAME}", _value_of(model.model_fields["root"].annotation), lines)
+        return
+    notes = option_notes(model, [*model.model_fields])
+    for name, field in model.model_fields.items():
+        here = f"{path}.{name}"
+        line = lines.get(here) or _example(here, lines)
+        meaning = sentence((line and line.comment) or notes.get(name) or PLAIN.get(here, ""))
+        nested, below = _nested(field.annotation, here)
+        yield [code(here), _shown(line, nested), allowed.of_field(field), meaning]
+        if nested:
+            yield from _rows(below, nested, lines)
+
+
+def _example(path: str, lines: dict[str, Line]) -> Line | None:
+    """The first line whose path is this one when names take the place of NAME."""
+    pattern = re.compile(re.escape(path).replace(NAME, r"[^.]+"))
+    return next((line for each, line in lines.items() if pattern.fullmatch(each)), None) if NAME in path else None
+
+
+def _shown(line: Line | None, nested: type[BaseModel] | None) -> str:
+    if line is None:
+        return ""
+    return code(line.value) or ("" if nested else "none")
+
+
+def _nested(annotation: Any, path: str) -> tuple[type[BaseModel] | None, str]:
+    """The model whose options stand below an option, if any, and where; a metric has a page of its own."""
+    for kind in (annotation, *get_args(annotation)):
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, Metric):
+            return kind, f"{path}.{NAME}" if _value_of(annotation) is kind else path
+    return None, path
+
+
+def _value_of(annotation: Any) -> Any:
+    """The type of a mapping's values, None for another type."""
+    inner = get_args(annotation)
+    return inner[1] if len(inner) == 2 and inner[1] is not Ellipsis else None  # noqa: PLR2004 (key and value)

@@ -1,0 +1,389 @@
+// The row explorer: unpacks the answers after the first paint; searches, filters, sorts and shows them, all as text.
+(() => {
+  "use strict";
+
+  const PAGE = 25; // answers on a page
+  const LINE = 160; // characters of a text on one line
+  const OPTIONS = 200; // values of a slice to choose from
+  const RESULTS = { p: "pass", f: "fail", u: "unmeasured", n: "not asked", "-": "" };
+  const PEOPLE = { r: "right", w: "wrong", "-": "" };
+  const CONTRADICTS = { r: "f", w: "p", p: "f", f: "p" };
+  const block = document.getElementById("answers");
+  if (!block) return;
+  const at = (name) => document.getElementById(`rows-${name}`);
+  const state = { found: [], page: 0 };
+  let data;
+
+  requestAnimationFrame(() => setTimeout(start));
+
+  async function start() {
+    try {
+      data = arranged(await unpacked(block.textContent));
+    } catch (error) {
+      at("why").textContent = String(error);
+      at("failed").hidden = false;
+      return;
+    }
+    offer();
+    listen();
+    update();
+    const idle = window.requestIdleCallback ?? setTimeout;
+    for (const make of [lowered, idOrder]) idle(() => make());
+  }
+
+  async function unpacked(text) {
+    const binary = atob(text.trim());
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).json();
+  }
+
+  // The data, arranged for looking things up.
+
+  function arranged(packed) {
+    const starts = new Int32Array(packed.ids.length + 1).fill(packed.asked.length);
+    for (let row = packed.asked.length - 1; row >= 0; row -= 1) starts[packed.asked[row]] = row;
+    for (const metric of packed.metrics) {
+      metric.scores = Float64Array.from(metric.scores, (score) => (score === null ? NaN : score));
+    }
+    for (const each of [...packed.kinds, ...packed.reasons]) {
+      each.place = new Map(each.answers.map((row, i) => [row, i]));
+    }
+    return { ...packed, starts, judge: packed.metrics.find(({ judge, rule }) => judge && rule) };
+  }
+
+  /** What search looks through. */
+  function lowered() {
+    data.lowered ??= {
+      asked: data.ids.map((id, i) => [id, data.inputs[i], ...data.references[i]].map(plain).join("\n").toLowerCase()),
+      answers: data.responses.map((text) => plain(text).toLowerCase()),
+    };
+    return data.lowered;
+  }
+
+  /** Where each id stands in the order of the ids, 2 before 10. */
+  function idOrder() {
+    if (!data.idOrder) {
+      const { compare } = new Intl.Collator("en", { numeric: true });
+      const ids = data.ids.map(plain);
+      data.idOrder = new Int32Array(ids.length);
+      const order = ids.map((_, i) => i).sort((a, b) => compare(ids[a], ids[b]) || a - b);
+      order.forEach((id, place) => { data.idOrder[id] = place; });
+    }
+    return data.idOrder;
+  }
+
+  const plain = (text) => (Array.isArray(text) ? text[0] : text ?? "");
+  const chosen = () => data.metrics[at("metric").value];
+
+  // What can be chosen.
+
+  function offer() {
+    const labelled = /[rw]/.test(data.labels), measured = data.metrics.length > 0;
+    at("candidate").append(...data.candidates.map(({ name }, i) => option(name, i)));
+    at("look").append(...data.kinds.map(({ title, answers }, i) => option(`${title} (${count(answers.length)})`, i)));
+    offerMetrics();
+    at("sort").parentElement.before(...data.slices.map(sliceSelect));
+    if (!labelled) at("people").parentElement.remove();
+    if (!labelled || !measured) at("look").querySelector("[value=people]").remove();
+    if (!data.judge || data.metrics.length < 2) at("look").querySelector("[value=judge]").remove();
+    for (const name of ["metric", "result"]) at(name).parentElement.hidden = !measured;
+    for (const name of ["form", "table", "pages"]) at(name).hidden = false;
+  }
+
+  function offerMetrics() {
+    for (const family of new Set(data.metrics.map((metric) => metric.family))) {
+      const options = data.metrics.flatMap((each, i) => (each.family === family ? [option(each.name, i)] : []));
+      at("metric").append(make("optgroup", { label: family }, ...options));
+    }
+    const first = data.metrics.findIndex(({ name }) => name === data.first);
+    for (const each of at("metric").options) each.defaultSelected = each.value === String(Math.max(0, first));
+  }
+
+  function sliceSelect({ name, values }, i) {
+    const options = values.slice(0, OPTIONS).map(option);
+    const more = values.length - options.length;
+    if (more > 0) options.push(make("option", { disabled: true }, `${count(more)} more values`));
+    const id = `rows-slice-${i}`;
+    const select = make("select", { id, "data-slice": i }, option("all", ""), ...options);
+    return make("div", { className: "field" }, make("label", { htmlFor: id }, name), select);
+  }
+
+  const option = (text, value) => make("option", { value }, text);
+
+  function listen() {
+    const form = at("form");
+    form.addEventListener("input", update);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("reset", () => setTimeout(update));
+    at("save").addEventListener("click", save);
+    at("previous").addEventListener("click", () => turn(-1));
+    at("next").addEventListener("click", () => turn(1));
+    at("body").addEventListener("click", unfold);
+    for (const button of at("table").querySelectorAll("[data-sort]")) {
+      button.addEventListener("click", () => {
+        const { sort } = button.dataset;
+        at("sort").value = at("sort").value === `${sort}+` ? `${sort}-` : `${sort}+`;
+        update();
+      });
+    }
+  }
+
+  // Which answers are shown, and in which order.
+
+  function update() {
+    const start = performance.now();
+    state.found = sorted(matching());
+    state.page = 0;
+    show();
+    performance.measure("filter", { start });
+  }
+
+  function matching() {
+    const tests = wanted(), found = [];
+    for (let row = 0; row < data.asked.length; row += 1) if (tests.every((test) => test(row))) found.push(row);
+    return found;
+  }
+
+  /** What an answer has to fulfil, the cheapest first. */
+  function wanted() {
+    const [candidate, result, people] = ["candidate", "result", "people"].map((name) => at(name)?.value);
+    const tests = [], metric = chosen();
+    if (candidate) tests.push((row) => data.candidate[row] === Number(candidate));
+    if (result) tests.push((row) => metric.results[row] === result);
+    if (people) tests.push((row) => data.labels[row] === people);
+    for (const select of at("form").querySelectorAll("[data-slice]")) {
+      const { codes } = data.slices[select.dataset.slice];
+      if (select.value) tests.push((row) => codes[data.asked[row]] === Number(select.value));
+    }
+    const look = worthALook(at("look").value, metric), search = at("search").value.toLowerCase();
+    if (look) tests.push(look);
+    if (search) tests.push(containing(search));
+    return tests;
+  }
+
+  function worthALook(value, metric) {
+    if (value === "people") return (row) => metric.results[row] === CONTRADICTS[data.labels[row]];
+    if (value === "judge") return (row) => metric.results[row] === CONTRADICTS[data.judge.results[row]];
+    return value && ((row) => data.kinds[value].place.has(row));
+  }
+
+  function containing(search) {
+    const { asked, answers } = lowered();
+    const hit = asked.map((text) => text.includes(search));
+    return (row) => hit[data.asked[row]] || answers[row].includes(search);
+  }
+
+  function sorted(rows) {
+    const value = at("sort").value, direction = value.endsWith("-") ? -1 : 1;
+    const keys = {
+      candidate: (row) => data.candidate[row],
+      id: (row) => idOrder()[data.asked[row]],
+      length: (row) => (data.responses[row] === null ? NaN : data.lengths[row]),
+      score: (row) => chosen()?.scores[row],
+    };
+    const of = keys[value.slice(0, -1)];
+    if (!of) return rows;
+    const key = new Float64Array(data.asked.length);
+    for (const row of rows) key[row] = of(row);
+    const last = (row) => (Number.isNaN(key[row]) ? 1 : 0); // what has no value stands last either way
+    return rows.sort((a, b) => last(a) - last(b) || direction * (key[a] - key[b]) || a - b);
+  }
+
+  function turn(by) {
+    state.page += by;
+    show();
+    if (at("table").getBoundingClientRect().top < 0) at("table").scrollIntoView();
+  }
+
+  // What is shown.
+
+  function show() {
+    const { found, page } = state, pages = Math.max(1, Math.ceil(found.length / PAGE)), metric = chosen();
+    at("count").textContent = `${count(found.length)} of ${count(data.asked.length)} answers`;
+    at("page").textContent = `page ${count(page + 1)} of ${count(pages)}`;
+    at("previous").disabled = page === 0;
+    at("next").disabled = page + 1 >= pages;
+    at("save").disabled = found.length === 0;
+    at("score").textContent = metric ? metric.name : "Score";
+    at("rule").textContent = metric ? metric.rule : "";
+    const judge = at("look").querySelector("[value=judge]");
+    if (judge) judge.disabled = metric === data.judge;
+    for (const button of at("table").querySelectorAll("[data-sort]")) mark(button);
+    at("body").replaceChildren(...found.slice(page * PAGE, (page + 1) * PAGE).map((row) => line(row, metric)));
+  }
+
+  function mark(button) {
+    const [sort, direction] = [at("sort").value.slice(0, -1), at("sort").value.slice(-1)];
+    const header = button.closest("th");
+    if (sort === button.dataset.sort) header.setAttribute("aria-sort", direction === "-" ? "descending" : "ascending");
+    else header.removeAttribute("aria-sort");
+  }
+
+  function line(row, metric) {
+    const id = data.asked[row], people = PEOPLE[data.labels[row]];
+    const closed = { type: "button", className: "unfolds", "aria-expanded": "false", dir: "auto" };
+    const unfolds = make("button", closed, oneLine(data.inputs[id] ?? data.ids[id]));
+    return make("tr", { className: "line", role: "row", "data-row": row },
+      cell("of-candidate", name(data.candidate[row])),
+      cell("of-id", code(oneLine(data.ids[id]))),
+      cell("of-input", unfolds),
+      cell("of-response", answerLine(data.responses[row])),
+      cell("of-people", people ? make("span", { className: `verdict ${people}` }, people) : ""),
+      cell("of-score", ...(metric ? scored(metric, row) : [])),
+    );
+  }
+
+  const cell = (className, ...children) => make("td", { className, role: "cell" }, ...children);
+  const code = (text) => make("code", {}, make("bdi", {}, text));
+
+  function scored({ scores, results }, row) {
+    const className = { p: "verdict right", f: "verdict wrong", u: "verdict open", n: "quiet" }[results[row]] ?? "";
+    return [make("b", {}, number(scores[row])), " ", make("span", { className }, RESULTS[results[row]])];
+  }
+
+  function answerLine(text) {
+    const missing = absent(text);
+    return missing ? make("span", { className: "quiet" }, missing) : make("span", { dir: "auto" }, oneLine(text));
+  }
+
+  const absent = (text) => (text === null ? "no response" : plain(text).trim() === "" ? "empty response" : "");
+
+  function oneLine(text) {
+    return plain(text).slice(0, LINE).replace(/[\ud800-\udbff]$/, "").replace(/\s+/g, " ");
+  }
+
+  function name(candidate) {
+    const { name: text, colour, shape } = data.candidates[candidate];
+    const swatch = at("swatch").content.firstElementChild.cloneNode(true);
+    swatch.firstElementChild.setAttribute("d", shape);
+    swatch.style.color = colour;
+    return make("span", { className: "name" }, swatch, make("bdi", {}, text));
+  }
+
+  // An answer opened: what was asked, and the answers of all candidates beside one another.
+
+  function unfold(event) {
+    const tr = event.target.closest("tr.line");
+    if (!tr || (!event.target.closest("button") && String(window.getSelection()))) return; // a text is being selected
+    const button = tr.querySelector("button"), open = button.getAttribute("aria-expanded") === "true";
+    button.setAttribute("aria-expanded", String(!open));
+    if (open) tr.nextElementSibling.remove();
+    else tr.after(opened(Number(tr.dataset.row)));
+  }
+
+  function opened(row) {
+    const id = data.asked[row], others = [];
+    for (let other = data.starts[id]; other < data.starts[id + 1]; other += 1) if (other !== row) others.push(other);
+    const inside = make("td", { colSpan: 6, role: "cell" },
+      make("p", { className: "which" }, code(plain(data.ids[id])), ...data.slices.map((slice) => tag(slice, id))),
+      make("div", { className: "asked" },
+        make("div", {}, make("h3", {}, "Input"), ...written(data.inputs[id], "none")),
+        make("div", {}, make("h3", {}, "References"), ...references(id))),
+      make("div", { className: "beside" }, ...[row, ...others].map((each) => answer(each))));
+    return make("tr", { className: "unfolded", role: "row" }, inside);
+  }
+
+  function tag({ name: column, values, codes }, id) {
+    return make("span", { className: "tag" }, `${column}: `, make("bdi", {}, values[codes[id]]));
+  }
+
+  function references(id) {
+    const more = data.more[id] ? [make("p", { className: "note" }, `and ${count(data.more[id])} more`)] : [];
+    const texts = data.references[id].flatMap((text) => written(text, "empty"));
+    return texts.length ? [...texts, ...more] : written(null, "none");
+  }
+
+  function written(text, otherwise) {
+    if (plain(text) === "") return [make("p", { className: "quiet" }, otherwise)];
+    const note = Array.isArray(text) ? [make("p", { className: "note" }, text[1])] : [];
+    return [make("div", { className: "text", dir: "auto" }, plain(text)), ...note];
+  }
+
+  function answer(row) {
+    const people = PEOPLE[data.labels[row]], missing = absent(data.responses[row]);
+    const verdict = people ? [make("span", { className: `verdict ${people}` }, `people: ${people}`)] : [];
+    const why = data.kinds.filter(({ place }) => place.has(row)).map((kind) => kind.why[kind.place.get(row)]);
+    const box = make("div", { className: "answer" },
+      make("h3", {}, name(data.candidate[row]), ...verdict),
+      ...(missing ? [make("p", { className: "quiet" }, missing)] : written(data.responses[row])),
+      ...why.map((text) => make("p", { className: "why" }, text)),
+      make("ul", { className: "scores", "aria-label": "Scores" }, ...data.metrics.flatMap((each) => score(each, row))),
+      ...told(row));
+    box.style.borderColor = data.candidates[data.candidate[row]].colour;
+    return box;
+  }
+
+  function score(metric, row) {
+    const became = RESULTS[metric.results[row]];
+    if (became === "not asked") return [];
+    const value = make("b", {}, number(metric.scores[row]));
+    return [make("li", { className: became }, make("span", {}, metric.name), " ", value, " ", make("i", {}, became))];
+  }
+
+  function told(row) {
+    const those = data.reasons.filter(({ place }) => place.has(row));
+    const list = those.flatMap(({ metric, place, texts }) => [
+      make("dt", {}, make("code", {}, metric)), make("dd", {}, ...written(texts[place.get(row)], "none"))]);
+    return list.length ? [make("details", {}, make("summary", {}, "details"), make("dl", {}, ...list))] : [];
+  }
+
+  // What is shown as CSV.
+
+  function save() {
+    const lines = [head(), ...state.found.map(record)].map((cells) => cells.join(","));
+    const file = new Blob(["\ufeff", lines.join("\r\n"), "\r\n"], { type: "text/csv;charset=utf-8" });
+    const link = make("a", { href: URL.createObjectURL(file), download: "answers.csv" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  }
+
+  function head() {
+    const scores = data.metrics.flatMap((metric) => [metric.name, `${metric.name}_result`]);
+    const texts = ["id", "candidate", "input", "references", "response", "label"];
+    return [...texts, ...data.slices.map(({ name }) => name), ...scores].map(quoted);
+  }
+
+  function record(row) {
+    const id = data.asked[row];
+    const asked = [data.ids[id], data.candidates[data.candidate[row]].name, data.inputs[id]];
+    const references = data.references[id].map(plain).join("\n");
+    const slices = data.slices.map(({ values, codes }) => values[codes[id]]);
+    const texts = [...asked, references, data.responses[row], PEOPLE[data.labels[row]], ...slices];
+    const scores = data.metrics.flatMap(({ scores: values, results }) => [
+      Number.isNaN(values[row]) ? "" : String(values[row]), quoted(RESULTS[results[row]])]);
+    return [...texts.map(quoted), ...scores];
+  }
+
+  /** A text that no spreadsheet takes for a formula. */
+  function quoted(text) {
+    const defused = plain(text).replace(/^[=+\-@\t\r\n]/, "'$&");
+    return `"${defused.replace(/"/g, '""')}"`;
+  }
+
+  // Pieces.
+
+  /** An element; children are elements, or text that stays text. */
+  function make(tag, properties, ...children) {
+    const node = document.createElement(tag);
+    for (const [key, value] of Object.entries(properties)) {
+      if (key in node) node[key] = value;
+      else node.setAttribute(key, value);
+    }
+    node.append(...children);
+    return node;
+  }
+
+  const count = (n) => n.toLocaleString("en-US");
+
+  /** Three significant digits. */
+  function number(value) {
+    if (Number.isNaN(value)) return "–";
+    const [rounded, power] = value.toExponential(2).split("e").map(Number);
+    const digits = Math.max(0, 2 - power);
+    const shown = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    const text = (rounded * 10 ** power).toLocaleString("en-US", shown);
+    return value === 0 ? "0" : text.replace("-", "−");
+  }
+})();

@@ -1,0 +1,171 @@
+"""The command line: one list of commands, help that is complete, and errors without a trace."""
+
+import argparse
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from flows import __main__ as flows
+from tasks import __main__ as tasks
+from tests.small_project import ROOT
+
+Main = Callable[[Sequence[str]], int]
+
+
+def main_of(command: str) -> Main:
+    found: Main = importlib.import_module(f"flows.{command}").main
+    return found
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[argparse.ArgumentParser]:
+    """The parsers that a command makes, its subcommands' too; none of them goes on."""
+    made: list[argparse.ArgumentParser] = []
+    init = argparse.ArgumentParser.__init__
+
+    def noted(parser: argparse.ArgumentParser, *args: object, **more: object) -> None:
+        init(parser, *args, **more)  # type: ignore[arg-type]
+        made.append(parser)
+
+    monkeypatch.setattr(argparse.ArgumentParser, "__init__", noted)
+    return made
+
+
+def parsers(main: Main, seen: list[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    return seen
+
+
+COMMANDS = [*(f"flows.{name}" for name in flows.COMMANDS), "tasks"]
+
+
+@pytest.fixture(params=COMMANDS)
+def every(request: pytest.FixtureRequest, seen: list[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
+    """All parsers of a command."""
+    name = request.param
+    return parsers(tasks.main if name == "tasks" else main_of(name.removeprefix("flows.")), seen)
+
+
+def actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    yield from parser._actions
+
+
+def test_every_command_says_what_it_is_for_and_how_it_is_called(every: list[argparse.ArgumentParser]) -> None:
+    for parser in every:
+        assert parser.prog.startswith("python -m ")
+        assert parser.description
+        assert parser.description.rstrip().endswith(".")
+
+
+def test_every_option_says_what_it_does(every: list[argparse.ArgumentParser]) -> None:
+    missing = [(parser.prog, each.dest) for parser in every for each in actions(parser) if not each.help]
+
+    assert [each for each in missing if each[1] not in {"command", "action"}] == []
+
+
+def test_every_command_says_its_exit_statuses(every: list[argparse.ArgumentParser]) -> None:
+    for parser in every:
+        assert (parser.epilog or "").startswith("Exit status: 0 ")
+        assert "; 2 " in (parser.epilog or "")
+
+
+def test_all_commands_stand_in_one_list_with_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert flows.main([]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    listed = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    assert listed == ["init", "evaluate", "compare", "schedule", "train_judge"]
+
+
+def test_the_list_says_what_the_commands_help_begins_with(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    for command in flows.COMMANDS:
+        with pytest.raises(SystemExit):
+            main_of(command)(["--help"])
+        shown = " ".join(capsys.readouterr().out.split())
+
+        assert flows.purpose(command).rstrip(".") in shown
+
+
+@pytest.mark.parametrize("width", ["40", "80"])
+def test_the_list_fits_into_the_terminal(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+
+    assert max(map(len, flows.listed().splitlines()[1:])) <= int(width)
+
+
+def python(*arguments: str, folder: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
+
+
+def test_the_list_imports_nothing_slow() -> None:
+    code = "import sys; from flows.__main__ import main; main([]); print({'prefect', 'rich', 'numpy'} & {*sys.modules})"
+
+    assert python("-c", code).stdout.splitlines()[-1] == "set()"
+
+
+def test_a_command_by_name_is_the_commands_module() -> None:
+    by_name, module = python("-m", "flows", "compare", "--help"), python("-m", "flows.compare", "--help")
+
+    assert (by_name.returncode, by_name.stdout) == (0, module.stdout)
+
+
+def test_the_exit_status_is_the_commands() -> None:
+    assert python("-m", "flows", "compare").returncode == 2
+
+
+def test_an_unknown_command_is_told_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert flows.main(["evalute"]) == 2
+
+    assert capsys.readouterr().err == (
+        "error: 'evalute': no such command; allowed: init, evaluate, compare, schedule, train_judge; "
+        "did you mean evaluate?\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["nightly", "supervisor", "../tasks/run", "", "__main__"])
+def test_what_is_not_for_people_is_no_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flows.main([name]) == 2
+    assert "no such command" in capsys.readouterr().err
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["tasks", "load"],
+        ["tasks", "history"],
+        ["tasks", "summary"],
+        ["tasks", "ledger", "import", "HEAD"],
+        ["flows.init", "none.csv"],
+        ["flows.evaluate"],
+        ["flows.evaluate", "--record"],
+        ["flows.compare", "HEAD"],
+        ["flows.schedule", "--list"],
+        ["flows.train_judge", "--data", "none.json"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("what", ["nothing there", "params.yaml of nonsense"])
+def test_no_user_error_is_a_trace(command: list[str], what: str, tmp_path: Path) -> None:
+    """Neither git nor DVC, nor anything to read."""
+    if what != "nothing there":
+        (tmp_path / "params.yaml").write_text("- \x00[", encoding="utf-8")
+        (tmp_path / "dvc.yaml").write_text("stages: [", encoding="utf-8")
+
+    done = python("-m", *command, folder=tmp_path)
+
+    assert "Traceback" not in done.stderr
+    assert done.returncode in {0, 2}
+    assert done.returncode == 0 or "error: " in done.stderr

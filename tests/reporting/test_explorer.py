@@ -1,0 +1,226 @@
+import gzip
+import json
+import re
+from base64 import b64decode
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.columns import score_columns
+from tasks.reporting import explorer as module
+from tasks.reporting.estimates import FAMILIES
+from tasks.reporting.explorer import explorer, pack
+from tasks.reporting.rows import Answers, blank, kinds, worth_reading
+from tasks.reporting.words import shown
+from tests.reporting.made import ROWS, load_table, parts_of, row, tables, with_score, written
+
+PAGE = "reports/index.html"
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+MIXED = [
+    row(f"q{i:02}", name, f"answer {i}", None, i / 40, i / 40) for i in range(40) for name in ("aurora", "borealis")
+]
+
+
+def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=()):
+    """The payload of these rows, where semantic_similarity leads."""
+    made = parts_of(tables(rows) | dict(extra), folder, part_rows)
+    given = {name: (made[name], [*score_columns(made[name])]) for name in FAMILIES}
+    columns = {column.name: column for _, those in given.values() for column in those}
+    gated = [each for each in columns.values() if each.passed is not None and each.name != "label"]
+    label = columns["label"].values if "label" in columns else np.full(len(rows), np.nan)
+    keys, lead = made["load"].whole(["id", "candidate"]), columns["semantic_similarity"]
+    answers = Answers(keys["id"], keys["candidate"], label, gated, blank(made["load"]), lead)
+    found = kinds(answers)
+    first = "semantic_similarity"
+    return explorer(worth_reading(found, answers, limit), found, answers, given, first, max_chars)
+
+
+def unpacked(payload):
+    return json.loads(gzip.decompress(b64decode(payload, validate=True)))
+
+
+def of(document, key, candidate):
+    """Where the answer of a candidate stands."""
+    names = [each["name"] for each in document["candidates"]]
+    pairs = zip(document["asked"], document["candidate"], strict=True)
+    return [(document["ids"][asked], names[who]) for asked, who in pairs].index((key, candidate))
+
+
+def metric(document, name):
+    return next(each for each in document["metrics"] if each["name"] == name)
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory):
+    return unpacked(explored(ROWS, tmp_path_factory.mktemp("explorer")).payload)
+
+
+def test_it_holds_every_answer_once_with_its_texts_and_label(document):
+    there = of(document, "q2", "aurora")
+
+    assert [each["name"] for each in document["candidates"]] == ["aurora", "borealis"]
+    assert sorted(document["ids"]) == ["q1", "q2", "q3", "q4"]
+    assert len(document["responses"]) == len(document["labels"]) == 8
+    assert (document["responses"][there], document["lengths"][there], document["labels"][there]) == (
+        "The capital",
+        11,
+        "r",
+    )
+    assert document["inputs"] == ["What?"] * 4
+    assert document["references"] == [["Paris"]] * 4
+    assert document["more"] == [0, 0, 0, 0]
+
+
+def test_scores_stand_with_what_became_of_them(document):
+    f1, meaning = metric(document, "f1"), metric(document, "semantic_similarity")
+
+    assert (f1["family"], f1["rule"], f1["judge"]) == ("Words and characters", "passes from 0.5", False)
+    assert [f1["scores"][of(document, "q4", name)] for name in ("aurora", "borealis")] == [0.25, 1.0]
+    assert [f1["results"][of(document, "q4", name)] for name in ("aurora", "borealis")] == ["f", "p"]
+    assert meaning["scores"][of(document, "q3", "borealis")] is None
+    assert meaning["results"][of(document, "q3", "borealis")] == "u"
+
+
+def test_a_metric_that_nobody_asked_is_left_out(document):
+    assert [each["name"] for each in document["metrics"]] == ["f1", "semantic_similarity"]
+    assert document["first"] == "semantic_similarity"
+
+
+def test_a_score_without_a_threshold_neither_passes_nor_fails(tmp_path):
+    found = unpacked(explored(ROWS, tmp_path, extra={"load": with_score(load_table(ROWS))}).payload)
+
+    assert (metric(found, "score_toxicity")["rule"], metric(found, "score_toxicity")["results"]) == ("", "-" * 8)
+
+
+def test_reasons_and_kinds_name_their_answers(document):
+    (told,) = document["reasons"]
+    wrong = next(each for each in document["kinds"] if each["title"] == "People say wrong, metrics say pass")
+
+    assert told == {
+        "metric": "semantic_similarity",
+        "answers": [of(document, "q3", "borealis")],
+        "texts": ["unmeasured: no vector"],
+    }
+    assert wrong["answers"] == [of(document, "q1", "borealis")]
+    assert wrong["why"] == ["People say wrong, but 2 of 2 metrics pass it."]
+    assert "Metrics disagree" in [each["title"] for each in document["kinds"]]
+
+
+def test_slice_values_stand_the_commonest_first(document):
+    (topic,) = document["slices"]
+
+    assert (topic["name"], topic["values"]) == ("topic", ["words", "names", "places"])
+    assert dict(zip(document["ids"], topic["codes"], strict=True)) == {"q1": 2, "q2": 0, "q3": 0, "q4": 1}
+
+
+def test_a_missing_slice_value_and_a_missing_answer_are_said(tmp_path):
+    rows = [ROWS[0] | {"topic": None, "response": None, "input": None, "references": ()}]
+
+    found = unpacked(explored(rows, tmp_path).payload)
+
+    assert found["slices"][0]["values"] == ["(none)"]
+    assert (found["responses"], found["lengths"], found["inputs"], found["references"]) == ([None], [0], [None], [[]])
+
+
+def test_the_same_answers_make_the_same_payload_whatever_their_order_and_parts(tmp_path):
+    made = [
+        explored(rows, tmp_path / str(number), part_rows)
+        for number, (rows, part_rows) in enumerate([(ROWS, 8), (ROWS[::-1], 3), (ROWS[3:] + ROWS[:3], 1)])
+    ]
+
+    assert made[0] == made[1] == made[2]
+    assert b64decode(made[0].payload)[4:8] == bytes(4)  # gzip's time of modification
+
+
+def test_long_texts_are_cut_with_a_note_of_their_length(tmp_path):
+    rows = [ROWS[0] | {"input": "i" * 51, "response": "a" * 1000, "references": ("r" * 50,) * 12}]
+
+    found = unpacked(explored(rows, tmp_path, max_chars=50).payload)
+
+    assert found["responses"] == [["a" * 50 + "…", "cut: the first 50 of 1,000 characters"]]
+    assert found["lengths"] == [1000]
+    assert found["inputs"] == [["i" * 50 + "…", "cut: the first 50 of 51 characters"]]
+    assert (found["references"], found["more"]) == ([["r" * 50] * 10], [2])
+
+
+def test_what_does_not_fit_is_left_out_in_whole_ids_the_worst_stay(tmp_path, monkeypatch):
+    whole = explored(MIXED, tmp_path / "whole")
+    monkeypatch.setattr(module, "PAYLOAD", len(whole.payload) * 3 // 4)
+
+    some = explored(MIXED, tmp_path / "some")
+    found, every = unpacked(some.payload), unpacked(whole.payload)
+
+    assert (whole.answers, whole.total, some.total) == (80, 80, 80)
+    assert len(some.payload) <= module.PAYLOAD
+    assert some.answers == len(found["responses"]) == 2 * len(found["ids"])
+    assert 20 < some.answers < 80
+    assert found["ids"] == every["ids"][: len(found["ids"])]
+    assert found["ids"][:4] == ["q20", "q00", "q21", "q01"]  # metrics disagree, lowest score, in turns
+
+
+def test_no_more_text_is_read_than_can_be_packed(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MOST_CHARACTERS", 100)
+
+    assert 0 < explored(MIXED, tmp_path).answers < 10
+
+
+@pytest.mark.parametrize("limit", [0, 1])
+def test_without_room_for_one_whole_id_there_is_no_explorer(tmp_path, limit):
+    assert explored(ROWS, tmp_path, limit=limit) is None
+
+
+def test_the_page_says_how_many_answers_it_holds_and_where_the_others_are(tmp_path):
+    html = written(ROWS, tmp_path, section={"answers": 4})[PAGE]
+    said = re.sub(r"<[^>]*>", "", html)
+
+    assert "4 of 8 answers, those worth reading first; the others are in data/load, data/lexical" in said
+    assert len(unpacked(re.search(r'id="answers">([^<]*)<', html)[1])["responses"]) == 4
+
+
+def test_without_answers_wanted_the_page_has_no_explorer(tmp_path):
+    html = written(ROWS, tmp_path, section={"answers": 0})[PAGE]
+
+    assert 'id="rows"' not in html
+    assert 'id="answers"' not in html
+
+
+def test_it_names_no_folder_of_this_machine(tmp_path):
+    assert str(tmp_path) not in json.dumps(unpacked(explored(ROWS, tmp_path).payload))
+
+
+def test_what_hides_or_reorders_is_spelled_out_and_markup_stays_text(tmp_path):
+    hostile = "</script><!--<script>\u202egnp.exe \x00\x1b[31m"
+    rows = [ROWS[0] | {"id": hostile, "response": hostile, "candidate": hostile, "topic": hostile}]
+    rows[0] |= {"input": hostile, "references": (hostile,)}
+
+    made = explored(rows, tmp_path)
+    found, expected = unpacked(made.payload), "</script><!--<script>⟨U+202E⟩gnp.exe ⟨U+0000⟩⟨U+001B⟩[31m"
+
+    assert re.fullmatch(r"[A-Za-z0-9+/]*=*", made.payload)
+    assert found["ids"] == found["inputs"] == found["responses"] == found["slices"][0]["values"] == [expected]
+    assert (found["references"], found["candidates"][0]["name"]) == ([[expected]], expected)
+
+
+def test_a_word_of_a_million_characters_costs_as_much_as_its_first(tmp_path):
+    assert len(explored([ROWS[0] | {"response": "Z" * 1_000_000}], tmp_path).payload) < 3_000
+
+
+@given(st.dictionaries(TEXTS, st.lists(st.one_of(TEXTS, st.none(), st.floats(allow_nan=False, allow_infinity=False)))))
+def test_packing_loses_nothing_and_is_the_same_each_time(content):
+    assert unpacked(pack(content)) == content
+    assert pack(content) == pack(content)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+@given(texts=st.lists(st.one_of(st.none(), TEXTS), min_size=1, max_size=6), part_rows=st.integers(1, 4))
+def test_any_text_comes_back_as_a_page_shows_it(tmp_path_factory, texts, part_rows):
+    rows = [row(f"q{i}", "aurora", text, None, 0.5, 0.5, input=text) for i, text in enumerate(texts)]
+
+    found = unpacked(explored(rows, tmp_path_factory.mktemp("any"), part_rows, max_chars=10).payload)
+
+    expected = {f"q{i}": None if text is None else shown(text, 10) for i, text in enumerate(texts)}
+    for key, answer in zip(found["ids"], found["responses"], strict=True):
+        cut = expected[key]
+        assert answer == (None if cut is None else [cut.shown, cut.note] if cut.note else cut.shown)

@@ -1,0 +1,289 @@
+"""The row explorer in Chromium: search, filters, order, pages, an opened answer, what is saved."""
+
+import csv
+import io
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from tasks.tables import describe
+from tests.browser import DESKTOP, PHONE, chromium, faults, too_wide, visit
+from tests.reporting.made import load_table, row, score_table, with_score, written
+
+__all__ = ["chromium", "visit"]
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("page_in_browser")]
+
+ATTACK = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+FORMULA = '=HYPERLINK("http://x","y")'
+NAMES = ("aurora", "borealis")
+ROWS = [
+    row("q1", "aurora", "Paris", True, 1.0, 0.9),
+    row("q1", "borealis", "It may be Paris", False, 0.8, 0.85),
+    row("q2", "aurora", "The capital", True, 0.1, 0.3, topic="words"),
+    row("q2", "borealis", "", False, 0.0, 0.0, topic="words"),
+    row("q3", "aurora", FORMULA, False, 0.0, 0.4, topic="words", input="Who said that?", references=("Élan Vital",)),
+    row(
+        "q3", "borealis", "L" * 1000, True, 1.0, None, topic="words", input="Who said that?", references=("Élan Vital",)
+    ),
+    row("q10", "aurora", ATTACK, None, 0.25, 0.55, topic=ATTACK, input=ATTACK, references=(ATTACK,)),
+    row("q10", "borealis", None, None, 0.05, 0.71, topic=ATTACK, input=ATTACK, references=(ATTACK,)),
+]
+MANY = [row(f"m{i}", name, f"answer {i}", None, i / 40, i / 40) for i in range(20) for name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    table = with_score(load_table(ROWS))
+    negative = table.set_column(table.num_columns - 1, "score_toxicity", pc.negate(table["score_toxicity"]))
+    return saved(
+        ROWS, tmp_path_factory.mktemp("few"), {"load": negative.replace_schema_metadata(table.schema.metadata)}
+    )
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    return saved(MANY, tmp_path_factory.mktemp("many"))
+
+
+def saved(rows, folder, extra=()):
+    file = folder / "index.html"
+    file.write_text(written(rows, folder / "tables", extra=extra)["reports/index.html"], encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def page(visit, path):
+    return opened(visit(path))
+
+
+def opened(page):
+    page.wait_for_selector("#rows-body .line")
+    return page
+
+
+def shown(page):
+    """Id and candidate of each answer, in the order in which they stand."""
+    lines = page.locator("#rows-body .line").all()
+    return [(line.locator(".of-id").inner_text(), line.locator(".of-candidate").inner_text()) for line in lines]
+
+
+def said(page):
+    return page.locator("#rows-count").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("Q2", {("q2", "aurora"), ("q2", "borealis")}),
+        ("MAY BE", {("q1", "borealis")}),
+        ("élan vital", {("q3", "aurora"), ("q3", "borealis")}),
+        ("who said", {("q3", "aurora"), ("q3", "borealis")}),
+        ("=hyperlink(", {("q3", "aurora")}),
+        ("[.*", set()),
+    ],
+)
+def test_search_finds_part_of_any_text_in_any_case(page, words, found):
+    page.get_by_role("searchbox", name="Search").fill(words)
+
+    assert {*shown(page)} == found
+    assert said(page) == f"{len(found)} of 8 answers"
+
+
+def test_filters_hold_together_and_are_cleared_together(page):
+    page.get_by_label("Candidate", exact=True).select_option("aurora")
+    page.get_by_label("Metric", exact=True).select_option("f1")
+    page.get_by_label("Result").select_option("fail")
+    assert {*shown(page)} == {("q2", "aurora"), ("q3", "aurora"), ("q10", "aurora")}
+
+    page.get_by_label("People", exact=True).select_option("right")
+    assert shown(page) == [("q2", "aurora")]
+
+    page.get_by_role("button", name="Clear").click()
+    page.wait_for_function("document.getElementById('rows-count').textContent.startsWith('8 of 8')")
+    assert page.get_by_label("Metric", exact=True).locator("option:checked").inner_text() == "semantic_similarity"
+
+
+@pytest.mark.parametrize(
+    ("label", "choice", "found"),
+    [
+        ("Result", "unmeasured", {("q3", "borealis")}),
+        ("People", "no label", {("q10", "aurora"), ("q10", "borealis")}),
+        ("topic", "places", {("q1", "aurora"), ("q1", "borealis")}),
+        ("topic", ATTACK, {("q10", "aurora"), ("q10", "borealis")}),
+        ("Worth a look", "metric and people disagree", {("q1", "borealis"), ("q2", "aurora")}),
+        ("Worth a look", "Empty answers (1)", {("q2", "borealis")}),
+        ("Worth a look", "Metrics disagree (1)", {("q10", "borealis")}),
+    ],
+)
+def test_each_filter_keeps_what_it_says(page, label, choice, found):
+    page.get_by_label(label, exact=True).select_option(label=choice)
+
+    assert {*shown(page)} == found
+
+
+def test_a_metric_can_disagree_with_the_judge_but_the_judge_not_with_itself(visit, tmp_path):
+    judge = score_table(ROWS, "meaning_match", "judge", 0.5, [1.0, 1.0, 1.0, 0.0, 0.0, None, 0.0, 1.0], [None] * 8)
+    judge = judge.append_column("judge_status", pa.array(["answered"] * 8, pa.string()))
+    page = opened(visit(saved(ROWS, tmp_path, {"judge": judge})))
+    disagree = page.locator("#rows-look [value=judge]")
+    assert page.get_by_label("Metric", exact=True).locator("option:checked").inner_text() == "meaning_match"
+    assert disagree.is_disabled()
+
+    page.get_by_label("Metric", exact=True).select_option("f1")
+    page.get_by_label("Worth a look").select_option("metric and judge disagree")
+    assert {*shown(page)} == {("q2", "aurora"), ("q10", "borealis")}
+
+
+def test_answers_that_no_metric_measured_can_be_read_too(visit, tmp_path):
+    keys = load_table(ROWS).select(["id", "candidate"])
+    judge = keys.append_column("judge_status", pa.array(["disabled"] * 8))
+    nothing = {"lexical": keys, "semantic": keys, "judge": judge}
+    page = opened(
+        visit(saved(ROWS, tmp_path, {name: describe(each, {"columns": {}}) for name, each in nothing.items()}))
+    )
+    page.get_by_label("People", exact=True).select_option("right")
+    page.locator("#rows-body .line").first.click()
+
+    assert said(page) == "3 of 8 answers"
+    assert page.locator(".unfolded .answer").count() == 2
+    assert page.locator("#rows-metric").is_hidden()
+
+
+def test_scores_sort_both_ways_and_the_unmeasured_stand_last(page):
+    page.get_by_label("Sort").select_option("score, lowest first")
+    lowest = shown(page)
+    page.get_by_role("button", name="semantic_similarity").click()
+    highest = shown(page)
+
+    assert lowest[:2] == [("q2", "borealis"), ("q2", "aurora")]
+    assert highest[:2] == [("q1", "aurora"), ("q1", "borealis")]
+    assert lowest[-1] == highest[-1] == ("q3", "borealis")
+    assert page.locator("th[aria-sort=descending]").inner_text().startswith("semantic_similarity")
+    assert page.locator("th[aria-sort]").count() == 1
+
+
+def test_ids_sort_as_people_count_and_answers_by_their_real_length(page):
+    page.get_by_role("button", name="Id", exact=True).click()
+    assert [key for key, _ in shown(page)][::2] == ["q1", "q2", "q3", "q10"]
+
+    page.get_by_label("Sort").select_option("answer, longest first")
+    assert shown(page)[0] == ("q3", "borealis")
+    assert shown(page)[-1] == ("q10", "borealis")  # no response has no length
+
+
+def test_an_answer_opens_and_closes_by_keyboard_beside_the_others_to_its_input(page):
+    page.get_by_role("searchbox").fill("it may be")
+    button = page.locator("#rows-body button")
+    button.focus()
+    page.keyboard.press("Enter")
+    inside = page.locator(".unfolded")
+
+    assert button.get_attribute("aria-expanded") == "true"
+    assert inside.locator(".answer .name").all_inner_texts() == ["borealis", "aurora"]
+    assert inside.locator(".answer .text").all_inner_texts() == ["It may be Paris", "Paris"]
+    assert inside.locator(".asked .text").all_inner_texts() == ["What?", "Paris"]
+    assert "people: wrong" in inside.locator(".answer").first.inner_text()
+    assert "People say wrong, but 2 of 2 metrics pass it." in inside.inner_text()
+    assert inside.locator(".answer").first.locator("li").all_inner_texts() == [
+        "score_toxicity\n−0.100",
+        "f1\n0.800\npass",
+        "semantic_similarity\n0.850\npass",
+    ]
+    page.keyboard.press("Enter")
+    assert (inside.count(), button.get_attribute("aria-expanded")) == (0, "false")
+
+
+def test_a_cut_text_says_so_and_a_missing_score_says_why(page):
+    page.get_by_role("searchbox").fill("lll")
+    page.locator("#rows-body .line").click()
+    first = page.locator(".unfolded .answer").first
+    first.locator("summary").click()
+
+    assert "cut: the first 200 of 1,000 characters" in first.inner_text()
+    assert "unmeasured: no vector" in first.locator("details").inner_text()
+
+
+def test_hostile_texts_are_text(page):
+    page.get_by_role("searchbox").fill("q10")
+    page.locator("#rows-body .line").first.click()
+
+    assert page.locator("#rows img, #rows script").count() == 0
+    assert page.locator(".unfolded .answer .text").inner_text() == ATTACK
+    assert page.locator(".unfolded .tag bdi").inner_text() == ATTACK
+
+
+def test_pages_turn(visit, many):
+    page = opened(visit(many))
+    seen = shown(page)
+    assert page.get_by_role("button", name="Previous").is_disabled()
+    page.get_by_role("button", name="Next").click()
+    seen += shown(page)
+
+    assert page.locator("#rows-page").inner_text() == "page 2 of 2"
+    assert page.get_by_role("button", name="Next").is_disabled()
+    assert len({*seen}) == 40
+    assert page.get_by_label("People", exact=True).count() == 0
+
+
+def test_what_is_shown_is_saved_and_no_text_becomes_a_formula(page):
+    page.get_by_label("Metric", exact=True).select_option("f1")
+    page.get_by_label("Sort").select_option("score, lowest first")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save what is shown as CSV").click()
+    raw = download.value.path().read_bytes()
+    table = [*csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""))]
+    formula = next(each for each in table if each["id"] == "q3" and each["candidate"] == "aurora")
+
+    assert download.value.suggested_filename == "answers.csv"
+    assert raw.startswith(
+        b'\xef\xbb\xbf"id","candidate","input","references","response","label","topic","score_toxicity"'
+    )
+    assert [(each["id"], each["candidate"]) for each in table] == shown(page)
+    assert formula["response"] == "'" + FORMULA
+    assert (formula["f1"], formula["f1_result"], formula["semantic_similarity"]) == ("0", "fail", "0.4")
+    assert b',-0.4,"",0,"fail",0.4,"fail"' in raw  # a number stays one
+    assert {each["response"] for each in table if each["id"] == "q10"} == {ATTACK, ""}
+
+
+def test_a_browser_that_cannot_unpack_says_where_the_answers_are(chromium, path):
+    with chromium.new_context(offline=True) as context:
+        page = context.new_page()
+        page.add_init_script("delete window.DecompressionStream")
+        page.goto(path.as_uri())
+        page.get_by_text("This browser can't unpack the answers.").wait_for()
+
+        assert "data/load" in page.locator("#rows-failed").inner_text()
+        assert page.locator("#rows-form").is_hidden()
+
+
+def test_without_scripts_a_sentence_says_where_the_answers_are(visit, path):
+    page = visit(path, java_script_enabled=False)
+
+    assert "takes JavaScript" in page.locator("#rows noscript").inner_text()
+    assert page.locator("#rows-form").is_hidden()
+
+
+def test_on_paper_one_line_stands_for_the_answers(page):
+    page.emulate_media(media="print")
+
+    assert page.get_by_text("They are searched and sorted on a screen.").is_visible()
+    assert page.locator("#rows-form").is_hidden()
+    assert page.locator("#rows-table").is_hidden()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE])
+def test_it_has_no_serious_fault_with_an_answer_open(visit, path, screen, theme):
+    page = opened(visit(path, screen, theme))
+    for line in page.locator("#rows-body .unfolds").all():
+        line.click()
+
+    assert [each for each in faults(page) if "rows" in each or "unfold" in each or "line" in each] == []
+    assert too_wide(page) == []
+
+
+def test_a_filter_is_measured(page):
+    page.get_by_role("searchbox").fill("paris")
+
+    assert page.evaluate("performance.getEntriesByName('filter', 'measure').length") >= 2

@@ -1,0 +1,149 @@
+"""Drawings of the page: to scale, told in words, and apart for whoever sees no colours."""
+
+import re
+
+import pytest
+
+from tasks.reporting.charts import COLOURS, SHAPES, colour, shape
+from tests.reporting.made import ROWS, row, written
+from tests.test_report import Page, words_of
+
+PAGE = "reports/index.html"
+
+
+def section(html, name):
+    return html.split(f'<section id="{name}"')[1].split("</section>")[0]
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory):
+    return written(ROWS, tmp_path_factory.mktemp("forest"))[PAGE]
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """One, five and nine candidates, some with hostile or endless names."""
+    names = ["a", "<b onclick=x>", "\u202eb", "x" * 200, "with_many_underscores_" * 4, "東京", "f", "g", "h"]
+    answers = [
+        row(f"q{n}", name, "Paris", n % 3 > 0, 0.1 * n, 0.9, topic="x" * 300 if n % 2 else "<i>y")
+        for n in range(6)
+        for name in names
+    ]
+    return {
+        size: written([each for each in answers if each["candidate"] in names[:size]], folder, part_rows=100)[PAGE]
+        for size, folder in ((size, tmp_path_factory.mktemp("crowd")) for size in (1, 5, 9))
+    }
+
+
+def labels(part):
+    return re.findall(r'class="lanes"[^>]*aria-label="([^"]*)"', part)
+
+
+def test_a_row_of_the_overview_says_its_numbers(html):
+    overview = html.split('class="overview"')[1].split("</figure>")[0]
+
+    (f1,) = [label for label in labels(overview) if label.startswith("f1: ")]
+    assert re.sub(r"[\d.]+% to [\d.]+%", "…", f1) == "f1: aurora 25.0%, …; borealis 75.0%, …"
+
+
+def test_every_gated_metric_with_scores_is_in_the_overview_and_leads_to_its_scores(html):
+    overview = html.split('class="overview"')[1].split("</figure>")[0]
+
+    assert [label.split(":")[0] for label in labels(overview)] == ["label", "f1", "semantic_similarity"]
+    for target in re.findall(r'<a href="#(metric-[^"]*)"', overview):
+        assert f'<tr class="metric" id="{target}">' in html
+
+
+def test_marks_stand_to_scale_in_the_order_and_shape_of_the_candidates(html):
+    overview = html.split('class="overview"')[1].split("</figure>")[0]
+    row_of_f1 = overview.split('aria-label="f1: ')[1].split("</div>")[0]
+
+    assert re.findall(r'<svg x="([\d.]+%)" y="[\d.]+"><path d="([^"]*)"', row_of_f1) == [
+        ("25%", SHAPES[0]),
+        ("75%", SHAPES[1]),
+    ]
+
+
+def test_the_scores_draw_the_threshold_and_the_band_of_those_that_failed(html):
+    block = section(html, "scores").split("<code>semantic_<wbr>similarity</code>")[1].split("</tbody>")[0]
+    borealis = block.split("<bdi>borealis</bdi>")[1]
+
+    assert '<rect class="band" x="45%" y="50%" width="25%"' in borealis
+    assert '<line class="threshold" x1="70%" x2="70%"' in borealis
+    assert block.count('class="band"') == 1
+
+
+def test_an_axis_has_its_numbers(html):
+    block = section(html, "scores").split("<code>f1</code>")[1].split("</tbody>")[0]
+
+    ticks = re.findall(r'<span style="left:(\d+%)">([^<]*)</span>', block)
+    assert ticks == [("0%", "0"), ("50%", "0.5"), ("100%", "1"), ("0%", "0%"), ("50%", "50%"), ("100%", "100%")]
+
+
+def test_the_first_lines_say_who_is_better(html):
+    glance = section(html, "glance")
+
+    assert re.search(r"borealis (is|cannot be told from) [a-z ]*aurora on label: 0 \[", words_of(glance))
+
+
+def test_few_rows_are_hollow_and_said(html):
+    slices = section(html, "slices")
+
+    assert slices.count('class="hollow"') == 3 * 2 * 2  # metrics, values, candidates
+    assert all(label.count("few rows") == 2 for label in labels(slices))
+    assert 'class="hollow"' not in section(html, "glance")
+
+
+def test_a_slice_column_has_a_large_panel_and_a_small_one_a_metric(html):
+    panels = re.findall(r'<figure class="(panel[^"]*)"><figcaption>(.*?) <span', section(html, "slices"))
+
+    assert [(kind, words_of(name)) for kind, name in panels] == [
+        ("panel large", "people label"),
+        ("panel", "f1"),
+        ("panel", "semantic_similarity"),
+    ]
+
+
+def test_metrics_agree_with_people_in_one_drawing_the_best_first(tmp_path):
+    rows = [each | {"id": f"{each['id']}-{n}"} for each in ROWS for n in range(10)]
+
+    found = labels(section(written(rows, tmp_path, part_rows=100)[PAGE], "people"))
+
+    assert [re.sub(r", [\d.]+% to [\d.]+%", "", label) for label in found] == [
+        "semantic_similarity: aurora 75.0%; borealis 66.7%",
+        "f1: aurora 75.0%; borealis 75.0%",
+    ][::-1]
+
+
+@pytest.mark.parametrize("size", [1, 5, 9])
+def test_many_candidates_and_hostile_names_are_only_text(crowd, size):
+    page = Page(crowd[size])
+
+    assert page.open == []
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    assert "\u202e" not in crowd[size]
+    for label in labels(section(crowd[size], "glance"))[size:]:
+        assert label.count("%; ") == size - 1
+
+
+def test_three_candidates_or_more_have_a_matrix_and_two_a_sentence(crowd, html):
+    assert crowd[9].count('class="against"') == crowd[5].count('class="against"') == 1
+    assert 'class="against"' not in crowd[1]
+    assert 'class="against"' not in html
+    assert "All 36 pairs" in crowd[9]
+    assert "All 10 pairs" not in crowd[5]
+
+
+def test_forty_candidates_differ_by_colour_or_shape():
+    assert len({(colour(n), shape(n)) for n in range(COLOURS * len(SHAPES))}) == 40
+
+
+def test_names_of_metrics_break_after_underscores_only(html):
+    assert "<code>semantic_<wbr>similarity</code>" in html
+
+
+def test_rows_to_look_at_are_folded_but_for_the_first(html):
+    cards = re.findall(r'<article class="card" aria-labelledby="card-[^>]*>\s*<details( open)?>', section(html, "look"))
+
+    assert cards[0] == " open"
+    assert set(cards[1:]) == {""}

@@ -1,0 +1,165 @@
+"""README and docs/ hang together: links, commands, paths of params.yaml, and the reference that code makes."""
+
+import doctest
+import re
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripts.reference import allowed, commands, files, markdown, metrics, params
+from tasks import params as stated_params
+from tasks.metrics.catalogue import metric_class
+from tasks.pipeline import stages
+from tests.documents import PAGES, README, Block, anchors, blocks, links, without_blocks
+from tests.documents import commands as commands_of
+from tests.small_project import ROOT
+
+EVERY_BLOCK = [(page, block) for page in PAGES for block in blocks(page)]
+COMMANDS = sorted({each.line for _, block in EVERY_BLOCK if block.kind == "console" for each in commands_of(block)})
+INLINE = sorted({each for page in PAGES for each in re.findall(r"`((?:python -m|make) [^`]+)`", without_blocks(page))})
+REFERENCE = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "docs/reference").glob("*.md")}
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    broken = [f"{path}#{anchor}" for path, anchor in links(page) if not leads_somewhere(page, path, anchor)]
+
+    assert broken == []
+
+
+def leads_somewhere(page: Path, path: str, anchor: str) -> bool:
+    target = (page.parent / path).resolve() if path else page
+    return target.exists() and (not anchor or anchor in anchors(target))
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    found, todo = {README}, [README]
+    while todo:
+        page = todo.pop()
+        near = {(page.parent / path).resolve() for path, _ in links(page) if path.endswith(".md")} - found
+        found |= near
+        todo += near
+
+    assert set(PAGES) - found == set()
+
+
+@pytest.mark.parametrize("line", COMMANDS + INLINE)
+def test_every_command_names_what_there_is(line: str) -> None:
+    words = shlex.split(line, comments=True)
+    if words[0] == "make":
+        assert f"| `make {words[1]}` |" in REFERENCE["commands"]
+    elif words[:2] == ["python", "-m"]:
+        known = find_spec(words[2])
+        assert known is not None
+        given = {word.partition("=")[0] for word in words[3:] if word.startswith("--")}
+        assert given <= {"--list", *options(words[2], words[3:])}
+
+
+def options(module: str, words: list[str]) -> set[str]:
+    """The options of the command and of the subcommands that the words name."""
+    if module == "flows" or module.startswith("benchmarks"):
+        return set()
+    parser = commands.parser_of("tasks.__main__" if module == "tasks" else module)
+    found: set[str] = set()
+    while True:
+        found |= {option for action in commands.options(parser) for option in action.option_strings}
+        below = {name: each for name, each, _ in commands._subcommands(parser)}
+        parser, words = next(((below[word], words[i:]) for i, word in enumerate(words) if word in below), (None, words))
+        if parser is None:
+            return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_path_of_params_that_is_named_exists(page: Path) -> None:
+    sections = "|".join(stated_params.raw())
+    found = re.findall(rf"`({sections})((?:\.\w+)+)[`:=]", without_blocks(page))
+
+    assert [f"{section}{rest}" for section, rest in found if not is_param(section, rest[1:].split("."))] == []
+
+
+def is_param(section: str, steps: list[str]) -> bool:
+    if section in {"lexical", "semantic"}:
+        return set(steps[1:]) <= set(metric_class(section, steps[0]).model_fields)
+    if (section, steps[0]) in {("run", "retries"), ("run", "timeouts"), ("run", "judge")}:  # by stage, by model
+        steps = steps[:2] if steps[0] == "judge" else steps[:1]
+    return f"| `{'.'.join([section, *steps])}` |" in REFERENCE["params"]
+
+
+@pytest.mark.parametrize("block", [block for _, block in EVERY_BLOCK if block.kind == "yaml"])
+def test_settings_in_the_documentation_are_accepted(block: Block) -> None:
+    section = block.mark.rpartition("lexical")[1]
+    given = yaml.safe_load(f"{section}:\n{block.text}" if section else block.text)
+    content = stated_params.raw()
+
+    for name, options in given.items():
+        if not section:  # a metric that the reader writes is tested where it is written
+            model = stated_params.models()[name]
+            stated_params.section(model, content | {name: content[name] | options}, name)
+
+
+@pytest.mark.parametrize("block", [block for _, block in EVERY_BLOCK if block.kind == "python"])
+def test_python_in_the_documentation_parses(block: Block) -> None:
+    compile(block.text, "documentation", "exec")
+
+
+@pytest.mark.parametrize("name", ["metrics", "params"])
+def test_every_option_has_a_meaning(name: str) -> None:
+    rows = [line for line in REFERENCE[name].splitlines() if re.match(r"\| `[\w.]+` \|.*\|$", line)]
+    silent = [line for line in rows if line.endswith("| – |") and "its options" not in line and line.count(" | ") == 3]
+
+    assert rows
+    assert [line.split("`")[1] for line in silent] == []
+
+
+def test_every_stage_and_every_table_is_in_the_reference() -> None:
+    for stage in stages().values():
+        assert f"\n| `{stage.name}` | " in REFERENCE["files"]
+        assert all(f"`data/{table}`" in REFERENCE["files"] for table in stage.tables_written)
+
+
+def test_the_readme_lists_what_ci_may_install() -> None:
+    installed = re.findall(r"apt-get install (.*)", (ROOT / ".ci/run").read_text(encoding="utf-8"))
+    packages = [word for line in installed for word in line.split() if not word.startswith("-")]
+
+    assert packages
+    assert all(f"`{package}`" in README.read_text(encoding="utf-8") for package in packages)
+
+
+def test_params_are_read_as_yaml_reads_them() -> None:
+    found = params.stated(stated_params.PATH.read_text(encoding="utf-8"))
+
+    for path, line in found.items():
+        value: Any = stated_params.raw()
+        for step in path.split("."):
+            value = value[step]
+        if not isinstance(value, dict) or line.value:
+            assert yaml.safe_load(line.value or "null") == value
+
+
+def test_a_parser_is_found_without_running_the_command() -> None:
+    with pytest.raises(ValueError, match=r"tests\.documents: no main"):
+        commands.parser_of("tests.documents")
+
+
+@given(cells=st.lists(st.text(), min_size=1, max_size=4))
+def test_no_text_breaks_out_of_its_cell(cells: list[str]) -> None:
+    head, line, *rows = markdown.table([str(i) for i in range(len(cells))], [cells]).split("\n")
+
+    assert len(rows) == 1
+    assert len(re.findall(r"(?<!\\)\|", rows[0])) == len(re.findall(r"\|", head)) == line.count("|")
+    assert "<" not in "".join(rows[0].split("`")[::2])
+
+
+@pytest.mark.parametrize("module", [allowed, commands, files, markdown, metrics, params])
+def test_examples_of_the_generator(module: Any) -> None:
+    assert doctest.testmod(module).failed == 0

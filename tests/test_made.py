@@ -1,0 +1,153 @@
+"""A validation report says what made its table: the code, the params and the libraries, and no password."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks import made as making
+from tasks.errors import ContractError
+from tasks.made import made
+from tasks.pipeline import Stage, stages
+from tasks.runner import run
+from tests.small_project import ROOT, ROWS, edit, write
+
+CODE = {
+    "tasks/one.py": b"import numpy as np\nfrom tasks.scores import x\nimport os\n    import scipy.stats\n",
+    "tasks/many/a.py": b"from pyarrow.compute import equal\nimport a_library_that_is_nowhere\n",
+    "tasks/many/words.txt": b"import pandas\n",
+    "tasks/many/b/__init__.py": b"",
+}
+STAGE = Stage("one", "", "", ("data/load", "tasks/one.py", "tasks/many"), ("dataset",), ())
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Code of one file and one folder, with what Python compiled beside it."""
+    for name, content in {**CODE, "tasks/many/__pycache__/a.cpython-311.pyc": b"1", "tasks/many/a.pyc": b"2"}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    return tmp_path
+
+
+def code(tree: Path) -> str:
+    return str(made(STAGE, tree)["code"])
+
+
+def test_the_same_code_has_the_same_hash_wherever_it_lies_and_whatever_is_compiled(tree: Path, tmp_path: Path) -> None:
+    before = code(tree)
+    shutil.copytree(tree / "tasks", tmp_path / "elsewhere/tasks", ignore=shutil.ignore_patterns("*.pyc"))
+
+    assert code(tmp_path / "elsewhere") == before
+    assert before == "618b46bf97c8dfe1ec3adba9ae80ce9600623f2448ab42f9abed27096b719cc7"
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_another_byte_of_any_file_is_another_hash(tree: Path, name: str) -> None:
+    before = code(tree)
+    with (tree / name).open("ab") as file:
+        file.write(b"#")
+
+    assert code(tree) != before
+
+
+def test_a_file_of_another_name_is_another_hash(tree: Path) -> None:
+    before = code(tree)
+    (tree / "tasks/many/a.py").rename(tree / "tasks/many/c.py")
+
+    assert code(tree) != before
+
+
+def test_versions_are_those_of_the_libraries_that_the_code_imports(tree: Path) -> None:
+    versions = made(STAGE, tree)["versions"]
+
+    assert list(versions) == ["python", "numpy", "pyarrow", "scipy"]
+    assert versions["numpy"].split(".")[0] == "2"
+    assert versions["python"].startswith("3.")
+
+
+@pytest.mark.usefixtures("project")
+def test_params_are_the_sections_of_the_stage_as_they_are_written() -> None:
+    seen = made(stages()["embed"])["params"]
+
+    assert list(seen) == ["embed", "semantic"]
+    assert seen["semantic"]["similarity"] == {"threshold": 3.0}
+
+
+@pytest.mark.usefixtures("project")
+def test_what_an_address_says_of_a_user_is_hidden() -> None:
+    edit(lambda p: p["dataset"].update(path="s3://me:pa/ss@w0rd@bucket/data.csv?sig=abc&part=1"))
+
+    seen = made(stages()["load"])["params"]["dataset"]
+
+    assert seen["path"] == "s3://***@bucket/data.csv?sig=***"
+
+
+@pytest.mark.usefixtures("project")
+def test_values_that_only_yaml_has_become_what_json_has() -> None:
+    text = "dataset: {a: 2026-11-22, b: .nan, c: [no, -.inf, ~, 0.5]}\n"
+    Path("params.yaml").write_text(text, encoding="utf-8")
+
+    seen = made(STAGE._replace(deps=()))["params"]
+
+    assert seen == {"dataset": {"a": "2026-11-22", "b": "nan", "c": [False, "-inf", None, 0.5]}}
+
+
+TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc")))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(VALUES, st.text("abcdefXYZ0189!?", min_size=6))
+def test_any_params_are_json_that_every_parser_reads_and_hold_no_password(value: Any, password: str) -> None:
+    plain = making._plain([value, {"base_url": f"https://me:{password}@host.example/v1"}])
+
+    text = json.dumps(plain, allow_nan=False)
+
+    assert f":{password}@" not in text
+    assert json.loads(text) == plain
+    assert making._plain(plain) == plain
+
+
+@pytest.mark.usefixtures("project")
+def test_a_stage_writes_what_made_it_into_its_validation_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.workers.ROWS_A_WORKER", 5)
+    edit(lambda p: p["run"].update(workers=1))
+    for stage in ("load", "normalize"):
+        run(stage)
+    whole = Path("reports/validation/normalize.json").read_bytes()
+    edit(lambda p: (p["load"].update(part_rows=6), p["run"].update(workers=2)))
+
+    for stage in ("load", "normalize"):
+        run(stage)
+
+    report = json.loads(Path("reports/validation/normalize.json").read_bytes())
+    assert Path("reports/validation/normalize.json").read_bytes() == whole
+    assert report["made"] == made(stages()["normalize"])
+    assert report["made"]["params"]["normalize"] == yaml.safe_load(Path("params.yaml").read_text())["normalize"]
+
+
+def test_a_broken_contract_says_what_made_it_too(project: Path) -> None:
+    write(project, [*ROWS[:5], *(row | {"references": []} for row in ROWS[5:])])
+
+    with pytest.raises(ContractError):
+        run("load")
+
+    assert json.loads(Path("reports/validation/load.json").read_bytes())["made"] == made(stages()["load"])
+
+
+@pytest.mark.parametrize("stage", [name for name in stages() if name != "report"])
+def test_every_stage_names_python_and_the_libraries_of_its_code(stage: str) -> None:
+    found = made(stages()[stage])
+
+    assert {"python", "pyarrow", "pydantic"} <= set(found["versions"])
+    assert len(found["code"]) == 64
+    assert str(ROOT) not in json.dumps(found)

@@ -1,0 +1,37 @@
+"""The pictures in README and docs/, which `make pictures` makes."""
+
+import struct
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PICTURES = ROOT / "docs/pictures"
+TEXTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = ["report-light.png", "report-dark.png", "answers.png", "comparison.png", "summary.svg"]
+MOST = 200_000
+"""Bytes of one picture."""
+
+
+def test_there_is_no_other() -> None:
+    assert sorted(path.name for path in PICTURES.iterdir()) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_small_and_shown_somewhere(name: str) -> None:
+    assert 1_000 < (PICTURES / name).stat().st_size < MOST
+    assert any(f"pictures/{name}" in path.read_text(encoding="utf-8") for path in TEXTS)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".png")])
+def test_each_is_as_wide_as_the_others(name: str) -> None:
+    head = (PICTURES / name).read_bytes()[:24]
+
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">I", head[16:20]) == (1280,)
+
+
+def test_the_terminal_fetches_nothing() -> None:
+    drawn = (PICTURES / "summary.svg").read_text(encoding="utf-8")
+
+    assert "http" not in drawn.replace('xmlns="http://www.w3.org/2000/svg"', "")

@@ -1,0 +1,219 @@
+"""Texts of others reach a terminal spelled out: no escape sequence, no control, nothing that reorders."""
+
+import ast
+import errno
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks import terminal
+from tasks.__main__ import main
+from tasks.errors import ContractError, DataError, GoldmeterError, ServerError
+from tasks.terminal import INTERRUPTED, TRY_LATER, USER_ERROR, complain, ended, say
+from tests.small_project import ROOT, ROWS, edit, write
+
+UNWANTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+HOSTILE = [
+    "\x1b[31mred\x1b[0m",
+    "\x1b]8;;https://evil.example\x07link\x1b]8;;\x07",
+    "\x1b]0;title\x07",
+    "\x9b2J",
+    "\u202egnp.exe",
+    "\u2066isolated\u2069",
+    "back\x08\x08\x08space",
+    "\x00nul",
+    "first\rsecond",
+    "[red]rich[/red] [link=https://evil.example]x[/link]",
+    "line\u2028separator",
+]
+PRINTERS = {"tasks/terminal.py", "tasks/progress.py", "flows/__main__.py", "flows/nightly.py"}
+"""Who may print: what they print is made visible, or is our own."""
+
+
+@pytest.fixture
+def said(capfd: pytest.CaptureFixture[str]) -> Any:
+    """What was printed since, on both streams; nothing of it is unwanted."""
+
+    def read() -> str:
+        out, error = capfd.readouterr()
+        assert not UNWANTED.search(out + error)
+        return out + error
+
+    return read
+
+
+@given(st.text())
+def test_whatever_is_said_holds_no_control(text: str) -> None:
+    out = io.StringIO()
+
+    say(text, out)
+
+    assert not UNWANTED.search(out.getvalue())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_column_that_is_not_there(project: Path, said: Any, name: str) -> None:
+    edit(lambda params: params["dataset"].update(input=name))
+
+    assert main(["load"]) == USER_ERROR
+    assert "dataset.input: no record has a column" in said()
+    assert project.exists()
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_candidate_and_the_reason_of_its_rejected_answer(said: Any, name: str) -> None:
+    rows = [row | {name: ["a list"]} for row in ROWS]
+    write(Path.cwd(), rows)
+    edit(lambda params: params["dataset"].update(candidates={name: {"response": name}}))
+
+    assert main(["load"]) == USER_ERROR
+    assert "a list where text is expected" in said()
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_an_id_that_stands_twice(said: Any, name: str) -> None:
+    write(Path.cwd(), [row | {"id": name} for row in ROWS[:2]])
+
+    assert main(["load"]) == USER_ERROR
+    assert "stands here and in" in said()
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_label_that_is_none(said: Any, name: str) -> None:
+    write(Path.cwd(), [row | {"aurora_correct": name} for row in ROWS])
+
+    assert main(["load"]) == USER_ERROR
+    assert "which is no label" in said()
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_file_that_is_not_there(said: Any, name: str) -> None:
+    edit(lambda params: params["dataset"].update(path=f"data/{name}.jsonl"))
+
+    assert main(["load"]) == USER_ERROR
+    assert said().startswith("error: data/")
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_an_option_that_is_unknown(said: Any, name: str) -> None:
+    edit(lambda params: params["load"].update({name: 1}))
+
+    assert main(["load"]) == USER_ERROR
+    assert "unknown option" in said()
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_candidate_in_the_summary(said: Any, name: str) -> None:
+    limits = {"value": 0.5, "low": 0.25, "high": 0.75}
+    entry = {**limits, "n": 1, "n_not_asked": 0, "n_failed": 1, "pass_rate": limits}
+    dataset = {"rows": 2, "rejected": 1, "rejected_reasons": {f"{name}: no id": 1}, "truncated_texts": 0}
+    document = {"confidence": 0.95, "dataset": dataset, "candidates": {name: {"f1": entry}}}
+    Path("reports").mkdir()
+    Path("reports/metrics.json").write_text(json.dumps(document), encoding="utf-8")
+
+    assert main(["summary"]) == 0
+    assert "no id" in said()
+
+
+def test_rich_markup_in_the_summary_is_shown_and_not_obeyed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    limits = {"value": 0.5, "low": 0.25, "high": 0.75}
+    entry = {**limits, "n": 1, "n_not_asked": 0, "n_failed": 0, "pass_rate": limits}
+    dataset = {"rows": 1, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 0}
+    document = {"confidence": 0.95, "dataset": dataset, "candidates": {"[red]x[/] :smile:": {"f1": entry}}}
+    (project / "reports").mkdir()
+    (project / "reports/metrics.json").write_text(json.dumps(document), encoding="utf-8")
+
+    assert main(["summary"]) == 0
+    assert capsys.readouterr().out.count("[red]x[/] :smile:") == 2
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("kind", [GoldmeterError, DataError, ContractError, ServerError])
+def test_every_error_is_told_the_same_way(said: Any, kind: type[GoldmeterError], name: str) -> None:
+    def body() -> int:
+        raise kind(f"{name}: first: ({name!r}, a)")
+
+    assert ended(body) == (TRY_LATER if kind is ServerError else USER_ERROR)
+    assert said().startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "data/\x1b[31m"), "data/⟨U+001B⟩[31m: Permission denied"),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (OSError("just words"), "just words"),
+        (MemoryError(), "out of memory; smaller parts (load.part_rows) or fewer run.workers need less"),
+        (
+            ModuleNotFoundError("No module named 'dvc'"),
+            "No module named 'dvc'; activate the environment: . .venv/bin/activate (`make setup`)",
+        ),
+    ],
+)
+def test_what_the_system_refuses_is_told_in_words(
+    error: Exception, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def body() -> int:
+        raise error
+
+    assert ended(body) == USER_ERROR
+    assert capsys.readouterr().err == f"error: {message}\n"
+
+
+def test_an_interruption_is_told_without_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    def body() -> int:
+        raise KeyboardInterrupt
+
+    assert ended(body, "interrupted; no table was changed") == INTERRUPTED
+    assert capsys.readouterr().err == "error: interrupted; no table was changed\n"
+
+
+def test_a_terminal_that_lacks_a_sign_gets_it_spelled_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+
+    assert ended(lambda: say("→ ü") or 0) == 0  # type: ignore[func-returns-value]
+    assert raw.getvalue() == b"\\u2192 \\xfc\n"
+
+
+def test_an_error_of_the_code_is_not_hidden() -> None:
+    def body() -> int:
+        raise TypeError("a mistake")
+
+    with pytest.raises(TypeError):
+        ended(body)
+
+
+def test_complaints_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    complain("no\x07")
+
+    assert capsys.readouterr() == ("", "error: no⟨U+0007⟩\n")
+
+
+def test_nobody_else_prints() -> None:
+    printing = {
+        str(path.relative_to(ROOT))
+        for folder in ("tasks", "flows")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    }
+
+    assert printing <= PRINTERS
+
+
+def test_no_console_but_the_terminals_obeys_markup() -> None:
+    assert not terminal.console()._markup

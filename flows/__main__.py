@@ -9,22 +9,23 @@ from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill
 
+from tasks.terminal import USER_ERROR, complain, say
+
 COMMANDS = ("init", "evaluate", "compare", "schedule", "train_judge")
 """What people run, in the order they need it."""
-USER_ERROR = 2
 HELP = {"-h", "--help"}
 
 
 def main(arguments: Sequence[str]) -> int:
     """List the commands, or be one of them; returns the exit status."""
     if not arguments or arguments[0] in HELP:
-        print(listed())
+        say(listed())
         return 0
     name, *rest = arguments
     if name not in COMMANDS:
         near = get_close_matches(name, COMMANDS, n=1)
         meant = f"; did you mean {near[0]}?" if near else ""
-        print(f"error: {name!r}: no such command; allowed: {', '.join(COMMANDS)}{meant}", file=sys.stderr)
+        complain(f"{name!r}: no such command; allowed: {', '.join(COMMANDS)}{meant}")
         return USER_ERROR
     sys.argv = [f"flows.{name}", *rest]
     runpy.run_module(f"flows.{name}", run_name="__main__", alter_sys=True)

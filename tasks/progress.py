@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.live import Live
 
 SOON = 2.0
 """Seconds after which a bar appears: a step that is done before says nothing."""
@@ -48,7 +49,7 @@ def shown(step: str) -> Iterator[Progress]:
     if sys.stderr is None or sys.stderr.closed:
         yield quiet
     elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        with _bar(state):
+        with _Bar(state):
             yield state.told
     else:
         lines = Lines(state, _write)
@@ -171,27 +172,24 @@ def drawn(state: State, console: "Console") -> "RenderableType":
     return line
 
 
-@contextmanager
-def _bar(state: State) -> Iterator[None]:
-    bar = _Bar(state)
-    bar.start()
-    try:
-        yield
-    finally:
-        bar.stop()
-
-
 class _Bar:
     """A bar that appears when the step takes long, and leaves nothing behind."""
 
     def __init__(self, state: State) -> None:
         self._state, self._lock, self._over = state, Lock(), False
-        self._live: object | None = None
+        self._live: Live | None = None
         self._timer = Timer(SOON, self._appear)
         self._timer.daemon = True
 
-    def start(self) -> None:
+    def __enter__(self) -> None:
         self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._lock, suppress(OSError, ValueError):
+            self._over = True
+            if self._live is not None:
+                self._live.stop()
 
     def _appear(self) -> None:
         from rich.console import Console
@@ -209,13 +207,6 @@ class _Bar:
                 redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
             )
             self._live.start()
-
-    def stop(self) -> None:
-        self._timer.cancel()
-        with self._lock, suppress(OSError, ValueError):
-            self._over = True
-            if self._live is not None:
-                self._live.stop()  # type: ignore[attr-defined]
 
 
 def _write(line: str) -> None:

@@ -90,9 +90,10 @@ def report(
     answers = _answers(tables, families)
     notable = kinds(answers)
     drawn, not_drawn = _distributions(every, tables)
+    leading = [*_leading(every, families)]
     content = Content(
         candidates=candidates,
-        lead=_lead(every, families),
+        lead=next(iter(leading), None),
         families={FAMILIES[name]: family for name, family in families.items() if family},
         drawn=drawn,
         not_drawn=not_drawn,
@@ -110,7 +111,7 @@ def report(
             notable,
             answers,
             tables,
-            _shown_first(families),
+            next((metric.name for metric in leading if metric.name != "label"), None),
             options.max_chars,
         ),
         provenance=provenance(found, every, ledger, how or {}),
@@ -124,10 +125,10 @@ def report(
     }
 
 
-def _lead(every: Sequence[Metric], families: Mapping[str, Sequence[Metric]]) -> Metric | None:
-    """The measured metric nearest to what people say: their labels, else the judge, meaning, words."""
+def _leading(every: Sequence[Metric], families: Mapping[str, Sequence[Metric]]) -> Iterator[Metric]:
+    """The measured metrics, the nearest to what people say first: their labels, the judge, meaning, words."""
     order = [*(m for m in every if m.name == "label"), *families["judge"], *families["semantic"], *every]
-    return next((metric for metric in order if metric.gated and metric.rows), None)
+    yield from (metric for metric in order if metric.gated and metric.rows)
 
 
 def _distributions(every: Sequence[Metric], tables: Mapping[str, Table]) -> tuple[list[Distribution], dict[str, str]]:
@@ -149,12 +150,6 @@ def _distributions(every: Sequence[Metric], tables: Mapping[str, Table]) -> tupl
 def _rows_by_candidate(parts: Parts) -> dict[str, Any]:
     names = parts.whole(["candidate"])["candidate"].to_numpy(zero_copy_only=False)
     return {name: np.flatnonzero(names == name) for name in sorted(set(names))}
-
-
-def _shown_first(families: Mapping[str, Sequence[Metric]]) -> str | None:
-    """The metric whose scores stand beside the answers: the judge, else meaning, words."""
-    order = [metric for name in ("judge", "semantic", "lexical", "load") for metric in families[name]]
-    return next((metric.name for metric in order if metric.gated and metric.rows and metric.name != "label"), None)
 
 
 def _answers(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]]) -> Answers:

@@ -1,4 +1,4 @@
-"""Section `run` of params.yaml: how to run, which changes no number and is never a dependency."""
+"""Section `run` of params.yaml: how to run, which changes no number; only report depends on it, on prices."""
 
 from typing import Annotated
 

@@ -180,8 +180,8 @@ def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace, progr
     main = stage.tables_written[0] if stage.tables_written else None
     for number, written in enumerate(call(*inputs, options, **more)):
         workspace.write(written, number)
-        made = {name: table for name, table in written.items() if isinstance(table, pa.Table)}
-        yield _examine(module, contract, made, main)
+        tables = {name: table for name, table in written.items() if isinstance(table, pa.Table)}
+        yield _examine(module, contract, tables, main)
 
 
 class _Counted:

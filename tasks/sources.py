@@ -242,7 +242,9 @@ def _table(path: Path, delimiter: str) -> Rows:
         if not header:
             header = _checked_header(cells, f"{_name(path)}, line {line}")
         elif len(cells) != len(header):
-            raise DataError(f"{_name(path)}, line {line}: expected {len(header)} fields, found {len(cells)}; see its quotes")
+            raise DataError(
+                f"{_name(path)}, line {line}: expected {len(header)} fields, found {len(cells)}; see its quotes"
+            )
         else:
             yield line, {name: cell or None for name, cell in zip(header, cells, strict=True)}
 

@@ -211,9 +211,9 @@ def test_a_bar_is_gone_when_the_step_is_interrupted(
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     bar = progress._Bar(State("lexical"))
-    bar._appear()
 
-    bar.stop()
+    with bar:
+        bar._appear()
 
     written = capsys.readouterr().err
     assert written.startswith("\x1b[?25l")

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from tasks.report import Report
 from tasks.reporting.page import FOLDER
 from tasks.tables import describe
-from tests.reporting.made import ROWS, SECTION, inputs, load_table, row, validation, with_score, written
+from tests.reporting.made import ROWS, SECTION, inputs, load_table, row, section_of, validation, with_score, written
 from tests.reporting.policy import policy, scripts
 
 PAGE = "reports/index.html"
@@ -226,7 +226,7 @@ def test_without_any_gated_metric_there_still_is_a_page(tmp_path, labelled, scor
 
 
 def test_slices_show_the_largest_values_and_count_the_others(files):
-    slices = files[PAGE].split('id="slices"')[1].split("</section>")[0]
+    slices = section_of(files[PAGE], "slices")
 
     assert "<bdi>words</bdi>" in slices
     assert "<bdi>names</bdi>" in slices

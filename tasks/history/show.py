@@ -10,8 +10,8 @@ from rich.text import Text
 from tasks.comparison.page import write_page
 from tasks.history.table import read
 from tasks.history.trends import series
-from tasks.reporting.history import Point, Run, Series, Trend, times
-from tasks.reporting.words import NONE, visible
+from tasks.reporting.history import Point, Run, Series, Trend
+from tasks.reporting.words import NONE, counted, visible
 from tasks.terminal import console, say
 from tasks.versions import WORKSPACE, versions
 
@@ -36,7 +36,7 @@ def show() -> None:
     for each in found:
         out.print(_headline(each))
         for alarm in each.standing:
-            since = f"since {alarm.first.started:%Y-%m-%d %H:%M} UTC, {times(alarm.runs)}"
+            since = f"since {alarm.first.started:%Y-%m-%d %H:%M} UTC, {counted(alarm.runs, 'run')}"
             out.print(f"  {visible(alarm.sentence)} ({since})", soft_wrap=True)
 
 
@@ -80,7 +80,7 @@ def _caption(found: Sequence[Series], runs: Sequence[tuple[Run, Series]], *, wid
     """What stands under the heads, and how many runs are not in the table."""
     leading = [*dict.fromkeys(each.trends[0].measure for each in found if each.trends)]
     earlier = len(runs) + sum(each.before for each in found) - SHOWN
-    more = f"; {times(earlier)} before these: python -m tasks history --html" if earlier > 0 else ""
+    more = f"; {counted(earlier, 'run')} before these: python -m tasks history --html" if earlier > 0 else ""
     shown = f"{visible(', '.join(leading))}{' with its interval' if wide else ''}" if leading else "nothing measured"
     return f"{shown}; worse: of the measures compared with the baseline{more}"
 

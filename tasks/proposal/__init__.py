@@ -10,6 +10,7 @@ from tasks.proposal.files import Looked
 from tasks.proposal.roles import CHECK, Roles, roles
 from tasks.proposal.section import quoted, shown, written
 from tasks.proposal.separators import Separator, separator
+from tasks.reporting.words import counted
 
 FEW_SET = 0.25
 """Share of records up to which a mark such as `invalid` says which to leave out."""
@@ -60,7 +61,7 @@ def propose(path: str, looked: Looked) -> Proposal:
     Raises DataError when no column fits something that `load` must have; it lists the columns.
     """
     found = roles(path, looked.records)
-    between = separator(found.references.column.texts) if found.references.column.kind == "text" else None
+    between = separator(found.references.texts) if found.references.kind == "text" else None
     labels, about_labels = _labels(found)
     options: dict[str, Any] = {
         "path": path,
@@ -83,8 +84,8 @@ def propose(path: str, looked: Looked) -> Proposal:
         "exclude": _marks(found.unused),
         "id": found.id.comment,
         "input": found.input.comment,
-        "references": found.references.comment,
-        "reference_separator": _between(between, len(found.references.column.values)),
+        "references": found.about_references,
+        "reference_separator": _between(between, len(found.references.values)),
         **{f"candidates.{name}": f"{CHECK}{each.unsure}" for name, each in found.systems.items() if each.unsure},
         "candidates": _verdicts(found),
         "labels": about_labels,
@@ -93,7 +94,7 @@ def propose(path: str, looked: Looked) -> Proposal:
         "phrases": _phrases(found.unused),
         "scores": _scores(found.unused),
     }
-    number = f"{len(looked.records):,} record{'s' * (len(looked.records) != 1)}"
+    number = counted(len(looked.records), "record")
     read = f"its {number}" if looked.complete else f"its first {number}"
     return Proposal(options, {option: text for option, text in comments.items() if text}, found.unused, read)
 

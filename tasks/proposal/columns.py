@@ -9,6 +9,7 @@ from typing import Literal
 
 from tasks.mapping import LABELS
 from tasks.proposal.section import shown
+from tasks.reporting.words import counted
 from tasks.sources import Record, Value
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
@@ -59,7 +60,7 @@ class Column:
         """What it holds, in words."""
         words = {"empty": "empty", "boolean": "true and false", "number": "numbers", "list": "lists of texts"}
         if self.kind == "text":
-            return f"{self.distinct:,} value{'s' * (self.distinct != 1)}"
+            return counted(self.distinct, "value")
         return words.get(self.kind) or ("a list or an object as text" if self.kind == "encoded" else self._shape)
 
     @property

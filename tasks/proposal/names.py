@@ -69,7 +69,7 @@ _ALL_INPUT = frozenset(word for phrase in INPUT for word in phrase.split()) - {"
 _ROLES = frozenset(
     word for phrases in (REFERENCES, ANSWERS, RESPONSES) for phrase in phrases for word in phrase.split()
 )
-_NUMBERED = frozenset({*_ROLES, *_ALL_INPUT})
+_NUMBERED = _ROLES | _ALL_INPUT
 _OF_GROUPS = frozenset({"id", "ids", "uuid", "name", "key", "number", "no", "idx", "index"})
 
 

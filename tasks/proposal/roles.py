@@ -32,24 +32,13 @@ class Choice(NamedTuple):
         return None if self.column is None else self.column.name
 
 
-class Known(NamedTuple):
-    """A column for an option that needs one, and why."""
-
-    column: Column
-    comment: str
-
-    @property
-    def name(self) -> str:
-        """The column's name."""
-        return self.column.name
-
-
 class Roles(NamedTuple):
-    """The columns by role; unused: those without one."""
+    """The columns by role; unused: those without one. about_references: why it is that column."""
 
     id: Choice
     input: Choice
-    references: Known
+    references: Column
+    about_references: str
     systems: Mapping[str, System]
     group: Choice
     slices: Sequence[Column]
@@ -76,8 +65,8 @@ def roles(path: str, records: Sequence[Record]) -> Roles:
     group = _group(left)
     left = _without(left, group.column)
     slices = [column for column in left if _is_slice(column)]
-    known = Known(references.column, references.comment)
-    return Roles(key, asked, known, answering, group, slices, _without(left, *slices))
+    unused = _without(left, *slices)
+    return Roles(key, asked, references.column, references.comment, answering, group, slices, unused)
 
 
 def _without(left: Sequence[Column], *taken: Column | None) -> list[Column]:

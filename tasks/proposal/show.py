@@ -6,14 +6,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from rich.table import Table
 from rich.text import Text
 
 from tasks.proposal import Proposal
 from tasks.proposal.roles import CHECK
 from tasks.proposal.section import flow, scalar
-from tasks.reporting.words import visible
+from tasks.reporting.words import counted, visible
 from tasks.tables import Parts
 from tasks.terminal import console, say
 
@@ -67,7 +66,8 @@ def _told(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
 def _counts(load: Parts, rejected: Parts) -> Iterator[str]:
     rows = load.whole(["candidate", "label"])
     systems = load.about["candidates"]
-    yield f"{_number(rows.num_rows, 'row')}: {_number(len(systems), 'system')}, {_labelled(rows)}"
+    labelled = len(rows) - rows["label"].null_count
+    yield f"{counted(len(rows), 'row')}: {counted(len(systems), 'system')}, {labelled:,} labelled"
     if refused := rejected.rows:
         yield f"{refused:,} rejected, all in data/load_rejected; the first:"
         for row in rejected.whole().slice(0, REJECTED).to_pylist():
@@ -75,15 +75,6 @@ def _counts(load: Parts, rejected: Parts) -> Iterator[str]:
             yield f"  {_text(': '.join([place, row['reason']]))}"
     else:
         yield "none rejected"
-
-
-def _labelled(rows: pa.Table) -> str:
-    labels = rows["label"]
-    return f"{len(labels) - labels.null_count:,} labelled"
-
-
-def _number(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _first(load: Parts) -> Iterator[list[Mapping[str, Any]]]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from tasks.proposal import names
 from tasks.proposal.columns import Column
 from tasks.proposal.section import quoted, scalar, shown
+from tasks.reporting.words import counted
 
 MOST_COLUMNS = 30
 MISSING = {
@@ -46,7 +47,7 @@ def _unreadable(columns: Sequence[Column], missing: Sequence[str]) -> Iterator[s
 
 
 def _listed(columns: Sequence[Column]) -> Iterator[str]:
-    yield f"{len(columns):,} column{'s' * (len(columns) != 1)}, with a value of each:"
+    yield f"{counted(len(columns), 'column')}, with a value of each:"
     for column in columns[:MOST_COLUMNS]:
         yield f"  {shown(column.name)}: {quoted(column.texts[0]) if column.texts else column.about}"
     if len(columns) > MOST_COLUMNS:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from tasks.reporting.words import NONE, number, percent, visible
+from tasks.reporting.words import NONE, counted, number, percent, visible
 
 BY_HAND = ""
 """The schedule of runs that nobody scheduled."""
@@ -157,8 +157,8 @@ class Series(NamedTuple):
         if self.standing:
             first = min((alarm.first for alarm in self.standing), key=lambda run: run.started)
             longest = max(alarm.runs for alarm in self.standing)
-            return f"Wrong since {moment(first.started)}, {times(longest)}."
-        total = f"{times(len(self.runs) + self.before)}, the last at {moment(last.started)}"
+            return f"Wrong since {moment(first.started)}, {counted(longest, 'run')}."
+        total = f"{counted(len(self.runs) + self.before, 'run')}, the last at {moment(last.started)}"
         if self.schedule == BY_HAND:
             return f"{total}."
         if not self.alarms:
@@ -200,12 +200,3 @@ def cost(dollars: float | None) -> str:
     if dollars is None:
         return NONE
     return "0" if dollars == 0 else f"${dollars:.2f}" if dollars >= 0.01 else f"${dollars:.2g}"  # noqa: PLR2004 (a cent)
-
-
-def times(runs: int) -> str:
-    """A number of runs in words.
-
-    >>> times(1), times(1200)
-    ('1 run', '1,200 runs')
-    """
-    return f"{runs:,} run{'' if runs == 1 else 's'}"

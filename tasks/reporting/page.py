@@ -122,7 +122,7 @@ def render(content: Content) -> str:
         "number": words.number,
         "percent": words.percent,
         "count": words.count,
-        "answers": words.answers,
+        "counted": words.counted,
         "visible": words.visible,
         "breakable": breakable,
         "passing": passing,
@@ -131,7 +131,6 @@ def render(content: Content) -> str:
         "moment": past.moment,
         "duration": past.duration,
         "cost": past.cost,
-        "times": past.times,
     }
     environment.globals |= {"say": comparison_words, "shown": partial(words.shown, limit=content.max_chars)}
     environment.globals |= {"axis": scales, "pairwise": pairwise, "word_diff": word_diff}
@@ -150,7 +149,7 @@ def render(content: Content) -> str:
         style=_bundle("*.css") + _bundle("sections/*.css"),
         head=head,
         script=script,
-        scripts=" ".join(f"'{_hash(each)}'" for each in (head, script) if each) or "'none'",
+        scripts=" ".join(f"'{_hash(each)}'" for each in (head, script)),
     )
 
 

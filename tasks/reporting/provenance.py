@@ -9,7 +9,7 @@ import yaml
 from tasks.reporting.estimates import Metric
 from tasks.reporting.history import cost
 from tasks.reporting.stages import Stage
-from tasks.reporting.words import Text, shown
+from tasks.reporting.words import Text, counted, shown
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid
@@ -165,7 +165,7 @@ def _sum(paid: Iterable["Paid"]) -> _Taken:
 def _calls(model: str, taken: _Taken) -> str:
     served = ", ".join(sorted(taken.served - {model}))
     says = f" (the server says {served})" if served else ""
-    return f"{_n(taken.verdicts, 'verdict')} of {model}{says} took {_n(taken.calls, 'call')}"
+    return f"{counted(taken.verdicts, 'verdict')} of {model}{says} took {counted(taken.calls, 'call')}"
 
 
 def _bill(model: str, taken: _Taken, prices: Mapping[str, Price]) -> str:
@@ -173,7 +173,7 @@ def _bill(model: str, taken: _Taken, prices: Mapping[str, Price]) -> str:
     if taken.uncounted == taken.replies:
         return "the server counted no tokens" if taken.replies else "no reply came, nothing paid"
     more = taken.uncounted
-    uncounted = f", and those of {_n(more, 'reply', 'replies')} that the server did not count" if more else ""
+    uncounted = f", and those of {counted(more, 'reply', 'replies')} that the server did not count" if more else ""
     tokens = f"{taken.prompt:,} prompt and {taken.completion:,} completion tokens{uncounted}"
     if model not in prices:
         return f"{tokens}; run.judge.prices has no {model}"
@@ -185,11 +185,7 @@ def _embedding(section: Mapping[str, Any] | None, rows: Mapping[str, float | Non
     """What the vectors cost: of a text's tokens no server's count is kept."""
     if section is None:
         return NOT_RECORDED
-    vectors = f"{_n(int(rows.get('embed') or 0), 'vector')} of {section['model']}"
+    vectors = f"{counted(int(rows.get('embed') or 0), 'vector')} of {section['model']}"
     if section["provider"] == "local":
         return f"{vectors}, made here: nothing paid"
     return f"{vectors} by provider {section['provider']}; their tokens are not counted"
-
-
-def _n(n: int, one: str, several: str = "") -> str:
-    return f"{n:,} {one if n == 1 else several or f'{one}s'}"

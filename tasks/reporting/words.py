@@ -58,13 +58,13 @@ def count(n: float) -> str:
     return f"{int(n):,}" if n == int(n) else number(n)
 
 
-def answers(n: int) -> str:
-    """A number of answers in words.
+def counted(n: int, one: str, several: str = "") -> str:
+    """A number of things in words.
 
-    >>> answers(1), answers(1200)
-    ('1 answer', '1,200 answers')
+    >>> counted(1, "answer"), counted(1200, "answer"), counted(2, "reply", "replies")
+    ('1 answer', '1,200 answers', '2 replies')
     """
-    return f"{n:,} answer{'' if n == 1 else 's'}"
+    return f"{n:,} {one if n == 1 else several or f'{one}s'}"
 
 
 def rule(about: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from tests.comparison.sample import GATE
 from tests.comparison.test_comparison_show import HOSTILE
 from tests.comparison.test_comparison_words import document as made_document
 from tests.comparison.test_comparison_words import measure, pair
-from tests.reporting.made import ROWS, inputs, row, validation, written
+from tests.reporting.made import ROWS, inputs, row, section_of, validation, written
 from tests.reporting.policy import scripts
 
 PAGE = "reports/index.html"
@@ -61,10 +61,27 @@ def sides(tmp_path: Path) -> Any:
     return compare_versions(*found, GATE, Request()), newer
 
 
+def page(rows: Any, folder: Path, found: Any) -> str:
+    """The page of these rows with a comparison."""
+    html: str = written(rows, folder, comparison=rounded(found))[PAGE]
+    return html
+
+
+def changed(older: Any, newer: Any, folder: Path) -> str:
+    """What the page says of two answers to each of nine questions: of a version that is right, and of a wrong one."""
+    found = []
+    for name, answer, label in (("a", older, True), ("b", newer, False)):
+        rows = [row(f"q{n}", "aurora", answer, label, 0.9, 0.9) for n in range(9)]
+        inputs(rows, folder / name / "data")
+        found.append(Version(name, folder / name, None))
+    html = page(rows, folder / "page", compare_versions(*found, GATE, Request()))
+    section: str = section_of(html, "comparison")
+    return section
+
+
 def test_the_page_has_the_comparison_and_every_tag_of_it_is_closed(tmp_path: Path) -> None:
     found, newer = sides(tmp_path)
 
-    (tmp_path / "page").mkdir()
     html = page(newer, tmp_path / "page", found)
 
     tags = Tags(html)
@@ -78,7 +95,6 @@ def test_the_page_has_the_comparison_and_every_tag_of_it_is_closed(tmp_path: Pat
 
 def test_nothing_of_others_is_markup(tmp_path: Path) -> None:
     found, newer = sides(tmp_path)
-    (tmp_path / "page").mkdir()
 
     html = page(newer, tmp_path / "page", found)
 
@@ -100,7 +116,7 @@ def test_a_number_that_is_unknown_is_a_dash(tmp_path: Path) -> None:
     gate = {"margin": 0.0, "confidence": 0.95}
     found = made_document(pairs=[pair({"bleu.value": hollow}, flips=flips)], gate=gate)
 
-    section = page(ROWS, tmp_path, found).partition('id="comparison"')[2].partition("</section>")[0]
+    section = section_of(page(ROWS, tmp_path, found), "comparison")
 
     assert "no interval" in section
     assert re.findall(r'<td class="right-aligned (\w+)">–</td>', section) == ["from", "to", "found"]
@@ -115,21 +131,8 @@ def test_without_a_comparison_there_is_no_word_of_it(tmp_path: Path) -> None:
 
 def test_the_same_comparison_makes_the_same_bytes(tmp_path: Path) -> None:
     found, newer = sides(tmp_path)
-    for name in "xy":
-        (tmp_path / name).mkdir()
 
     assert page(newer, tmp_path / "x", found) == page(newer[::-1], tmp_path / "y", json.loads(json.dumps(found)))
-
-
-def page(rows: Any, folder: Path, found: Any) -> str:
-    """The page of these rows with a comparison."""
-    from tasks.report import Params, Report, report
-    from tests.reporting.made import SECTION
-
-    made, documents = inputs(rows, folder)
-    params = Params(report=Report(**SECTION))
-    (files,) = report(*made, params, documents=documents, comparison=rounded(found))
-    return files[PAGE]
 
 
 def test_a_version_without_its_numbers_has_no_page(tmp_path: Path, project: Path) -> None:
@@ -141,14 +144,7 @@ def test_a_version_without_its_numbers_has_no_page(tmp_path: Path, project: Path
 
 
 def test_both_answers_are_shown_with_what_only_one_has(tmp_path: Path) -> None:
-    older = [row(f"q{n}", "aurora", "It is Paris, on the Seine", True, 1.0, 0.9) for n in range(9)]
-    newer = [row(f"q{n}", "aurora", "It is Rome, on the Tiber", False, 0.0, 0.1) for n in range(9)]
-    for name, rows in (("a", older), ("b", newer)):
-        inputs(rows, tmp_path / name / "data")
-    found = compare_versions(*(Version(name, tmp_path / name, None) for name in "ab"), GATE, Request())
-
-    (tmp_path / "page").mkdir()
-    section = page(newer, tmp_path / "page", found).partition('id="comparison"')[2].partition("</section>")[0]
+    section = changed("It is Paris, on the Seine", "It is Rome, on the Tiber", tmp_path)
 
     assert "It is <del>Paris</del>, on the <del>Seine</del></div>" in section
     assert "It is <ins>Rome</ins>, on the <ins>Tiber</ins></div>" in section
@@ -156,38 +152,18 @@ def test_both_answers_are_shown_with_what_only_one_has(tmp_path: Path) -> None:
     assert "<summary>4 more</summary>" in section
 
 
-def test_an_answer_that_is_not_there_is_no_difference_of_words(tmp_path: Path) -> None:
-    older = [row(f"q{n}", "aurora", "Paris", True, 1.0, 0.9) for n in range(9)]
-    newer = [row(f"q{n}", "aurora", None, False, 0.0, 0.1) for n in range(9)]
-    for name, rows in (("a", older), ("b", newer)):
-        inputs(rows, tmp_path / name / "data")
-    found = compare_versions(*(Version(name, tmp_path / name, None) for name in "ab"), GATE, Request())
+@pytest.mark.parametrize(("newer", "says"), [(None, "no response"), ("Rome, of course", "no word in common")])
+def test_without_a_word_in_common_nothing_is_marked(newer: str | None, says: str, tmp_path: Path) -> None:
+    section = changed("Paris", newer, tmp_path)
 
-    (tmp_path / "page").mkdir()
-    section = page(newer, tmp_path / "page", found).partition('id="comparison"')[2].partition("</section>")[0]
-
-    assert section.count("no response") == 9
-    assert "<del>Paris" not in section
-
-
-def test_answers_without_a_word_in_common_are_shown_without_marks(tmp_path: Path) -> None:
-    for name, answer in (("a", "Paris"), ("b", "Rome, of course")):
-        rows = [row(f"q{n}", "aurora", answer, name == "a", 0.9, 0.9) for n in range(9)]
-        inputs(rows, tmp_path / name / "data")
-    found = compare_versions(*(Version(name, tmp_path / name, None) for name in "ab"), GATE, Request())
-
-    (tmp_path / "page").mkdir()
-    section = page(rows, tmp_path / "page", found).partition('id="comparison"')[2].partition("</section>")[0]
-
-    assert section.count("no word in common") == 9
+    assert section.count(says) == 9
     assert "<del>Paris" not in section
 
 
 def test_marks_never_leak_markup_of_either_answer(tmp_path: Path) -> None:
     found, newer = sides(tmp_path)
-    (tmp_path / "page").mkdir()
 
-    section = page(newer, tmp_path / "page", found).partition('id="comparison"')[2].partition("</section>")[0]
+    section = section_of(page(newer, tmp_path / "page", found), "comparison")
 
     for marked in re.findall(r"<(?:del|ins)>(.*?)</(?:del|ins)>", section, re.DOTALL):
         assert "<" not in marked

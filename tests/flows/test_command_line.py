@@ -5,7 +5,7 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -53,10 +53,6 @@ def every(request: pytest.FixtureRequest, seen: list[argparse.ArgumentParser]) -
     return parsers(tasks.main if name == "tasks" else main_of(name.removeprefix("flows.")), seen)
 
 
-def actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    yield from parser._actions
-
-
 def test_every_command_says_what_it_is_for_and_how_it_is_called(every: list[argparse.ArgumentParser]) -> None:
     for parser in every:
         assert parser.prog.startswith("python -m ")
@@ -65,7 +61,7 @@ def test_every_command_says_what_it_is_for_and_how_it_is_called(every: list[argp
 
 
 def test_every_option_says_what_it_does(every: list[argparse.ArgumentParser]) -> None:
-    missing = [(parser.prog, each.dest) for parser in every for each in actions(parser) if not each.help]
+    missing = [(parser.prog, each.dest) for parser in every for each in parser._actions if not each.help]
 
     assert [each for each in missing if each[1] not in {"command", "action"}] == []
 

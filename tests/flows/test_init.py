@@ -1,7 +1,6 @@
 """`python -m flows.init`: what it writes, keeps and says. Loading is left out here: tests/whole/test_own_data.py."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -162,11 +161,14 @@ def test_outside_of_a_project_it_says_where_to_go(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert told(capsys, "mine.csv")[0] == 2
+    status, _, err = told(capsys, "mine.csv")
+
+    assert status == 2
+    assert "change to the folder of dvc.yaml" in err
 
 
 def test_without_git_nothing_is_lost(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    os.rename(".git", "away")  # noqa: PTH104
+    Path(".git").rename("away")
     before = params.PATH.read_bytes()
 
     status, _, err = told(capsys, "data/mine.csv")

@@ -143,9 +143,14 @@ def inputs(rows, folder: Path, part_rows=3, extra=()):
     ], documents
 
 
-def written(rows, folder: Path, part_rows=3, section=None, documents=None, extra=()):
-    """What the report writes for these rows."""
+def written(rows, folder: Path, part_rows=3, section=None, documents=None, extra=(), **more):
+    """What the report writes for these rows; more: what else it is given, such as past runs."""
     made, found = inputs(rows, folder, part_rows, extra)
     params = Params(report=Report(**(SECTION | (section or {}))))
-    (files,) = report(*made, params, documents=found | (documents or {}))
+    (files,) = report(*made, params, documents=found | (documents or {}), **more)
     return files
+
+
+def section_of(html, name):
+    """The part of a page that is called so."""
+    return html.split(f'<section id="{name}"')[1].split("</section>")[0]

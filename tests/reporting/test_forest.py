@@ -5,14 +5,10 @@ import re
 import pytest
 
 from tasks.reporting.charts import COLOURS, SHAPES, colour, shape
-from tests.reporting.made import ROWS, row, written
+from tests.reporting.made import ROWS, row, section_of, written
 from tests.test_report import Page, words_of
 
 PAGE = "reports/index.html"
-
-
-def section(html, name):
-    return html.split(f'<section id="{name}"')[1].split("</section>")[0]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +61,7 @@ def test_marks_stand_to_scale_in_the_order_and_shape_of_the_candidates(html):
 
 
 def test_the_scores_draw_the_threshold_and_the_band_of_those_that_failed(html):
-    block = section(html, "scores").split("<code>semantic_<wbr>similarity</code>")[1].split("</tbody>")[0]
+    block = section_of(html, "scores").split("<code>semantic_<wbr>similarity</code>")[1].split("</tbody>")[0]
     borealis = block.split("<bdi>borealis</bdi>")[1]
 
     assert '<rect class="band" x="45%" y="50%" width="25%"' in borealis
@@ -74,28 +70,28 @@ def test_the_scores_draw_the_threshold_and_the_band_of_those_that_failed(html):
 
 
 def test_an_axis_has_its_numbers(html):
-    block = section(html, "scores").split("<code>f1</code>")[1].split("</tbody>")[0]
+    block = section_of(html, "scores").split("<code>f1</code>")[1].split("</tbody>")[0]
 
     ticks = re.findall(r'<span style="left:(\d+%)">([^<]*)</span>', block)
     assert ticks == [("0%", "0"), ("50%", "0.5"), ("100%", "1"), ("0%", "0%"), ("50%", "50%"), ("100%", "100%")]
 
 
 def test_the_first_lines_say_who_is_better(html):
-    glance = section(html, "glance")
+    glance = section_of(html, "glance")
 
     assert re.search(r"borealis (is|cannot be told from) [a-z ]*aurora on label: 0 \[", words_of(glance))
 
 
 def test_few_rows_are_hollow_and_said(html):
-    slices = section(html, "slices")
+    slices = section_of(html, "slices")
 
     assert slices.count('class="hollow"') == 3 * 2 * 2  # metrics, values, candidates
     assert all(label.count("few rows") == 2 for label in labels(slices))
-    assert 'class="hollow"' not in section(html, "glance")
+    assert 'class="hollow"' not in section_of(html, "glance")
 
 
 def test_a_slice_column_has_a_large_panel_and_a_small_one_a_metric(html):
-    panels = re.findall(r'<figure class="(panel[^"]*)"><figcaption>(.*?) <span', section(html, "slices"))
+    panels = re.findall(r'<figure class="(panel[^"]*)"><figcaption>(.*?) <span', section_of(html, "slices"))
 
     assert [(kind, words_of(name)) for kind, name in panels] == [
         ("panel large", "people label"),
@@ -107,7 +103,7 @@ def test_a_slice_column_has_a_large_panel_and_a_small_one_a_metric(html):
 def test_metrics_agree_with_people_in_one_drawing_the_best_first(tmp_path):
     rows = [each | {"id": f"{each['id']}-{n}"} for each in ROWS for n in range(10)]
 
-    found = labels(section(written(rows, tmp_path, part_rows=100)[PAGE], "people"))
+    found = labels(section_of(written(rows, tmp_path, part_rows=100)[PAGE], "people"))
 
     assert [re.sub(r", [\d.]+% to [\d.]+%", "", label) for label in found] == [
         "semantic_similarity: aurora 75.0%; borealis 66.7%",
@@ -122,7 +118,7 @@ def test_many_candidates_and_hostile_names_are_only_text(crowd, size):
     assert page.open == []
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
     assert "\u202e" not in crowd[size]
-    for label in labels(section(crowd[size], "glance"))[size:]:
+    for label in labels(section_of(crowd[size], "glance"))[size:]:
         assert label.count("%; ") == size - 1
 
 
@@ -143,7 +139,9 @@ def test_names_of_metrics_break_after_underscores_only(html):
 
 
 def test_rows_to_look_at_are_folded_but_for_the_first(html):
-    cards = re.findall(r'<article class="card" aria-labelledby="card-[^>]*>\s*<details( open)?>', section(html, "look"))
+    cards = re.findall(
+        r'<article class="card" aria-labelledby="card-[^>]*>\s*<details( open)?>', section_of(html, "look")
+    )
 
     assert cards[0] == " open"
     assert set(cards[1:]) == {""}

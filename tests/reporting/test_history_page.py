@@ -3,9 +3,8 @@ import re
 import pytest
 
 from tasks.history.trends import series
-from tasks.report import Params, Report, report
 from tasks.reporting.charts import SHAPES
-from tests.reporting.made import ROWS, SECTION, inputs, written
+from tests.reporting.made import ROWS, section_of, written
 from tests.reporting.past import DAY, FIRST, entry, floors, nights, past
 from tests.reporting.policy import scripts
 from tests.test_report import Page, words_of
@@ -16,14 +15,12 @@ HOSTILE = ["<script>alert(1)</script>", '" onload="x', "\x00\x1b[31m\u202egnp.ex
 
 def page(folder, rows):
     """The report of a small run with these past runs."""
-    made, documents = inputs(ROWS, folder)
-    (files,) = report(*made, Params(report=Report(**SECTION)), documents=documents, history=series(past(*rows)))
-    return files[PAGE]
+    return written(ROWS, folder, history=series(past(*rows)))[PAGE]
 
 
 def section(html):
     """The part of the page that is about past runs."""
-    return html.split('<section id="history"')[1].split("</section>")[0]
+    return section_of(html, "history")
 
 
 @pytest.fixture(scope="module")

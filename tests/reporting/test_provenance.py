@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from tasks.ledger.verdicts import Paid
 from tasks.models.budget import Price
-from tasks.report import Params, Report, report
 from tasks.reporting.estimates import Metric
 from tasks.reporting.provenance import NOT_RECORDED, provenance
 from tasks.reporting.stages import stages
-from tests.reporting.made import ROWS, SECTION, inputs, validation, written
+from tests.reporting.made import ROWS, section_of, validation, written
 from tests.test_report import HOSTILE, Page, words_of
 
 PAGE = "reports/index.html"
@@ -40,16 +39,6 @@ def found(paid=(), metrics=(), prices=PRICES, **by_stage):
 
 def judged(*paid, section=JUDGE, prices=PRICES):
     return found([*paid], prices=prices, judge=made({"judge": section})).judge
-
-
-def section_of(html):
-    return html.split('<section id="provenance"')[1].split("</section>")[0]
-
-
-def page(folder, documents, **more):
-    tables, its = inputs(ROWS, folder)
-    (files,) = report(*tables, Params(report=Report(**SECTION)), documents=its | documents, **more)
-    return files[PAGE]
 
 
 def test_verdicts_are_counted_with_their_calls_tokens_and_dollars():
@@ -144,9 +133,9 @@ def test_the_page_shows_data_candidates_params_code_versions_signatures_and_cost
         embed=made({"embed": EMBED}, code="b2" * 32),
     )
 
-    html = page(tmp_path, its, ledger=[reply(prompt=1_000_000)], how=PRICES)
+    html = written(ROWS, tmp_path, documents=its, ledger=[reply(prompt=1_000_000)], how=PRICES)[PAGE]
 
-    section, data = words_of(section_of(html)), words_of(html.split('<section id="data"')[1].split("</section>")[0])
+    section, data = words_of(section_of(html, "provenance")), words_of(section_of(html, "data"))
     assert "data/mine.csv, 8 answers" in section
     assert "400" not in section
     assert "1,000,000 prompt and 50 completion tokens: $0.25" in section
@@ -160,7 +149,7 @@ def test_the_page_shows_data_candidates_params_code_versions_signatures_and_cost
 
 
 def test_reports_of_an_earlier_version_say_that_their_making_was_not_kept(tmp_path):
-    section = words_of(section_of(written(ROWS, tmp_path)[PAGE]))
+    section = words_of(section_of(written(ROWS, tmp_path)[PAGE], "provenance"))
 
     assert NOT_RECORDED in section
     assert "How load, lexical were made" in section
@@ -174,18 +163,20 @@ def test_hostile_params_are_text(tmp_path):
         load=made({"dataset": section, texts[1]: texts}, **{texts[0]: texts[4]}), judge=made({"judge": JUDGE})
     )
 
-    html = page(tmp_path, its, ledger=[reply(model=texts[1])])
+    html = written(ROWS, tmp_path, documents=its, ledger=[reply(model=texts[1])])[PAGE]
 
     found = Page(html)
     assert found.open == []
     assert not {"img", "iframe"} & {tag for tag, _ in found.tags}
     assert not [name for _, attributes in found.tags for name in attributes if name.startswith("on")]
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", html)
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in section_of(html)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in section_of(html, "provenance")
 
 
 def test_a_section_without_end_is_cut(tmp_path):
-    html = page(tmp_path, documents(load=made({"dataset": {"exclude": {"a": "z" * 1_000_000}}})))
+    its = documents(load=made({"dataset": {"exclude": {"a": "z" * 1_000_000}}}))
 
-    assert len(section_of(html)) < 50_000
-    assert "cut: the first 20,000 of" in section_of(html)
+    html = written(ROWS, tmp_path, documents=its)[PAGE]
+
+    assert len(section_of(html, "provenance")) < 50_000
+    assert "cut: the first 20,000 of" in section_of(html, "provenance")

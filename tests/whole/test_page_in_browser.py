@@ -100,6 +100,7 @@ def test_a_search_a_choice_and_a_sort_show_what_fulfils_them(report: Path, visit
 
 def test_pages_turn(report: Path, visit: Any) -> None:
     answers = visit(report).locator("#rows")
+    assert shown(answers)
     first = answers.locator("tbody").inner_text()
 
     answers.get_by_role("button", name="Next", exact=True).click()
@@ -112,6 +113,7 @@ def test_pages_turn(report: Path, visit: Any) -> None:
 
 def test_a_row_opens_to_all_candidates_answers_and_closes(report: Path, visit: Any) -> None:
     answers = visit(report).locator("#rows")
+    assert shown(answers)
     candidates = control(answers, "Candidate").locator("option").all_inner_texts()[1:]
     row = answers.locator("tbody [aria-expanded]").first
 

@@ -127,7 +127,9 @@ def report(
 
 def _leading(every: Sequence[Metric], families: Mapping[str, Sequence[Metric]]) -> Iterator[Metric]:
     """The measured metrics, the nearest to what people say first: their labels, the judge, meaning, words."""
-    order = [*(m for m in every if m.name == "label"), *families["judge"], *families["semantic"], *every]
+    label = [metric for metric in every if metric.name == "label"]
+    judge, meaning = (sorted(families[name], key=lambda metric: metric.name) for name in ("judge", "semantic"))
+    order = [*label, *judge, *meaning, *every]
     yield from (metric for metric in order if metric.gated and metric.rows)
 
 

@@ -1,3 +1,4 @@
+import json
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -6,10 +7,23 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
+from tasks import summary
 from tasks.report import Report
 from tasks.reporting.page import FOLDER
 from tasks.tables import describe
-from tests.reporting.made import ROWS, SECTION, inputs, load_table, row, section_of, validation, with_score, written
+from tests.reporting.made import (
+    ROWS,
+    SECTION,
+    column,
+    inputs,
+    load_table,
+    row,
+    score_table,
+    section_of,
+    validation,
+    with_score,
+    written,
+)
 from tests.reporting.policy import policy, scripts
 
 PAGE = "reports/index.html"
@@ -302,3 +316,23 @@ def test_no_rows_to_look_at_when_none_are_wanted(tmp_path):
 def test_every_value_of_the_section_is_required(missing):
     with pytest.raises(ValidationError, match=missing):
         Report(**{name: value for name, value in SECTION.items() if name != missing})
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_the_first_lines_are_of_the_metric_that_the_terminal_begins_with(labelled, tmp_path):
+    rows = [each if labelled else each | {"label": None} for each in ROWS]
+    meaning = [0.9 if each["meaning"] is None else each["meaning"] for each in rows]
+    both = score_table(rows, "semantic_similarity", "semantic", 0.7, meaning, [None] * len(rows))
+    other = score_table(rows, "reference_match", "semantic", 0.7, meaning, [None] * len(rows))
+    columns = {name: column(name, "semantic", 0.7) for name in ("semantic_similarity", "reference_match")}
+    semantic = describe(both.append_column("reference_match", other["reference_match"]), {"columns": columns})
+    html = written(rows, tmp_path, extra={"semantic": semantic})[PAGE]
+    _, documents = inputs(rows, tmp_path / "again", extra={"semantic": semantic})
+    (tmp_path / "metrics.json").write_text(json.dumps(documents["reports/metrics.json"]), encoding="utf-8")
+
+    found = summary.last(tmp_path / "metrics.json", tmp_path / "none")
+
+    assert found is not None
+    assert found.lead == ("label" if labelled else "reference_match")
+    lede = words_of(section_of(html, "glance"))
+    assert ("Answers that people say are right" if labelled else "Answers that pass reference_match") in lede

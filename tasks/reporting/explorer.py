@@ -60,7 +60,7 @@ class Asked(NamedTuple):
     slices: dict[str, str]
 
 
-class Content(NamedTuple):
+class Packing(NamedTuple):
     """What the payload is made of. metrics: the name of a table and a column of it; first: the one shown first.
 
     asked: position of the first answer to an id → what was asked. responses: position → text, and its real length.
@@ -92,7 +92,7 @@ def explorer(
     sizes = _sizes(parts, rows, answers, max_chars)
     rows = _whole_ids(rows, answers, int((sizes.cumsum() <= MOST_CHARACTERS).sum()))
     metrics = [(name, column) for name, (_, columns) in tables.items() for column in columns]
-    content = Content(
+    packing = Packing(
         answers=answers,
         kinds=[*{kind.title: kind for kind in [*found, disagreeing(answers)]}.values()],
         metrics=[(name, each) for name, each in metrics if each.name != "label" and not each.not_asked.all()],
@@ -102,7 +102,7 @@ def explorer(
         reasons={name: told for each in parts[1:] for name, told in _reasons(each, rows, max_chars).items()},
     )
     while rows.size:
-        payload = pack(document(content, rows))
+        payload = pack(document(packing, rows))
         if len(payload) <= PAYLOAD:
             return Explorer(payload, len(rows), len(answers.label))
         rows = _whole_ids(rows, answers, min(len(rows) - 1, int(len(rows) * 0.97 * PAYLOAD / len(payload))))
@@ -115,16 +115,16 @@ def pack(document: Mapping[str, Any]) -> str:
     return b64encode(pa.Codec("gzip", compression_level=LEVEL).compress(text.encode(), asbytes=True)).decode()
 
 
-def document(content: Content, rows: Rows) -> dict[str, Any]:
+def document(packing: Packing, rows: Rows) -> dict[str, Any]:
     """What the page's script reads: lists aligned by candidate, metric, id or answer."""
-    answers, firsts = content.answers, _firsts(rows, content.answers)
-    asked = [content.asked[position] for position in firsts.tolist()]
-    responses = [content.responses[position] for position in rows.tolist()]
+    answers, firsts = packing.answers, _firsts(rows, packing.answers)
+    asked = [packing.asked[position] for position in firsts.tolist()]
+    responses = [packing.responses[position] for position in rows.tolist()]
     names = sorted(answers.candidates.unique().to_pylist())
     return {
         "candidates": [_candidate(name, number) for number, name in enumerate(names)],
-        "metrics": [_metric(table, column, rows) for table, column in content.metrics],
-        "first": content.first,
+        "metrics": [_metric(table, column, rows) for table, column in packing.metrics],
+        "first": packing.first,
         "slices": [_slice(name, [each.slices[name] for each in asked]) for name in (asked[0].slices if asked else ())],
         "ids": [each.id for each in asked],
         "inputs": [each.input for each in asked],
@@ -135,8 +135,8 @@ def document(content: Content, rows: Rows) -> dict[str, Any]:
         "responses": [text for text, _ in responses],
         "lengths": [length for _, length in responses],
         "labels": "".join(LABELS.get(value, NO_LABEL) for value in answers.label[rows].tolist()),
-        "kinds": [_kind(kind, rows) for kind in content.kinds],
-        "reasons": [_told(name, texts, rows) for name, texts in content.reasons.items()],
+        "kinds": [_kind(kind, rows) for kind in packing.kinds],
+        "reasons": [_told(name, texts, rows) for name, texts in packing.reasons.items()],
     }
 
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill
 
-from tasks.terminal import USER_ERROR, complain, say
+from tasks.terminal import USER_ERROR, complain, ended, say
 
 COMMANDS = ("init", "evaluate", "compare", "schedule", "train_judge")
 """What people run, in the order they need it."""
@@ -19,8 +19,7 @@ HELP = {"-h", "--help"}
 def main(arguments: Sequence[str]) -> int:
     """List the commands, or be one of them; returns the exit status."""
     if not arguments or arguments[0] in HELP:
-        say(listed())
-        return 0
+        return ended(_list)
     name, *rest = arguments
     if name not in COMMANDS:
         near = get_close_matches(name, COMMANDS, n=1)
@@ -29,6 +28,11 @@ def main(arguments: Sequence[str]) -> int:
         return USER_ERROR
     sys.argv = [f"flows.{name}", *rest]
     runpy.run_module(f"flows.{name}", run_name="__main__", alter_sys=True)
+    return 0
+
+
+def _list() -> int:
+    say(listed())
     return 0
 
 

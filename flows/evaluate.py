@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -30,7 +30,6 @@ from tasks import summary
 from tasks.ahead import require_key
 from tasks.credentials import without_credentials
 from tasks.errors import GoldmeterError
-from tasks.experiments import Experiment
 from tasks.judge import RETRY_FAILED
 from tasks.params import DEFAULT, run_params
 from tasks.pipeline import stages
@@ -81,7 +80,7 @@ def evaluate(*, retry_failed: bool = False) -> None:
         locks.release_stale(tmp)
         if failures := _run_stages(retry_failed=retry_failed):
             raise EvaluationError(failures)
-        artifacts.keep_summary()
+        _attempt(logger, artifacts.keep_summary)
 
 
 def _run_stages(*, retry_failed: bool) -> list[StageError]:
@@ -180,16 +179,16 @@ def run_and_record(prefix: str, name: str | None = None, *, retry_failed: bool =
         _plan(retry_failed=retry_failed)
         run = recorded(prefix, name, partial(_run, retry_failed=retry_failed))
     if run.experiment and run.facts and run.facts.flow_run:
-        _keep_experiment(run.experiment, run.facts.flow_run)
+        _attempt(get_logger("goldmeter"), partial(artifacts.keep_experiment, run.experiment, run.facts.flow_run))
     return run
 
 
-def _keep_experiment(experiment: Experiment, flow_run: str) -> None:
-    """As the last thing of a run that is recorded already: it can't fail any more."""
+def _attempt(logger: "logging.Logger | logging.LoggerAdapter[Any]", keep: Callable[[], None]) -> None:
+    """Have Prefect keep what a run found: the tables are written, whatever it says, so this can't fail any more."""
     try:
-        artifacts.keep_experiment(experiment, flow_run)
-    except Exception:  # noqa: BLE001 (the run is recorded, whatever Prefect says)
-        get_logger("goldmeter").exception("artifact: not delivered")
+        keep()
+    except Exception:
+        logger.exception("artifact: not delivered")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ SHORTEST = 8
 _OF_URLS = re.compile(r"(?<=://)\S*@")  # to the last @: a password may hold / and @
 _NAMED = re.compile(
     r"""(?P<name>[?&;](?:key|sig|auth|code)
-      |(?:signature|credential|token|passw(?:or)?d|passphrase|pwd|secret|[-_]?access_?key(?:_?id)?|api_?key)
+      |(?:signature|credential|token|passw(?:or)?d|passphrase|pwd|secret|access[-_]?key(?:[-_]?id)?|api[-_]?key)
     )(?:=|["']\s*:\s*)\S+""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks import params
-from tasks.credentials import without_credentials
+from tasks.credentials import HIDDEN, without_credentials
 from tasks.pipeline import Stage
 
 ROOT = Path(__file__).parents[1]
@@ -66,11 +66,16 @@ def _imports(sources: Iterable[bytes]) -> Iterator[tuple[str, str]]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of params.yaml as JSON has it, its texts without credentials."""
+    """A value of params.yaml as JSON has it: its texts without credentials, nothing of what is named like one."""
     if isinstance(value, Mapping):
-        return {without_credentials(str(key)): _plain(each) for key, each in value.items()}
+        plain = {str(key): HIDDEN if _is_secret(str(key), each) else _plain(each) for key, each in value.items()}
+        return {without_credentials(key): each for key, each in plain.items()}
     if isinstance(value, list):
         return [_plain(each) for each in value]
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
     return without_credentials(str(value))
+
+
+def _is_secret(key: str, value: Any) -> bool:
+    return value is not None and without_credentials(f"{key}=x") != f"{without_credentials(key)}=x"

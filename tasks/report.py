@@ -12,7 +12,7 @@ from tasks.reporting import plots
 from tasks.reporting.cards import look
 from tasks.reporting.charts import Distribution, distribution
 from tasks.reporting.estimates import FAMILIES, Metric, metrics, slices
-from tasks.reporting.explorer import explorer
+from tasks.reporting.explorer import explorer, room
 from tasks.reporting.history import Series
 from tasks.reporting.page import Content, render
 from tasks.reporting.provenance import Price, provenance
@@ -106,19 +106,22 @@ def report(
         **_as_measured(document),
         comparison=comparison,
         history=history,
-        explorer=explorer(
-            worth_reading(notable, answers, options.answers),
-            notable,
-            answers,
-            tables,
-            next((metric.name for metric in leading if metric.name != "label"), None),
-            options.max_chars,
-        ),
+        explorer=None,
         provenance=provenance(found, every, ledger, how or {}),
         max_chars=options.max_chars,
     )
+    page = render(content)
+    packed = explorer(
+        worth_reading(notable, answers, options.answers),
+        notable,
+        answers,
+        tables,
+        next((metric.name for metric in leading if metric.name != "label"), None),
+        options.max_chars,
+        room(page),
+    )
     yield {
-        "reports/index.html": render(content),
+        "reports/index.html": render(content._replace(explorer=packed)) if packed else page,
         "reports/plots/scores.json": _json(plots.scores(estimates)),
         "reports/plots/pass_rates.json": _json(plots.pass_rates(estimates)),
         "reports/plots/distributions.json": _json(plots.distributions(drawn)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tasks import markdown
 from tasks.comparison.words import cut, listed
 from tasks.errors import DataError
-from tasks.reporting.words import NONE, number, percent, visible
+from tasks.reporting.words import NONE, abridged, number, percent, visible
 from tasks.terminal import console
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ VALIDATION = Path("reports/validation")
 NO_RUN = "no numbers yet: `dvc repro` makes them"
 LARGE = 10.0
 """From here on three significant digits say enough; below, three decimals stand under one another."""
+SMALL = 0.001
+"""Below, three decimals say nothing, and three significant digits stand instead."""
 LONGEST_NAME = 40
 ROOMY = 10_000
 NARROWEST = 8
@@ -151,12 +153,14 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
 
     >>> _interval(0.5, 0.25, 0.75), _interval(None, None, None), _interval(12.25, None, None)
     ('0.500 [0.250, 0.750]', '–', '12.2')
+    >>> _interval(0.001, 0.0000402, 0.25)
+    '0.001 [0.0000402, 0.250]'
     """
     return _figure(value) + ("" if low is None or high is None else f" [{_figure(low)}, {_figure(high)}]")
 
 
 def _figure(value: float | None) -> str:
-    if value is None or abs(value) >= LARGE:
+    if value is None or abs(value) >= LARGE or 0 < abs(value) < SMALL:
         return number(value)
     return f"{value:.3f}".replace("-", "−")
 
@@ -279,4 +283,4 @@ def _markdown(summary: Summary) -> Iterator[str]:
 
 
 def _short(name: str) -> str:
-    return cut(name, LONGEST_NAME)
+    return abridged(" ".join(name.split()), LONGEST_NAME)

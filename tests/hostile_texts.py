@@ -56,7 +56,7 @@ TEXTS = [
     # writing that reorders, hides or piles up
     "\u202egnp.exe\u202c \u2066hidden\u2069 \u200ef\u200f",
     "مرحبا <b>بالعالم</b> שלום",
-    "zero\u200bwidth\u200cjoiners\u200d and \u2060 \ufeff \u00ad",
+    "zero\u200bwidth\u200cjoiners\u200d and \u2060 \ufeff \u00ad \u180e \u034f",
     "Z\u0351\u036b\u0343a\u0324\u031c\u0349l\u0300\u0301\u0302g\u0315o" + "\u0330" * 60,
     "👩‍👩‍👧‍👦 🏳️‍🌈 🇪🇺 👍🏽",
     "line\u2028separator paragraph\u2029separator next\x85line",

@@ -21,6 +21,7 @@ NAMES = ("X-Amz-Signature", "sig", "token", "access_token", "key", "password", "
         ("https://s3/x?X-Amz-Credential=AK&X-Amz-Signature=ab", "https://s3/x?X-Amz-Credential=***"),
         ("AWS_SECRET_ACCESS_KEY=abc PGPASSWORD=x PATH=/bin", "AWS_SECRET_ACCESS_KEY=*** PGPASSWORD=*** PATH=/bin"),
         ('{"access_token": "abc", "n": 1}', '{"access_token=*** "n": 1}'),
+        ("x-api-key=abc aws-access-key-id=abc", "x-api-key=*** aws-access-key-id=***"),
         ("> Authorization: Bearer abc def\nnext", "> Authorization: ***\nnext"),
         ("sent with bearer abc", "sent with bearer ***"),
         ("key=3 of max_tokens=50, token: expected text", "key=3 of max_tokens=50, token: expected text"),

@@ -89,6 +89,31 @@ def test_what_an_address_says_of_a_user_is_hidden() -> None:
 
 
 @pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("key", "secret"),
+    [
+        ("api_key", "sk-0123 4567"),
+        ("API-KEY", ["sk-0123"]),
+        ("password", 1234),
+        ("token", {"a": "sk-0123"}),
+        ("X-Secret", "https://host/hook"),
+        ("Authorization", "Basic 0123"),
+    ],
+)
+def test_what_is_named_like_a_credential_is_hidden(key: str, secret: Any) -> None:
+    edit(lambda p: p["dataset"]["candidates"]["aurora"].update(about={key: secret, "temperature": 0.5}))
+
+    seen = made(stages()["load"])["params"]["dataset"]["candidates"]["aurora"]["about"]
+
+    assert seen == {key: "***", "temperature": 0.5}
+
+
+@pytest.mark.parametrize("key", ["api_key_env", "max_tokens", "key", "style", "secrets_of_state"])
+def test_what_only_sounds_like_a_credential_stays(key: str) -> None:
+    assert making._plain({key: "KEY", "api_key": None}) == {key: "KEY", "api_key": None}
+
+
+@pytest.mark.usefixtures("project")
 def test_values_that_only_yaml_has_become_what_json_has() -> None:
     text = "dataset: {a: 2026-11-22, b: .nan, c: [no, -.inf, ~, 0.5]}\n"
     Path("params.yaml").write_text(text, encoding="utf-8")
@@ -108,7 +133,7 @@ VALUES = st.recursive(
 
 @given(VALUES, st.text("abcdefXYZ0189!?", min_size=6))
 def test_any_params_are_json_that_every_parser_reads_and_hold_no_password(value: Any, password: str) -> None:
-    plain = making._plain([value, {"base_url": f"https://me:{password}@host.example/v1"}])
+    plain = making._plain([value, {"base_url": f"https://me:{password}@host.example/v1", "api_key": f":{password}@"}])
 
     text = json.dumps(plain, allow_nan=False)
 

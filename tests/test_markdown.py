@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.markdown import escaped, table
+from tasks.reporting.words import visible
 
 
 @pytest.mark.parametrize(
@@ -15,11 +16,11 @@ from tasks.markdown import escaped, table
         ("a|b", "a&#124;b"),
         ("two\nlines", "two lines"),
         ("`code`", "&#96;code&#96;"),
-        ("[x](https://evil.example)", "&#91;x&#93;(https:\u200b//evil.example)"),
+        ("[x](https://evil.example)", "&#91;x&#93;(https:\u200c//evil.example)"),
         ("![x](y)", "!&#91;x&#93;(y)"),
         ("<img src=x onerror=y>", "&#60;img src=x onerror=y&#62;"),
-        ("@everybody see #12", "@\u200beverybody see #\u200b12"),
-        ("www.evil.example", "www\u200b.evil.example"),
+        ("@everybody see #12", "@\u200ceverybody see #\u200c12"),
+        ("www.evil.example", "www\u200c.evil.example"),
         ("&lt;", "&#38;lt;"),
         ("*bold* ~gone~ \\|", "&#42;bold&#42; &#126;gone&#126; &#92;&#124;"),
         ("\x1b[31m\u202e", "⟨U+001B⟩&#91;31m⟨U+202E⟩"),
@@ -36,6 +37,11 @@ def test_no_text_breaks_a_line_or_opens_markup(text: str) -> None:
 
     assert not re.search(r"[\x00-\x08\x0a-\x1f\x7f-\x9f<>\\`*\[\]|~]", shown)
     assert not re.search(r"://|[@#]\w", re.sub(r"&#\d+;", "", shown))
+
+
+@given(st.text())
+def test_what_is_shown_stays_as_it_is_where_it_is_made_visible_again(text: str) -> None:
+    assert visible(escaped(text)) == escaped(text)
 
 
 @given(st.lists(st.lists(st.text(), min_size=2, max_size=2)))

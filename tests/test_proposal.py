@@ -434,9 +434,82 @@ def test_a_label_alone_belongs_to_the_only_system() -> None:
     assert mapped(of(*rows))["candidates"] == {"model": {"response": "response", "label": "is_correct"}}
 
 
+ROW = {"question": "q", "reference": "an a", "response": "b"}
+
+
+@pytest.mark.parametrize("name", ["label", "annotation", "human", "verdict", "human_response"])
+def test_a_label_whose_name_does_not_say_right_is_unsure(name: str) -> None:
+    proposal = of(ROW | {name: 1}, ROW | {name: 0})
+
+    assert mapped(proposal)["candidates"] == {"model": {"response": "response", "label": name}}
+    assert proposal.unsure == {
+        "candidates": f"label = what people said of the answer; if {name} is true of any but right answers, "
+        "leave it out"
+    }
+
+
+@pytest.mark.parametrize("name", ["is_correct", "human_correct", "rightAnswer", "acceptable"])
+def test_a_label_whose_name_says_right_is_sure(name: str) -> None:
+    proposal = of(ROW | {name: 1}, ROW | {name: 0})
+
+    assert mapped(proposal)["candidates"]["model"] == {"response": "response", "label": name}
+    assert proposal.unsure == {}
+
+
+@pytest.mark.parametrize("names_", [("predicted_correct", "human_correct"), ("human_correct", "predicted_correct")])
+def test_peoples_verdict_is_preferred_and_that_there_is_another_is_told(names_: tuple[str, str]) -> None:
+    proposal = of(ROW | dict.fromkeys(names_, 1))
+
+    assert mapped(proposal)["candidates"]["model"]["label"] == "human_correct"
+    assert proposal.unsure == {"candidates.model": "label human_correct, or: predicted_correct"}
+
+
+def test_a_models_verdict_alone_is_unsure() -> None:
+    unsure = of(ROW | {"predicted_correct": 1}).unsure
+
+    assert unsure["candidates"].endswith("if predicted_correct is a model's verdict, leave it out")
+
+
+def test_answers_beside_a_response_are_unsure() -> None:
+    proposal = of({"question": "q", "answer": "an a", "correct_answer": "an a", "response": "b"})
+
+    assert mapped(proposal)["references"] == "correct_answer"
+    assert proposal.unsure == {"candidates.answer": "a system's answers, or right ones?"}
+
+
+@pytest.mark.parametrize("name", ["bad_answer", "wrong_answer", "incorrect_answer", "worstAnswer", "Bad Answers"])
+def test_wrong_answers_are_no_systems(name: str) -> None:
+    assert mapped(of(ROW | {name: "c"}))["candidates"] == {"model": {"response": "response"}}
+
+
+def test_an_input_that_is_mostly_blank_gives_way_to_one_that_is_not() -> None:
+    row = {"reference": "an a", "output": "b"}
+
+    proposal = of(*({"instruction": f"do {i}", "input": "" if i else "it"} | row for i in range(3)))
+
+    assert proposal.options["input"] == "instruction"
+    assert proposal.unsure == {"input": "not the best name, but input is blank in 2 of 3"}
+
+
+def test_a_blank_column_that_is_named_less_like_an_input_is_no_doubt() -> None:
+    proposal = of(ROW | {"text": ""}, ROW | {"text": "t"})
+
+    assert proposal.options["input"] == "question"
+    assert proposal.comments["input"] == "by its name; or: text"
+    assert proposal.unsure == {}
+
+
+def test_an_only_input_that_is_blank_in_more_than_a_few_records_is_unsure() -> None:
+    rows = [ROW | {"question": "" if i < 5 else f"q{i}"} for i in range(99)]
+
+    assert of(*rows).unsure == {"input": "question is blank in 5 of 99"}
+    assert of(*rows, ROW).unsure == {}
+
+
 def test_a_few_labels_are_not_taken_to_be_random() -> None:
     rows = [
-        {"question": f"q{i}", "reference": "an a", "response": "b", "label": True if i == 3 else None} for i in range(4)
+        {"question": f"q{i}", "reference": "an a", "response": "b", "is_right": True if i == 3 else None}
+        for i in range(4)
     ]
 
     assert of(*rows).unsure == {"labels": "1 of 4 answers are labelled; random, if those were drawn at random"}

@@ -249,6 +249,14 @@ def test_slices_show_the_largest_values_and_count_the_others(files):
     assert slices.count('class="few"') == 1 + 3 * 2 * 2
 
 
+def test_the_numbers_of_slices_hold_the_measured_rate_its_limits_and_how_many(files):
+    cells = [words_of(each) for each in re.findall(r"<td>(.*?)</td>", section_of(files[PAGE], "slices"))]
+
+    assert len(cells) == 3 * 2 * 2
+    assert "0% 0% to 95.0% n 1 few" in cells  # the other of two failed
+    assert all(re.fullmatch(r"\S+% \S+% to \S+% n \d+( few)?", each) for each in cells)
+
+
 def test_a_broken_check_is_named_with_its_first_rows(tmp_path):
     html = written(ROWS, tmp_path, documents={"reports/validation/judge.json": validation(success=False)})[PAGE]
 

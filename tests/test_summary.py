@@ -90,6 +90,19 @@ def test_candidates_without_room_stand_below_the_others(tmp_path: Path, width: i
     assert sum(line.count("0.125 [0.250, 0.750]") for line in lines) == 5
 
 
+def test_what_three_decimals_would_lose_has_significant_digits(tmp_path: Path) -> None:
+    small = entry(0.0000123) | {"low": 0.0, "high": 0.0125}
+
+    assert "0.0000123 [0.000, 0.013]" in terminal(read(tmp_path, {"a": {"toxicity": small}}))
+
+
+def test_candidates_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
+    names = [f"{'n' * 50}{number}" for number in (1, 2)]
+    found = read(tmp_path, several(*names))
+
+    assert [rate.candidate for rate in found.rates] == [f"{'n' * 19}…{'n' * 19}{number}" for number in (1, 2)]
+
+
 def test_a_terminal_of_40_columns_loses_no_number(tmp_path: Path) -> None:
     shown = terminal(read(tmp_path, several("a", "b")), 40)
 

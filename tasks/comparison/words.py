@@ -68,11 +68,13 @@ def is_unchanged(pair: Row) -> bool:
     return bool(pair["measures"]) and all(each["verdict"] == "unchanged" for each in pair["measures"].values())
 
 
-def rows_line(pair: Row) -> str:
-    """How many rows were compared, and which were not."""
+def rows_line(pair: Row, measure: str | None = None) -> str:
+    """How many rows were compared, and which were not; measure: by that one, which not every shared row may have."""
     rows = pair["rows"]
+    n = rows["shared"] if measure is None else pair["measures"][measure]["n"]
+    shared = f"{'' if n == rows['shared'] else f'{count(n)} of '}{count(rows['shared'])} shared rows"
     rest = {"only before": rows["only_base"], "only after": rows["only_head"], "data changed": rows["data_changed"]}
-    return ", ".join([f"{count(rows['shared'])} shared rows", *(f"{count(n)} {name}" for name, n in rest.items() if n)])
+    return ", ".join([shared, *(f"{count(n)} {name}" for name, n in rest.items() if n)])
 
 
 def by(pair: Row, name: str) -> str:

@@ -119,11 +119,13 @@ def _labels(found: Roles) -> tuple[str, str]:
 def _verdicts(found: Roles) -> str:
     """What is to be told of labels: whose they may be, or that a column that is named like one holds other words."""
     labels = [each.label.name for each in found.systems.values() if each.label]
-    if unclear := [shown(name) for name in labels if names.OF_WHOM & set(names.words(name))]:
-        more = ", …" if len(unclear) > 1 else ""
-        return (
-            f"{CHECK}label = what people said of the answer; if {unclear[0]}{more} is a model's verdict, leave it out"
-        )
+    for unclear, otherwise in (
+        ([name for name in labels if names.OF_WHOM & set(names.words(name))], "is a model's verdict"),
+        ([name for name in labels if not names.RIGHT & set(names.words(name))], "is true of any but right answers"),
+    ):
+        if unclear:
+            name = f"{shown(unclear[0])}{', …' if len(unclear) > 1 else ''}"
+            return f"{CHECK}label = what people said of the answer; if {name} {otherwise}, leave it out"
     for column in found.unused:
         if column.kind == "text" and column.distinct <= MOST_VERDICTS and names.key_of_label(column.name) is not None:
             return f"{CHECK}{shown(column.name)} is no label: load takes true and false, 1 and 0, yes and no"

@@ -1,6 +1,6 @@
 """Which columns hold answers of systems, and which people's verdicts on them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tasks.errors import DataError
@@ -30,11 +30,14 @@ def systems(columns: Sequence[Column], references: Column | None) -> dict[str, S
     called = names.candidate_names([column.name for column in responses]) if responses else []
     if _are_choices(called, references):
         return {}
-    labels = _labels(columns, dict(zip(called, responses, strict=True)))
-    unsure = dict.fromkeys(guessed, "only its name says that it holds answers")
+    unsure = dict.fromkeys(guessed, "only its name says that it holds answers") | _perhaps_right(responses)
+    labels = [
+        _labels(columns, name, response, alone=len(called) == 1)
+        for name, response in zip(called, responses, strict=True)
+    ]
     return {
-        name: System(column, labels.get(name), unsure.get(column.name, ""))
-        for name, column in zip(called, responses, strict=True)
+        name: System(response, next(iter(own), None), "; ".join(filter(None, [unsure.get(response.name), _or(own)])))
+        for name, response, own in zip(called, responses, labels, strict=True)
     }
 
 
@@ -87,15 +90,23 @@ def _are_choices(called: Sequence[str], references: Column | None) -> bool:
     return bool(right) and len(called) > 1 and right <= {names.key(name) for name in called}
 
 
-def _labels(columns: Sequence[Column], responses: Mapping[str, Column]) -> dict[str, Column]:
-    """Name of the system → the boolean column that is named after it."""
-    found: dict[str, Column] = {}
-    for name, response in responses.items():
-        own = set(_keys(name, response, alone=len(responses) == 1))
-        named = (c for c in columns if c.kind == "boolean" and c is not response and names.key_of_label(c.name) in own)
-        if label := next(named, None):
-            found[name] = label
-    return found
+def _perhaps_right(responses: Sequence[Column]) -> dict[str, str]:
+    """Of several columns those that are called answers and no more: a reason to look."""
+    plain = [column.name for column in responses if names.key(column.name) in names.ANSWERS]
+    return dict.fromkeys(plain, "a system's answers, or right ones?") if len(responses) > 1 else {}
+
+
+def _labels(columns: Sequence[Column], name: str, response: Column, *, alone: bool) -> list[Column]:
+    """The boolean columns that are named after the system, people's verdicts first, and last those of a model."""
+    own = set(_keys(name, response, alone=alone))
+    named = [c for c in columns if c.kind == "boolean" and c is not response and names.key_of_label(c.name) in own]
+    return sorted(named, key=lambda column: names.whose_verdict(column.name))
+
+
+def _or(labels: Sequence[Column]) -> str:
+    """Of several labels: a reason to look which it is."""
+    named = [shown(column.name) for column in labels]
+    return f"label {named[0]}, or: {', '.join(named[1:])}" if len(named) > 1 else ""
 
 
 def _keys(name: str, response: Column, *, alone: bool) -> Iterator[str]:

@@ -51,6 +51,11 @@ class Column:
         return len(set(self.texts))
 
     @property
+    def blank(self) -> int:
+        """Of how many records the value is null or blank."""
+        return self.records - len(self.values)
+
+    @property
     def is_unique(self) -> bool:
         """Whether every record has a text that no other has."""
         return self.distinct == self.records

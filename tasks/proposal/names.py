@@ -30,10 +30,14 @@ LABELS = frozenset({
     "judge", "judged", "judgment", "judgement", "correct", "label", "labels", "verdict", "human", "right", "acceptable",
     "accepted", "grade", "graded", "annotation", "annotated", "eval", "evaluation", "ok", "pass", "passed",
 })  # fmt: skip
-OF_WHOM = frozenset(
-    {"judge", "judged", "judgment", "judgement", "eval", "evaluation", "grade", "graded", "pass", "passed"}
-)
+OF_WHOM = frozenset({
+    "judge", "judged", "judgment", "judgement", "eval", "evaluation", "grade", "graded", "pass", "passed", "predicted",
+    "prediction", "pred", "auto", "automatic", "estimated",
+})  # fmt: skip
 """Words of labels that a model may have given as well as people."""
+OF_PEOPLE = frozenset({"human", "humans", "people", "annotator", "annotated", "annotation", "expert", "manual"})
+RIGHT = frozenset({"correct", "right", "acceptable", "accepted", "ok"})
+"""Words of labels that say what true means."""
 IDS = ("id", "uid", "uuid", "guid", "qid", "key", "example id", "question id", "sample id", "record id", "index", "idx")
 GROUPS = (
     "conversation", "thread", "dialogue", "dialog", "session", "chat", "document", "doc", "article", "passage",
@@ -59,7 +63,8 @@ ABOUT = frozenset({
     "id", "ids", "uid", "uuid", "idx", "index", "type", "kind", "category", "source", "url", "link", "score", "scores",
     "length", "len", "count", "num", "token", "tokens", "time", "date", "latency", "cost", "context", "contexts",
     "retrieved", "passage", "document", "documents", "doc", "reason", "reasoning", "explanation", "rationale",
-    "embedding", "vector", "name", "start", "end", "incorrect", "wrong", "false", "distractor", "choices", "options",
+    "embedding", "vector", "name", "start", "end", "incorrect", "wrong", "false", "bad", "worst", "negative",
+    "distractor", "distractors", "choices", "options",
     "language", "lang", "topic", "relevancy", "relevance", "correctness", "similarity", "faithfulness", "quality",
     "confidence", "probability", "prob", "logprob", "logprobs", "loss", "rating", "rank", "error", "bleu", "rouge",
     "accuracy", "precision", "recall", "status", "hash", "template", "system", "version", "metadata",
@@ -136,6 +141,16 @@ def key_of_label(name: str) -> str | None:
     """
     each = words(name)
     return "".join(word for word in each if word not in LABELS | FILLERS) if LABELS & set(each) else None
+
+
+def whose_verdict(name: str) -> int:
+    """Smaller the surer a label's name says that people gave it.
+
+    >>> whose_verdict("human_correct"), whose_verdict("correct"), whose_verdict("predicted_correct")
+    (0, 1, 2)
+    """
+    each = set(words(name))
+    return 0 if each & OF_PEOPLE else 2 if each & OF_WHOM else 1
 
 
 def key(name: str) -> str:

@@ -16,6 +16,8 @@ FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 40
 FEW_GROUPS, MANY = 10, 100
 """So few values among so many records are kinds of records, not groups that belong together."""
 LONGEST_CODE = 2
+FEW_BLANK = 0.05
+"""Share of records up to which nothing is said of those in which nothing was asked."""
 CHECK = "check: "
 """How a comment begins that asks a person to look."""
 
@@ -93,10 +95,25 @@ def _id(left: Sequence[Column]) -> Choice:
 def _input(left: Sequence[Column]) -> Choice:
     fitting = _fitting(left, names.as_input, frozenset({"text", "number"}))
     if fitting:
-        return Choice(fitting[0][1], _others([column for _, column in fitting[1:]], unsure=fitting[0][0].others > 0))
+        (fit, best), *more = sorted(fitting, key=lambda pair: _is_sparse(pair[1]))
+        others = [column for _, column in more]
+        blank = [column for each, column in fitting if each <= fit and _is_sparse(column)]
+        return Choice(best, _blank(blank, best, others) if blank else _others(others, unsure=fit.others > 0))
     unfit = [column for _, column in _fitting(left, names.as_input, frozenset({"nested", "list", "encoded"}))]
     why = f"{shown(unfit[0].name)} holds no text: {unfit[0].about}" if unfit else "no column is named like one"
     return Choice(None, f"{CHECK}none; {why}; a judge would not see what was asked")
+
+
+def _is_sparse(column: Column) -> bool:
+    return column.blank > FEW_BLANK * column.records
+
+
+def _blank(columns: Sequence[Column], best: Column, others: Sequence[Column]) -> str:
+    """In how many records columns that are named like the input hold nothing: the best, or those it stands for."""
+    told = ", ".join(f"{shown(column.name)} is blank in {column.blank:,} of {column.records:,}" for column in columns)
+    told = told if best in columns else f"not the best name, but {told}"
+    also = [shown(column.name) for column in others if column not in columns]
+    return f"{CHECK}{told}{'; or: ' if also else ''}{', '.join(also)}"
 
 
 def _references(left: Sequence[Column]) -> Choice:

@@ -17,22 +17,26 @@ from tasks.reporting.charts import colour, shape
 from tasks.reporting.estimates import FAMILIES
 from tasks.reporting.page import REFERENCES_SHOWN
 from tasks.reporting.rows import Answers, Kind, disagreeing
-from tasks.reporting.words import Text, rule, shown
+from tasks.reporting.words import Text, abridged, rule, shown, visible
 from tasks.tables import Parts
 
 Rows = NDArray[np.intp]
 Packed = str | list[str] | None
 """A text of the payload: as it is, or cut with a note that says so, or none."""
 Made = TypeVar("Made")
+PAGE = 9_950_000
+"""Bytes of the page that the answers may fill up: with their section it stays below 10 MB."""
 PAYLOAD = 7_500_000
-"""Characters of base64 at most: with the other sections the page stays below 10 MB."""
+"""Characters of base64 at most."""
+LEAST = 2_000_000
+"""Characters of base64 that the answers may take however long the other sections are."""
 MOST_CHARACTERS = 32_000_000
-"""Characters of text that are read at most; what then does not compress to PAYLOAD is left out."""
-DECIMALS = 6
+"""Characters of text that are read at most; what then does not compress to the room there is, is left out."""
+DIGITS = 6
+"""Significant digits of a score."""
 LEVEL = 6
 """Of gzip: 9 takes four times as long for 2% less."""
 NAME_CHARS = 80
-NO_VALUE = "(none)"
 NOT_ASKED, UNMEASURED, UNGATED, PASS, FAIL = "nu-pf"
 """What became of an answer under a metric, a character each; UNGATED: a score without a threshold."""
 LABELS = {1.0: "r", 0.0: "w"}
@@ -57,7 +61,7 @@ class Asked(NamedTuple):
     input: Packed
     references: list[Packed]
     more: int
-    slices: dict[str, str]
+    slices: dict[str, str | None]
 
 
 class Packing(NamedTuple):
@@ -83,10 +87,12 @@ def explorer(
     tables: Mapping[str, tuple[Parts, Sequence[ScoreColumn]]],
     first: str | None,
     max_chars: int,
+    most: int = PAYLOAD,
 ) -> Explorer | None:
     """Pack the answers in `rows`, where those to an id stand together: as many whole ids as fit; None when none does.
 
     tables: name → a table with its columns, data/load first. first: the metric whose scores are shown first.
+    most: characters of the payload.
     """
     parts = [each for each, _ in tables.values()]
     sizes = _sizes(parts, rows, answers, max_chars)
@@ -103,10 +109,15 @@ def explorer(
     )
     while rows.size:
         payload = pack(document(packing, rows))
-        if len(payload) <= PAYLOAD:
+        if len(payload) <= most:
             return Explorer(payload, len(rows), len(answers.label))
-        rows = _whole_ids(rows, answers, min(len(rows) - 1, int(len(rows) * 0.97 * PAYLOAD / len(payload))))
+        rows = _whole_ids(rows, answers, min(len(rows) - 1, int(len(rows) * 0.97 * most / len(payload))))
     return None
+
+
+def room(rest: str) -> int:
+    """The characters of a payload that the rest of a page leaves."""
+    return max(LEAST, min(PAYLOAD, PAGE - len(rest.encode())))
 
 
 def pack(document: Mapping[str, Any]) -> str:
@@ -152,22 +163,27 @@ def _metric(table: str, column: ScoreColumn, rows: Rows) -> dict[str, Any]:
         [NOT_ASKED, UNMEASURED, UNGATED, PASS],
         FAIL,
     )
-    rounded = np.round(values, DECIMALS) + 0.0  # no -0.0
     return {
         "name": column.name,
         "family": FAMILIES[table],
         "judge": table == "judge",
         "rule": f"passes {rule(column.about)}" if gated else "",
-        "scores": [None if np.isnan(value) else value for value in rounded.tolist()],
+        "scores": [None if np.isnan(value) else _rounded(value) for value in values.tolist()],
         "results": "".join(became.tolist()),
     }
 
 
-def _slice(name: str, values: Sequence[str]) -> dict[str, Any]:
-    """The values of a slice column, the commonest first, and which of them each id has."""
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}") + 0.0  # no -0.0
+
+
+def _slice(name: str, values: Sequence[str | None]) -> dict[str, Any]:
+    """The values of a slice column, the commonest first, and which of them each id has; null: it has none."""
     counts = Counter(values)
-    order = {value: number for number, value in enumerate(sorted(counts, key=lambda each: (-counts[each], each)))}
-    return {"name": _name(name), "values": [*map(_name, order)], "codes": [order[value] for value in values]}
+    first = sorted(counts, key=lambda value: (-counts[value], value is not None, value or ""))
+    order = {value: number for number, value in enumerate(first)}
+    shown = [None if value is None else _name(value) for value in order]
+    return {"name": _name(name), "values": shown, "codes": [order[value] for value in values]}
 
 
 def _kind(kind: Kind, rows: Rows) -> dict[str, Any]:
@@ -240,7 +256,7 @@ def _asked(row: Mapping[str, Any], max_chars: int) -> Asked:
         _packed(row["input"], max_chars),
         [_packed(text or "", max_chars) for text in references[:REFERENCES_SHOWN]],
         max(0, len(references) - REFERENCES_SHOWN),
-        {name: NO_VALUE if value is None else value[:max_chars] for name, value in (row.get("slices") or {}).items()},
+        {name: value and value[:max_chars] for name, value in (row.get("slices") or {}).items()},
     )
 
 
@@ -269,4 +285,4 @@ def _with_note(text: Text) -> Packed:
 
 
 def _name(text: str) -> str:
-    return shown(text, NAME_CHARS).shown
+    return visible(abridged(text, NAME_CHARS))

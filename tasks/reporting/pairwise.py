@@ -1,13 +1,18 @@
 """Every candidate against every other: one cell a pair, and who leads."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tasks.comparison.gate import verdict
+from tasks.comparison.gate import VALUE, verdict
 from tasks.comparison.words import RELATIONS
+from tasks.reporting.estimates import Metric
 
 Row = Mapping[str, Any]
+Headlines = Mapping[str, Mapping[str, float]]
+NOTHING: Headlines = {}
 LABEL = "label"
+WORTH = {"better": 1, "worse": -1}
 
 
 class Cell(NamedTuple):
@@ -25,30 +30,60 @@ class Matrix(NamedTuple):
     cells: dict[tuple[str, str], Cell]
 
 
-def lead_measure(pair: Row, wanted: str | None = None) -> str | None:
-    """The measure that says most of a pair: people's labels, else the wanted metric's, else the first."""
-    names = [*pair["measures"]]
-    ranked = [LABEL, wanted, f"{wanted}.value", *names]
+def lead_measure(pairs: Sequence[Row], wanted: str | None = None) -> str | None:
+    """The measure that says most of these pairs: people's labels, else the wanted metric's, else the first."""
+    names = [name for pair in pairs for name in pair["measures"]]
+    ranked = [LABEL, wanted, f"{wanted}{VALUE}", *names]
     return next((name for name in ranked if name in names), None)
 
 
-def matrix(pairs: Sequence[Row], wanted: str | None = None) -> Matrix | None:
-    """All pairs by the measure that says most of them; None for fewer than two pairs, or without a measure."""
-    measure = next((name for name in (lead_measure(pair, wanted) for pair in pairs) if name), None)
+def headlines(metrics: Iterable[Metric]) -> Headlines:
+    """Measure → candidate → its pass rate, or its value, over all its rows."""
+    found: dict[str, dict[str, float]] = {}
+    for metric in metrics:
+        for name, value in ((metric.name, "pass_value"), (f"{metric.name}{VALUE}", "value")):
+            found[name] = {each: row[value] for each, row in metric.rows.items() if row[value] is not None}
+    return found
+
+
+def matrix(pairs: Sequence[Row], measure: str | None, headline: Headlines = NOTHING) -> Matrix | None:
+    """All pairs by one measure; None for fewer than two pairs that have it.
+
+    The more pairs a candidate wins and the fewer it loses, the earlier it stands; then by its headline figure. Values
+    of the pairs would not do: each is over the rows that the two share.
+    """
     measured = [pair for pair in pairs if measure in pair["measures"]]
     if measure is None or len(measured) < 2:  # noqa: PLR2004 (one pair is a sentence)
         return None
     cells: dict[tuple[str, str], Cell] = {}
-    values: dict[str, float] = {}
-    sign = 1
     for pair in measured:
         base, head, found = pair["base"], pair["head"], pair["measures"][measure]
         cells[head, base], cells[base, head] = _cell(found), _mirrored(found)
-        values |= {name: found[side] for name, side in ((base, "base"), (head, "head")) if found[side] is not None}
-        sign = -1 if found["higher_is_better"] else 1
-    names = {name for cell in cells for name in cell}
-    order = sorted(names, key=lambda name: (name not in values, sign * values.get(name, 0.0), name))
+    won = Counter({name: 0 for name, _ in cells})
+    for (name, _), cell in cells.items():
+        won[name] += WORTH.get(cell.verdict, 0)
+    rates = headline.get(measure, {})
+    sign = -1 if measured[0]["measures"][measure]["higher_is_better"] else 1
+    order = sorted(won, key=lambda name: (-won[name], name not in rates, sign * rates.get(name, 0.0), name))
     return Matrix(measure, order, cells)
+
+
+def leads(found: Matrix) -> bool:
+    """Whether the first candidate was compared with every other, is better than one at least, and worse than none."""
+    said = against(found, found.candidates[0])
+    compared = sum(len(others) for others in said.values())
+    return "better" in said and "worse" not in said and compared == len(found.candidates) - 1
+
+
+def left_out(pairs: Sequence[Row], measure: str, headline: Headlines) -> dict[str, list[str]]:
+    """Why a measure compares candidates with no other → those candidates."""
+    names = {pair[side] for pair in pairs for side in ("base", "head")}
+    compared = {pair[side] for pair in pairs if measure in pair["measures"] for side in ("base", "head")}
+    found: dict[str, list[str]] = {}
+    for name in sorted(names - compared):
+        missing = "no labels" if measure == LABEL else "not measured"
+        found.setdefault("not compared" if name in headline.get(measure, {}) else missing, []).append(name)
+    return found
 
 
 def against(found: Matrix, candidate: str) -> dict[str, list[str]]:

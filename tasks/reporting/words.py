@@ -6,12 +6,17 @@ from math import floor, isnan, log10
 from typing import Any, NamedTuple
 
 NONE = "–"
-SMALLEST_SHOWN = 1e-6
-UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
-"""Controls, what XML (so SVG) can't hold, Unicode's line breaks, marks that reorder.
+SMALLEST_SHOWN = 1e-4
+UNSEEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+    r"|[\xad\u034f\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""Controls, what XML (so SVG) can't hold, Unicode's line breaks, marks that reorder; what has no width; tags.
 
-Joiners and plain direction marks are part of writing.
+Joiners, plain direction marks and selectors of a variant are part of writing.
 """
+FLAG = re.compile("(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)")
+"""The flag of a region, whose code tags spell. Source: UTS #51, annex C."""
 
 
 class Text(NamedTuple):
@@ -72,9 +77,15 @@ def rule(about: Mapping[str, Any]) -> str:
 
     >>> rule({"threshold": 0.5, "higher_is_better": True}), rule({"threshold": None, "bounds": [0, 1]})
     ('from 0.5', 'at 1')
+
+    A binary score of several draws passes above a share of them; only the last field of its rate's signature says so.
+
+    >>> rule({"threshold": None, "bounds": [0, 1], "rate_signature": "meaning_match|v:1|pass:>0.5"})
+    'above 0.5'
     """
     if about["threshold"] is None:
-        return f"at {about['bounds'][1]:g}"
+        _, above, share = about.get("rate_signature", "").rpartition("|")[2].rpartition("pass:>")
+        return f"above {share}" if above else f"at {about['bounds'][1]:g}"
     return f"{'from' if about['higher_is_better'] else 'up to'} {about['threshold']:g}"
 
 
@@ -83,8 +94,25 @@ def visible(text: str) -> str:
 
     >>> visible("a\x00b \u202egnp.exe")
     'a⟨U+0000⟩b ⟨U+202E⟩gnp.exe'
+    >>> visible("Par\u200bis"), visible("co\u00adop")
+    ('Par⟨U+200B⟩is', 'co⟨U+00AD⟩op')
     """
-    return UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n").replace("\r", "\n"))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    pieces = FLAG.split(lines)  # every other one is a flag
+    pieces[::2] = [UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def abridged(name: str, limit: int) -> str:
+    """A name, without its middle where it is too long: names that begin alike often end apart.
+
+    >>> abridged("model", 5), abridged("model-of-2024", 5)
+    ('model', 'mo…24')
+    """
+    if len(name) <= limit:
+        return name
+    kept = limit - 1
+    return f"{name[: kept // 2]}…{name[len(name) - (kept - kept // 2) :]}"
 
 
 def shown(text: str, limit: int) -> Text:

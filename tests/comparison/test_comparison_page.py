@@ -91,6 +91,7 @@ def test_the_page_has_the_comparison_and_every_tag_of_it_is_closed(tmp_path: Pat
     assert '<a href="#comparison">' in html
     assert "21 rows changed result" in html
     assert "wholly a loss" in html
+    assert "<caption>Differences of aurora: &lt;i&gt;a⟨U+001B⟩[31m → b</caption>" in html
 
 
 def test_nothing_of_others_is_markup(tmp_path: Path) -> None:

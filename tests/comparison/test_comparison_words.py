@@ -89,6 +89,13 @@ def test_rows_that_were_not_compared_are_counted() -> None:
     assert words.rows_line(pair({}, rows=rows)) == "1,234 shared rows, 1 only before, 20 data changed"
 
 
+def test_the_rows_of_a_measure_are_those_that_have_it() -> None:
+    found = pair({"label": measure(n=120), "f1": measure(n=1234)})
+
+    assert words.rows_line(found, "label") == "120 of 1,234 shared rows"
+    assert words.rows_line(found, "f1") == "1,234 shared rows"
+
+
 def test_the_cells_of_a_measure() -> None:
     assert words.measure_cells("f1", measure()) == [
         "f1", "0.800", "0.750", "−0.0500 [−0.110, +0.0200]", "cannot tell", "1,234", "5,678", "±0.0800",

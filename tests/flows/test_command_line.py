@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -105,6 +106,12 @@ def python(*arguments: str, folder: Path = ROOT) -> "subprocess.CompletedProcess
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
 
 
+def python_to(file: IO[bytes], *arguments: str) -> tuple[int, str]:
+    """Exit status and standard error, with standard output into a file."""
+    done = subprocess.run([sys.executable, *arguments], stdout=file, stderr=subprocess.PIPE, cwd=ROOT, check=False)
+    return done.returncode, done.stderr.decode()
+
+
 def test_the_list_imports_nothing_slow() -> None:
     code = "import sys; from flows.__main__ import main; main([]); print({'prefect', 'rich', 'numpy'} & {*sys.modules})"
 
@@ -119,6 +126,17 @@ def test_a_command_by_name_is_the_commands_module() -> None:
 
 def test_the_exit_status_is_the_commands() -> None:
     assert python("-m", "flows", "compare").returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]], ids=str)
+def test_a_list_that_nobody_reads_ends_without_a_trace(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed, Path("/dev/full").open("wb") as full:
+        unread, unwritten = (python_to(file, "-m", "flows", *arguments) for file in (closed, full))
+
+    assert unread == (141, "")
+    assert unwritten == (2, "error: No space left on device\n")
 
 
 def test_an_unknown_command_is_told_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,15 @@
 """The flow on a small project: what runs, what is said, and how it ends. One story, told by few runs."""
 
 import json
+import logging
 import sqlite3
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
+
+from flows import artifacts
+from flows import evaluate as flow
 
 Make = Callable[..., Any]
 
@@ -151,6 +155,23 @@ def test_a_run_on_behalf_of_another_is_named_after_it(mended: Ended) -> None:
 
 def test_retry_failed_asks_the_judge_again_and_tells_only_the_judge(mended: Ended) -> None:
     assert sorted(mended.started) == ["embed -", "judge 1", "lexical -"]
+
+
+def test_a_run_whose_artifacts_prefect_does_not_take_is_good(
+    project: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def unavailable(*_: object, **__: object) -> None:
+        raise RuntimeError("503 Service Unavailable")
+
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setattr(artifacts, "create_markdown_artifact", unavailable)
+    monkeypatch.setattr(flow, "get_run_logger", lambda: logging.getLogger("seen"))
+    monkeypatch.setattr(flow, "_run_stages", lambda **_: [])
+
+    flow.evaluate.fn()
+
+    assert caplog.messages == ["artifact: not delivered"]
+    assert "503 Service Unavailable" in caplog.text
 
 
 def test_a_misspelt_stage_fails_before_anything_starts(make_project: Make) -> None:

@@ -2,8 +2,11 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from random import Random
+from string import ascii_letters, digits
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 from tasks.columns import score_columns
 from tasks.reporting import explorer as module
 from tasks.reporting.estimates import FAMILIES
-from tasks.reporting.explorer import explorer, pack
+from tasks.reporting.explorer import explorer, pack, room
 from tasks.reporting.rows import Answers, blank, kinds, worth_reading
 from tasks.reporting.words import shown
 from tests.reporting.made import ROWS, load_table, parts_of, row, tables, with_score, written
@@ -23,7 +26,7 @@ MIXED = [
 ]
 
 
-def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=()):
+def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=(), **more):
     """The payload of these rows, where semantic_similarity leads."""
     made = parts_of(tables(rows) | dict(extra), folder, part_rows)
     given = {name: (made[name], [*score_columns(made[name])]) for name in FAMILIES}
@@ -34,7 +37,7 @@ def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=()):
     answers = Answers(keys["id"], keys["candidate"], label, gated, blank(made["load"]), lead)
     found = kinds(answers)
     first = "semantic_similarity"
-    return explorer(worth_reading(found, answers, limit), found, answers, given, first, max_chars)
+    return explorer(worth_reading(found, answers, limit), found, answers, given, first, max_chars, **more)
 
 
 def unpacked(payload):
@@ -120,8 +123,40 @@ def test_a_missing_slice_value_and_a_missing_answer_are_said(tmp_path):
 
     found = unpacked(explored(rows, tmp_path).payload)
 
-    assert found["slices"][0]["values"] == ["(none)"]
+    assert found["slices"][0]["values"] == [None]
     assert (found["responses"], found["lengths"], found["inputs"], found["references"]) == ([None], [0], [None], [[]])
+
+
+def test_no_slice_value_is_another_than_one_that_reads_so(tmp_path):
+    topics = ["(none)", None, "(none)", "words"]
+    rows = [row(f"q{i}", "aurora", "Paris", None, 0.5, 0.5, topic=topic) for i, topic in enumerate(topics)]
+
+    found = unpacked(explored(rows, tmp_path).payload)
+
+    assert found["slices"][0]["values"] == ["(none)", None, "words"]
+    assert dict(zip(found["ids"], found["slices"][0]["codes"], strict=True)) == {"q0": 0, "q1": 1, "q2": 0, "q3": 2}
+
+
+def test_small_scores_keep_their_significant_digits(tmp_path):
+    scores = [1.23456789e-8, -1.23456789e-8, -0.0, 0.123456789, 123456.789]
+    rows = [row(f"q{i}", "aurora", "Paris", None, 0.5, 0.5) for i in range(len(scores))]
+    load = with_score(load_table(rows))
+    metadata = load.schema.metadata
+    load = load.set_column(load.num_columns - 1, "score_toxicity", pa.array(scores)).replace_schema_metadata(metadata)
+
+    found = unpacked(explored(rows, tmp_path, extra={"load": load}).payload)
+    kept = dict(zip(found["ids"], metric(found, "score_toxicity")["scores"], strict=True))
+
+    assert [str(kept[f"q{i}"]) for i in range(5)] == ["1.23457e-08", "-1.23457e-08", "0.0", "0.123457", "123457.0"]
+
+
+def test_candidates_that_begin_alike_are_told_apart(tmp_path):
+    names = [f"{'n' * 90}{number}" for number in (1, 2)]
+    rows = [ROWS[0] | {"candidate": name} for name in names]
+
+    found = unpacked(explored(rows, tmp_path).payload)
+
+    assert [each["name"] for each in found["candidates"]] == [f"{'n' * 39}…{'n' * 39}{number}" for number in (1, 2)]
 
 
 def test_the_same_answers_make_the_same_payload_whatever_their_order_and_parts(tmp_path):
@@ -145,15 +180,15 @@ def test_long_texts_are_cut_with_a_note_of_their_length(tmp_path):
     assert (found["references"], found["more"]) == ([["r" * 50] * 10], [2])
 
 
-def test_what_does_not_fit_is_left_out_in_whole_ids_the_worst_stay(tmp_path, monkeypatch):
+def test_what_does_not_fit_is_left_out_in_whole_ids_the_worst_stay(tmp_path):
     whole = explored(MIXED, tmp_path / "whole")
-    monkeypatch.setattr(module, "PAYLOAD", len(whole.payload) * 3 // 4)
+    most = len(whole.payload) * 3 // 4
 
-    some = explored(MIXED, tmp_path / "some")
+    some = explored(MIXED, tmp_path / "some", most=most)
     found, every = unpacked(some.payload), unpacked(whole.payload)
 
     assert (whole.answers, whole.total, some.total) == (80, 80, 80)
-    assert len(some.payload) <= module.PAYLOAD
+    assert len(some.payload) <= most
     assert some.answers == len(found["responses"]) == 2 * len(found["ids"])
     assert 20 < some.answers < 80
     assert found["ids"] == every["ids"][: len(found["ids"])]
@@ -164,6 +199,33 @@ def test_no_more_text_is_read_than_can_be_packed(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MOST_CHARACTERS", 100)
 
     assert 0 < explored(MIXED, tmp_path).answers < 10
+
+
+@pytest.mark.parametrize(
+    ("rest", "left"),
+    [("", 7_500_000), ("r" * 3_000_000, 6_950_000), ("é" * 3_000_000, 3_950_000), ("r" * 9_000_000, 2_000_000)],
+)
+def test_the_answers_have_what_the_rest_of_the_page_leaves(rest, left):
+    assert room(rest) == left
+
+
+def test_a_page_of_long_texts_is_smaller_than_ten_megabytes_and_full(tmp_path):
+    letters = Random(5)  # noqa: S311 (what does not compress)
+
+    def some():
+        return "".join(letters.choices(ascii_letters + digits, k=4000))
+
+    rows = [
+        row(f"q{i}", name, some(), None, i / 200, i / 200, input=some(), references=(some(),))
+        for i in range(200)
+        for name in "abcdefghij"
+    ]
+    section = {"max_chars": 4000, "rows_to_look_at": 80, "answers": 20_000}
+    html = written(rows, tmp_path, part_rows=1000, section=section)[PAGE]
+    payload = re.search(r'id="answers">([^<]*)<', html)[1]
+
+    assert len(html) - len(payload) > 3_000_000
+    assert 9_700_000 < len(html.encode()) < 10_000_000
 
 
 @pytest.mark.parametrize("limit", [0, 1])

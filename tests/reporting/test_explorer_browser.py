@@ -134,6 +134,11 @@ def test_a_metric_can_disagree_with_the_judge_but_the_judge_not_with_itself(visi
     page.get_by_label("Worth a look").select_option("metric and judge disagree")
     assert {*shown(page)} == {("q2", "aurora"), ("q10", "borealis")}
 
+    page.get_by_label("Metric", exact=True).select_option("meaning_match")
+    assert disagree.is_disabled()
+    assert page.get_by_label("Worth a look").locator("option:checked").inner_text() == "all"
+    assert said(page) == "8 of 8 answers"
+
 
 def test_answers_that_no_metric_measured_can_be_read_too(visit, tmp_path):
     keys = load_table(ROWS).select(["id", "candidate"])
@@ -161,6 +166,50 @@ def test_scores_sort_both_ways_and_the_unmeasured_stand_last(page):
     assert lowest[-1] == highest[-1] == ("q3", "borealis")
     assert page.locator("th[aria-sort=descending]").inner_text().startswith("semantic_similarity")
     assert page.locator("th[aria-sort]").count() == 1
+
+
+def test_the_unmeasured_stand_last_wherever_they_stood(visit, tmp_path):
+    rows = [row(f"s{i}", "aurora", "Paris", None, i / 9, None if i % 3 == 0 else i / 9) for i in range(9)]
+    page = opened(visit(saved(rows, tmp_path)))
+    first = {key for key, _ in shown(page)[-3:]}
+    page.get_by_label("Sort").select_option("score, lowest first")
+    lowest = [key for key, _ in shown(page)]
+    page.get_by_label("Sort").select_option("score, highest first")
+    highest = [key for key, _ in shown(page)]
+
+    assert first != {"s0", "s3", "s6"}
+    assert lowest[:6] == ["s1", "s2", "s4", "s5", "s7", "s8"]
+    assert highest[:6] == lowest[:6][::-1]
+    assert {*lowest[6:]} == {*highest[6:]} == {"s0", "s3", "s6"}
+
+
+def test_small_scores_are_shown_and_saved_with_their_digits(visit, tmp_path):
+    scores = [1.5e-9, -2.25e-8, 0.0000456, 0.0]
+    rows = [row(f"s{i}", "aurora", "Paris", None, 0.5, 0.5) for i in range(4)]
+    load = with_score(load_table(rows))
+    toxic = load.set_column(load.num_columns - 1, "score_toxicity", pa.array(scores))
+    page = opened(visit(saved(rows, tmp_path, {"load": toxic.replace_schema_metadata(load.schema.metadata)})))
+    page.get_by_label("Metric", exact=True).select_option("score_toxicity")
+    page.get_by_label("Sort").select_option("id")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save what is shown as CSV").click()
+    table = [*csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"), newline=""))]
+
+    assert page.locator("#rows-body .of-score b").all_inner_texts() == ["1.5e−09", "−2.25e−08", "0.0000456", "0"]
+    assert [float(each["score_toxicity"]) for each in table] == scores
+
+
+def test_answers_without_a_slice_value_are_not_those_whose_value_reads_so(visit, tmp_path):
+    topics = ["(none)", None, "(none)"]
+    rows = [row(f"s{i}", "aurora", "Paris", None, 0.5, 0.5, topic=topic) for i, topic in enumerate(topics)]
+    page = opened(visit(saved(rows, tmp_path)))
+    topic = page.get_by_label("topic", exact=True)
+
+    assert topic.locator("option").all_inner_texts() == ["all", "(none)", "(none)"]
+    topic.select_option("0")
+    assert {key for key, _ in shown(page)} == {"s0", "s2"}
+    topic.select_option("1")
+    assert {key for key, _ in shown(page)} == {"s1"}
 
 
 def test_ids_sort_as_people_count_and_answers_by_their_real_length(page):

@@ -90,6 +90,15 @@ def test_few_rows_are_hollow_and_said(html):
     assert 'class="hollow"' not in section_of(html, "glance")
 
 
+def test_few_rows_are_hollow_and_said_in_the_first_lines_too(tmp_path):
+    big, overview = section_of(written(ROWS, tmp_path, section={"small_n": 4})[PAGE], "glance").split("<figure")
+    fewer = section_of(written(ROWS, tmp_path / "5", section={"small_n": 5})[PAGE], "glance").split("<figure")[0]
+
+    assert 'class="hollow"' not in big
+    assert overview.count('class="hollow"') == 1  # semantic_similarity of borealis
+    assert fewer.count('class="hollow"') == fewer.count('<span class="few">few</span>') == 2
+
+
 def test_a_slice_column_has_a_large_panel_and_a_small_one_a_metric(html):
     panels = re.findall(r'<figure class="(panel[^"]*)"><figcaption>(.*?) <span', section_of(html, "slices"))
 
@@ -128,6 +137,48 @@ def test_three_candidates_or_more_have_a_matrix_and_two_a_sentence(crowd, html):
     assert 'class="against"' not in html
     assert "All 36 pairs" in crowd[9]
     assert "All 10 pairs" not in crowd[5]
+
+
+def first_lines(rows, folder):
+    glance = section_of(written(rows, folder, part_rows=1000)[PAGE], "glance")
+    return words_of(glance.split('class="leads">')[1].split("</p>")[0]).strip()
+
+
+def of_three(right, labelled, n=60):
+    """Answers of a, b and c to n questions; right, labelled: candidate → whether, for the number of a question."""
+    return [
+        row(f"q{i:03}", name, "Paris", right[name](i) if labelled[name](i) else None, 0.9, 0.9)
+        for i in range(n)
+        for name in right
+    ]
+
+
+def test_who_leads_is_said_only_of_one_that_is_better_than_another(tmp_path):
+    better = {"a": lambda i: i % 4 > 0, "b": lambda i: i % 4 == 1, "c": lambda i: i % 4 == 1}
+    same = dict.fromkeys("abc", lambda i: i % 2 > 0)
+    every = dict.fromkeys("abc", lambda _: True)
+
+    assert first_lines(of_three(better, every), tmp_path / "1") == "a leads on label: it is better than b, c."
+    assert first_lines(of_three(same, every), tmp_path / "2") == "No candidate leads on label: a is the same as b, c."
+
+
+def test_candidates_without_labels_are_named(tmp_path):
+    right = {"a": lambda i: i % 4 > 0} | dict.fromkeys("bcd", lambda i: i % 4 == 1)
+    some = {name: lambda _, known=name != "c": known for name in "abcd"}
+    two = {name: lambda _, known=name in "ab": known for name in "abcd"}
+
+    said = first_lines(of_three(right, some), tmp_path / "1")
+    assert said == "a leads on label: it is better than b, d. No labels: c."
+    said = first_lines(of_three(right, two), tmp_path / "2")
+    assert re.fullmatch(r"b is worse than a on label by [^;]*\]\. No labels: c, d\.", said)
+
+
+def test_beside_a_sentence_about_a_measure_stand_the_rows_that_have_it(tmp_path):
+    rows = of_three(dict.fromkeys("ab", lambda i: i % 2 > 0), dict.fromkeys("ab", lambda i: i < 20))
+
+    section = words_of(section_of(written(rows, tmp_path, part_rows=1000)[PAGE], "candidates"))
+
+    assert "b is the same as a on label 20 of 60 shared rows" in section
 
 
 def test_forty_candidates_differ_by_colour_or_shape():

@@ -1,8 +1,10 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.reporting.words import UNSEEN, count, counted, number, percent, rule, shown, visible
+from tasks.metrics.judge.meaning_match import MeaningMatch
+from tasks.reporting.words import FLAG, UNSEEN, count, counted, number, percent, rule, shown, visible
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,15 @@ def test_rule_of_a_metric_that_is_better_when_lower():
     assert rule({"threshold": 0.25, "higher_is_better": False}) == "up to 0.25"
 
 
+def test_rule_of_several_draws_is_a_majority():
+    metric = MeaningMatch()
+    about = {"threshold": None, "bounds": [0, 1], "higher_is_better": True}
+
+    assert rule(about | {"rate_signature": metric.rate_signature()}) == "above 0.5"
+    assert metric.result(np.array([0.5, 2 / 3])).tolist() == ["fail", "pass"]
+    assert rule(about | {"rate_signature": "exact_match|strip:|pass:>|v:1|pass:1"}) == "at 1"
+
+
 @given(st.floats(-1e9, 1e9))
 def test_number_is_within_half_a_percent(value):
     text = number(value).replace(",", "").replace("−", "-")
@@ -49,13 +60,30 @@ def test_number_is_within_half_a_percent(value):
     assert float(text) == pytest.approx(value, rel=0.005, abs=1e-300)
 
 
-@given(st.text())
-def test_visible_leaves_nothing_unseen(text):
-    assert not UNSEEN.search(visible(text))
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+NOTHING_TO_SEE = "\x00\x1b\u202e\u2066\ufeff\u200b\u2060\xad\u180e\u034f\U000e0001\U000e0067\U000e007f"
 
 
-def test_line_breaks_and_joiners_stay():
-    assert visible("a\r\nb\rc\td 👩\u200d🔬 می\u200cخواهم") == "a\nb\nc\td 👩\u200d🔬 می\u200cخواهم"
+@given(st.text() | st.text(st.sampled_from(f"ab{NOTHING_TO_SEE}{ENGLAND}")))
+def test_visible_leaves_nothing_unseen_but_the_flag_of_a_region(text):
+    assert not UNSEEN.search(FLAG.sub("", visible(text)))
+    assert visible(visible(text)) == visible(text)
+
+
+@pytest.mark.parametrize("each", NOTHING_TO_SEE)
+def test_two_texts_that_differ_in_what_cannot_be_seen_are_shown_apart(each):
+    assert visible(f"Par{each}is") == f"Par⟨U+{ord(each):04X}⟩is"
+
+
+def test_line_breaks_joiners_and_selectors_stay():
+    assert visible("a\r\nb\rc\td") == "a\nb\nc\td"
+    for written in ("👩\u200d🔬", "می\u200cخواهم", "❤\ufe0f", "\u200eabc\u200f", "\u061c", f"{ENGLAND} wins"):
+        assert visible(written) == written
+
+
+@pytest.mark.parametrize("spelled", ["x\U000e0067", "\U0001f3f4\U000e0067", f"{ENGLAND}\U000e0067", ENGLAND[1:]])
+def test_tags_that_spell_no_flag_are_seen(spelled):
+    assert "⟨U+E0067⟩" in visible(spelled)
 
 
 def test_shown_cuts_and_says_so():

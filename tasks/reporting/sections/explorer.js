@@ -6,6 +6,7 @@
   const LINE = 160; // characters of a text on one line
   const OPTIONS = 200; // values of a slice to choose from
   const RESULTS = { p: "pass", f: "fail", u: "unmeasured", n: "not asked", "-": "" };
+  const NO_VALUE = "(none)";
   const PEOPLE = { r: "right", w: "wrong", "-": "" };
   const CONTRADICTS = { r: "f", w: "p", p: "f", f: "p" };
   const block = document.getElementById("answers");
@@ -102,7 +103,7 @@
   }
 
   function sliceSelect({ name, values }, i) {
-    const options = values.slice(0, OPTIONS).map(option);
+    const options = values.slice(0, OPTIONS).map((value, code) => option(value ?? NO_VALUE, code));
     const more = values.length - options.length;
     if (more > 0) options.push(make("option", { disabled: true }, `${count(more)} more values`));
     const id = `rows-slice-${i}`;
@@ -134,10 +135,19 @@
 
   function update() {
     const start = performance.now();
+    offerJudge();
     state.found = sorted(matching());
     state.page = 0;
     show();
     performance.measure("filter", { start });
+  }
+
+  /** A judge can't disagree with itself. */
+  function offerJudge() {
+    const judge = at("look").querySelector("[value=judge]");
+    if (!judge) return;
+    judge.disabled = chosen() === data.judge;
+    if (judge.disabled && judge.selected) at("look").value = "";
   }
 
   function matching() {
@@ -208,8 +218,6 @@
     at("save").disabled = found.length === 0;
     at("score").textContent = metric ? metric.name : "Score";
     at("rule").textContent = metric ? metric.rule : "";
-    const judge = at("look").querySelector("[value=judge]");
-    if (judge) judge.disabled = metric === data.judge;
     for (const button of at("table").querySelectorAll("[data-sort]")) mark(button);
     at("body").replaceChildren(...found.slice(page * PAGE, (page + 1) * PAGE).map((row) => line(row, metric)));
   }
@@ -286,7 +294,7 @@
   }
 
   function tag({ name: column, values, codes }, id) {
-    return make("span", { className: "tag" }, `${column}: `, make("bdi", {}, values[codes[id]]));
+    return make("span", { className: "tag" }, `${column}: `, make("bdi", {}, values[codes[id]] ?? NO_VALUE));
   }
 
   function references(id) {
@@ -380,10 +388,12 @@
   /** Three significant digits. */
   function number(value) {
     if (Number.isNaN(value)) return "–";
+    if (value === 0) return "0";
     const [rounded, power] = value.toExponential(2).split("e").map(Number);
+    if (power < -6) return `${rounded}e−${String(-power).padStart(2, "0")}`.replace("-", "−");
     const digits = Math.max(0, 2 - power);
     const shown = { minimumFractionDigits: digits, maximumFractionDigits: digits };
     const text = (rounded * 10 ** power).toLocaleString("en-US", shown);
-    return value === 0 ? "0" : text.replace("-", "−");
+    return text.replace("-", "−");
   }
 })();

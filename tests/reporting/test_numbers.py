@@ -1,0 +1,246 @@
+"""The numbers of the page are those of reports/metrics.json, each in its own place: as text and as <data value>."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from tasks.comparison.words import signed
+from tasks.reporting.words import count, counted, number, percent
+from tests.reporting.made import inputs, row, score_table, section_of, written
+
+CANDIDATES = ("aurora", "borealis")
+REASONS = {"failed": "no vector", "left": "not sampled"}
+
+
+def answers():
+    """Two candidates, 40 questions; people, f1 and meaning say different things of them, and leave out different ones.
+
+    meaning None = failed or not asked, which `why` tells apart.
+    """
+    for n in range(40):
+        for place, name in enumerate(CANDIDATES):
+            f1, meaning = (7 * n + 3 * place) % 11 / 10.3, (5 * n + place) % 13 / 13
+            gone = {0: "failed", 5: "left", 9: "left"}.get((n + place) % (12 + place))
+            labelled = (n + place) % (8 + place) != 0
+            label = bool((f1 + meaning + (n % 3) / 5) > 1) if labelled else None
+            topic = ("places", "names", "words")[0 if n < 20 else 1 if n < 33 else 2]
+            yield row(f"q{n:02}", name, f"answer {n}", label, f1, None if gone else meaning, topic=topic, why=gone)
+
+
+def made(rows, folder):
+    """The page and metrics.json."""
+    details = [json.dumps({"unmeasured": REASONS[each["why"]]}) if each["why"] else None for each in rows]
+    meaning = [each["meaning"] for each in rows]
+    extra = {"semantic": score_table(rows, "semantic_similarity", "semantic", 0.7, meaning, details)}
+    section = {"slice_values": 3, "small_n": 8}
+    html = written(rows, folder, part_rows=50, extra=extra, section=section)["reports/index.html"]
+    _, documents = inputs(rows, folder / "again", part_rows=50, extra=extra)
+    return html, documents["reports/metrics.json"]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    return made([*answers()], tmp_path_factory.mktemp("labelled"))
+
+
+@pytest.fixture(scope="module")
+def unlabelled(tmp_path_factory):
+    """Then the first lines are of a metric whose pass rate is not its score."""
+    return made([each | {"label": None} for each in answers()], tmp_path_factory.mktemp("unlabelled"))
+
+
+class Table(HTMLParser):
+    """The rows of the tables: of each cell its class, its text, and the values of its <data>."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.rows, self.cell, self.drawn = [], None, 0
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        known = dict(attributes)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in {"th", "td"}:
+            self.cell = {"class": known.get("class") or "", "text": "", "data": []}
+            self.rows[-1].append(self.cell)
+        elif tag == "data":
+            self.cell["data"].append(float(known["value"]))
+        elif tag == "br":
+            self.cell["text"] += " "
+        elif tag == "svg":
+            self.drawn += 1
+
+    def handle_endtag(self, tag):
+        if tag in {"th", "td"}:
+            self.cell["text"] = " ".join(self.cell["text"].split())
+            self.cell = None
+        elif tag == "svg":
+            self.drawn -= 1
+
+    def handle_data(self, text):
+        if self.cell is not None and not self.drawn:
+            self.cell["text"] += text
+
+
+def table(html):
+    """What stands in the first cell → the other cells that hold numbers."""
+    return {
+        cells[0]["text"]: [cell for cell in cells[1:] if "drawn" not in cell["class"].split()]
+        for cells in Table(html).rows
+        if len(cells) > 1
+    }
+
+
+def known(*values):
+    return [value for value in values if value is not None]
+
+
+def test_the_made_data_has_every_count_and_no_two_figures_of_a_metric_are_the_same(found):
+    for name in CANDIDATES:
+        entry = found[1]["candidates"][name]["semantic_similarity"]
+        counts = [entry["n"], entry["n_not_asked"], entry["n_failed"]]
+        figures = [entry[each] for each in ("value", "low", "high", "worst", "best")]
+
+        assert 0 not in counts
+        assert len(set(counts)) == 3
+        assert len({*figures, *(entry["pass_rate"][each] for each in ("value", "low", "high"))}) == 8
+        assert found[1]["candidates"][name]["label"]["n_not_asked"]
+
+
+@pytest.mark.parametrize("name", CANDIDATES)
+@pytest.mark.parametrize("metric", ["label", "f1", "semantic_similarity"])
+def test_scores_and_pass_rates_with_their_limits_and_counts(found, metric, name):
+    html, document = found
+    title = "people <code>label</code>" if metric == "label" else f"<code>{metric.replace('_', '_<wbr>')}</code>"
+    block = section_of(html, "scores").split(f'colspan="2">{title}')[1].split("</tbody>")[0]
+    score, rate, rows = table(f"<tr><th>{block}")[name]
+    entry = document["candidates"][name][metric]
+    passed = entry["pass_rate"]
+
+    assert score["text"] == f"{number(entry['value'])} {number(entry['low'])} to {number(entry['high'])}"
+    assert score["data"] == [entry["value"], entry["low"], entry["high"]]
+    assert rate["text"] == f"{percent(passed['value'])} {percent(passed['low'])} to {percent(passed['high'])}"
+    assert rate["data"] == [passed["value"], passed["low"], passed["high"]]
+    left, failed = entry["n_not_asked"], entry["n_failed"]
+    told = [f"{entry['n']} of 40", *([f"{left} not asked"] if left else [])]
+    told += [f"{failed} failed: {number(entry['worst'])}–{number(entry['best'])}"] if failed else []
+    assert rows["text"] == " ".join(told)
+    assert rows["data"] == [entry["n"], *known(left or None), *([failed, entry["worst"], entry["best"]] * bool(failed))]
+
+
+@pytest.mark.parametrize("name", CANDIDATES)
+@pytest.mark.parametrize(("run", "lead"), [("found", "label"), ("unlabelled", "semantic_similarity")])
+def test_the_first_lines(request, run, lead, name):
+    html, document = request.getfixturevalue(run)
+    entry = document["candidates"][name][lead]
+    rate = entry["pass_rate"]
+    big = next(each for each in section_of(html, "glance").split('class="big"')[1:] if f"<bdi>{name}</bdi>" in each)
+    part = big.split("</div>")[0]
+    limits = f"{percent(rate['low'])} to {percent(rate['high'])}"
+
+    assert re.sub(r"<[^>]*>", "", part.split('class="figure">')[1].split("</p>")[0]) == percent(rate["value"])
+    assert f'aria-label="{name}: {name} {percent(rate["value"])}, {limits}"' in part
+    span = part.split('class="span">')[1].split("</p>")[0]
+    assert re.sub(r"<[^>]*>", "", span) == f"{limits}, {counted(entry['n'], 'answer')}"
+    values = [float(each) for each in re.findall(r'<data value="([^"]*)"', part)]
+    assert values == [rate["value"], rate["low"], rate["high"]]
+
+
+def test_every_pass_rate_of_the_overview(found):
+    html, document = found
+    overview = section_of(html, "glance").split('class="overview"')[1]
+
+    for metric in ("label", "f1", "semantic_similarity"):
+        rates = {name: document["candidates"][name][metric]["pass_rate"] for name in CANDIDATES}
+        assert f'aria-label="{metric}: {lanes(rates)}"' in overview
+
+
+def lanes(rates, few=()):
+    """Estimates as a drawing says them."""
+    return "; ".join(
+        f"{name} {percent(each['value'])}, {percent(each['low'])} to {percent(each['high'])}"
+        + (", few rows" if name in few else "")
+        for name, each in rates.items()
+    )
+
+
+@pytest.mark.parametrize("metric", ["label", "f1", "semantic_similarity"])
+def test_slices_are_pass_rates_in_the_drawings_and_in_the_numbers(found, metric):
+    html, document = found
+    section = section_of(html, "slices")
+    title = "people label" if metric == "label" else metric
+    (panel,) = [each for each in section.split("<figure")[1:] if caption(each, "figcaption").startswith(title)]
+    (numbers,) = [each for each in section.split("<h4>")[1:] if caption(f"<h4>{each}", "h4").startswith(title)]
+    cells = table(numbers.split("<tbody>")[1].split("</tbody>")[0])
+
+    for value in ("places", "names", "words"):
+        entries = {name: document["candidates"][name][metric]["slices"]["topic"][value] for name in CANDIDATES}
+        rates = {name: each["pass_rate"] for name, each in entries.items()}
+        few = [name for name, each in entries.items() if each["n"] < 8]
+        assert f'aria-label="{value}: {lanes(rates, few)}"' in panel
+        for cell, (name, entry) in zip(cells[value], entries.items(), strict=True):
+            shares = re.findall(r"[<>]?\d+(?:\.\d)?%", cell["text"])
+            assert shares == [percent(rates[name][each]) for each in ("value", "low", "high")]
+            assert int(re.findall(r"\d+", cell["text"].split("%")[-1])[0]) == entry["n"]
+            assert cell["data"] in ([], [rates[name][each] for each in ("value", "low", "high")])
+            assert cell["text"].endswith("few") == (name in few)
+
+
+def caption(part, tag):
+    return re.sub(r"<[^>]*>", "", part.split(f"<{tag}>")[1].split(f"</{tag}>")[0])
+
+
+def test_pairs(found):
+    html, document = found
+    (pair,) = document["comparisons"]
+    cells = table(section_of(html, "candidates").split("<tbody>")[1].split("</tbody>")[0])
+
+    assert cells.keys() == pair["measures"].keys()
+    for name, measure in pair["measures"].items():
+        base, head, difference, says, rows, finds = cells[name]
+        change, left = measure["difference"], measure["unmeasured"]
+        failed = left["failed_base"] + left["failed_head"]
+        assert (base["text"], base["data"]) == (number(measure["base"]), [measure["base"]])
+        assert (head["text"], head["data"]) == (number(measure["head"]), [measure["head"]])
+        told = f"{signed(change['value'])} {signed(change['low'])} to {signed(change['high'])}"
+        told += f" failed rows: {signed(left['worst'])} to {signed(left['best'])}" if failed else ""
+        assert difference["text"] == told
+        assert difference["data"] == [change["value"], change["low"], change["high"]]
+        needed = measure["rows_needed"]
+        assert says["text"] == measure["verdict"] + (f" {count(needed)} rows would tell" if needed else "")
+        assert rows["text"] == f"{measure['n']}" + (f" {failed} failed" if failed else "")
+        assert (finds["text"], finds["data"]) == (f"±{number(measure['detectable'])}", [measure["detectable"]])
+
+
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_agreement_with_people(found, name):
+    html, document = found
+    block = section_of(html, "people").split(f"with people on {name}</caption>")[1]
+    cells = table(block.split("<tbody>")[1].split("</tbody>")[0])
+
+    assert cells.keys() == {"f1", "semantic_similarity"}
+    for metric, (same, kappa, auc, passes, fails, labels) in cells.items():
+        entry = document["candidates"][name][metric]["agreement"]
+        for cell, figure, text in ((same, "accuracy", percent), (kappa, "kappa", number), (auc, "auc", number)):
+            each = entry[figure]
+            assert cell["text"] == f"{text(each['value'])} {text(each['low'])} to {text(each['high'])}"
+            assert cell["data"] == [each["value"], each["low"], each["high"]]
+        counts = [entry["false_pass"], entry["false_fail"], entry["n"]]
+        assert [passes["text"], fails["text"], labels["text"]] == [f"{each}" for each in counts]
+
+
+def test_thresholds_that_labels_teach(found):
+    html, document = found
+    cells = table(section_of(html, "people").split("</caption>")[-1].split("<tbody>")[1].split("</tbody>")[0])
+
+    assert cells.keys() == document["thresholds"].keys() == {"f1", "semantic_similarity"}
+    for metric, (now, taught, same, labels) in cells.items():
+        entry = document["thresholds"][metric]
+        rate = entry["accuracy"]
+        assert (now["text"], taught["text"]) == (number(entry["threshold"]), number(entry["learnt"]))
+        assert same["text"] == f"{percent(rate['value'])} {percent(rate['low'])} to {percent(rate['high'])}"
+        assert same["data"] == [rate["value"], rate["low"], rate["high"]]
+        assert labels["text"] == count(entry["n"])

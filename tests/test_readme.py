@@ -178,12 +178,17 @@ def test_the_table_of_speed_is_what_make_bench_wrote() -> None:
         "of what that allows": f"{measured[allowed]:.2f}",
         "offline judge, two cores": f"{measured['offline judge, two cores']:,.0f}",
         "in bf16": f"{measured['bf16, distinct texts/s']:.1f} ×",
+        "to search in it": f"{measured['report of 20,000 answers']:.1f} MB",
+        "in a new Chromium": f"{measured['its first paint']:.0f} ms",
+        "the frame after": f"{measured['its slowest response']:.0f} ms",
     }
 
     for end, cell in rows.items():
         assert f"{end} | {cell} | " in PAGES["speed.md"]
     assert f"all nine lexical metrics: {rows['EVOUNA-NQ']} the usual stack on one core" in README
     assert f"1,000,000 rows in {rows['gates included'].partition(',')[0]} on two" in README
+    assert f"20,000 answers: {rows['to search in it']}, first paint after {rows['in a new Chromium']}" in README
+    assert f"search, filter or sort within {rows['the frame after']}" in README
 
 
 def test_the_offline_judges_agreement_is_that_of_its_page() -> None:

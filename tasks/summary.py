@@ -154,7 +154,7 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
     >>> _interval(0.5, 0.25, 0.75), _interval(None, None, None), _interval(12.25, None, None)
     ('0.500 [0.250, 0.750]', '–', '12.2')
     >>> _interval(0.001, 0.0000402, 0.25)
-    '0.001 [0.0000402, 0.250]'
+    '0.001 [4.02e−05, 0.250]'
     """
     return _figure(value) + ("" if low is None or high is None else f" [{_figure(low)}, {_figure(high)}]")
 

@@ -93,7 +93,7 @@ def test_candidates_without_room_stand_below_the_others(tmp_path: Path, width: i
 def test_what_three_decimals_would_lose_has_significant_digits(tmp_path: Path) -> None:
     small = entry(0.0000123) | {"low": 0.0, "high": 0.0125}
 
-    assert "0.0000123 [0.000, 0.013]" in terminal(read(tmp_path, {"a": {"toxicity": small}}))
+    assert "1.23e−05 [0.000, 0.013]" in terminal(read(tmp_path, {"a": {"toxicity": small}}))
 
 
 def test_candidates_that_begin_alike_are_told_apart(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import random
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -12,8 +11,8 @@ from tasks.pipeline import stages
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("whole_run")]
 
-GUIDE = Path(__file__).parents[2].joinpath(".github/CONTRIBUTING.md").read_text(encoding="utf-8")
-METRIC = dedent(GUIDE.split("```python\n")[1].split("```")[0])
+GUIDE = Path(__file__).parents[2].joinpath("docs/how-to/own-metric.md").read_text(encoding="utf-8")
+METRIC = GUIDE.split("```python\n")[1].split("```")[0]
 
 
 def metrics(project: Any) -> Any:
@@ -51,11 +50,11 @@ def test_a_threshold_re_runs_what_sees_it_and_dvc_tells_the_difference(project: 
 
 
 def test_a_metric_is_one_file_and_one_line(project: Any) -> None:
-    (project.folder / "tasks/metrics/lexical/character_recall.py").write_text(METRIC, encoding="utf-8")
-    project.edit("params.yaml", "  gleu:", "  character_recall: {threshold: 0.5}\n  gleu:")
+    (project.folder / "tasks/metrics/lexical/word_recall.py").write_text(METRIC, encoding="utf-8")
+    project.edit("params.yaml", "  gleu:", "  word_recall: {threshold: 0.5}\n  gleu:")
 
     assert project.repro() == ["lexical", "aggregate", "report"]
-    assert 0 < metrics(project)["aurora"]["character_recall"]["value"] < 1
+    assert 0 < metrics(project)["aurora"]["word_recall"]["value"] < 1
 
 
 def test_parts_workers_and_row_order_change_no_number(project: Any) -> None:

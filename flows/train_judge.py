@@ -239,7 +239,7 @@ def main(arguments: Sequence[str]) -> int:
         prog="python -m flows.train_judge",
         description=__doc__,
         epilog="Exit status: 0 trained; 2 an error; 130 interrupted. "
-        "Example: python -m flows.train_judge --data ../shared/data/evouna/NQ.json",
+        "Example: python -m flows.train_judge --data NQ.json",
     )
     parser.add_argument(
         "--data", type=Path, required=True, metavar="FILE", help="NQ.json of EVOUNA, or one of its form: a JSON list"

@@ -97,7 +97,7 @@ def report(
         families={FAMILIES[name]: family for name, family in families.items() if family},
         drawn=drawn,
         not_drawn=not_drawn,
-        slices=slices(estimates, [metric for metric in every if metric.gated], options.slice_values),
+        slices=slices(estimates, leading, options.slice_values),
         small_n=options.small_n,
         look=look(
             choose(notable, answers, options.rows_to_look_at), notable, answers, [*tables.values()], options.max_chars
@@ -132,8 +132,8 @@ def _leading(every: Sequence[Metric], families: Mapping[str, Sequence[Metric]]) 
     """The measured metrics, the nearest to what people say first: their labels, the judge, meaning, words."""
     label = [metric for metric in every if metric.name == "label"]
     judge, meaning = (sorted(families[name], key=lambda metric: metric.name) for name in ("judge", "semantic"))
-    order = [*label, *judge, *meaning, *every]
-    yield from (metric for metric in order if metric.gated and metric.rows)
+    order = {metric.name: metric for metric in [*label, *judge, *meaning, *every]}
+    yield from (metric for metric in order.values() if metric.gated and metric.rows)
 
 
 def _distributions(every: Sequence[Metric], tables: Mapping[str, Table]) -> tuple[list[Distribution], dict[str, str]]:

@@ -249,6 +249,23 @@ def test_slices_show_the_largest_values_and_count_the_others(files):
     assert slices.count('class="few"') == 1 + 3 * 2 * 2
 
 
+def test_of_very_many_slices_the_leading_metric_gets_the_room(tmp_path, monkeypatch):
+    shown = {}
+    for most in (12, 4, 1):
+        monkeypatch.setattr("tasks.reporting.estimates.MOST_IN_SLICES", most)
+        html = written(ROWS, tmp_path / str(most), section={"slice_values": 10**9})[PAGE]
+        slices = section_of(html, "slices")
+        panels = re.findall(r"<figcaption>(.*?) <span", slices)
+        shown[most] = [words_of(each) for each in panels], slices.count('class="value"') // max(1, len(panels))
+        assert ("In data/aggregate only" in slices) == (len(panels) < 3)
+
+    assert shown == {
+        12: (["people label", "semantic_similarity"], 3),
+        4: (["people label"], 2),
+        1: (["people label"], 1),
+    }
+
+
 def test_the_numbers_of_slices_hold_the_measured_rate_its_limits_and_how_many(files):
     cells = [words_of(each) for each in re.findall(r"<td>(.*?)</td>", section_of(files[PAGE], "slices"))]
 

@@ -1,6 +1,7 @@
 """The estimates of data/aggregate arranged for reading: by family and metric, and slice by slice."""
 
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
@@ -22,6 +23,8 @@ FAMILIES = {
     "judge": "Judge",
 }
 """Table → what its metrics look at."""
+MOST_IN_SLICES = 10_000
+"""Estimates of slices on the page, about 0.3 kB each: the leading metric comes first."""
 
 
 class Metric(NamedTuple):
@@ -131,19 +134,35 @@ def _reason(details: str | None, status: str | None) -> str:
 
 
 def slices(estimates: pa.Table, shown: Sequence[Metric], limit: int) -> dict[str, list[SliceTable]]:
-    """Slice column → a table for each metric that has a pass rate; at most `limit` values each."""
+    """Slice column → a table for each metric; at most `limit` values each.
+
+    shown: metrics that have a pass rate, the most telling first. Of very many estimates the first metric gets as many
+    values as fit, and the last ones none.
+    """
     found: dict[str, dict[str, dict[str, dict[str, Row]]]] = {}
     for row in estimates.to_pylist():
         if row["slice"] is not None:
             values = found.setdefault(row["slice"], {}).setdefault(row["metric"], {})
             values.setdefault(row["slice_value"], {})[row["candidate"]] = row
-    return {
-        name: [_slice_table(metric, by_metric[metric.name], limit) for metric in shown if metric.rows]
+    columns = {
+        name: [_most_rows_first(by_metric[metric.name]) for metric in shown]
         for name, by_metric in sorted(found.items())
     }
 
+    def drawn(metrics: int, values: int) -> int:
+        those = [rows[:values] for each in columns.values() for rows in each[:metrics]]
+        return sum(len(row.rows) for rows in those for row in rows)
 
-def _slice_table(metric: Metric, values: Mapping[str, dict[str, Row]], limit: int) -> SliceTable:
-    rows = [SliceRow(value, by_candidate) for value, by_candidate in values.items()]
-    rows.sort(key=lambda row: (-max(each["rows"] for each in row.rows.values()), row.value))
+    limit = max(1, bisect_right(range(1, limit + 1), MOST_IN_SLICES, key=lambda values: drawn(1, values)))
+    room = max(1, bisect_right(range(1, len(shown) + 1), MOST_IN_SLICES, key=lambda metrics: drawn(metrics, limit)))
+    limits = [limit if n < room else 0 for n in range(len(shown))]
+    return {name: [*map(_slice_table, shown, each, limits)] for name, each in columns.items()}
+
+
+def _slice_table(metric: Metric, rows: list[SliceRow], limit: int) -> SliceTable:
     return SliceTable(metric, rows[:limit], max(0, len(rows) - limit))
+
+
+def _most_rows_first(values: Mapping[str, dict[str, Row]]) -> list[SliceRow]:
+    rows = [SliceRow(value, by_candidate) for value, by_candidate in values.items()]
+    return sorted(rows, key=lambda row: (-max(each["rows"] for each in row.rows.values()), row.value))

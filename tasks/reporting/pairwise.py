@@ -13,6 +13,8 @@ Headlines = Mapping[str, Mapping[str, float]]
 NOTHING: Headlines = {}
 LABEL = "label"
 WORTH = {"better": 1, "worse": -1}
+MOST_IN_FULL = 66
+"""Pairs that the page shows measure by measure, about 20 kB each: those of 12 candidates."""
 
 
 class Cell(NamedTuple):
@@ -73,6 +75,14 @@ def leads(found: Matrix) -> bool:
     said = against(found, found.candidates[0])
     compared = sum(len(others) for others in said.values())
     return "better" in said and "worse" not in said and compared == len(found.candidates) - 1
+
+
+def in_full(pairs: Sequence[Row], found: Matrix | None) -> Sequence[Row]:
+    """The pairs to show measure by measure: all; of very many, as many as fit, with the first candidate's first."""
+    if len(pairs) <= MOST_IN_FULL:
+        return pairs
+    best = found.candidates[0] if found else None
+    return sorted(pairs, key=lambda pair: best not in (pair["base"], pair["head"]))[:MOST_IN_FULL]
 
 
 def left_out(pairs: Sequence[Row], measure: str, headline: Headlines) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.comparison.gate import verdict
-from tasks.reporting.pairwise import against, lead_measure, leads, left_out, matrix
+from tasks.reporting.pairwise import MOST_IN_FULL, against, in_full, lead_measure, leads, left_out, matrix
 
 LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None}
 
@@ -54,6 +54,23 @@ def test_the_best_stands_first_and_each_pair_both_ways_round():
 def test_what_one_candidate_is_beside_the_others():
     assert against(matrix(PAIRS, "label"), "c") == {"worse": ["b"], "cannot tell": ["a"]}
     assert against(matrix(PAIRS, "label"), "b") == {"better": ["a", "c"]}
+
+
+def test_of_very_many_pairs_as_many_as_fit_the_leading_candidates_first():
+    names = [f"c{n:02}" for n in range(30)]
+    rates = {name: n / 30 for n, name in enumerate(names)}
+    pairs = [
+        pair(a, b, label=measure(rates[a], rates[b], rates[b] - rates[a] - 0.01, rates[b] - rates[a] + 0.01))
+        for n, a in enumerate(names)
+        for b in names[n + 1 :]
+    ]
+
+    shown = in_full(pairs, matrix(pairs, "label", {"label": rates}))
+
+    assert len(shown) == MOST_IN_FULL < len(pairs)
+    assert all("c29" in (each["base"], each["head"]) for each in shown[:29])
+    assert in_full(pairs, None) == pairs[:MOST_IN_FULL]
+    assert in_full(PAIRS, None) == PAIRS
 
 
 def test_where_less_is_better_the_least_stands_first():

@@ -80,12 +80,36 @@ def overlaps(page: "Page") -> list[str]:
     return page.evaluate(OVERLAPS)  # type: ignore[no-any-return]
 
 
+def on_drawings(page: "Page") -> list[str]:
+    """Numbers of a table that lie on a drawing of their row."""
+    return page.evaluate(ON_DRAWINGS)  # type: ignore[no-any-return]
+
+
+def broken_numbers(page: "Page") -> list[str]:
+    """Numbers that go on in a second line."""
+    return page.evaluate(BROKEN_NUMBERS)  # type: ignore[no-any-return]
+
+
 TOO_WIDE = """() => {
   const width = document.documentElement.clientWidth;
   if (document.scrollingElement.scrollWidth <= width) return [];
   const right = (each) => each.getBoundingClientRect().right;
   const wide = [...document.body.querySelectorAll("*")].filter((each) => right(each) > width + 1);
   return wide.slice(0, 20).map((each) => `${each.tagName}.${each.className} to ${right(each)}`);
+}"""
+ON_DRAWINGS = """() => {
+  const meet = (one, other) => one.width && other.width && one.left < other.right - 1
+    && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1;
+  return [...document.querySelectorAll("tr:has(.plot)")].flatMap((row) => {
+    const drawings = [...row.querySelectorAll(".plot")].map((each) => each.getBoundingClientRect());
+    const numbers = [...row.querySelectorAll("data, b, .ticks span")];
+    const on = (number) => [...number.getClientRects()].some((box) => drawings.some((each) => meet(box, each)));
+    return numbers.filter(on).map((each) => `${row.cells[0].textContent.trim()}: ${each.textContent}`);
+  });
+}"""
+BROKEN_NUMBERS = """() => {
+  const lines = (each) => new Set([...each.getClientRects()].map((box) => Math.round(box.top))).size;
+  return [...document.querySelectorAll("data, td b")].filter((each) => lines(each) > 1).map((each) => each.textContent);
 }"""
 OVERLAPS = """() => {
   const moves = (each) => ["sticky", "fixed"].includes(getComputedStyle(each).position);

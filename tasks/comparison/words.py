@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tasks.reporting.words import count, number
+from tasks.reporting.words import count, counted, number
 
 Row = Mapping[str, Any]
 CUT = 60
@@ -12,6 +12,7 @@ SLICES = 5
 SHOWN_FROM = 1e-3
 """What rows of one side alone must move a number by to be told on a terminal; documents have all."""
 MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "rows needed", "finds")
+NAMES_MEAN = "a name stands for its pass rate, .value for the score"
 FLIP_COLUMNS = ("input", "before", "after", "lost", "gained")
 RELATIONS = {
     "better": "is better than",
@@ -72,9 +73,14 @@ def rows_line(pair: Row, measure: str | None = None) -> str:
     """How many rows were compared, and which were not; measure: by that one, which not every shared row may have."""
     rows = pair["rows"]
     n = rows["shared"] if measure is None else pair["measures"][measure]["n"]
-    shared = f"{'' if n == rows['shared'] else f'{count(n)} of '}{count(rows['shared'])} shared rows"
+    shared = f"{'' if n == rows['shared'] else f'{count(n)} of '}{counted(rows['shared'], 'shared row')}"
     rest = {"only before": rows["only_base"], "only after": rows["only_head"], "data changed": rows["data_changed"]}
     return ", ".join([shared, *(f"{count(n)} {name}" for name, n in rest.items() if n)])
+
+
+def failed(pair: Row, measure: Row) -> int:
+    """How many shared rows were asked for on both sides, and could not be measured on one or on both."""
+    return int(pair["rows"]["shared"] - measure["n"] - measure["unmeasured"]["not_asked"])
 
 
 def by(pair: Row, name: str) -> str:
@@ -82,9 +88,10 @@ def by(pair: Row, name: str) -> str:
     measure = pair["measures"][name]
     if measure["verdict"] == "unchanged":
         return ""
-    needed = f"; {count(measure['rows_needed'])} rows would tell" if measure["rows_needed"] else ""
-    how = " by " if measure["verdict"] in {"better", "worse"} else ": "
-    return f"{how}{interval(measure['difference'])}{needed}"
+    needed = f"; {counted(measure['rows_needed'], 'row')} would tell" if measure["rows_needed"] else ""
+    if measure["verdict"] in {"better", "worse"}:
+        return f" by {extent(measure['difference'])}{needed}"
+    return f": {interval(measure['difference'])}{needed}"
 
 
 def tally(pair: Row) -> dict[str, list[str]]:
@@ -114,6 +121,18 @@ def interval(difference: Row) -> str:
         return signed(difference["value"])
     low, high = signed(difference["low"]), signed(difference["high"])
     return f"{signed(difference['value'])} [{low}, {high}]"
+
+
+def extent(difference: Row) -> str:
+    """How large a difference is, beside a verdict that says which way: all of it lies on one side of zero.
+
+    >>> extent({"value": -0.0404, "low": -0.0613, "high": -0.0195})
+    '0.0404 [0.0195, 0.0613]'
+    """
+    if difference["low"] is None:
+        return number(abs(difference["value"]))
+    low, high = sorted(abs(difference[end]) for end in ("low", "high"))
+    return f"{number(abs(difference['value']))} [{number(low)}, {number(high)}]"
 
 
 def signed(value: float | None) -> str:
@@ -164,7 +183,7 @@ def flips_line(pair: Row) -> str:
         for verb in ("lost", "gained")
         if flips[verb]
     ]
-    return "; ".join([f"{count(flips['rows'])} rows changed result", *parts])
+    return "; ".join([f"{counted(flips['rows'], 'row')} changed result", *parts])
 
 
 def flip_cells(row: Row, limit: int = CUT) -> list[str]:
@@ -221,7 +240,8 @@ def _exploratory(pair: Row) -> Iterator[str]:
     """Slices that stand out, the surest first."""
     notable = sorted((each for each in pair.get("slices", ()) if each["notable"]), key=lambda each: each["q_value"])
     for each in notable[:SLICES]:
-        where = f"{each['slice']} = {each['value']}"
-        yield f"exploratory: {each['measure']} where {where}: {interval(each['difference'])}, {count(each['n'])} rows"
+        where = f"{each['measure']} where {each['slice']} = {each['value']}"
+        yield f"exploratory: {where}: {interval(each['difference'])}, {counted(each['n'], 'row')}"
     if len(notable) > SLICES:
-        yield f"exploratory: {count(len(notable) - SLICES)} more slices stand out (--json)"
+        more = counted(len(notable) - SLICES, "more slice stands out", "more slices stand out")
+        yield f"exploratory: {more} (--json)"

@@ -7,7 +7,7 @@ from typing import Any
 
 from tasks.comparison import words
 from tasks.comparison.gate import VALUE
-from tasks.comparison.words import cut, listed, signed
+from tasks.comparison.words import cut, extent, listed
 from tasks.errors import DataError
 from tasks.experiments import Experiment, Facts
 from tasks.history.fresh import Bets
@@ -110,14 +110,13 @@ def _loss(
     document: Mapping[str, Any], pair: Mapping[str, Any], name: str, measure: Mapping[str, Any], look: Look
 ) -> str:
     difference = measure["difference"]
-    limits = f" [{signed(difference['low'])}, {signed(difference['high'])}]"
     ids = [visible(cut(row["id"], LONGEST_ID)) for row in pair["flips"]["worst"] if name in row["lost"]]
     lost = pair["flips"]["lost"].get(name, 0)
     shown, more = ids[: words.NAMES], lost - min(len(ids), words.NAMES)
     which = f"; rows lost: {', '.join(shown)}{f' and {count(more)} more' if more else ''}" if shown else ""
     return (
-        f"{_shown(pair['head'])} {name}: worse than {_shown(document['base']['name'])} by {signed(difference['value'])}"
-        f"{limits} on {count(measure['n'])} rows (look {look.number}, level {look.level:.2g}){which}"
+        f"{_shown(pair['head'])} {name}: worse than {_shown(document['base']['name'])} by {extent(difference)}"
+        f" on {count(measure['n'])} rows (look {look.number}, level {look.level:.2g}){which}"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tasks.columns import Mask, ScoreColumn
 from tasks.metrics.base import NOT_ASKED
-from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Look, Score, details_text
+from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Facts, Look, Score, details_shown
 from tasks.reporting.rows import Answers, Chosen, Kind
 from tasks.reporting.words import Text, shown
 from tasks.tables import Parts
@@ -103,9 +103,9 @@ def _missing(details: Mapping[str, str]) -> list[str]:
     return sorted(reasons - NOT_ASKED)
 
 
-def reason_shown(column: str, text: str, limit: int) -> Text:
+def reason_shown(column: str, text: str, limit: int) -> Text | Facts:
     """What a column says of a score, for people."""
-    return details_text(text, limit) if column.endswith("_details") else shown(text, limit)
+    return details_shown(text, limit) if column.endswith("_details") else shown(text, limit)
 
 
 def metric_of(column: str) -> str:

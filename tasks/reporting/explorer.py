@@ -15,7 +15,7 @@ from tasks.columns import Mask, ScoreColumn
 from tasks.reporting.cards import REASONS, metric_of, reason_shown
 from tasks.reporting.charts import colour, shape
 from tasks.reporting.estimates import FAMILIES
-from tasks.reporting.page import REFERENCES_SHOWN
+from tasks.reporting.page import REFERENCES_SHOWN, Facts
 from tasks.reporting.rows import Answers, Kind, disagreeing
 from tasks.reporting.words import Text, abridged, rule, shown, visible
 from tasks.tables import Parts
@@ -23,6 +23,8 @@ from tasks.tables import Parts
 Rows = NDArray[np.intp]
 Packed = str | list[str] | None
 """A text of the payload: as it is, or cut with a note that says so, or none."""
+Reason = Packed | dict[str, Any]
+"""What is said of a score: a text, or facts with a note."""
 Made = TypeVar("Made")
 PAGE = 9_950_000
 """Bytes of the page that the answers may fill up: with their section it stays below 10 MB."""
@@ -77,7 +79,7 @@ class Packing(NamedTuple):
     first: str | None
     asked: Mapping[int, Asked]
     responses: Mapping[int, tuple[Packed, int]]
-    reasons: Mapping[str, Mapping[int, Packed]]
+    reasons: Mapping[str, Mapping[int, Reason]]
 
 
 def explorer(
@@ -174,7 +176,9 @@ def _metric(table: str, column: ScoreColumn, rows: Rows) -> dict[str, Any]:
 
 
 def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}") + 0.0  # no -0.0
+    """Rounded once here and once where it is shown, it must read as if rounded once."""
+    short = float(f"{value:.{DIGITS}g}")
+    return (short if f"{short:.3g}" == f"{value:.3g}" else value) + 0.0  # no -0.0
 
 
 def _slice(name: str, values: Sequence[str | None]) -> dict[str, Any]:
@@ -192,7 +196,7 @@ def _kind(kind: Kind, rows: Rows) -> dict[str, Any]:
     return {"title": kind.title, "answers": those.tolist(), "why": [kind.why(row) for row in rows[those].tolist()]}
 
 
-def _told(name: str, texts: Mapping[int, Packed], rows: Rows) -> dict[str, Any]:
+def _told(name: str, texts: Mapping[int, Reason], rows: Rows) -> dict[str, Any]:
     those = [(number, texts[position]) for number, position in enumerate(rows.tolist()) if position in texts]
     return {"metric": metric_of(name), "answers": [each for each, _ in those], "texts": [text for _, text in those]}
 
@@ -264,16 +268,20 @@ def _response(text: str | None, max_chars: int) -> tuple[Packed, int]:
     return _packed(text, max_chars), len(text or "")
 
 
-def _reasons(parts: Parts, rows: Rows, max_chars: int) -> dict[str, dict[int, Packed]]:
+def _reasons(parts: Parts, rows: Rows, max_chars: int) -> dict[str, dict[int, Reason]]:
     """Column → position → what it says of the score there."""
     columns = _reason_columns(parts)
-    found: dict[str, dict[int, Packed]] = {name: {} for name in columns}
+    found: dict[str, dict[int, Reason]] = {name: {} for name in columns}
     for here, part in parts.picked(columns, rows):
         for name in columns:
             there = part[name].is_valid().to_numpy().astype(np.bool_)
-            texts = (_with_note(reason_shown(name, text, max_chars)) for text in part[name].drop_null().to_pylist())
+            texts = (_reason(reason_shown(name, text, max_chars)) for text in part[name].drop_null().to_pylist())
             found[name].update(zip(here[there].tolist(), texts, strict=True))
     return {name: told for name, told in found.items() if told}
+
+
+def _reason(said: Text | Facts) -> Reason:
+    return {"facts": said.lines, "note": said.note} if isinstance(said, Facts) else _with_note(said)
 
 
 def _packed(text: str | None, max_chars: int) -> Packed:

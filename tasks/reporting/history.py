@@ -90,9 +90,10 @@ class Trend(NamedTuple):
     @property
     def description(self) -> str:
         """What the eye sees of the plot, in words."""
-        runs = dict.fromkeys(point.run for point in self.points)
-        first, last = (moment(each.started) for each in (next(iter(runs)), next(reversed(runs))))
-        return "; ".join([f"{len(runs)} runs from {first} to {last}", *self._lines(), *self._broken()])
+        runs = [*dict.fromkeys(point.run for point in self.points)]
+        first, last = moment(runs[0].started), moment(runs[-1].started)
+        when = f"from {first} to {last}" if len(runs) > 1 else f"at {first}"
+        return "; ".join([f"{counted(len(runs), 'run')} {when}", *self._lines(), *self._broken()])
 
     def _lines(self) -> Iterator[str]:
         for name in dict.fromkeys(point.candidate for point in self.points):

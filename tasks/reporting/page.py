@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +16,7 @@ from tasks.reporting.estimates import Metric, SliceTable, by_metric, passing
 from tasks.reporting.history import Series
 from tasks.reporting.provenance import Provenance
 from tasks.reporting.stages import Stage
-from tasks.reporting.trend_charts import trend_chart
+from tasks.reporting.trend_charts import trend_charts
 from tasks.reporting.word_diff import word_diff
 
 if TYPE_CHECKING:
@@ -36,6 +36,13 @@ class Score(NamedTuple):
     verdict: str
 
 
+class Facts(NamedTuple):
+    """What a metric says of a score, a fact a line: its names and its value. note: that something was cut."""
+
+    lines: list[list[str]]
+    note: str
+
+
 class Answer(NamedTuple):
     """One candidate's answer to the input of a card.
 
@@ -47,7 +54,7 @@ class Answer(NamedTuple):
     label: str
     reasons: list[str]
     scores: list[Score]
-    details: list[tuple[str, words.Text]]
+    details: list[tuple[str, words.Text | Facts]]
     missing: list[str]
 
 
@@ -109,7 +116,8 @@ class Content(NamedTuple):
 
 def render(content: Content) -> str:
     """The page as one HTML file that needs nothing else; the same content gives the same bytes."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_environment
+    from jinja2.filters import do_truncate
 
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
@@ -121,6 +129,7 @@ def render(content: Content) -> str:
     environment.filters |= {
         "number": words.number,
         "percent": words.percent,
+        "level": words.level,
         "count": words.count,
         "counted": words.counted,
         "visible": words.visible,
@@ -131,6 +140,7 @@ def render(content: Content) -> str:
         "moment": past.moment,
         "duration": past.duration,
         "cost": past.cost,
+        "truncate": pass_environment(partial(do_truncate, end="…")),
     }
     environment.globals |= {"say": comparison_words, "shown": partial(words.shown, limit=content.max_chars)}
     environment.globals |= {"axis": scales, "pairwise": pairwise, "word_diff": word_diff}
@@ -140,7 +150,7 @@ def render(content: Content) -> str:
     swatches = {name: colour(number) for number, name in enumerate([*content.candidates, *gone])}
     environment.globals["shapes"] = {name: shape(number) for number, name in enumerate(swatches)}
     charts = [(each, histogram(each, content.candidates)) for each in content.drawn]
-    history = [(each, [(trend, trend_chart(trend, swatches)) for trend in each.trends]) for each in series]
+    history = [(each, [(trend, trend_charts(trend, swatches)) for trend in each.trends]) for each in series]
     head, script = _bundle("*.js"), _bundle("sections/*.js")
     return page.render(
         content._asdict() | {"history": history},
@@ -183,13 +193,38 @@ def expectation(name: str) -> str:
     return name.removeprefix("expect_").replace("_", " ")
 
 
-def details_text(details: str, limit: int) -> words.Text:
-    """The details of a score, one fact a line."""
+def details_shown(details: str, limit: int) -> words.Text | Facts:
+    """The details of a score; of facts at most `limit` characters.
+
+    >>> details_shown('{"threshold": 0.7, "similarities": {"Rom": 0.1}}', 99).lines
+    [['threshold', '0.7'], ['similarities', 'Rom', '0.1']]
+    """
     facts = json.loads(details)
     if not isinstance(facts, dict):
         return words.shown(details, limit)
-    lines = (
-        f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-        for key, value in facts.items()
-    )
-    return words.shown("\n".join(lines), limit)
+    lines = [*_facts(facts)]
+    return Facts([*_first(lines, limit)], words.shown("".join(map("".join, lines)), limit).note)
+
+
+def _first(lines: Sequence[Sequence[str]], left: int) -> Iterator[list[str]]:
+    """The lines as far as so many characters reach."""
+    for line in lines:
+        kept = []
+        for part in line:
+            kept.append(words.shown(part, max(0, left)).shown)
+            left -= len(part)
+        yield kept
+        if left <= 0:
+            return
+
+
+def _facts(facts: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            yield from ((name, each, _said(inner)) for each, inner in value.items())
+        else:
+            yield name, _said(value)
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -41,10 +41,10 @@ class Scale(NamedTuple):
     def text(self, tick: float) -> str:
         """The number beside a tick.
 
-        >>> SHARES.text(0.5), Scale(-1, 1, (-0.5,)).text(-0.5)
-        ('50%', '−0.5')
+        >>> SHARES.text(0.5), Scale(-1, 1, (-0.5,)).text(-0.5), Scale(0, 3e6, (1.5e6,)).text(1.5e6)
+        ('50%', '−0.5', '1.5e6')
         """
-        return f"{tick:.0%}" if self.share else f"{tick:g}".replace("-", "−")
+        return f"{tick:.0%}" if self.share else f"{tick:g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 
 SHARES = Scale(0.0, 1.0, (0.0, 0.5, 1.0), share=True)

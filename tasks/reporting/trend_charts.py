@@ -1,5 +1,6 @@
 """A measure over time as inline SVG: a line and its interval for each candidate, floors, baselines, alarms, breaks."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,18 +10,17 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from tasks.reporting.charts import style, vega_lite, without_roles
+from tasks.reporting.charts import TAG, shape, style, vega_lite, without_roles
 from tasks.reporting.history import Point, Trend
-from tasks.reporting.words import visible
+from tasks.reporting.words import abridged, visible
 
 Row = dict[str, Any]
-DOTTED = 31
-"""A line of more points than these is drawn without a dot for each."""
 NAMED = 6
 """More candidates than these have no name at the end of their lines: there is no room."""
-NAME = 14
-"""Characters of a candidate's name there."""
-COLOUR = {"field": "colour", "type": "nominal", "scale": None, "legend": None}
+COLOUR, SHAPE, AREA = ({"field": field, "scale": None, "legend": None} for field in ("colour", "shape", "area"))
+"""Channels whose values are what is drawn."""
+HUNDREDTHS = re.compile(r"(\.\d\d)\d+")
+"""Of a pixel: what a coordinate needs."""
 FEW = 3
 """The intervals of more candidates than these are paler: they lie on each other."""
 SHORTEST = timedelta(seconds=10)
@@ -35,7 +35,13 @@ FORMATS = {
 
 
 class Size(NamedTuple):
-    """The room of a plot, in pixels, and how much it says. broken: the height for what changed; cut: its characters."""
+    """The room of a plot, in pixels, and how much it says. broken: the height for what changed; cut: its characters.
+
+    values: whether it has fields of a signature with both values, below each other; else their names.
+    dotted: a line of more points than these has no mark for each.
+    name: characters of a candidate's name at the end of its line, 0: only its value stands there, None: nothing.
+    mark: how large points and alarms are.
+    """
 
     width: int
     height: int
@@ -44,24 +50,37 @@ class Size(NamedTuple):
     ticks: tuple[int, int]
     font: int
     cut: int
+    values: bool
+    dotted: int
+    name: int | None
+    mark: float
 
 
-LARGE = Size(980, 190, 46, 32, (8, 4), 12, 64)
-SMALL = Size(264, 76, 42, 12, (3, 3), 10, 20)
+SIZES = {
+    "wide": Size(980, 190, 48, 32, (8, 4), 15, 64, values=True, dotted=31, name=14, mark=1),
+    "narrow": Size(300, 130, 42, 16, (5, 4), 14, 18, values=False, dotted=16, name=0, mark=0.8),
+    "small": Size(264, 76, 42, 12, (5, 3), 12, 18, values=False, dotted=16, name=None, mark=0.6),
+}
+"""Letters have the size that they need where a plot is narrowest; where there is more room, the style sheet says so."""
 ABOVE, BELOW = 12, 24
-LETTER = 8.2
-"""Pixels of a letter at the end of a line."""
+LETTER = 0.56
+"""Width of a letter, as a share of its size."""
 
 
-def trend_chart(trend: Trend, swatches: Mapping[str, str]) -> str:
+def trend_charts(trend: Trend, swatches: Mapping[str, str]) -> dict[str, str]:
+    """The trend as SVG, by size: a wide one and a narrow one, of which a screen shows one; or a small one."""
+    return {size: trend_chart(trend, swatches, size) for size in (("wide", "narrow") if trend.large else ("small",))}
+
+
+def trend_chart(trend: Trend, swatches: Mapping[str, str], size: str) -> str:
     """The trend as an SVG whose colours the page's style sheet sets; the same input gives the same bytes.
 
-    swatches: candidate → its colour.
+    swatches: candidate → its colour, in the order of their shapes. size: one of SIZES.
     """
     import altair as alt
     import vl_convert
 
-    plot = _Plot(trend, swatches, LARGE if trend.large else SMALL)
+    plot = _Plot(trend, swatches, SIZES[size])
     layers = [*_lines(plot), *_references(plot), *_breaks(plot), *_alarms(plot), *_names(plot)]
     left, top, right = plot.size.left, ABOVE + plot.size.broken * bool(trend.breaks), plot.right
     spec = {  # without Altair, whose checks take ten times as long as the drawing
@@ -72,7 +91,8 @@ def trend_chart(trend: Trend, swatches: Mapping[str, str]) -> str:
         "layer": [layer for layer in layers if layer["data"]["values"]],
         "config": style(),
     }
-    return without_roles(vl_convert.vegalite_to_svg(spec, vl_version=vega_lite(alt), allowed_base_urls=[]))
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=vega_lite(alt), allowed_base_urls=[])
+    return TAG.sub(lambda tag: HUNDREDTHS.sub(r"\1", tag[0]), without_roles(svg))
 
 
 @dataclass(frozen=True)
@@ -105,28 +125,34 @@ class _Plot:
     def ends(self) -> list[tuple[str, Point]]:
         """What stands at the ends of the lines, from above; nothing where there is no room for it."""
         last = self.trend.of(self.trend.points[-1].run).values()
-        found = [
-            (point.value, f"{self.trend.figure(point.value)} {_cut(point.candidate)}", point)
-            for point in last
-            if point.value is not None
-        ]
-        if not self.trend.large or len(found) > NAMED:
+        found = [(point.value, point) for point in last if point.value is not None]
+        if self.size.name is None or len(found) > NAMED:
             return []
-        return [(said, point) for _, said, point in sorted(found, key=itemgetter(0), reverse=True)]
+        return [(self._end(point), point) for _, point in sorted(found, key=itemgetter(0), reverse=True)]
+
+    def _end(self, point: Point) -> str:
+        value = self.trend.figure(point.value)
+        return f"{value} {abridged(_one_line(point.candidate), self.size.name)}" if self.size.name else value
 
     @property
     def right(self) -> int:
         """The room for what stands at the ends of the lines."""
-        return round(10 + LETTER * max((len(said) for said, _ in self.ends), default=0))
+        return round(10 + LETTER * self.size.font * max((len(said) for said, _ in self.ends), default=0))
 
     @property
     def x(self) -> Row:
         """The time."""
         width = self.span[1] - self.span[0]
         form = next(form for longest, form in FORMATS.items() if width <= longest)
-        axis = {"title": None, "grid": False, "format": form, "tickCount": self.size.ticks[0], "labelOverlap": True}
+        runs = {point.run.started for point in self.trend.points}
+        said = {f"{run:{form.replace('-', '')}}" for run in runs}
+        half = LETTER * self.size.font * max(map(len, said)) / 2
+        axis: Row = {"title": None, "grid": False, "format": form, "labelFontSize": self.size.font}
+        axis |= {"labelFlush": half, "labelOverlap": True, "labelSeparation": 8}  # none reaches beyond the ends
+        few = len(runs) == len(said) <= self.size.ticks[0]
+        axis |= {"values": sorted(map(_ms, runs))} if few else {"tickCount": self.size.ticks[0]}
         scale = {"type": "utc", "domain": [_ms(each) for each in self.span]}
-        return {"field": "t", "type": "temporal", "axis": axis | {"labelFontSize": self.size.font}, "scale": scale}
+        return {"field": "t", "type": "temporal", "axis": axis, "scale": scale}
 
     def y(self, field: str = "v") -> Row:
         """A value."""
@@ -166,7 +192,7 @@ def _lines(plot: _Plot) -> Iterator[Row]:
     ]
     counted = Counter(row["line"] for row in rows)
     ends = {row["place"]: row for row in rows}
-    few = len({row["t"] for row in rows}) <= DOTTED
+    few = len({row["t"] for row in rows}) <= plot.size.dotted
     dots = [row for row in rows if few or counted[row["line"]] == 1 or row is ends[row["place"]]]
     ranges = [row for row in rows if row["low"] is not None]
     alone = [row for row in ranges if counted[row["line"]] == 1]
@@ -175,16 +201,19 @@ def _lines(plot: _Plot) -> Iterator[Row]:
     yield plot.layer(alone, "rule", {"strokeWidth": 1.5, "opacity": 0.5}, **limits)
     looks = {"strokeWidth": 1.8, "strokeJoin": "round"}
     yield plot.layer(rows, "line", looks, y=plot.y(), color=COLOUR, detail="line")
-    yield plot.layer(dots, "point", {"filled": True, "opacity": 1, "size": 24}, y=plot.y(), color=COLOUR)
+    marks = [row | {"area": plot.size.mark * (4 if row is ends[row["place"]] else 2)} for row in dots]
+    looks = {"filled": True, "opacity": 1}
+    yield plot.layer(marks, "point", looks, y=plot.y(), color=COLOUR, shape=SHAPE, size=AREA)
 
 
 def _row(plot: _Plot, point: Point, line: str) -> Row:
-    """When, which candidate in which colour, and which of its lines."""
+    """When, which candidate in which colour and shape, and which of its lines."""
     place = [*plot.swatches].index(point.candidate)
     return {
         "t": _ms(point.run.started),
         "place": place,
         "colour": plot.swatches[point.candidate],
+        "shape": shape(place),
         "line": f"{place}/{line}",
     }
 
@@ -215,14 +244,14 @@ def _breaks(plot: _Plot) -> Iterator[Row]:
     for number, each in enumerate(plot.trend.breaks):
         before = runs[runs.index(each.run) - 1].started
         at = before + (each.run.started - before) / 2
-        said = "; ".join(each.differing) if plot.trend.large else each.fields
+        said = _one_line("; ".join(each.differing) if plot.size.values else each.fields)
         rows.append({"t": _ms(at), "text": _cut(said, plot.size.cut), "left": at < middle, "upper": number % 2})
     looks = {"strokeDash": [4, 3], "strokeWidth": 1.2, "color": "var(--quiet)"}
     yield plot.layer(rows, "rule", looks, y={"value": -6}, y2={"value": plot.size.height})
     for left, upper in product((True, False), (0, 1)):
         mine = [row for row in rows if (row["left"], row["upper"]) == (left, upper)]
         looks = {"align": "left" if left else "right", "dx": 4 if left else -4, "fontSize": plot.size.font - 1}
-        place = {"value": -8 - 13 * upper * plot.trend.large}
+        place = {"value": -8 - 13 * upper * plot.size.values}
         yield plot.layer(mine, "text", looks | {"color": "var(--quiet)"}, y=place, text="text")
 
 
@@ -230,18 +259,17 @@ def _alarms(plot: _Plot) -> Iterator[Row]:
     """A triangle above each alarm, the first of a row of them large; at the bottom where nothing was measured."""
     rows = [
         {"t": _ms(point.run.started), "v": plot.domain[0] if point.value is None else point.value}
-        | {"size": (110 if point.onset else 22) * (1 if plot.trend.large else 0.6)}
+        | {"area": (110 if point.onset else 22) * plot.size.mark}
         for point in plot.trend.points
         if point.alarm is not None
     ]
     looks = {"shape": "triangle-down", "filled": True, "opacity": 1, "color": "var(--bad)", "yOffset": -9}
-    size = {"field": "size", "type": "quantitative", "scale": None, "legend": None}
-    yield plot.layer(rows, "point", looks, y=plot.y(), size=size)
+    yield plot.layer(rows, "point", looks, y=plot.y(), size=AREA)
 
 
 def _names(plot: _Plot) -> Iterator[Row]:
     """Each candidate's last value and its name at the end of its line, apart from each other."""
-    places = _spread([plot.height(point.value or 0.0) for _, point in plot.ends], 15, plot.size.height)
+    places = _spread([plot.height(point.value or 0.0) for _, point in plot.ends], plot.size.font + 2, plot.size.height)
     looks = {"align": "left", "dx": 6, "fontSize": plot.size.font, "fontWeight": 600}
     for (said, point), place in zip(plot.ends, places, strict=True):
         row = {"t": _ms(plot.span[1]), "text": said, "colour": plot.swatches[point.candidate]}
@@ -266,9 +294,12 @@ def _spread(places: Sequence[float], apart: float, bottom: float) -> list[float]
     return found
 
 
-def _cut(text: str, length: int = NAME) -> str:
-    """A text that someone else wrote, in one short line."""
-    line = " ".join(visible(text).split())
+def _one_line(text: str) -> str:
+    """A text that someone else wrote, as far as it can be seen, with no line breaks in it."""
+    return " ".join(visible(text).split())
+
+
+def _cut(line: str, length: int) -> str:
     return line if len(line) <= length else f"{line[: length - 1]}…"
 
 

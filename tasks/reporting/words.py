@@ -6,7 +6,7 @@ from math import floor, isnan, log10
 from typing import Any, NamedTuple
 
 NONE = "–"
-SMALLEST_SHOWN = 1e-4
+SMALLEST_SHOWN, LARGEST_SHOWN = 1e-4, 1e15
 UNSEEN = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
     r"|[\xad\u034f\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -27,7 +27,7 @@ class Text(NamedTuple):
 
 
 def number(value: float | None) -> str:
-    """Three significant digits.
+    """Three significant digits; explorer.js writes them so too.
 
     >>> number(0.71349), number(1), number(0), number(-12.345), number(1234567), number(None)
     ('0.713', '1.00', '0', '−12.3', '1,230,000', '–')
@@ -35,8 +35,8 @@ def number(value: float | None) -> str:
     if value is None or isnan(value):
         return NONE
     rounded = float(f"{value:.3g}")
-    if abs(rounded) < SMALLEST_SHOWN:
-        return "0" if value == 0 else f"{rounded:g}".replace("-", "−")
+    if not SMALLEST_SHOWN <= abs(rounded) < LARGEST_SHOWN:
+        return "0" if value == 0 else f"{rounded:.3g}".replace("-", "−")
     return f"{rounded:,.{max(0, 2 - floor(log10(abs(rounded))))}f}".replace("-", "−")
 
 
@@ -52,6 +52,15 @@ def percent(share: float | None) -> str:
         return f"{share:.0%}"
     text = f"{share:.1%}"
     return {"100.0%": ">99.9%", "0.0%": "<0.1%"}.get(text, text)
+
+
+def level(confidence: float) -> str:
+    """A confidence in percent, as it was set.
+
+    >>> level(0.95), level(0.999), level(0.975)
+    ('95%', '99.9%', '97.5%')
+    """
+    return f"{100 * confidence:g}%"
 
 
 def count(n: float) -> str:

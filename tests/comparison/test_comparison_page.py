@@ -113,14 +113,44 @@ def test_a_number_that_is_unknown_is_a_dash(tmp_path: Path) -> None:
     split = {"base": None, "head": None, "shared": None, "composition": None}
     unknown = {"value": None, "low": None, "high": None, "p_value": 1.0, "method": "undefined score"}
     hollow = measure(base=None, head=None, difference=unknown, detectable=None, rows_needed=None, split=split)
-    flips = {"rows": 0, "lost": {}, "gained": {}, "worst": []}
-    gate = {"margin": 0.0, "confidence": 0.95}
-    found = made_document(pairs=[pair({"bleu.value": hollow}, flips=flips)], gate=gate)
 
-    section = section_of(page(ROWS, tmp_path, found), "comparison")
+    section = section_of(page(ROWS, tmp_path, of_one({"bleu.value": hollow})), "comparison")
 
     assert "no interval" in section
     assert re.findall(r'<td class="right-aligned (\w+)">–</td>', section) == ["from", "to", "found"]
+
+
+def test_a_row_that_failed_before_and_after_is_counted_once(tmp_path: Path) -> None:
+    left = {"not_asked": 0, "failed_base": 2, "failed_head": 2, "worst": None, "best": None}
+    rows = {"shared": 1236, "only_base": 0, "only_head": 0, "data_changed": 0}
+    found = of_one({"f1": measure(unmeasured=left)}, rows=rows)
+
+    section = section_of(page(ROWS, tmp_path, found), "comparison")
+
+    assert '1,234 <br><span class="bad n">2 failed</span>' in section
+
+
+@pytest.mark.parametrize(
+    ("names", "head", "rows"),
+    [
+        (["f1", "label"], "Pass rate of", ["f1", "label"]),
+        (["f1", "f1.value"], "Measure", ["f1 pass rate", "f1.value"]),
+        (["rouge_recall"], "Measure", ["rouge_recall"]),
+    ],
+)
+def test_a_pass_rate_is_told_from_a_score(names: list[str], head: str, rows: list[str], tmp_path: Path) -> None:
+    section = section_of(page(ROWS, tmp_path, of_one({name: measure() for name in names})), "comparison")
+
+    assert f'<th scope="col">{head}</th>' in section
+    found = re.findall(r'<th scope="row">(.*?)</th>', section)
+    assert [re.sub(r"<[^>]*>", "", each) for each in found] == rows
+
+
+def of_one(measures: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """The comparison of one pair without changed rows."""
+    flips = {"rows": 0, "lost": {}, "gained": {}, "worst": []}
+    gate = {"margin": 0.0, "confidence": 0.95}
+    return made_document(pairs=[pair(measures, flips=flips, **changed)], gate=gate)
 
 
 def test_without_a_comparison_there_is_no_word_of_it(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ import pytest
 from tasks.comparison import words
 from tasks.comparison.words import Outcome
 
+LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": "m"}
+GAIN = LOSS | {"value": 0.05, "low": 0.02, "high": 0.11}
+UNLIMITED = {"low": None, "high": None}
 NOTHING_LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None}
 
 
@@ -235,7 +238,10 @@ def test_a_long_list_is_counted() -> None:
 @pytest.mark.parametrize(
     ("found", "end"),
     [
-        (measure("worse", rows_needed=None), " by −0.0500 [−0.110, +0.0200]"),
+        (measure("worse", difference=LOSS, rows_needed=None), " by 0.0500 [0.0200, 0.110]"),
+        (measure("better", difference=LOSS, rows_needed=None), " by 0.0500 [0.0200, 0.110]"),  # of what should be low
+        (measure("better", difference=GAIN | UNLIMITED, rows_needed=None), " by 0.0500"),
+        (measure("better", difference=GAIN, rows_needed=None), " by 0.0500 [0.0200, 0.110]"),
         (measure(), ": −0.0500 [−0.110, +0.0200]; 5,678 rows would tell"),
         (measure("no worse", rows_needed=None), ": −0.0500 [−0.110, +0.0200]"),
         (measure("unchanged"), ""),

@@ -57,7 +57,7 @@ def test_each_run_stands_in_a_row_with_the_leading_measure_of_each_candidate(cap
         [
             entry(),
             entry(candidate="borealis", rate=0.8),
-            entry(FIRST + DAY, rate=0.4, alarm="aurora f1: worse than v1 by −0.100", **decided),
+            entry(FIRST + DAY, rate=0.4, alarm="aurora f1: worse than v1 by 0.100", **decided),
             entry(FIRST + DAY, "borealis", rate=0.81, **decided | {"verdict": "no worse"}),
             entry(FIRST + 2 * DAY, schedule="", run="try-0.2"),
         ]

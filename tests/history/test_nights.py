@@ -80,7 +80,7 @@ def test_a_loss_is_told_with_how_much_and_which_rows() -> None:
     assert found.document is not None
     assert found.document["gate"]["confidence"] == pytest.approx(1 - LEVELS[1], abs=1e-6)
     told = next(each for each in found.alarms if " f1:" in each)
-    assert told.startswith("aurora f1: worse than v1 by −0.375 [−0.")
+    assert told.startswith("aurora f1: worse than v1 by 0.375 [0.")
     assert " on 40 rows (look 1, level 0.025); rows lost: q" in told
     assert told.endswith(" and 12 more")
     [kept] = lines()
@@ -330,6 +330,4 @@ def test_an_id_made_from_the_input_is_shown_by_its_beginning() -> None:
 
     [[told]] = losses({"base": {"name": "v1"}, "pairs": [pair]}, Look(2, 0.0065, "c")).values()
 
-    assert told.endswith(
-        "by −0.500 [−0.700, −0.200] on 40 rows (look 2, level 0.0065); rows lost: 0123456789abcdef012…"
-    )
+    assert told.endswith("by 0.500 [0.200, 0.700] on 40 rows (look 2, level 0.0065); rows lost: 0123456789abcdef012…")

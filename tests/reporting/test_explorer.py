@@ -16,7 +16,7 @@ from tasks.reporting import explorer as module
 from tasks.reporting.estimates import FAMILIES
 from tasks.reporting.explorer import explorer, pack, room
 from tasks.reporting.rows import Answers, blank, kinds, worth_reading
-from tasks.reporting.words import shown
+from tasks.reporting.words import number, shown
 from tests.reporting.made import ROWS, load_table, parts_of, row, tables, with_score, written
 
 PAGE = "reports/index.html"
@@ -104,7 +104,7 @@ def test_reasons_and_kinds_name_their_answers(document):
     assert told == {
         "metric": "semantic_similarity",
         "answers": [of(document, "q3", "borealis")],
-        "texts": ["unmeasured: no vector"],
+        "texts": [{"facts": [["unmeasured", "no vector"]], "note": ""}],
     }
     assert wrong["answers"] == [of(document, "q1", "borealis")]
     assert wrong["why"] == ["People say wrong, but 2 of 2 metrics pass it."]
@@ -148,6 +148,16 @@ def test_small_scores_keep_their_significant_digits(tmp_path):
     kept = dict(zip(found["ids"], metric(found, "score_toxicity")["scores"], strict=True))
 
     assert [str(kept[f"q{i}"]) for i in range(5)] == ["1.23457e-08", "-1.23457e-08", "0.0", "0.123457", "123457.0"]
+
+
+def test_a_score_reads_as_if_rounded_once(tmp_path):
+    scores = [0.31250001, 0.31249999, 0.3125]
+    rows = [row(f"q{i}", "aurora", "Paris", None, score, 0.5) for i, score in enumerate(scores)]
+
+    found = unpacked(explored(rows, tmp_path).payload)
+    kept = dict(zip(found["ids"], metric(found, "f1")["scores"], strict=True))
+
+    assert [number(kept[f"q{i}"]) for i in range(3)] == [*map(number, scores)] == ["0.313", "0.312", "0.312"]
 
 
 def test_candidates_that_begin_alike_are_told_apart(tmp_path):

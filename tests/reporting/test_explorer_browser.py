@@ -2,13 +2,17 @@
 
 import csv
 import io
+import json
+from random import Random
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from tasks.reporting.page import FOLDER
+from tasks.reporting.words import number
 from tasks.tables import describe
-from tests.browser import DESKTOP, PHONE, chromium, faults, too_wide, visit
+from tests.browser import DESKTOP, PHONE, Screen, chromium, faults, too_wide, visit
 from tests.reporting.made import load_table, row, score_table, with_score, written
 
 __all__ = ["chromium", "visit"]
@@ -29,6 +33,16 @@ ROWS = [
     row("q10", "aurora", ATTACK, None, 0.25, 0.55, topic=ATTACK, input=ATTACK, references=(ATTACK,)),
     row("q10", "borealis", None, None, 0.05, 0.71, topic=ATTACK, input=ATTACK, references=(ATTACK,)),
 ]
+WRITTEN = """() => {
+  window.said = [];
+  const seen = new MutationObserver((changes) => changes.forEach(({ target }) => said.push(target.id)));
+  for (const name of ["rows-count", "rows-page"]) seen.observe(document.getElementById(name), { childList: true });
+}"""
+BROKEN = """() => [...document.querySelectorAll("#rows b")].filter((each) => {
+  const range = document.createRange();
+  range.selectNodeContents(each);
+  return range.getClientRects().length > 1;
+}).map((each) => each.textContent)"""
 MANY = [row(f"m{i}", name, f"answer {i}", None, i / 40, i / 40) for i in range(20) for name in NAMES]
 
 
@@ -81,6 +95,10 @@ def said(page):
         ("who said", {("q3", "aurora"), ("q3", "borealis")}),
         ("=hyperlink(", {("q3", "aurora")}),
         ("[.*", set()),
+        (" may be  ", {("q1", "borealis")}),
+        ("may\u00a0be", {("q1", "borealis")}),
+        ("e\u0301lan  vital", {("q3", "aurora"), ("q3", "borealis")}),
+        ("  ", {(each["id"], each["candidate"]) for each in ROWS}),
     ],
 )
 def test_search_finds_part_of_any_text_in_any_case(page, words, found):
@@ -88,6 +106,32 @@ def test_search_finds_part_of_any_text_in_any_case(page, words, found):
 
     assert {*shown(page)} == found
     assert said(page) == f"{len(found)} of 8 answers"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Mu\u0308nchen", "münchen"),
+        ("München", "MU\u0308NCHEN"),
+        ("one\ntwo\r\n three", "one two three"),
+        ("one\u00a0\u2009 two", "one two"),
+        ("\ufb01nal o\ufb03ce", "final office"),
+        ("final office", "o\ufb03ce"),
+        ("ＡＢＣ １２", "abc 12"),
+    ],
+)
+def test_search_finds_what_looks_the_same(visit, tmp_path, text, words):
+    rows = [row("there", "aurora", text, None, 0.5, 0.5), row("nowhere", "aurora", "else", None, 0.5, 0.5)]
+    page = opened(visit(saved(rows, tmp_path)))
+    page.get_by_role("searchbox", name="Search").fill(words)
+
+    assert shown(page) == [("there", "aurora")]
+
+
+def test_search_finds_nothing_across_two_texts(page):
+    page.get_by_role("searchbox", name="Search").fill("what? paris")
+
+    assert said(page) == "0 of 8 answers"
 
 
 def test_filters_hold_together_and_are_cleared_together(page):
@@ -195,7 +239,7 @@ def test_small_scores_are_shown_and_saved_with_their_digits(visit, tmp_path):
         page.get_by_role("button", name="Save what is shown as CSV").click()
     table = [*csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"), newline=""))]
 
-    assert page.locator("#rows-body .of-score b").all_inner_texts() == ["1.5e−09", "−2.25e−08", "0.0000456", "0"]
+    assert page.locator("#rows-body .of-score b").all_inner_texts() == ["1.5e−09", "−2.25e−08", "4.56e−05", "0"]
     assert [float(each["score_toxicity"]) for each in table] == scores
 
 
@@ -210,6 +254,28 @@ def test_answers_without_a_slice_value_are_not_those_whose_value_reads_so(visit,
     assert {key for key, _ in shown(page)} == {"s0", "s2"}
     topic.select_option("1")
     assert {key for key, _ in shown(page)} == {"s1"}
+
+
+def test_a_slice_value_without_a_name_is_called_empty_and_filters_by_itself(visit, tmp_path):
+    topics = ["(empty)", "", "(empty)", "  "]
+    rows = [row(f"s{i}", "aurora", "Paris", None, 0.5, 0.5, topic=topic) for i, topic in enumerate(topics)]
+    page = opened(visit(saved(rows, tmp_path)))
+    topic = page.get_by_label("topic", exact=True)
+    assert topic.locator("option").all_inner_texts() == ["all", "(empty)", "(empty)", "(empty)"]
+
+    topic.select_option("1")
+    (one,) = shown(page)
+    page.locator("#rows-body .line").click()
+
+    assert one == ("s1", "aurora")
+    assert page.locator(".which .tag").inner_text() == "topic: (empty)"
+    assert page.locator(".which .tag em").count() == 1
+
+
+def test_an_input_of_white_space_is_named_by_its_id(visit, tmp_path):
+    page = opened(visit(saved([row("s1", "aurora", "Paris", None, 0.5, 0.5, input=" \n ")], tmp_path)))
+
+    assert page.locator(".unfolds").inner_text() == "s1"
 
 
 def test_ids_sort_as_people_count_and_answers_by_their_real_length(page):
@@ -253,6 +319,24 @@ def test_a_cut_text_says_so_and_a_missing_score_says_why(page):
     assert "unmeasured: no vector" in first.locator("details").inner_text()
 
 
+def test_facts_keep_the_places_of_name_and_number_whichever_way_they_are_written(visit, tmp_path):
+    names = ["برلين عاصمة", "English عربي", "שלום", "plain"]
+    details = json.dumps({"similarities": {name: number / 10 for number, name in enumerate(names)}})
+    f1 = score_table(ROWS, "f1", "lexical", 0.5, [each["f1"] for each in ROWS], [details] * len(ROWS))
+    page = opened(visit(saved(ROWS, tmp_path, {"lexical": f1})))
+    page.locator("#rows-body .line").first.click()
+    page.locator(".unfolded summary").first.click()
+    page.evaluate("document.querySelectorAll('#look details').forEach((each) => { each.open = true; })")
+
+    for place in (".unfolded", "#look .answer"):
+        facts = page.locator(f"{place} details .text").first.locator("div")
+        across = "each => [...each.querySelectorAll('bdi')].map(part => part.getBoundingClientRect().left)"
+        assert facts.all_inner_texts() == [f"similarities: {name}: {i / 10}" for i, name in enumerate(names)]
+        for fact in facts.all():
+            left = fact.evaluate(across)
+            assert left == sorted(left)
+
+
 def test_hostile_texts_are_text(page):
     page.get_by_role("searchbox").fill("q10")
     page.locator("#rows-body .line").first.click()
@@ -275,6 +359,57 @@ def test_pages_turn(visit, many):
     assert page.get_by_label("People", exact=True).count() == 0
 
 
+@pytest.mark.parametrize(("turns", "end"), [(["Next"], "page 2 of 2"), (["Next", "Previous"], "page 1 of 2")])
+def test_the_last_and_the_first_page_keep_the_focus_and_do_nothing_more(visit, many, turns, end):
+    page = opened(visit(many))
+    for name in turns:
+        button = page.get_by_role("button", name=name)
+        button.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+
+    assert page.locator("#rows-page").inner_text() == end
+    assert page.locator("#rows-body .line").count() == {"page 2 of 2": 15, "page 1 of 2": 25}[end]
+    assert page.locator(":focus").inner_text() == turns[-1]
+    assert button.get_attribute("aria-disabled") == "true"
+
+
+def test_a_turned_page_is_announced_and_the_number_of_answers_not_again(visit, many):
+    page = opened(visit(many))
+    page.evaluate(WRITTEN)
+    page.get_by_role("button", name="Next").click()
+
+    assert page.locator("#rows-page").get_attribute("aria-live") == "polite"
+    assert page.evaluate("new Promise((done) => setTimeout(() => done(said)))") == ["rows-page"]
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 390, 320])
+def test_no_number_is_broken(visit, tmp_path, width):
+    scores = [0.0047, 0.00000123, 0.123456, 0.0]
+    rows = [row(f"s{i}", name, "Paris", None, score, None) for i, score in enumerate(scores) for name in "abcde"]
+    page = opened(visit(saved(rows, tmp_path), Screen(width, 900)))
+    for line in page.locator(".unfolds").all():
+        line.click()
+
+    assert page.evaluate(BROKEN) == []
+    assert too_wide(page) == []
+
+
+def test_numbers_are_written_as_in_the_rest_of_the_page(chromium):
+    source = (FOLDER / "sections/explorer.js").read_text(encoding="utf-8")
+    function = source[source.index("function number(") : source.rindex("})();")]
+    chance = Random(3)  # noqa: S311
+    values = [sign * 10 ** chance.uniform(-12, 18) for sign in (1, -1) for _ in range(5000)]
+    values += [n / 10**d for n in range(-1500, 1500, 7) for d in range(10)]
+    values += [n / 2**d for n in range(1, 400) for d in range(24)]  # some lie halfway between two of three digits
+    values += [9.994e-5, 9.995e-5, 9.996e-5, 1e-4, 999.4, 999.5, 9.99e14, 1e15, 5e-324, 1.7e308, 0.0, -0.0]
+    page = chromium.new_page()
+
+    written = page.evaluate(f"(values) => {{ {function}; return values.map(number); }}", values)
+
+    assert [*zip(values, written, strict=True)] == [(value, number(value)) for value in values]
+
+
 def test_what_is_shown_is_saved_and_no_text_becomes_a_formula(page):
     page.get_by_label("Metric", exact=True).select_option("f1")
     page.get_by_label("Sort").select_option("score, lowest first")
@@ -286,13 +421,35 @@ def test_what_is_shown_is_saved_and_no_text_becomes_a_formula(page):
 
     assert download.value.suggested_filename == "answers.csv"
     assert raw.startswith(
-        b'\xef\xbb\xbf"id","candidate","input","references","response","label","topic","score_toxicity"'
+        b'\xef\xbb\xbf"id","candidate","input","references","response","label","answered","cut","topic",'
+        b'"score_toxicity"'
     )
     assert [(each["id"], each["candidate"]) for each in table] == shown(page)
     assert formula["response"] == "'" + FORMULA
     assert (formula["f1"], formula["f1_result"], formula["semantic_similarity"]) == ("0", "fail", "0.4")
     assert b',-0.4,"",0,"fail",0.4,"fail"' in raw  # a number stays one
     assert {each["response"] for each in table if each["id"] == "q10"} == {ATTACK, ""}
+
+
+def test_no_response_and_cut_texts_are_told_from_others_where_they_are_saved(visit, tmp_path):
+    long = "L" * 201
+    rows = [
+        row("empty", "aurora", "", None, 0.5, 0.5),
+        row("none", "aurora", None, None, 0.5, 0.5),
+        row("long", "aurora", long, None, 0.5, 0.5, input=long, references=("Paris", long)),
+        row("many", "aurora", "Paris", None, 0.5, 0.5, references=[f"r{i}" for i in range(11)]),
+    ]
+    page = opened(visit(saved(rows, tmp_path)))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save what is shown as CSV").click()
+    table = [*csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"), newline=""))]
+
+    assert {each["id"]: (each["answered"], each["cut"]) for each in table} == {
+        "empty": ("yes", ""),
+        "none": ("no", ""),
+        "long": ("yes", "input response references"),
+        "many": ("yes", "references"),
+    }
 
 
 def test_a_browser_that_cannot_unpack_says_where_the_answers_are(chromium, path):

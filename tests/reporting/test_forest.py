@@ -2,10 +2,12 @@
 
 import re
 
+import pyarrow as pa
 import pytest
 
 from tasks.reporting.charts import COLOURS, SHAPES, colour, shape
-from tests.reporting.made import ROWS, row, section_of, written
+from tasks.tables import describe
+from tests.reporting.made import ROWS, column, row, score_table, section_of, written
 from tests.test_report import Page, words_of
 
 PAGE = "reports/index.html"
@@ -76,10 +78,80 @@ def test_an_axis_has_its_numbers(html):
     assert ticks == [("0%", "0"), ("50%", "0.5"), ("100%", "1"), ("0%", "0%"), ("50%", "50%"), ("100%", "100%")]
 
 
+def test_where_the_score_has_another_axis_than_the_pass_rate_each_row_has_both(tmp_path):
+    grades = [1 + 4 * (each["meaning"] or 0) for each in ROWS]
+    table = score_table(ROWS, "similarity", "semantic", 3, grades, [None] * len(ROWS))
+    graded = describe(table, {"columns": {"similarity": column("similarity", "semantic", 3, (1.0, 5.0))}})
+
+    scores = section_of(written(ROWS, tmp_path, extra={"semantic": graded})[PAGE], "scores")
+    blocks = {words_of(each.split("</th>")[0]).split()[0]: each for each in scores.split('colspan="2">')[1:]}
+
+    ticks = [words_of(each) for each in re.findall(r'<div class="ticks"[^>]*>(.*?)</div>', blocks["similarity"])]
+    assert ticks == ["135", "0%50%100%"] * 3  # above all, and in each candidate's row
+    assert blocks["f1"].count('class="ticks"') == 2
+
+
+def test_a_score_that_is_no_mean_says_so(html, tmp_path):
+    told = "corpus score, not the mean of the answers"
+    table = score_table(ROWS, "gleu", "lexical", 0.5, [each["f1"] for each in ROWS], [None] * len(ROWS))
+    stats = pa.array([[each["f1"], 1.0] for each in ROWS], pa.list_(pa.float64(), 2))
+    corpus = {"gleu": column("gleu", "lexical", 0.5) | {"corpus_is_mean": False}}
+    gleu = describe(table.append_column("gleu_stats", stats), {"columns": corpus})
+
+    assert told in section_of(written(ROWS, tmp_path, extra={"lexical": gleu})[PAGE], "scores")
+    assert told not in html
+
+
+def test_people_who_gave_no_verdict_were_not_left_out_by_design(tmp_path):
+    rows = [each if each["id"] != "q1" else each | {"label": None} for each in ROWS]
+
+    label, *others = section_of(written(rows, tmp_path)[PAGE], "scores").split("<h3")[1:]
+
+    assert label.count("1</data> without label") == 2
+    assert "not asked" not in label
+    assert "without label" not in "".join(others)
+
+
+def test_cases_that_are_told_alike_are_not_told(tmp_path):
+    rows = [each | {"id": f"{each['id']}-{n}"} for n in range(500) for each in ROWS]
+    rows = [each | {"meaning": 0.6 if n else None} for n, each in enumerate(rows)]
+
+    scores = words_of(section_of(written(rows, tmp_path, part_rows=5000)[PAGE], "scores"))
+
+    assert "1 failed" in scores
+    assert "1 failed:" not in scores
+
+
+def test_a_slice_that_nobody_measured_says_so(tmp_path):
+    rows = [each | {"label": None if each["topic"] == "words" else each["label"]} for each in ROWS]
+
+    slices = section_of(written(rows, tmp_path)[PAGE], "slices")
+
+    assert '<span class="quiet n">not measured</span>' in slices
+    assert not [label for label in labels(slices) if label.endswith(": ")]
+
+
+def test_a_confidence_is_told_as_it_was_set(html):
+    assert "with the 95% interval" in html
+    assert "with 95% confidence" in html
+    assert "95.0% interval" not in html
+    assert "95.0% confidence" not in html
+
+
+def test_what_is_compared_is_told_by_its_kind(html):
+    candidates = section_of(html, "candidates")
+
+    assert '<th scope="col">Pass rate of</th>' in candidates
+    assert "A name stands for its pass rate, from 0 to 1; .value, or a metric" in words_of(candidates)
+    assert "on the pass rate of label" in words_of(candidates)
+
+
 def test_the_first_lines_say_who_is_better(html):
     glance = section_of(html, "glance")
 
-    assert re.search(r"borealis (is|cannot be told from) [a-z ]*aurora on label: 0 \[", words_of(glance))
+    assert re.search(
+        r"borealis (is|cannot be told from) [a-z ]*aurora on the pass rate of label: 0 \[", words_of(glance)
+    )
 
 
 def test_few_rows_are_hollow_and_said(html):
@@ -99,13 +171,13 @@ def test_few_rows_are_hollow_and_said_in_the_first_lines_too(tmp_path):
     assert fewer.count('class="hollow"') == fewer.count('<span class="few">few</span>') == 2
 
 
-def test_a_slice_column_has_a_large_panel_and_a_small_one_a_metric(html):
+def test_a_slice_column_has_a_large_panel_and_a_small_one_a_metric_the_most_telling_first(html):
     panels = re.findall(r'<figure class="(panel[^"]*)"><figcaption>(.*?) <span', section_of(html, "slices"))
 
     assert [(kind, words_of(name)) for kind, name in panels] == [
         ("panel large", "people label"),
-        ("panel", "f1"),
         ("panel", "semantic_similarity"),
+        ("panel", "f1"),
     ]
 
 
@@ -158,8 +230,12 @@ def test_who_leads_is_said_only_of_one_that_is_better_than_another(tmp_path):
     same = dict.fromkeys("abc", lambda i: i % 2 > 0)
     every = dict.fromkeys("abc", lambda _: True)
 
-    assert first_lines(of_three(better, every), tmp_path / "1") == "a leads on label: it is better than b, c."
-    assert first_lines(of_three(same, every), tmp_path / "2") == "No candidate leads on label: a is the same as b, c."
+    assert (
+        first_lines(of_three(better, every), tmp_path / "1")
+        == "a leads on the pass rate of label: it is better than b, c."
+    )
+    said = first_lines(of_three(same, every), tmp_path / "2")
+    assert said == "No candidate leads on the pass rate of label: a is the same as b, c."
 
 
 def test_candidates_without_labels_are_named(tmp_path):
@@ -168,9 +244,9 @@ def test_candidates_without_labels_are_named(tmp_path):
     two = {name: lambda _, known=name in "ab": known for name in "abcd"}
 
     said = first_lines(of_three(right, some), tmp_path / "1")
-    assert said == "a leads on label: it is better than b, d. No labels: c."
+    assert said == "a leads on the pass rate of label: it is better than b, d. No labels: c."
     said = first_lines(of_three(right, two), tmp_path / "2")
-    assert re.fullmatch(r"b is worse than a on label by [^;]*\]\. No labels: c, d\.", said)
+    assert re.fullmatch(r"b is worse than a on the pass rate of label by 0\.[^;+−]*\]\. No labels: c, d\.", said)
 
 
 def test_beside_a_sentence_about_a_measure_stand_the_rows_that_have_it(tmp_path):
@@ -178,7 +254,7 @@ def test_beside_a_sentence_about_a_measure_stand_the_rows_that_have_it(tmp_path)
 
     section = words_of(section_of(written(rows, tmp_path, part_rows=1000)[PAGE], "candidates"))
 
-    assert "b is the same as a on label 20 of 60 shared rows" in section
+    assert "b is the same as a on the pass rate of label 20 of 60 shared rows" in section
 
 
 def test_forty_candidates_differ_by_colour_or_shape():

@@ -82,6 +82,20 @@ def test_every_chart_says_in_words_what_it_shows(html):
     assert label.endswith("measured differently from 2026-10-01 02:00 UTC on")
 
 
+def test_one_run_is_one(tmp_path):
+    assert "f1 over time: 1 run at 2026-09-01 02:00 UTC; aurora: last 50.0%" in page(tmp_path, [entry()])
+
+
+def test_landmarks_have_names_of_their_own_also_with_several_schedules(tmp_path):
+    rows = [entry(schedule=name, alarm="f1 fell") for name in ("nightly", "weekly", "")]
+    several, one = page(tmp_path / "a", rows), page(tmp_path / "b", rows[:1])
+
+    names = [each["aria-label"] for each in Page(section(several)).all("div") if each.get("role") == "region"]
+    assert sorted(set(names)) == sorted(names)
+    assert {"Numbers of f1, nightly", "The last runs, weekly", "The last runs, Runs by hand"} <= {*names}
+    assert 'aria-label="The last runs"' in one
+
+
 def test_a_break_is_told_in_full_below_the_plot(html):
     assert "2026-10-01 02:00 UTC: model was 37a0, is b2c3." in words_of(section(html))
 

@@ -125,7 +125,10 @@ def test_scores_and_pass_rates_with_their_limits_and_counts(found, metric, name)
     assert rate["text"] == f"{percent(passed['value'])} {percent(passed['low'])} to {percent(passed['high'])}"
     assert rate["data"] == [passed["value"], passed["low"], passed["high"]]
     left, failed = entry["n_not_asked"], entry["n_failed"]
-    told = [f"{entry['n']} of 40", *([f"{left} not asked"] if left else [])]
+    told = [
+        f"{entry['n']} of 40",
+        *([f"{left} {'without label' if metric == 'label' else 'not asked'}"] if left else []),
+    ]
     told += [f"{failed} failed: {number(entry['worst'])}–{number(entry['best'])}"] if failed else []
     assert rows["text"] == " ".join(told)
     assert rows["data"] == [entry["n"], *known(left or None), *([failed, entry["worst"], entry["best"]] * bool(failed))]
@@ -202,7 +205,7 @@ def test_pairs(found):
     for name, measure in pair["measures"].items():
         base, head, difference, says, rows, finds = cells[name]
         change, left = measure["difference"], measure["unmeasured"]
-        failed = left["failed_base"] + left["failed_head"]
+        failed = 40 - measure["n"] - left["not_asked"]
         assert (base["text"], base["data"]) == (number(measure["base"]), [measure["base"]])
         assert (head["text"], head["data"]) == (number(measure["head"]), [measure["head"]])
         told = f"{signed(change['value'])} {signed(change['low'])} to {signed(change['high'])}"

@@ -137,6 +137,10 @@ def test_the_page_shows_data_candidates_params_code_versions_signatures_and_cost
 
     section, data = words_of(section_of(html, "provenance")), words_of(section_of(html, "data"))
     assert "data/mine.csv, 8 answers" in section
+    assert "hash of inputs and references" in section
+    assert "The hash of the whole, answers and labels included, is in dvc.lock." in section
+    assert "equal data" not in data
+    assert "answers and labels are not part of it" in data
     assert "400" not in section
     assert "1,000,000 prompt and 50 completion tokens: $0.25" in section
     assert "8 vectors of all-MiniLM-L6-v2" in section

@@ -7,16 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.history.trends import series
-from tasks.reporting.trend_charts import trend_chart
+from tasks.reporting.trend_charts import SIZES, trend_chart, trend_charts
 from tests.reporting.past import DAY, FIRST, SECOND, entry, floors, nights, past
 
 SWATCHES = {"aurora": "var(--c0)", "borealis": "var(--c1)"}
 TRIANGLE = "var(--bad)"
+SQUARE = "M-3.2,-3.2L3.2,-3.2L3.2,3.2L-3.2,3.2Z"
+WIDE_LETTER = 0.6
 
 
-def drawn(rows, swatches=SWATCHES):
+def first(rows):
+    return series(past(*rows))[0].trends[0]
+
+
+def drawn(rows, swatches=SWATCHES, size="wide"):
     """The SVG of the first trend."""
-    return trend_chart(series(past(*rows))[0].trends[0], swatches)
+    return trend_chart(first(rows), swatches, size)
 
 
 def texts(svg):
@@ -27,6 +33,17 @@ def marks(svg, kind):
     """What is drawn of one kind of mark: line, area, rule, symbol, text."""
     groups = [g for g in ET.fromstring(svg).iter() if f"mark-{kind} role-mark" in g.get("class", "")]  # noqa: S314
     return [child for group in groups for child in group]
+
+
+def dates(svg, size):
+    """From where to where each label of the time axis reaches, in pixels."""
+    axis = next(g for g in ET.fromstring(svg).iter() if "role-axis-label" in g.get("class", ""))  # noqa: S314
+    for label in axis:
+        if label.get("opacity") != "0":
+            at = SIZES[size].left + float(re.search(r"\(([\d.-]+)", label.get("transform"))[1])
+            width = WIDE_LETTER * SIZES[size].font * len(label.text)
+            start = at - {"start": 0, "middle": 0.5, "end": 1}[label.get("text-anchor")] * width
+            yield start, start + width
 
 
 def test_the_svg_is_well_formed_the_same_every_time_and_has_no_ids():
@@ -49,6 +66,46 @@ def test_each_candidate_has_its_colour_a_band_and_its_name_and_last_value_at_the
     assert [line.get("stroke") for line in marks(svg, "line")] == ["var(--c0)", "var(--c1)"]
     assert [band.get("fill") for band in marks(svg, "area")] == ["var(--c0)", "var(--c1)"]
     assert {"50.0% aurora", "80.0% borealis"} <= set(texts(svg))
+
+
+def test_a_candidate_has_its_own_mark_whoever_else_is_there():
+    alone, both = drawn([entry(candidate="borealis")]), drawn([entry(), entry(candidate="borealis")])
+
+    assert [mark.get("d") for mark in marks(alone, "symbol")] == [SQUARE]
+    other, square = (mark.get("d") for mark in marks(both, "symbol"))
+    assert square == SQUARE != other
+
+
+def test_a_large_trend_is_drawn_wide_and_narrow_any_other_small():
+    trend = first([entry()])
+
+    assert [*trend_charts(trend._replace(large=True), SWATCHES)] == ["wide", "narrow"]
+    assert [*trend_charts(trend._replace(large=False), SWATCHES)] == ["small"]
+
+
+def test_a_narrow_plot_has_the_last_values_without_names():
+    svg = drawn([entry(), entry(candidate="borealis", rate=0.83)], size="narrow")
+
+    assert {"50.0%", "83.0%"} <= set(texts(svg))
+    assert "aurora" not in svg
+
+
+def test_a_long_name_keeps_its_end():
+    rows = [entry(candidate=f"model-with-a-long-name-{version}") for version in (1, 2)]
+    swatches = dict.fromkeys((row["candidate"] for row in rows), "red")
+
+    assert {"50.0% model-…-name-1", "50.0% model-…-name-2"} <= set(texts(drawn(rows, swatches)))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("nights", [1, 2, 3, 4, 6, 7, 10, 12, 14, 21, 30, 45, 60, 90, 180])
+def test_dates_are_neither_cut_nor_on_each_other_nor_alone(size, nights):
+    found = [*dates(drawn([entry(FIRST + day * DAY) for day in range(nights)], size=size), size)]
+
+    assert len(found) >= min(nights, 2)
+    assert found[0][0] >= 0
+    assert found[-1][1] <= SIZES[size].width
+    assert all(later - earlier > 0 for (_, earlier), (later, _) in pairwise(found))
 
 
 def test_a_changed_signature_leaves_a_gap_and_says_which_field():
@@ -123,8 +180,9 @@ def test_a_pass_rate_that_hardly_moves_is_not_blown_up():
 @pytest.mark.parametrize(
     ("rows", "ticks"),
     [
-        ([entry(), entry(FIRST + SECOND)], {"01:59:52", "02:00:00"}),
-        ([entry()], {"31 Aug 12:00", "1 Sep 00:00"}),
+        ([entry(), entry(FIRST + SECOND)], {"02:00:00", "02:00:01"}),
+        ([entry()], {"1 Sep 02:00"}),
+        ([entry(FIRST + day * DAY) for day in range(3)], {"1 Sep 02:00", "2 Sep 02:00", "3 Sep 02:00"}),
         ([entry(FIRST + day * DAY) for day in range(90)], {"6 Sep", "1 Nov"}),
         ([entry(FIRST + 40 * day * DAY) for day in range(20)], {"Jan 2027"}),
     ],

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.metrics.judge.meaning_match import MeaningMatch
-from tasks.reporting.words import FLAG, UNSEEN, count, counted, number, percent, rule, shown, visible
+from tasks.reporting.words import FLAG, UNSEEN, count, counted, level, number, percent, rule, shown, visible
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,10 @@ from tasks.reporting.words import FLAG, UNSEEN, count, counted, number, percent,
         (-0.25, "−0.250"),
         (1234567, "1,230,000"),
         (1.5e-9, "1.5e−09"),
+        (9.994e-5, "9.99e−05"),
+        (9.996e-5, "0.000100"),
+        (9.99e14, "999,000,000,000,000"),
+        (1e300, "1e+300"),
         (None, "–"),
         (float("nan"), "–"),
     ],
@@ -33,6 +37,13 @@ def test_number(value, text):
 )
 def test_percent_keeps_none_and_all_apart_from_nearly(share, text):
     assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("confidence", "text"), [(0.95, "95%"), (0.999, "99.9%"), (0.29, "29%"), (0.999999, "99.9999%")]
+)
+def test_a_confidence_has_the_digits_that_it_was_set_with(confidence, text):
+    assert level(confidence) == text
 
 
 def test_counts():

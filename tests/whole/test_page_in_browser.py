@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.browser import DESKTOP, PHONE, Screen, chromium, faults, overlaps, too_wide, visit
+from tests.browser import (
+    DESKTOP,
+    PHONE,
+    Screen,
+    broken_numbers,
+    chromium,
+    faults,
+    on_drawings,
+    overlaps,
+    too_wide,
+    visit,
+)
 from tests.whole.conftest import Project
 
 __all__ = ["chromium", "visit"]
@@ -66,6 +77,15 @@ def test_all_fits_the_screen_and_no_text_covers_another(report: Path, visit: Any
 
     assert too_wide(page) == []
     assert overlaps(page) == []
+
+
+@pytest.mark.parametrize("width", [1280, 1024, 900, 390])
+def test_no_number_lies_on_a_drawing_or_is_broken(report: Path, visit: Any, width: int) -> None:
+    page = visit(report, Screen(width, 900))
+    unfold(page)
+
+    assert on_drawings(page) == []
+    assert broken_numbers(page) == []
 
 
 @pytest.mark.parametrize(("screen", "theme"), [(DESKTOP, "light"), (PHONE, "dark")])
@@ -131,7 +151,7 @@ def test_a_row_opens_to_all_candidates_answers_and_closes(report: Path, visit: A
 def test_what_is_shown_can_be_saved(report: Path, visit: Any) -> None:
     page = visit(report)
     answers = page.locator("#rows")
-    answers.get_by_role("searchbox").fill("who ")
+    answers.get_by_role("searchbox").fill("who is ")
 
     with page.expect_download() as download:
         answers.get_by_role("button", name="Save what is shown as CSV").click()
@@ -139,7 +159,7 @@ def test_what_is_shown_can_be_saved(report: Path, visit: Any) -> None:
         rows = list(csv.DictReader(file))
 
     assert len(rows) == shown(answers) > 0
-    assert all("who " in " ".join(row.values()).lower() for row in rows)
+    assert all("who is" in " ".join(row.values()).lower() for row in rows)
 
 
 def test_the_theme_follows_the_system_until_one_is_chosen_and_that_is_remembered(report: Path, visit: Any) -> None:
@@ -169,6 +189,15 @@ def test_paper_is_white_and_has_no_controls(report: Path, visit: Any) -> None:
     assert b"/Font" in printed
 
 
+def test_what_is_folded_is_printed_but_for_the_checks_whose_table_says_all(report: Path, visit: Any) -> None:
+    page = visit(report)
+    folded = page.evaluate(FOLDED)
+    page.emulate_media(media="print")
+
+    assert {"look", "scores", "checks", "provenance"} <= {*folded}
+    assert {*page.evaluate(FOLDED)} == {"checks"}
+
+
 def test_the_keyboard_alone_skips_searches_and_opens(report: Path, visit: Any) -> None:
     page = visit(report)
     focused = page.locator(":focus")
@@ -186,6 +215,9 @@ def test_the_keyboard_alone_skips_searches_and_opens(report: Path, visit: Any) -
     assert page.locator("#rows tbody .answer").count() > 0
 
 
+FOLDED = """() => [...document.querySelectorAll("section:not(#rows) details:not([open])")].filter(
+  (each) => !each.lastElementChild.checkVisibility({ contentVisibilityAuto: true })
+).map((each) => each.closest("section").id)"""
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 
 

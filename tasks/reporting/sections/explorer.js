@@ -6,7 +6,7 @@
   const LINE = 160; // characters of a text on one line
   const OPTIONS = 200; // values of a slice to choose from
   const RESULTS = { p: "pass", f: "fail", u: "unmeasured", n: "not asked", "-": "" };
-  const NO_VALUE = "(none)";
+  const NO_VALUE = "(none)", EMPTY = "(empty)"; // what a slice is called that has no name
   const PEOPLE = { r: "right", w: "wrong", "-": "" };
   const CONTRADICTS = { r: "f", w: "p", p: "f", f: "p" };
   const block = document.getElementById("answers");
@@ -29,7 +29,7 @@
     listen();
     update();
     const idle = window.requestIdleCallback ?? setTimeout;
-    for (const make of [lowered, idOrder]) idle(() => make());
+    for (const make of [searched, idOrder]) idle(() => make());
   }
 
   async function unpacked(text) {
@@ -55,12 +55,17 @@
   }
 
   /** What search looks through. */
-  function lowered() {
-    data.lowered ??= {
-      asked: data.ids.map((id, i) => [id, data.inputs[i], ...data.references[i]].map(plain).join("\n").toLowerCase()),
-      answers: data.responses.map((text) => plain(text).toLowerCase()),
+  function searched() {
+    data.searched ??= {
+      asked: data.ids.map((id, i) => [id, data.inputs[i], ...data.references[i]].map(alike).join("\n")),
+      answers: data.responses.map(alike),
     };
-    return data.lowered;
+    return data.searched;
+  }
+
+  /** A text in one form for all that look the same, on one line. */
+  function alike(text) {
+    return plain(text).normalize("NFKC").toLowerCase().replace(/[^\S ]\s*| \s+/g, " ");
   }
 
   /** Where each id stands in the order of the ids, 2 before 10. */
@@ -75,7 +80,8 @@
     return data.idOrder;
   }
 
-  const plain = (text) => (Array.isArray(text) ? text[0] : text ?? "");
+  const isCut = (text) => Array.isArray(text);
+  const plain = (text) => (isCut(text) ? text[0] : text ?? "");
   const chosen = () => data.metrics[at("metric").value];
 
   // What can be chosen.
@@ -103,7 +109,7 @@
   }
 
   function sliceSelect({ name, values }, i) {
-    const options = values.slice(0, OPTIONS).map((value, code) => option(value ?? NO_VALUE, code));
+    const options = values.slice(0, OPTIONS).map((value, code) => option(unnamed(value) || value, code));
     const more = values.length - options.length;
     if (more > 0) options.push(make("option", { disabled: true }, `${count(more)} more values`));
     const id = `rows-slice-${i}`;
@@ -111,6 +117,7 @@
     return make("div", { className: "field" }, make("label", { htmlFor: id }, name), select);
   }
 
+  const unnamed = (value) => (value === null ? NO_VALUE : value.trim() === "" ? EMPTY : "");
   const option = (text, value) => make("option", { value }, text);
 
   function listen() {
@@ -167,7 +174,7 @@
       const { codes } = data.slices[select.dataset.slice];
       if (select.value) tests.push((row) => codes[data.asked[row]] === Number(select.value));
     }
-    const look = worthALook(at("look").value, metric), search = at("search").value.toLowerCase();
+    const look = worthALook(at("look").value, metric), search = alike(at("search").value).trim();
     if (look) tests.push(look);
     if (search) tests.push(containing(search));
     return tests;
@@ -180,7 +187,7 @@
   }
 
   function containing(search) {
-    const { asked, answers } = lowered();
+    const { asked, answers } = searched();
     const hit = asked.map((text) => text.includes(search));
     return (row) => hit[data.asked[row]] || answers[row].includes(search);
   }
@@ -202,7 +209,9 @@
   }
 
   function turn(by) {
-    state.page += by;
+    const page = state.page + by;
+    if (page < 0 || page >= pages()) return;
+    state.page = page;
     show();
     if (at("table").getBoundingClientRect().top < 0) at("table").scrollIntoView();
   }
@@ -210,16 +219,23 @@
   // What is shown.
 
   function show() {
-    const { found, page } = state, pages = Math.max(1, Math.ceil(found.length / PAGE)), metric = chosen();
-    at("count").textContent = `${count(found.length)} of ${count(data.asked.length)} answers`;
-    at("page").textContent = `page ${count(page + 1)} of ${count(pages)}`;
-    at("previous").disabled = page === 0;
-    at("next").disabled = page + 1 >= pages;
+    const { found, page } = state, metric = chosen();
+    say("count", `${count(found.length)} of ${count(data.asked.length)} answers`);
+    say("page", `page ${count(page + 1)} of ${count(pages())}`);
+    at("previous").ariaDisabled = String(page === 0); // `disabled` would take the focus away
+    at("next").ariaDisabled = String(page + 1 >= pages());
     at("save").disabled = found.length === 0;
     at("score").textContent = metric ? metric.name : "Score";
     at("rule").textContent = metric ? metric.rule : "";
     for (const button of at("table").querySelectorAll("[data-sort]")) mark(button);
     at("body").replaceChildren(...found.slice(page * PAGE, (page + 1) * PAGE).map((row) => line(row, metric)));
+  }
+
+  const pages = () => Math.max(1, Math.ceil(state.found.length / PAGE));
+
+  /** Written only when it changes: what is written is read aloud. */
+  function say(name, text) {
+    if (at(name).textContent !== text) at(name).textContent = text;
   }
 
   function mark(button) {
@@ -232,7 +248,7 @@
   function line(row, metric) {
     const id = data.asked[row], people = PEOPLE[data.labels[row]];
     const closed = { type: "button", className: "unfolds", "aria-expanded": "false", dir: "auto" };
-    const unfolds = make("button", closed, oneLine(data.inputs[id] ?? data.ids[id]));
+    const unfolds = make("button", closed, oneLine(data.inputs[id]).trim() || oneLine(data.ids[id]));
     return make("tr", { className: "line", role: "row", "data-row": row },
       cell("of-candidate", name(data.candidate[row])),
       cell("of-id", code(oneLine(data.ids[id]))),
@@ -294,7 +310,8 @@
   }
 
   function tag({ name: column, values, codes }, id) {
-    return make("span", { className: "tag" }, `${column}: `, make("bdi", {}, values[codes[id]] ?? NO_VALUE));
+    const value = values[codes[id]], other = unnamed(value);
+    return make("span", { className: "tag" }, `${column}: `, other ? make("em", {}, other) : make("bdi", {}, value));
   }
 
   function references(id) {
@@ -305,8 +322,7 @@
 
   function written(text, otherwise) {
     if (plain(text) === "") return [make("p", { className: "quiet" }, otherwise)];
-    const note = Array.isArray(text) ? [make("p", { className: "note" }, text[1])] : [];
-    return [make("div", { className: "text", dir: "auto" }, plain(text)), ...note];
+    return [make("div", { className: "text", dir: "auto" }, plain(text)), ...noted(isCut(text) && text[1])];
   }
 
   function answer(row) {
@@ -333,9 +349,19 @@
   function told(row) {
     const those = data.reasons.filter(({ place }) => place.has(row));
     const list = those.flatMap(({ metric, place, texts }) => [
-      make("dt", {}, make("code", {}, metric)), make("dd", {}, ...written(texts[place.get(row)], "none"))]);
+      make("dt", {}, make("code", {}, metric)), make("dd", {}, ...because(texts[place.get(row)]))]);
     return list.length ? [make("details", {}, make("summary", {}, "details"), make("dl", {}, ...list))] : [];
   }
+
+  /** What a metric says of a score: a text, or facts, the parts of each apart whichever way they are written. */
+  function because(text) {
+    if (!text.facts) return written(text, "none");
+    const apart = (part, i) => [i ? ": " : "", make("bdi", {}, part)];
+    const lines = text.facts.map((parts) => make("div", {}, ...parts.flatMap(apart)));
+    return [make("div", { className: "text" }, ...lines), ...noted(text.note)];
+  }
+
+  const noted = (note) => (note ? [make("p", { className: "note" }, note)] : []);
 
   // What is shown as CSV.
 
@@ -349,7 +375,7 @@
 
   function head() {
     const scores = data.metrics.flatMap((metric) => [metric.name, `${metric.name}_result`]);
-    const texts = ["id", "candidate", "input", "references", "response", "label"];
+    const texts = ["id", "candidate", "input", "references", "response", "label", "answered", "cut"];
     return [...texts, ...data.slices.map(({ name }) => name), ...scores].map(quoted);
   }
 
@@ -358,10 +384,19 @@
     const asked = [data.ids[id], data.candidates[data.candidate[row]].name, data.inputs[id]];
     const references = data.references[id].map(plain).join("\n");
     const slices = data.slices.map(({ values, codes }) => values[codes[id]]);
-    const texts = [...asked, references, data.responses[row], PEOPLE[data.labels[row]], ...slices];
+    const response = data.responses[row], answered = response === null ? "no" : "yes";
+    const texts = [...asked, references, response, PEOPLE[data.labels[row]], answered, cut(row), ...slices];
     const scores = data.metrics.flatMap(({ scores: values, results }) => [
       Number.isNaN(values[row]) ? "" : String(values[row]), quoted(RESULTS[results[row]])]);
     return [...texts.map(quoted), ...scores];
+  }
+
+  /** The columns that do not hold the whole text. */
+  function cut(row) {
+    const id = data.asked[row];
+    const parts = { id: data.ids[id], input: data.inputs[id], response: data.responses[row] };
+    const names = Object.keys(parts).filter((name) => isCut(parts[name]));
+    return [...names, ...(data.more[id] || data.references[id].some(isCut) ? ["references"] : [])].join(" ");
   }
 
   /** A text that no spreadsheet takes for a formula. */
@@ -385,15 +420,17 @@
 
   const count = (n) => n.toLocaleString("en-US");
 
-  /** Three significant digits. */
+  /** Three significant digits, as `number` of words.py writes them: what lies halfway is rounded to the even one. */
   function number(value) {
     if (Number.isNaN(value)) return "–";
     if (value === 0) return "0";
-    const [rounded, power] = value.toExponential(2).split("e").map(Number);
-    if (power < -6) return `${rounded}e−${String(-power).padStart(2, "0")}`.replace("-", "−");
+    const halfway = /^(-?\d\.\d[02468])50*(e.*)$/.exec(value.toExponential(40));
+    const [rounded, power] = (halfway ? halfway[1] + halfway[2] : value.toExponential(2)).split("e").map(Number);
+    if (power < -4 || power >= 15) {
+      return `${rounded}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`.replaceAll("-", "−");
+    }
     const digits = Math.max(0, 2 - power);
     const shown = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-    const text = (rounded * 10 ** power).toLocaleString("en-US", shown);
-    return text.replace("-", "−");
+    return Number(`${rounded}e${power}`).toLocaleString("en-US", shown).replace("-", "−");
   }
 })();

@@ -5,7 +5,7 @@ export DO_NOT_TRACK = 1
 READY := .venv/.ready
 GENERATED := README.md docs/reference/*.md
 
-.PHONY: run setup test test-long bench coverage check docs pictures lock clean
+.PHONY: run setup test test-long bench coverage check check-docs docs pictures lock clean
 
 run: setup  # the bundled example, start to finish: the numbers, and where the report is
 	dvc repro
@@ -32,13 +32,16 @@ bench: setup  # speed beside the reference stack: reports/benchmarks.json
 coverage: setup  # how often intervals contain the truth: reports/coverage.json
 	python -m benchmarks.coverage
 
-check: setup  # style, types, and that docs/ says what the code does
+check: setup  # style and types
 	ruff check
 	ruff format --check
 	mypy
-	cog --check -I . $(GENERATED)
 
-docs: setup  # the reference in README and docs/, made again from the code
+check-docs: setup  # that the reference, and what tests run by, are params.yaml as shipped; yours may differ
+	cog --check -I . $(GENERATED)
+	diff -I '^#' params.yaml tests/params.yaml
+
+docs: setup  # the reference in README and docs/, made again from the code and params.yaml
 	cog -r -I . $(GENERATED)
 
 pictures: setup  # makes docs/pictures from a run of the bundled example, by Chromium

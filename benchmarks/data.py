@@ -17,6 +17,7 @@ from tasks.sources import records
 
 ROOT = Path(__file__).parents[1]
 EVOUNA = ROOT.parent / "shared/data/evouna/NQ.json"
+PARAMS = ROOT / "params.yaml"
 """Five systems' answers to Natural Questions (Wang et al. 2023), where they lie beside the project."""
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
@@ -54,7 +55,7 @@ def real_rows() -> tuple[str, pa.Table]:
 
 def real_sections() -> dict[str, Any]:
     """params.yaml as shipped, its `dataset` mapped to the real data."""
-    sections = params.raw(ROOT / "params.yaml")
+    sections = params.raw(PARAMS)
     if not EVOUNA.exists():
         return {**sections, "dataset": {**sections["dataset"], "path": str(ROOT / sections["dataset"]["path"])}}
     mapping = {
@@ -69,7 +70,7 @@ def real_sections() -> dict[str, Any]:
 
 def generated_sections(path: str) -> dict[str, Any]:
     """params.yaml as shipped, its `dataset` mapped to a file of `generate`."""
-    sections = params.raw(ROOT / "params.yaml")
+    sections = params.raw(PARAMS)
     mapping = {"path": path, "id": "id", "candidates": {name: {"response": name} for name in CANDIDATES}}
     return {**sections, "dataset": plain(sections["dataset"]) | mapping}
 

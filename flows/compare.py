@@ -11,7 +11,9 @@ from typing import Any
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 
+from flows import server
 from tasks import params
+from tasks.command_line import Parser
 from tasks.comparison import words
 from tasks.comparison.gate import Gate
 from tasks.comparison.page import write_page
@@ -19,7 +21,7 @@ from tasks.comparison.run import Request, compare_versions
 from tasks.comparison.show import to_markdown, to_terminal
 from tasks.errors import ComparisonError
 from tasks.report import Report
-from tasks.terminal import USER_ERROR, console, ended
+from tasks.terminal import USER_ERROR, console, ended, say, write_markup
 from tasks.versions import WORKSPACE, versions
 
 STDOUT = "-"
@@ -30,14 +32,14 @@ Document = Mapping[str, Any]
 @flow(name="compare", persist_result=False)
 def compare(
     base: str, head: str = WORKSPACE, *, renamed: Mapping[str, str] | None = None, rescore: bool = False
-) -> int:
-    """Compare two versions and keep the table as the artifact `comparison`; returns the gate's exit status.
+) -> Document:
+    """Compare two versions and keep the table as the artifact `comparison`.
 
     Raises GoldmeterError when they can't be compared.
     """
     document = compared(base, head, renamed=renamed or {}, rescore=rescore)
     create_markdown_artifact(to_markdown(document), key="comparison", description=words.outcome(document).sentence)
-    return words.outcome(document).status
+    return document
 
 
 def compared(base: str, head: str, *, renamed: Mapping[str, str], rescore: bool, page: Path | None = None) -> Document:
@@ -72,19 +74,23 @@ def main(arguments: Sequence[str]) -> int:
 
 def _command(chosen: argparse.Namespace) -> int:
     renamed = _renamed(chosen.map)
+    _require_folders(chosen)
     if chosen.flow:
-        return compare(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore)
-    document = compared(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, page=chosen.html)
+        server.for_one_run()
+        document = compare(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore)
+    else:
+        document = compared(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, page=chosen.html)
     _write(document, chosen)
     return words.outcome(document).status
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m flows.compare",
         description=f"{__doc__} Section gate of params.yaml says what is compared, and what stops a release.",
         epilog="Exit status: 0 fine; 1 worse, or undecided where gate.fail_on says so; 2 an error, or not comparable; "
-        "130 interrupted. Examples: python -m flows.compare main; python -m flows.compare v1.2 HEAD --markdown",
+        "130 interrupted.",
+        examples=["python -m flows.compare main", "python -m flows.compare v1.2 HEAD --markdown"],
     )
     parser.add_argument("base", metavar="BASE", help="commit, tag, branch, experiment, or the folder of an earlier run")
     parser.add_argument("head", metavar="HEAD", nargs="?", default=WORKSPACE, help="the same; default: the workspace")
@@ -121,6 +127,18 @@ def _renamed(pairs: Sequence[str]) -> dict[str, str]:
     return renamed
 
 
+def _require_folders(chosen: argparse.Namespace) -> None:
+    """Raise ComparisonError for a file that can't be written, before minutes are spent on what it gets."""
+    for form in ("json", "markdown", "html"):
+        where = getattr(chosen, form)
+        if where is None or str(where) in (STDOUT, PAGE):
+            continue
+        if Path(where).is_dir():
+            raise ComparisonError(f"--{form} {where}: is a folder; expected a file")
+        if not Path(where).parent.is_dir():
+            raise ComparisonError(f"--{form} {where}: there is no folder {Path(where).parent}; make it first")
+
+
 def _write(document: Document, chosen: argparse.Namespace) -> None:
     """Every form that was asked for; on the terminal a table, unless standard output takes another form."""
     ascii_only = chosen.json == STDOUT
@@ -132,11 +150,13 @@ def _write(document: Document, chosen: argparse.Namespace) -> None:
     for name, where in asked.items():
         text = forms[name]()
         if where == STDOUT:
-            sys.stdout.write(text)
+            write_markup(text)
         else:
             Path(where).write_text(text, encoding="utf-8")
     if STDOUT not in asked.values():
         to_terminal(document, console())
+    if chosen.html is not None:
+        say(f"report: {chosen.html}", sys.stderr if STDOUT in asked.values() else sys.stdout)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,13 @@ import atexit
 import logging
 import os
 import re
+import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Event, current_thread, main_thread
 from typing import Any, TypeVar
 
 from prefect import State, Task, flow, get_run_logger, task
@@ -22,16 +23,17 @@ from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture, wait
 from prefect.logging import get_logger
 
-from flows import artifacts, locks, processes
+from flows import artifacts, locks, processes, server
 from flows.record import Recorded, kept_in_history, recorded
 from flows.stages import upstream
-from flows.supervisor import TIMED_OUT
-from tasks import summary
+from flows.supervisor import STOPPED, TIMED_OUT
+from tasks import params, summary
 from tasks.ahead import require_key
+from tasks.command_line import Parser
 from tasks.credentials import without_credentials
 from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
-from tasks.params import DEFAULT, run_params
+from tasks.params import DEFAULT
 from tasks.pipeline import stages
 from tasks.run import Run
 from tasks.terminal import USER_ERROR, ended, say
@@ -47,6 +49,12 @@ WAITING = "Another flow runs in this checkout: waiting for its end"
 _BUSY = "is busy, it is being blocked by"
 _BUSY_PAUSE = 2.0
 _TRAILER = re.compile(r"ERROR: failed to reproduce '.*?': failed to run: .*, exited with (?P<status>-?\d+)$")
+_HINT = re.compile(
+    r"To track the changes with git, run:|\s+git add .+|"
+    r"To enable auto staging, run:|\s+dvc config core\.autostage true|"
+    r"Use `dvc push` to send your updates to remote storage\."
+)
+"""What DVC advises after each stage; said of all stages, it would be most of the log."""
 _MESSAGE_LINES = 60
 Value = TypeVar("Value", int, float)
 
@@ -86,7 +94,7 @@ def evaluate(*, retry_failed: bool = False) -> None:
 def _run_stages(*, retry_failed: bool) -> list[StageError]:
     """Run each stage after those it reads from, some side by side; returns how stages failed."""
     graph, run = _plan(retry_failed=retry_failed)
-    slots = BoundedSemaphore(run.parallel_stages)
+    slots, given_up = BoundedSemaphore(run.parallel_stages), Event()
     futures: dict[str, PrefectFuture[None]] = {}
     try:
         for name, before in graph.items():
@@ -95,16 +103,25 @@ def _run_stages(*, retry_failed: bool) -> list[StageError]:
                 name,
                 timeout=_of(run.timeouts, name),
                 slots=slots,
+                given_up=given_up,
                 ask_again=retry_failed and name == JUDGE,
                 return_state=False,
                 wait_for=[futures[one] for one in before],
             )
         wait(list(futures.values()))
     except BaseException:  # interrupted: a task's thread ends when its command does
+        _interrupted_once()
+        given_up.set()  # a stage that waits for its turn would still begin
         processes.stop()
         raise
     errors = [future.state.result(raise_on_failure=False) for future in futures.values() if future.state.is_failed()]
     return [error for error in errors if isinstance(error, StageError)]
+
+
+def _interrupted_once() -> None:
+    """Ctrl-C again would end nothing sooner, and leave Prefect half way through its farewells."""
+    if current_thread() is main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _mends_itself(_task: "Task[..., Any]", _run: TaskRun, state: State[Any]) -> bool:
@@ -113,7 +130,7 @@ def _mends_itself(_task: "Task[..., Any]", _run: TaskRun, state: State[Any]) -> 
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retry_condition_fn=_mends_itself)
-def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, *, ask_again: bool) -> None:
+def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, given_up: Event, *, ask_again: bool) -> None:
     """Have DVC bring one stage up to date, within `timeout` seconds.
 
     Raises StageError with what the stage wrote to standard error.
@@ -121,7 +138,7 @@ def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, *, ask_again:
     with slots:
         deadline = time.monotonic() + timeout
         while True:
-            status, errors = _repro(stage, deadline - time.monotonic(), ask_again=ask_again)
+            status, errors = _repro(stage, deadline - time.monotonic(), given_up, ask_again=ask_again)
             if status == 0:
                 return
             if status == TIMED_OUT or not any(_BUSY in line for line in errors):
@@ -129,12 +146,12 @@ def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, *, ask_again:
             time.sleep(_BUSY_PAUSE)  # another `dvc repro`, outside of any flow, has the same paths
 
 
-def _repro(stage: str, timeout: float, *, ask_again: bool) -> tuple[int, list[str]]:
+def _repro(stage: str, timeout: float, given_up: Event, *, ask_again: bool) -> tuple[int, list[str]]:
     """Exit status of DVC, and the lines of its and the stage's standard error."""
     logger, errors = get_run_logger(), list[str]()
 
     def each_line(stream: processes.Stream, line: str) -> None:
-        if line.strip():
+        if line.strip() and not _HINT.fullmatch(line):
             logger.info("%s", without_credentials(line))
         if stream == "stderr":
             errors.append(line)
@@ -144,7 +161,9 @@ def _repro(stage: str, timeout: float, *, ask_again: bool) -> tuple[int, list[st
     environment = processes.environment()
     if ask_again:
         command, environment = [*command, "--force"], environment | {RETRY_FAILED: "1"}
-    return processes.run(command, environment, timeout, each_line), errors
+    if given_up.is_set():
+        return STOPPED, errors
+    return processes.run(command, environment, timeout, each_line, given_up=given_up), errors
 
 
 def _failure(stage: str, status: int, errors: Sequence[str], timeout: float) -> StageError:
@@ -152,6 +171,8 @@ def _failure(stage: str, status: int, errors: Sequence[str], timeout: float) -> 
     if status == TIMED_OUT:
         how = f"not done after {timeout:g} s, ended (params.yaml: run.timeouts.{stage}, or {DEFAULT})"
         return StageError(stage, how, "\n".join([*errors[-_MESSAGE_LINES:], f"{stage}: {how}"]), mends_itself=True)
+    if status == STOPPED:
+        return StageError(stage, "ended with the flow", "", mends_itself=False)
     trailers = [match for line in errors if (match := _TRAILER.match(line))]
     status = int(trailers[-1]["status"]) if trailers else status
     own = [line for line in errors if line.strip() and not _TRAILER.match(line)] or list(errors)
@@ -165,9 +186,10 @@ def _of(values: Mapping[str, Value], stage: str) -> Value:
 
 def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
     """Stage → those it waits for, and how to run; a typo, or a key that is missing, fails before anything starts."""
-    graph, run = upstream(stages()), run_params()
+    graph = upstream(stages())
+    params.check()
     require_key(retry_failed=retry_failed)
-    return graph, run
+    return graph, params.run_params()
 
 
 def run_and_record(prefix: str, name: str | None = None, *, retry_failed: bool = False) -> Recorded:
@@ -207,7 +229,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m flows.evaluate",
         description=__doc__,
         epilog="Exit status: 0 done; 1 a stage failed; 2 an error before any stage ran, or the run was not recorded; "
@@ -243,7 +265,7 @@ def _run(*, retry_failed: bool) -> tuple[str | None, str]:
     """Why the flow run failed, None when it did not; and its id."""
     for logger in ("prefect.flow_runs", "prefect.task_runs"):
         logging.getLogger(logger).addFilter(_without_traceback)
-    processes.watch()
+    server.for_one_run()
     named = evaluate.with_options(flow_run_name=os.environ[NAMED]) if NAMED in os.environ else evaluate
     state: State[Any] = named(retry_failed=retry_failed, return_state=True)
     return _failure_of(state), str(state.state_details.flow_run_id)

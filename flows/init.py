@@ -10,6 +10,7 @@ from pathlib import Path
 from flows import locks, processes
 from flows.supervisor import TIMED_OUT
 from tasks import git, params
+from tasks.command_line import Parser
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.load import Dataset
 from tasks.pipeline import stages
@@ -43,7 +44,7 @@ def init(data: str, pattern: str | None = None) -> None:
             say(f"what was there and not committed: git cat-file -p {kept} > {params.PATH}")
         say(f"\ndvc repro --single-item {STAGE}")
         _load()
-    show.loaded()
+    show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
     say("\n".join(["", *_next(path)]))
 
 
@@ -62,11 +63,11 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m flows.init",
         description=__doc__,
-        epilog="Exit status: 0 done; 2 an error; 130 interrupted. Only section `dataset` of params.yaml is replaced. "
-        "Examples: python -m flows.init data/mine.csv; python -m flows.init data/parts --pattern '*.parquet'",
+        epilog="Exit status: 0 done; 2 an error; 130 interrupted. Only section `dataset` of params.yaml is replaced.",
+        examples=["python -m flows.init data/mine.csv", "python -m flows.init data/parts --pattern '*.parquet'"],
     )
     parser.add_argument("data", metavar="DATA", help=".jsonl, .json, .csv, .tsv or .parquet file, or a folder of them")
     parser.add_argument(
@@ -77,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _from_here(data: str) -> str:
     """The path as params.yaml has it: from the project's folder, where it is below that."""
+    if not data.strip():
+        raise ParamsError("DATA is empty; name a file, or a folder of them")
     path, here = Path(data), Path.cwd()
     if path.is_absolute() and path.is_relative_to(here):
         path = path.relative_to(here)

@@ -1,6 +1,5 @@
 """One run of a schedule, in the schedule's own worktree: new data, every stage, an experiment, and what it means."""
 
-import argparse
 import os
 import sys
 import traceback
@@ -13,6 +12,7 @@ from flows.evaluate import run_and_record
 from flows.notify import Outcome
 from flows.supervisor import TIMED_OUT
 from tasks import git, history, params, summary
+from tasks.command_line import Parser
 from tasks.comparison import words
 from tasks.comparison.show import to_markdown
 from tasks.credentials import without_credentials
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
 
     Returns 2 without an outcome outside of the schedule's worktree.
     """
-    parser = argparse.ArgumentParser(prog="python -m flows.nightly", description=__doc__)
+    parser = Parser(prog="python -m flows.nightly", description=__doc__)
     parser.add_argument("name", metavar="NAME", help="a schedule of params.yaml")
     parser.add_argument("--outcome", type=Path, required=True, metavar="FILE", help="gets the outcome as JSON")
     chosen = parser.parse_args(arguments)

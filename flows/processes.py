@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from threading import Event
 from typing import IO, Literal
 
 from flows import guard, supervisor
@@ -21,7 +22,6 @@ MARK = "GOLDMETER_FLOW"
 _POLL = 0.2
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _live: set[subprocess.Popen[bytes]] = set()
-_guards: list[subprocess.Popen[bytes]] = []
 
 
 def run(
@@ -31,12 +31,13 @@ def run(
     each_line: Callable[[Stream, str], None],
     *,
     cwd: Path | None = None,
+    given_up: Event | None = None,
 ) -> int:
     """Run a command in a process group of its own, in the folder `cwd`, and hand on its lines as they come.
 
     Returns its exit status, `supervisor.TIMED_OUT` when it took longer than `timeout` seconds, or
-    `supervisor.STOPPED` after `stop`. Whatever the reason it ended, nothing of its group is left; the
-    group also ends when this process does, even by SIGKILL.
+    `supervisor.STOPPED` after `stop`, or when it was `given_up` before it started. Whatever the reason it ended,
+    nothing of its group is left; the group also ends when this process does, even by SIGKILL.
     """
     with subprocess.Popen(
         [sys.executable, "-I", "-S", supervisor.__file__, str(timeout), *command],
@@ -48,6 +49,8 @@ def run(
         cwd=cwd,
     ) as process:
         _live.add(process)
+        if given_up is not None and given_up.is_set():  # after it is among those that `stop` ends: none slips through
+            _release(process)
         try:
             for stream, line in _lines(process):
                 each_line(stream, line)
@@ -75,14 +78,16 @@ def watch() -> None:
     For what we start only indirectly, like Prefect's temporary server, and for what left its process group.
     """
     mark = secrets.token_hex(16)
+    ends_with_us, _ = os.pipe()  # never written to, and never closed by us
     guarding = subprocess.Popen(
         [sys.executable, guard.__file__, MARK, mark],
-        stdin=subprocess.PIPE,  # never written to: it ends when we do
+        stdin=ends_with_us,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    _guards.append(guarding)
+    os.close(ends_with_us)
+    guarding.returncode = 0  # it outlives us: nobody waits for it, and Python need not warn of that
     os.environ[MARK] = mark
 
 

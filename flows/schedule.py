@@ -3,7 +3,6 @@
 All from one process, a Prefect deployment each.
 """
 
-import argparse
 import asyncio
 import signal
 import sys
@@ -35,6 +34,7 @@ from flows import as_served, locks, notify, orphans, processes
 from flows.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.server import Server, prefect_server
 from tasks import git, history, params
+from tasks.command_line import Parser
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.schedule import Schedule
 from tasks.terminal import ended, say
@@ -56,7 +56,7 @@ Schedules = Mapping[str, Schedule]
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until SIGTERM or Ctrl-C; returns the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m flows.schedule",
         description=__doc__,
         epilog="Exit status: 0 ended by SIGTERM or Ctrl-C, or listed; 2 an error. How a run went is told by "

@@ -1,6 +1,7 @@
 """One run of a schedule as a Prefect flow: what is committed, computed in a worktree, and word of how it went."""
 
 import logging
+import re
 import socket
 import sys
 import tempfile
@@ -30,6 +31,8 @@ LONGEST = 7 * 86400.0
 HOST, CHECKOUT = "goldmeter.host", "goldmeter.checkout"
 """Labels of a flow run: which machine and which repository on it computes it."""
 _LAST_LINES = 5
+_LOGGED = re.compile(r"\d\d:\d\d:\d\d\.\d{3} \| (?P<level>[A-Z]+) *\| (?:Flow run '[^']*' - )?(?P<says>.*)")
+"""A line of Prefect's log, of a run that is named as this one."""
 Hide = Callable[[str], str]
 
 
@@ -155,8 +158,8 @@ def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
 
     def each_line(stream: processes.Stream, line: str) -> None:
         if line.strip():
-            shown = hide(line)
-            log.info("%s", shown)
+            level, shown = _told_once(hide(line))
+            log.log(level, "%s", shown)
             if stream == "stderr":
                 errors.append(shown.strip())
 
@@ -169,6 +172,14 @@ def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
         last = " | ".join(errors[-_LAST_LINES:]) or "it said nothing"
         return Outcome(ok=False, sentence=f"the run ended without an outcome, exit status {status}: {last}")
     return outcome
+
+
+def _told_once(line: str) -> tuple[int, str]:
+    """How severe a line of the run's output is, and what it says: the log puts time, level and name before it."""
+    logged = _LOGGED.fullmatch(line)
+    if not logged:
+        return logging.INFO, line
+    return logging.getLevelNamesMapping().get(logged["level"], logging.INFO), logged["says"]
 
 
 def _environment() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The Prefect server that schedules live in: the one of PREFECT_API_URL, else one of ours on loopback."""
+"""The Prefect server that runs live in: the one of PREFECT_API_URL, else one on loopback that ends with us."""
 
 import os
 import socket
@@ -7,13 +7,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import httpx
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_PORT, temporary_settings
 
-from flows import locks
+from flows import locks, processes
 from tasks.errors import GoldmeterError
 
 LOOPBACK = "127.0.0.1"
@@ -33,11 +35,7 @@ class Server(NamedTuple):
 @contextmanager
 def prefect_server() -> Iterator[Server]:
     """The server, and Prefect's settings such that everything asks it; raises GoldmeterError when none answers."""
-    if url := PREFECT_API_URL.value():
-        if not _answers(url):
-            raise GoldmeterError(
-                f"PREFECT_API_URL={url}: no Prefect server answers there; start it, or unset the variable"
-            )
+    if url := _named():
         yield Server(url, own=False)
         return
     home = PREFECT_HOME.value()
@@ -52,6 +50,39 @@ def prefect_server() -> Iterator[Server]:
         temporary_settings(updates={PREFECT_API_URL: url}),
     ):
         yield Server(url, own=True)
+
+
+def for_one_run() -> None:
+    """Have Prefect's temporary server, unless one is named, outlive Ctrl-C, and end with us even by SIGKILL.
+
+    Raises GoldmeterError when the server that is named does not answer.
+    """
+    if not _named():
+        _apart()
+    processes.watch()
+
+
+def _named() -> str | None:
+    """The address of a server that answers, None where none is named."""
+    url: str | None = PREFECT_API_URL.value()
+    if url and not _answers(url):
+        raise GoldmeterError(f"PREFECT_API_URL={url}: no Prefect server answers there; start it, or unset the variable")
+    return url
+
+
+def _apart() -> None:
+    """Put in the place of Prefect's temporary server one with a session of its own.
+
+    Ctrl-C in a terminal, and `timeout`, signal our whole group: with its server gone, a client asks it for minutes.
+    """
+    from prefect.server.api.server import SubprocessASGIServer
+
+    class Apart(SubprocessASGIServer):
+        def _run_uvicorn_command(self) -> "subprocess.Popen[Any]":
+            with patch("subprocess.Popen", partial(subprocess.Popen, start_new_session=True)):
+                return super()._run_uvicorn_command()
+
+    Apart()  # Prefect keeps the first one that is made, and asks for no other
 
 
 def environment(port: int) -> dict[str, str]:

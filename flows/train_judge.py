@@ -3,7 +3,6 @@
 On people's verdicts and on written pairs; right is counted on rows that it has not seen.
 """
 
-import argparse
 import hashlib
 import json
 import re
@@ -18,6 +17,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[impo
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from tasks.command_line import Parser
 from tasks.errors import DataError
 from tasks.metrics.normalization import normalize
 from tasks.offline import RIGHT, columns
@@ -235,11 +235,11 @@ def trained(rows: Sequence[Labelled]) -> tuple[bytes, list[str]]:
 
 def main(arguments: Sequence[str]) -> int:
     """Train, print the report, and write the model; returns the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m flows.train_judge",
         description=__doc__,
-        epilog="Exit status: 0 trained; 2 an error; 130 interrupted. "
-        "Example: python -m flows.train_judge --data NQ.json",
+        epilog="Exit status: 0 trained; 2 an error; 130 interrupted.",
+        examples=["python -m flows.train_judge --data NQ.json"],
     )
     parser.add_argument(
         "--data", type=Path, required=True, metavar="FILE", help="NQ.json of EVOUNA, or one of its form: a JSON list"

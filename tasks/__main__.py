@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.terminal import ended, say
+from tasks.command_line import Parser
+from tasks.terminal import ended, is_watched, say
 
 SUMMED_UP = "report"
 """The stage after which a person who runs stages by hand wants to know what came of them."""
@@ -46,18 +47,30 @@ def _command(chosen: argparse.Namespace) -> int:
         from tasks.runner import run
 
         run(chosen.command)
-        if chosen.command == SUMMED_UP and sys.stdout.isatty():  # in a flow, the flow ends with it
+        if chosen.command == SUMMED_UP and is_watched():  # in a flow, the flow ends with it
             from tasks import summary
 
-            summary.show()
+            summary.show(reported=True)
     return 0
+
+
+class _Listing(argparse.HelpFormatter):
+    """Leaves room for the longest name: argparse forgets that those of commands are indented."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Take the command's name, and the indentation, for what it is as wide as."""
+        super().add_argument(action)
+        for each in self._iter_indented_subactions(action):
+            width = self._current_indent + len(self._format_action_invocation(each))
+            self._action_max_length = max(self._action_max_length, width)
 
 
 def _parser() -> argparse.ArgumentParser:
     from tasks.pipeline import stages  # needs the environment
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m tasks",
+        formatter_class=_Listing,
         description="Run one stage of dvc.yaml, as `dvc repro` does, or tell what the last runs found.",
         epilog=EXIT_STATUS,
     )

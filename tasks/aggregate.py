@@ -115,8 +115,9 @@ def expect(params: Params) -> Contract:
                 column="failed_share",
                 max_value=params.aggregate.max_unmeasured,
                 row_condition=Column("slice").is_null(),
-                notes="Too many rows could not be measured; data/load and the details columns say why. "
-                "Missing answers can count as wrong (dataset.missing_response); the limit is aggregate.max_unmeasured.",
+                notes="Too many rows could not be measured; data/load and the details columns say why. For missing "
+                "answers: dataset.missing_response: wrong counts them as wrong, dataset.exclude leaves records out. "
+                "The limit is aggregate.max_unmeasured.",
             ),
         ],
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["candidate", "metric", "slice", "slice_value"])],
@@ -126,6 +127,21 @@ def expect(params: Params) -> Contract:
             )
         ],
     )
+
+
+def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
+    """What to tell who finds the contract broken: of which candidates and metrics too many rows failed."""
+    limit = params.aggregate.max_unmeasured
+    over: dict[tuple[str, int, int], list[str]] = {}
+    for row in written["aggregate"].whole().to_pylist():
+        if row["slice"] is None and row["failed_share"] > limit:
+            failed, asked = row["n_failed"], row["n"] + row["n_failed"]
+            over.setdefault((row["candidate"], failed, asked), []).append(row["metric"])
+    return [
+        f"  {candidate}/{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: "
+        f"{failed / asked:.1%} of its rows failed ({failed:,} of {asked:,}), allowed {100 * limit:g}%"
+        for (candidate, failed, asked), names in over.items()
+    ]
 
 
 def counts(table: pa.Table) -> dict[str, float]:

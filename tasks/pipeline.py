@@ -71,15 +71,19 @@ def stages(path: Path = Path("dvc.yaml")) -> dict[str, Stage]:
         ) from None
 
 
+def outs(body: dict[str, Any]) -> tuple[str, ...]:
+    """What a stage makes, by its entry in dvc.yaml."""
+    return tuple(map(_key, [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]))
+
+
 def _stage(name: str, body: dict[str, Any]) -> Stage:
-    outs = [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]
     return Stage(
         name,
         body.get("desc", ""),
         body["cmd"],
         tuple(body.get("deps", [])),
         tuple(map(_key, body.get("params", []))),
-        tuple(map(_key, outs)),
+        outs(body),
     )
 
 

@@ -27,6 +27,8 @@ Rows: TypeAlias = Iterator[tuple[int, dict[str, Value]]]
 LONGEST_CELL = 100_000_000
 """Characters; a CSV cell beyond is taken for a quote that was never closed."""
 PARQUET_BATCH = 1_000
+LONGEST_KEY = 60
+"""Of a list of records, that a message shows."""
 SHOWN = 10
 BOM = b"\xef\xbb\xbf"
 
@@ -143,6 +145,7 @@ def _json_list(path: Path) -> Rows:
     text = "".join(_lines(path))
     line, counted = 1, 0
     try:
+        _require_list(text, path)
         for place, value in _elements(text):
             line, counted = line + text.count("\n", counted, place), place
             yield line, _object(value, path, line)
@@ -165,6 +168,28 @@ def _elements(text: str) -> Iterator[tuple[int, Any]]:
         if more:
             place = _after(text, place, ",", "expected ',' or ']'")
     _end(text, place + 1)
+
+
+def _require_list(text: str, path: Path) -> None:
+    """Raise DataError when the text is one object, and say where in it records seem to be."""
+    start = _skip(text, 0)
+    if text[start : start + 1] != "{":
+        return
+    value, end = _decode(text, start)
+    if _skip(text, end) < len(text):
+        return  # several: one object a line
+    lists = [key for key, each in value.items() if isinstance(each, list) and each and isinstance(each[0], dict)]
+    lists = [key for key in lists if len(key) <= LONGEST_KEY]
+    raise DataError(f"{_name(path)}: an object, expected a list of objects{_below(path, lists[0]) if lists else ''}")
+
+
+def _below(path: Path, key: str) -> str:
+    target = f"{path.stem}-records.json"
+    code = (
+        f"import json; json.dump(json.load(open({str(path)!r}, encoding='utf-8'))[{key!r}], "
+        f"open({target!r}, 'w', encoding='utf-8'))"
+    )
+    return f"; the records seem to be under {key!r}; as a list, in Python:\n  {code}"
 
 
 def _decode(text: str, place: int) -> tuple[Any, int]:
@@ -290,11 +315,20 @@ def _lines(path: Path) -> Iterator[str]:
                 yield (raw.removeprefix(BOM) if line == 1 else raw).decode()
             except UnicodeDecodeError as error:
                 byte, offset = error.object[error.start], read - len(error.object) + error.start
-                utf16 = "; it looks like UTF-16" if line == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+                utf16 = line == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff")
                 raise DataError(
-                    f"{_name(path)}, line {line}: byte 0x{byte:02x} at byte offset {offset} is not UTF-8{utf16}; "
-                    "save the file as UTF-8"
+                    f"{_name(path)}, line {line}: byte 0x{byte:02x} at byte offset {offset} is not UTF-8; "
+                    f"{_as_utf8(path, is_utf16=utf16)}"
                 ) from None
+
+
+def _as_utf8(path: Path, *, is_utf16: bool) -> str:
+    """How to save the file as UTF-8."""
+    guess, encoding = ("it looks like UTF-16", "utf-16") if is_utf16 else ("if it is a Western Windows file", "cp1252")
+    target = f"{path.stem}-utf8{path.suffix}"
+    decoded = f"Path({str(path)!r}).read_bytes().decode({encoding!r})"
+    code = f"from pathlib import Path; Path({target!r}).write_bytes({decoded}.encode())"
+    return f"save the file as UTF-8; {guess}, in Python:\n  {code}"
 
 
 def _name(path: Path) -> str:

@@ -1,5 +1,6 @@
 """The last run in short, on a terminal and as Markdown: the leading measure, every metric, what to know beside them."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,25 +10,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks import markdown
 from tasks.comparison.words import cut, listed
-from tasks.errors import DataError
-from tasks.reporting.words import NONE, abridged, number, percent, visible
-from tasks.terminal import console
+from tasks.errors import DataError, ParamsError
+from tasks.reporting.words import NONE, abridged, counted, level, number, percent
+from tasks.terminal import console, plain, width_of
+from tasks.unique_keys import load_yaml
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
 METRICS = Path("reports/metrics.json")
 REPORT = Path("reports/index.html")
 VALIDATION = Path("reports/validation")
+LOCK, REPORTING = Path("dvc.lock"), "report"
+OTHER_REPORT = f"{REPORT} is of another run: `dvc repro` makes it anew"
 NO_RUN = "no numbers yet: `dvc repro` makes them"
 LARGE = 10.0
 """From here on three significant digits say enough; below, three decimals stand under one another."""
 SMALL = 0.001
 """Below, three decimals say nothing, and three significant digits stand instead."""
 LONGEST_NAME = 40
-ROOMY = 10_000
 NARROWEST = 8
 """Columns that the names of metrics need at least."""
 REASONS = 3
@@ -83,32 +85,42 @@ def last(metrics: Path = METRICS, validation: Path = VALIDATION) -> Summary | No
         raise DataError(f"{metrics}: not what aggregate writes ({error!r}); remove it, and `dvc repro`") from None
 
 
-def show() -> None:
-    """Print the summary, and where the report is."""
+def show(*, reported: bool = False) -> None:
+    """Print the summary, and where its report is; reported: the report was just made from these numbers."""
     out, found = console(), last()
     if found is None:
         out.print(NO_RUN)
-    else:
-        to_terminal(found, out)
+        return
+    to_terminal(found, out)
     if REPORT.exists():
-        out.print(f"report: {REPORT}")
+        out.print(f"report: {REPORT}" if reported or _is_reported() else OTHER_REPORT)
 
 
 def to_terminal(summary: Summary, out: "Console") -> None:
     """Print the summary as wide as the terminal is: candidates that have no room beside the others stand below them."""
     if summary.lead:
-        out.print(_plain(f"{summary.lead}: share of answers that pass, {summary.confidence} interval"), style="bold")
+        out.print(plain(f"{summary.lead}: share of answers that pass, {summary.confidence} interval"), style="bold")
         out.print(_rates(summary), "")
     names = [*summary.usual]
     for each in _blocks(summary, names, out):
         out.print(each, "")
     for warning in summary.warnings:
-        out.print(_plain(f"! {warning}"), style="yellow")
+        out.print(plain(f"! {warning}"), style="yellow")
 
 
 def to_markdown(summary: Summary) -> str:
     """The same for Prefect and pull requests."""
     return "\n".join(_markdown(summary)) + "\n"
+
+
+def _is_reported() -> bool:
+    """Whether the report was made from the numbers that there are, unless dvc.lock can't say."""
+    try:
+        deps = load_yaml(LOCK)["stages"][REPORTING]["deps"]
+        seen = next(dep["md5"] for dep in deps if dep["path"] == str(METRICS))
+    except (FileNotFoundError, ParamsError, LookupError, TypeError, StopIteration):
+        return True
+    return bool(seen == hashlib.md5(METRICS.read_bytes(), usedforsecurity=False).hexdigest())
 
 
 def _summary(document: Mapping[str, Any], checks: Sequence[str]) -> Summary:
@@ -121,7 +133,7 @@ def _summary(document: Mapping[str, Any], checks: Sequence[str]) -> Summary:
     lead = _lead(candidates, [*metrics])
     return Summary(
         lead,
-        f"{document['confidence']:.0%}",
+        level(document["confidence"]),
         [_rate(name, values[lead]) for name, values in candidates.items() if lead in values] if lead else [],
         cells,
         {name: _usual([row[name] for row in cells.values() if name in row]) for name in candidates},
@@ -200,7 +212,8 @@ def _lost(dataset: Mapping[str, Any]) -> Iterator[str]:
         told = listed([f"{cut(reason)} ({count:,})" for reason, count in reasons], REASONS)
         yield f"{rejected:,} of {rejected + dataset['rows']:,} answers rejected: {told}; all in data/load_rejected"
     if cut_texts := dataset["truncated_texts"]:
-        yield f"{cut_texts:,} texts are longer than the embedding model reads: only their beginning counts (embed.long)"
+        longer = counted(cut_texts, "text is longer", "texts are longer")
+        yield f"{longer} than the embedding model reads: only the beginning counts (embed.long)"
 
 
 def _rates(summary: Summary) -> "Table":
@@ -210,7 +223,7 @@ def _rates(summary: Summary) -> "Table":
     for justify in ("left", "left", "right"):
         table.add_column(justify=justify, overflow="fold")
     for rate in summary.rates:
-        table.add_row(_plain(f"  {rate.candidate}"), *rate[1:])
+        table.add_row(plain(f"  {rate.candidate}"), *map(plain, rate[1:]))
     return table
 
 
@@ -219,19 +232,14 @@ def _blocks(summary: Summary, names: Sequence[str], out: "Console") -> Iterator[
     for least in range(1, len(names) + 1):
         size = ceil(len(names) / least)
         tables = [_table(summary, names[start : start + size]) for start in range(0, len(names), size)]
-        too_wide = [table for table in tables if _width(table, out) > out.width]
+        too_wide = [table for table in tables if width_of(table, out) > out.width]
         if not too_wide or least == len(names):
             for table in too_wide:  # the numbers stay whole
                 table.columns[0].max_width = max(
-                    NARROWEST, max(map(len, summary.cells)) - _width(table, out) + out.width
+                    NARROWEST, max(map(len, summary.cells)) - width_of(table, out) + out.width
                 )
             yield from tables
             return
-
-
-def _width(table: "Table", out: "Console") -> int:
-    """Columns that the table takes where there is room."""
-    return out.measure(table, options=out.options.update_width(ROOMY)).maximum
 
 
 def _table(summary: Summary, names: Sequence[str]) -> "Table":
@@ -242,11 +250,11 @@ def _table(summary: Summary, names: Sequence[str]) -> "Table":
     table.add_column("metric", overflow="fold", vertical="top")
     for name in names:
         least = max(len(row[name].text) for row in summary.cells.values() if name in row)
-        head = _plain(f"{_short(name)}\n{summary.usual[name]}")
+        head = plain(f"{_short(name)}\n{summary.usual[name]}")
         table.add_column(head, justify="right", overflow="fold", min_width=least)
     for metric, cells in summary.cells.items():
         row = (_with_counts(cells.get(name), summary.usual[name], "\n") for name in names)
-        table.add_row(_plain(metric), *map(_plain, row))
+        table.add_row(plain(metric), *map(plain, row))
     return table
 
 
@@ -255,13 +263,6 @@ def _with_counts(cell: Cell | None, usual: str, between: str) -> str:
     if cell is None:
         return NONE
     return cell.text if cell.counts == usual else f"{cell.text}{between}{cell.counts}"
-
-
-def _plain(text: str) -> "Text":
-    """Text of others, in which a terminal's markup means nothing."""
-    from rich.text import Text
-
-    return Text(visible(text))
 
 
 def _markdown(summary: Summary) -> Iterator[str]:

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tasks import git
+from tasks.credentials import without_credentials
 from tasks.errors import VersionError
+from tasks.pipeline import outs
 from tasks.tables import Parts
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 WORKSPACE = "workspace"
 """The name of what lies in the working tree now."""
-LOCK, PARAMS = "dvc.lock", "params.yaml"
+LOCK, PARAMS, PIPELINE = "dvc.lock", "params.yaml", "dvc.yaml"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,14 @@ class Version:
         """Whether the version has this out: dvc.yaml names those of stages that never ran there, dvc.lock does not."""
         return out in _made(self._stages) if self.commit is not None else (self.folder / out).exists()
 
+    def plans(self, out: str) -> bool:
+        """Whether a stage of its dvc.yaml makes this out, be it there or not."""
+        stages = self._yaml(PIPELINE).get("stages")
+        try:
+            return any(out in outs(body) for body in (stages or {}).values())
+        except (AttributeError, TypeError) as error:
+            raise VersionError(f"{self.name}: its {PIPELINE} can't be read: {error!r}") from None
+
     def hashes(self, outs: Sequence[str]) -> dict[str, str | None]:
         """The hash that dvc.lock has of each of these outs; None of one that it lacks."""
         made = _made(self._stages)
@@ -67,10 +77,7 @@ class Version:
         try:
             self._files.get(f"{self._prefix}{out}", str(target), recursive=True)
         except Exception as error:  # DVC's layers raise classes without a common base
-            raise VersionError(
-                f"{self.name}: its {out} can't be fetched: {error}\n"
-                "It is in neither DVC's cache nor a remote. Whoever made that version has to `dvc push` it first."
-            ) from error
+            raise VersionError(f"{self.name}: its {out} can't be fetched: {_reason(error)}") from error
 
     def _stale(self, name: str) -> Iterator[str]:
         """What one stage was run with that is different now."""
@@ -139,6 +146,15 @@ class Version:
         with Repo() as repo:  # the remote of today: the version may be older than any
             remote = repo.config["core"].get("remote")
         return DVCFileSystem(rev=self.commit, subrepos=bool(self._prefix), remote=remote)
+
+
+def _reason(error: Exception) -> str:
+    """Why nothing could be fetched, and who can help where that is that nobody has it."""
+    if isinstance(error, FileNotFoundError) or isinstance(error.__cause__, FileNotFoundError):
+        return (
+            f"{error}\nIt is in neither DVC's cache nor a remote. Whoever made that version has to `dvc push` it first."
+        )
+    return without_credentials(f"{error}: {error.__cause__}" if error.__cause__ else str(error))
 
 
 def _at(params: Mapping[str, Any], path: str) -> Any:

@@ -2,18 +2,22 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from absl.logging import get_absl_handler
 from hypothesis import settings
 
 from tasks import pipeline
 from tests.comparison import repository
-from tests.small_project import ROOT, ROWS, write
+from tests.small_project import PARAMS, ROOT, ROWS, write
 
 settings.register_profile("untimed", deadline=None)  # the first call of a kernel compiles it
 settings.load_profile("untimed")
+# rouge_score brings absl's handler; when prefect sets up logging, it would close pytest's capture if it had that.
+get_absl_handler().python_handler.setStream(sys.__stderr__)
 
 
 @pytest.fixture(scope="session")
@@ -36,12 +40,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with our params.yaml and dvc.yaml, and ten questions."""
+    """A folder with a params.yaml of the tests, our dvc.yaml, and ten questions."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "ledger"))
     pipeline.stages.cache_clear()
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, tmp_path)
+    for file in (PARAMS, ROOT / "dvc.yaml"):
+        shutil.copy(file, tmp_path)
     (tmp_path / "data/examples").mkdir(parents=True)
     write(tmp_path, ROWS)
     yield tmp_path

@@ -8,6 +8,8 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[1]
+PARAMS = ROOT / "tests/params.yaml"
+"""Settings as they are shipped, whatever the checkout's params.yaml says."""
 ROWS = [
     {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"], "thread": f"t{i // 2}", "topic": "x",
      "language": "en", "aurora": f"answer {i % 3}", "aurora_correct": i % 3 == i, "borealis": f"The answer {i}.",

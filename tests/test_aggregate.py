@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks.aggregate import SCHEMA, Aggregate, Params, aggregate, counts, expect
+from tasks.aggregate import SCHEMA, Aggregate, Params, advice, aggregate, counts, expect
 from tasks.comparison.gate import Gate
 from tasks.errors import DataError, ParamsError
 from tasks.gates import check
@@ -207,6 +207,10 @@ def test_the_contract_stops_when_too_many_rows_failed(tmp_path: Path) -> None:
 
     assert [each.columns.split(",")[0] for each in broken] == ["failed_share"]
     assert broken[0].failed == 2  # exact_match and bleu
+    table = stored(tmp_path / "failed", made["aggregate"])
+    assert advice({"aggregate": table}, PARAMS) == [
+        "  a/bleu and 1 more: 25.0% of its rows failed (1 of 4), allowed 5%"
+    ]
 
 
 def test_a_guarantee_is_refused_for_grouped_rows(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tasks import tables
 from tasks.__main__ import main
-from tests.small_project import ROWS, edit, files, write
+from tests.small_project import PARAMS, ROOT, ROWS, edit, files, write
 
 SCREEN = 24
 Fails = Callable[[str], str]
@@ -45,8 +45,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("loaded")
         (folder / "data/examples").mkdir(parents=True)
-        for name in ("params.yaml", "dvc.yaml"):
-            shutil.copy(Path(__file__).parents[1] / name, folder)
+        for file in (PARAMS, ROOT / "dvc.yaml"):
+            shutil.copy(file, folder)
         write(folder, ROWS)
         patch.chdir(folder)
         assert [main([stage]) for stage in ("load", "normalize")] == [0, 0]

@@ -18,7 +18,7 @@ from tasks.metrics.catalogue import metric_class
 from tasks.pipeline import stages
 from tests.documents import PAGES, README, Block, anchors, blocks, links, without_blocks
 from tests.documents import commands as commands_of
-from tests.small_project import ROOT
+from tests.small_project import PARAMS, ROOT
 
 EVERY_BLOCK = [(page, block) for page in PAGES for block in blocks(page)]
 COMMANDS = sorted({each.line for _, block in EVERY_BLOCK if block.kind == "console" for each in commands_of(block)})
@@ -99,7 +99,7 @@ def is_param(section: str, steps: list[str]) -> bool:
 def test_settings_in_the_documentation_are_accepted(block: Block) -> None:
     section = block.mark.rpartition("lexical")[1]
     given = yaml.safe_load(f"{section}:\n{block.text}" if section else block.text)
-    content = stated_params.raw()
+    content = stated_params.raw(PARAMS)
 
     for name, options in given.items():
         if not section:  # a metric that the reader writes is tested where it is written

@@ -10,6 +10,7 @@ from dvc.utils.serialize import modify_yaml
 
 from tasks import params
 from tasks.errors import ParamsError
+from tests.small_project import PARAMS
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -19,7 +20,7 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Change
     """Checks params.yaml after a change."""
 
     def check(change: Change) -> None:
-        content = params.raw()
+        content = params.raw(PARAMS)
         change(content)
         path = tmp_path / "params.yaml"
         path.write_text(yaml.safe_dump(content), encoding="utf-8")
@@ -34,7 +35,7 @@ def test_the_projects_own_params_are_right() -> None:
 
 
 def test_params_state_every_section_that_a_stage_sees() -> None:
-    assert sorted(params.raw()) == sorted(params.models())
+    assert sorted(params.raw()) == sorted(params.raw(PARAMS)) == sorted(params.models())
 
 
 @pytest.mark.parametrize(
@@ -77,10 +78,10 @@ def test_a_file_that_is_not_sections_is_refused(tmp_path: Path, text: str) -> No
 
 def test_an_override_by_dvc_changes_its_line_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
-    path.write_bytes(params.PATH.read_bytes())
+    path.write_bytes(PARAMS.read_bytes())
 
     with modify_yaml(str(path)) as content:
         content["lexical"]["bleu"]["threshold"] = 0.6
 
-    lines = [set(each.read_text(encoding="utf-8").splitlines()) for each in (params.PATH, path)]
+    lines = [set(each.read_text(encoding="utf-8").splitlines()) for each in (PARAMS, path)]
     assert lines[1] - lines[0] == {"  bleu: {threshold: 0.6}"}

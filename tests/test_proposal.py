@@ -23,7 +23,7 @@ from tasks.proposal.separators import separator
 from tasks.proposal.unrecognised import MOST_COLUMNS
 from tasks.section import Section
 from tasks.sources import Record
-from tests.small_project import ROOT
+from tests.small_project import PARAMS, ROOT
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 HOSTILE = [
@@ -86,7 +86,7 @@ def test_the_bundled_example() -> None:
 
     proposal = found(example)
 
-    stated = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["dataset"] | {"path": example}
+    stated = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))["dataset"] | {"path": example}
     for candidate in stated["candidates"].values():
         del candidate["about"]
     assert proposal.options == stated
@@ -107,7 +107,10 @@ def test_evouna(evouna: Path) -> None:
         },
         "labels": "other",
     }
-    assert proposal.comments["exclude"] == "improper is true in 224 of 1,000: {improper: true} leaves those out"
+    assert proposal.comments["exclude"] == (
+        "improper is true in 224 of 1,000, 200 of the 200 without an answer of newbing among them: "
+        "{improper: true} leaves those out"
+    )
     assert proposal.unsure == {
         "candidates": "label = what people said of the answer; if judge_fid, … is a model's verdict, leave it out",
         "reference_separator": '"/" stands in 421 of 999 references, such as "Olivia/MFSK"; '
@@ -170,6 +173,32 @@ def test_openai_evals_have_messages_and_no_answers() -> None:
         "  references: ideal",
         "  candidates: {mine: {response: …}}",
     ]
+
+
+def test_an_id_is_never_the_question() -> None:
+    nested = {"question": "q?"}
+    rows = [{"id": i, "input": nested, "gold": {"answers": ["a"]}, "outputs": {"m": {"text": "a"}}} for i in range(3)]
+
+    message = refused(*rows).splitlines()
+
+    assert message[0] == "rows.jsonl: not recognised: references, candidates"
+    assert [line for line in message if "but load takes" in line] == [
+        "  input: an object with question, but load takes a text; put that into its own column",
+        "  gold: an object with answers, but load takes a text or a list of texts; put that into its own column",
+        "  outputs: an object with m, but load takes a text; put that into its own column",
+    ]
+    assert message[-4:] == ["  id: id", "  input:", "  references: …", "  candidates: {mine: {response: …}}"]
+
+
+def test_the_only_lists_of_texts_are_taken_for_references() -> None:
+    row = {"question": "q?", "response": "r", "refs": ["a", "b"]}
+
+    proposal = of(row)
+
+    assert mapped(proposal)["references"] == "refs"
+    assert proposal.unsure["references"] == "the only column of lists of texts; are they the right answers?"
+    for other in ({"more": ["c"]}, {"refs": None, "retrieved_contexts": ["c"]}, {"refs": None, "keywords": ["c"]}):
+        assert refused(row | other).startswith("rows.jsonl: not recognised: references")
 
 
 def test_messages_beside_an_id_are_left_out_and_told() -> None:
@@ -310,6 +339,17 @@ def test_a_folder_of_several_formats_needs_a_pattern() -> None:
     assert found("both", "*.csv").options["pattern"] == "*.csv"
 
 
+def test_a_folder_is_read_for_the_one_format_in_it() -> None:
+    Path("here").mkdir()
+    for name in ("README.md", "setup.py", "params.yaml"):
+        Path("here", name).touch()
+
+    with pytest.raises(DataError, match=r"^here: no data files here: a folder must hold \.jsonl, .*--pattern '\*\*/"):
+        found("here")
+    table("here/a.csv", ["question", "reference", "response"], [["a", "b", "c"]])
+    assert found("here").options["pattern"] == "*.csv"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -317,7 +357,7 @@ def test_a_folder_of_several_formats_needs_a_pattern() -> None:
         ("none.json", b"[]", r"^none\.json: empty, no record in it$"),
         ("header.csv", b"question,reference,response\n", r"^header\.csv: empty, no record in it$"),
         ("latin.csv", "question,reference\nwho?,R\xf6ntgen\n".encode("latin-1"), r"^latin\.csv, line 2: .* not UTF-8"),
-        ("squad.json", b'{"data": []}', r"^squad\.json, line 1, .*expected a list of objects"),
+        ("squad.json", b'{"data": []}', r"^squad\.json: an object, expected a list of objects$"),
         ("mine.xlsx", b"PK", r"^mine\.xlsx: unknown format '\.xlsx'; allowed"),
     ],
 )
@@ -333,7 +373,7 @@ def test_what_is_not_there_is_loads_own_error() -> None:
 
     with pytest.raises(DataError, match=r"^mine\.csv: no such file or folder"):
         found("mine.csv")
-    with pytest.raises(DataError, match=r"^empty: no file matches .*it is empty$"):
+    with pytest.raises(DataError, match=r"^empty: no data files here: "):
         found("empty")
     with pytest.raises(DataError, match="dvc import-url"):
         found("https://example.com/mine.csv")
@@ -590,7 +630,7 @@ def test_names_of_systems_are_short_plain_and_different(columns: list[str]) -> N
 
 
 def test_the_usual_comments_are_those_of_params() -> None:
-    text = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    text = PARAMS.read_text(encoding="utf-8")
 
     for option, comment in COMMENTS.items():
         assert any(line.startswith(f"  {option}:") and line.endswith(f"# {comment}") for line in text.splitlines())
@@ -679,7 +719,7 @@ def test_only_the_section_is_replaced(before: str, after: str, end: str) -> None
 
 
 def test_of_our_own_params_every_other_byte_stays() -> None:
-    text = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    text = PARAMS.read_text(encoding="utf-8")
     proposal = found(str(ROOT / "data/examples/qa.jsonl"))
 
     changed = replaced(text, proposal.section)

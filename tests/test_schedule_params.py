@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from tasks import params
 from tasks.errors import ParamsError
+from tests.small_project import PARAMS
 
 
 def changed(**options: Any) -> dict[str, Any]:
     """params.yaml with other options of its schedule."""
-    content = params.raw()
+    content = params.raw(PARAMS)
     content["schedule"]["nightly"] |= options
     return content
 
@@ -49,7 +50,7 @@ def test_a_mistake_is_named_by_its_full_path(options: dict[str, Any], message: s
     "url", ["ftp://x", "hooks.example.com", "https://", "http://a b", "$", "$1", "file:///etc/passwd"]
 )
 def test_only_the_web_is_told(url: str) -> None:
-    content = params.raw()
+    content = params.raw(PARAMS)
     content["schedule"]["nightly"]["notify"]["url"] = url
 
     with pytest.raises(ParamsError, match=r"^schedule\.nightly\.notify\.url: "):
@@ -60,7 +61,7 @@ def test_only_the_web_is_told(url: str) -> None:
     "name", ["", "Nightly", "a/b", "..", "a--b", "-a", "a-", "a b", "nächtlich", "a.lock", "a\n", 1]
 )
 def test_a_name_that_is_no_file_or_ref_everywhere_is_refused(name: Any) -> None:
-    content = params.raw()
+    content = params.raw(PARAMS)
     content["schedule"] = {name: content["schedule"]["nightly"]}
 
     with pytest.raises(ParamsError, match=r"^schedule"):
@@ -86,11 +87,11 @@ def test_a_baseline_that_stands_is_taken(name: str) -> None:
     )
 )
 def test_whatever_stands_there_is_taken_or_named(value: Any) -> None:
-    content = params.raw() | {"schedule": {"nightly": value}}
+    content = params.raw(PARAMS) | {"schedule": {"nightly": value}}
 
     with pytest.raises(ParamsError, match=r"^schedule\.nightly"):
         params.schedules(content)
 
 
 def test_no_schedule_is_fine() -> None:
-    assert params.schedules(params.raw() | {"schedule": {}}) == {}
+    assert params.schedules(params.raw(PARAMS) | {"schedule": {}}) == {}

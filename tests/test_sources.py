@@ -39,6 +39,13 @@ def refusal(path, pattern=None):
     return message
 
 
+def mended(path):
+    """What is said of the file, and the line of Python below it run."""
+    said, code = refusal(path).split("\n  ")
+    exec(code)  # noqa: S102 (the line that was printed)
+    return said
+
+
 def read_or_refused(path):
     try:
         return list(records(path)), ""
@@ -277,7 +284,12 @@ def test_bytes_that_are_not_utf8(write, end):
         path = write("a.json", b'\xef\xbb\xbf[{"a":1}\ncaf\xe9')
 
     offset = {".jsonl": 15, ".json": 15, ".csv": 8, ".tsv": 8}[end]
-    assert refusal(path) == (f"a{end}, line 2: byte 0xe9 at byte offset {offset} is not UTF-8; save the file as UTF-8")
+    said = mended(path)
+    assert said == (
+        f"a{end}, line 2: byte 0xe9 at byte offset {offset} is not UTF-8; save the file as UTF-8; "
+        "if it is a Western Windows file, in Python:"
+    )
+    assert Path(f"a-utf8{end}").read_bytes().endswith("café".encode() + b"\n" * (end != ".json"))
 
 
 def test_a_bad_byte_right_after_the_byte_order_mark(write):
@@ -285,9 +297,20 @@ def test_a_bad_byte_right_after_the_byte_order_mark(write):
 
 
 def test_utf16_is_recognised(write):
-    assert refusal(write("a.csv", "a,b\n1,2\n".encode("utf-16"))) == (
-        "a.csv, line 1: byte 0xff at byte offset 0 is not UTF-8; it looks like UTF-16; save the file as UTF-8"
-    )
+    said = mended(write("a.csv", "a,b\n1,ü\n".encode("utf-16")))
+
+    assert said.endswith("at byte offset 0 is not UTF-8; save the file as UTF-8; it looks like UTF-16, in Python:")
+    assert Path("a-utf8.csv").read_text(encoding="utf-8") == "a,b\n1,ü\n"
+
+
+def test_records_in_an_object_are_found(write):
+    path = write("squad.json", '{"version": "1", "data": [{"q": "x"}]}')
+
+    said = "an object, expected a list of objects; the records seem to be under 'data'; as a list, in Python:"
+
+    assert mended(path) == f"squad.json: {said}"
+    assert [record.values for record in records("squad-records.json")] == [{"q": "x"}]
+    assert refusal(write("a.json", '{"a": [1]}')) == "a.json: an object, expected a list of objects"
 
 
 @pytest.mark.parametrize(

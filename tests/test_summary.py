@@ -1,5 +1,6 @@
 """What is told at the end of a run, on a terminal and as Markdown."""
 
+import hashlib
 import io
 import json
 import re
@@ -142,7 +143,7 @@ def test_what_was_lost_before_is_told(tmp_path: Path) -> None:
 
     assert found.warnings == [
         "20 of 100 answers rejected: id: no id (19), name: a list (1); all in data/load_rejected",
-        "5 texts are longer than the embedding model reads: only their beginning counts (embed.long)",
+        "5 texts are longer than the embedding model reads: only the beginning counts (embed.long)",
     ]
 
 
@@ -178,7 +179,7 @@ def test_the_markdown_has_the_same_numbers(tmp_path: Path) -> None:
         "| non_llm_string_similarity | 0.500 &#91;0.250, 0.750&#93; | 0.500 &#91;0.250, 0.750&#93; |",
         "| meaning_match | 0.700 &#91;0.250, 0.750&#93; | 0.700 &#91;0.250, 0.750&#93; |",
         "",
-        "- 5 texts are longer than the embedding model reads: only their beginning counts (embed.long)",
+        "- 5 texts are longer than the embedding model reads: only the beginning counts (embed.long)",
     ]
 
 
@@ -204,10 +205,55 @@ def test_before_any_run_it_says_how_to_make_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("reports").mkdir()
+    summary.REPORT.touch()
 
     summary.show()
 
-    assert "dvc repro" in capsys.readouterr().out
+    assert capsys.readouterr().out == f"{summary.NO_RUN}\n"
+
+
+@pytest.mark.parametrize(
+    ("seen", "reported", "named"),
+    [("these", False, True), ("others", False, False), ("others", True, True), (None, False, True)],
+)
+def test_the_report_is_named_when_it_was_made_from_these_numbers(
+    seen: str | None,
+    reported: bool,
+    named: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reports").mkdir()
+    read(Path("reports"), several("a"))
+    summary.REPORT.touch()
+    these = hashlib.md5(summary.METRICS.read_bytes(), usedforsecurity=False).hexdigest()
+    if seen:
+        md5 = these if seen == "these" else these[::-1]
+        stages = {"report": {"deps": [{"path": "data/load", "md5": "0"}, {"path": str(summary.METRICS), "md5": md5}]}}
+        Path("dvc.lock").write_text(json.dumps({"stages": stages}), encoding="utf-8")
+
+    summary.show(reported=reported)
+
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == (f"report: {summary.REPORT}" if named else summary.OTHER_REPORT)
+
+
+@pytest.mark.parametrize("lock", ["<<<<<<< ours", "[]", "stages: {report: {deps: [1]}}", ""])
+def test_a_lock_that_can_not_be_read_hides_no_report(
+    lock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reports").mkdir()
+    read(Path("reports"), several("a"))
+    summary.REPORT.touch()
+    Path("dvc.lock").write_text(lock, encoding="utf-8")
+
+    summary.show()
+
+    assert f"report: {summary.REPORT}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -219,7 +265,7 @@ def test_stages_run_by_hand_end_with_the_summary(
 ) -> None:
     noted: list[str] = []
     monkeypatch.setattr("tasks.runner.run", noted.append)
-    monkeypatch.setattr(summary, "show", lambda: noted.append("summary"))
+    monkeypatch.setattr(summary, "show", lambda *, reported: noted.append("summary" if reported else "other"))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
 
     assert main([stage]) == 0

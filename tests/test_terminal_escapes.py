@@ -4,7 +4,9 @@ import ast
 import errno
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.table import Table
 
 from tasks import terminal
 from tasks.__main__ import main
 from tasks.errors import ContractError, DataError, GoldmeterError, ServerError
+from tasks.markdown import escaped
 from tasks.terminal import INTERRUPTED, TRY_LATER, USER_ERROR, complain, ended, say
 from tests.small_project import ROOT, ROWS, edit, write
 
@@ -181,12 +185,90 @@ def test_an_interruption_is_told_without_a_trace(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == "error: interrupted; no table was changed\n"
 
 
-def test_a_terminal_that_lacks_a_sign_gets_it_spelled_out(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_terminal_that_lacks_a_sign_gets_a_similar_one_of_ours_and_the_number_of_others(
+    monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, stream, io.TextIOWrapper(raw, encoding="ascii"))
+
+    assert ended(lambda: say("· −0.5 ±1 – … → ü\x00", getattr(sys, stream)) or 0) == 0  # type: ignore[func-returns-value]
+    assert raw.getvalue() == b"* -0.5 +-1 - ... -> \\xfc<U+0000>\n"
+
+
+def test_markdown_holds_no_markup_of_others_where_signs_are_spelled_out(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
 
-    assert ended(lambda: say("→ ü") or 0) == 0  # type: ignore[func-returns-value]
-    assert raw.getvalue() == b"\\u2192 \\xfc\n"
+    assert ended(lambda: terminal.write_markup(escaped("⟨script⟩ ·ü·")) or 0) == 0  # type: ignore[func-returns-value]
+    sys.stdout.flush()
+    assert raw.getvalue() == b"&#10216;script&#10217; &#183;&#252;&#183;"
+
+
+def test_a_table_keeps_its_columns_where_signs_are_spelled_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+
+    def body() -> int:
+        table = Table.grid(padding=(0, 1))
+        for cells in (("–", "end"), ("Zürich", "end")):
+            table.add_row(*map(terminal.plain, cells))
+        terminal.console().print(table)
+        return 0
+
+    assert ended(body) == 0
+    assert raw.getvalue().split(b"\n")[:2] == [b"-         end", b"Z\\xfcrich end"]
+
+
+@pytest.mark.parametrize("columns", ["50", None])
+def test_who_reads_a_pipe_may_say_how_wide_it_is(monkeypatch: pytest.MonkeyPatch, columns: str | None) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+
+    assert terminal.console().width == int(columns or terminal.PIPED_WIDTH)
+
+
+def test_output_that_the_shell_closed_goes_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+
+    say("a")
+    complain("b")
+    terminal.console().print("c")
+    assert not terminal.is_watched()
+
+
+@pytest.mark.usefixtures("project")
+def test_a_command_whose_output_is_closed_ends_as_others_do() -> None:
+    closed = [sys.executable, "-m", "tasks", "summary"]
+
+    done = subprocess.run(
+        ["sh", "-c", '"$@" >&- 2>&-', "sh", *closed], env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False
+    )
+
+    assert done.returncode == 0
+
+
+def test_no_file_takes_the_place_of_an_output_that_is_closed(tmp_path: Path) -> None:
+    script = (
+        "import os; from pathlib import Path; from tasks.terminal import ended\n"
+        f"ended(lambda: Path({str(tmp_path / 'file')!r}).open('w').fileno() > 2 and exit(7))"
+    )
+
+    done = subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", sys.executable, "-c", script], cwd=ROOT, check=False)
+
+    assert done.returncode == 7
+
+
+def test_an_error_never_goes_to_standard_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+
+    complain("no")
+
+    assert capsys.readouterr().out == ""
 
 
 def test_an_error_of_the_code_is_not_hidden() -> None:

@@ -91,6 +91,30 @@ def test_tables_that_nobody_has_are_an_error_that_says_who_can_help(clone: Path)
 
 
 @pytest.mark.usefixtures("clone")
+def test_another_reason_than_that_nobody_has_them_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError("disk I/O error at https://me:secret@host/x")
+
+    monkeypatch.setattr("dvc.api.DVCFileSystem.get", full)
+
+    with versions(["v1"]) as [one], pytest.raises(VersionError) as raised:
+        one.parts("load")
+    assert str(raised.value) == "v1: its data/load can't be fetched: disk I/O error at https://***@host/x"
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_remote_that_does_not_answer_is_named_as_the_reason() -> None:
+    shutil.rmtree(".dvc/cache")
+    config = Path(".dvc/config")
+    place = "url = s3://x\n    endpointurl = http://127.0.0.1:9\n    access_key_id = a\n    secret_access_key = b"
+    config.write_text(config.read_text(encoding="utf-8").replace("url = ../../remote", place), encoding="utf-8")
+
+    with versions(["v1"]) as [one], pytest.raises(VersionError, match="Could not connect") as raised:
+        one.parts("load")
+    assert "dvc push" not in str(raised.value)
+
+
+@pytest.mark.usefixtures("clone")
 def test_an_experiment_that_was_never_pushed_is_found_in_the_cache() -> None:
     shutil.rmtree("../remote")
 
@@ -109,6 +133,7 @@ def test_a_version_has_what_its_lock_says_and_not_what_its_pipeline_plans() -> N
         assert not empty.has("data/load")
         assert here.has("data/load")
         assert not here.has("data/judge")
+        assert [one.plans("data/judge"), here.plans("data/judge"), empty.plans("data/judge")] == [True, True, False]
         with pytest.raises(VersionError, match="HEAD: this version has no data/judge: its stage never ran there"):
             one.parts("judge")
         with pytest.raises(VersionError, match=r"v0: this version has no data/load"):

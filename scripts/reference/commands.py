@@ -73,6 +73,8 @@ def _chapter(
         yield table(["command", "does"], [[code(each), sentence(does)] for each, _, does in below])
     if parser.epilog != told:
         yield from map(sentence, filter(None, paragraphs(parser.epilog)))
+    if examples := getattr(parser, "examples", ()):
+        yield "\n".join(["```", *examples, "```"])
     for each, its_parser, does in below:
         if options(its_parser) or _subcommands(its_parser):
             yield from _chapter(f"{name} {each}", its_parser, f"{level}#", does, parser.epilog)

@@ -34,9 +34,11 @@ AS_THEY_ARE = Request()
 def compare_versions(base: Version, head: Version, gate: Gate, request: Request = AS_THEY_ARE) -> Row:
     """Everything a comparison found, as plain values.
 
-    Raises ComparisonError when nothing pairs, VersionError and DataError when a version can't be read.
+    Raises ComparisonError when nothing pairs, or the gate asks for what neither knows; VersionError and DataError when
+    a version can't be read.
     """
     there, here = sides.side(base), sides.side(head)
+    sides.require_asked((base, head), (there, here), gate)
     with TemporaryDirectory(prefix="goldmeter-") as folder:
         if request.rescore:
             there = rescored(there, head, Path(folder, "lexical"))

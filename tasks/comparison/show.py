@@ -1,46 +1,49 @@
 """A comparison for a terminal, and as Markdown for a pull request."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
 
 from tasks import markdown
 from tasks.comparison import words
 from tasks.markdown import escaped
-from tasks.reporting.words import visible
+from tasks.terminal import plain, width_of
 
 STYLES = {"worse": "bold red", "better": "bold green", "no worse": "green"}
 FLIPS_ON_TERMINAL = 5
-WRAPPED = {"difference": len("difference"), "rows needed": len("needed")}
-"""Columns that take more lines where a terminal is narrow, and the least they need; the others are shown whole."""
+BROKEN = ("rows needed", "difference", "verdict", "measure")
+"""Columns that take two lines where a terminal is narrow; the first one first."""
+LINES = (("before", "after"), ("difference",), ("rows", "rows needed", "finds"))
+"""What stands on a line below the name and the verdict where there is no room for columns."""
+LEAST_FOR_TEXTS = 80
+"""Columns from which on texts stand side by side."""
 CAPTION = (
-    "differences hold together at the gate's confidence; rows needed: so many would tell; "
+    f"{words.NAMES_MEAN}; differences hold together at the gate's confidence; rows needed: so many would tell; "
     "finds: the smallest difference that 4 of 5 such runs show"
 )
 CUT_IN_MARKDOWN = 200
 
 
 def to_terminal(document: Mapping[str, Any], console: Console) -> None:
-    """Print the comparison."""
+    """Print the comparison; where the terminal is narrow, on more lines: no number is ever cut."""
     for pair in document["pairs"]:
-        console.print(visible(words.title(document, pair)), style="bold", markup=False)
-        console.print(words.rows_line(pair), markup=False)
+        console.print(plain(words.title(document, pair)), style="bold")
+        console.print(plain(words.rows_line(pair)), highlight=False)
         if words.is_unchanged(pair):
-            console.print(f"all {len(pair['measures'])} measures unchanged on every row", markup=False)
-        else:
-            console.print(_table(pair))
-        for note in words.notes(pair):
-            console.print(f"· {visible(note)}", markup=False, highlight=False)
-        console.print(f"· {words.flips_line(pair)}", markup=False, highlight=False)
+            console.print(plain(f"all {len(pair['measures'])} measures unchanged on every row"), highlight=False)
+        elif pair["measures"]:
+            console.print("", *_measures(pair, console), "", sep="\n")
+        for note in [*words.notes(pair), words.flips_line(pair)]:
+            console.print(plain(f"· {note}"), highlight=False)
         if worst := pair["flips"]["worst"]:
-            console.print(_flips(worst[:FLIPS_ON_TERMINAL]))
+            console.print(*_flips(worst[:FLIPS_ON_TERMINAL], console), sep="\n")
     for note in words.candidates_notes(document):
-        console.print(f"· {visible(note)}", markup=False, highlight=False)
-    console.print(words.outcome(document).sentence, style="bold", markup=False)
+        console.print(plain(f"· {note}"), highlight=False)
+    console.print(plain(words.outcome(document).sentence), style="bold", highlight=False)
 
 
 def to_markdown(document: Mapping[str, Any]) -> str:
@@ -48,31 +51,81 @@ def to_markdown(document: Mapping[str, Any]) -> str:
     return "\n".join(_markdown(document)) + "\n"
 
 
-def _table(pair: Mapping[str, Any]) -> Table:
-    table = Table(box=SIMPLE_HEAD, caption=CAPTION, caption_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
-    for column in words.MEASURE_COLUMNS:
-        named = column in {"measure", "verdict"}
-        width = WRAPPED.get(column)
-        table.add_column(
-            column, justify="left" if named else "right", no_wrap=width is None, min_width=width, overflow="fold"
-        )
-    for name, measure in pair["measures"].items():
-        table.add_row(*map(_plain, words.measure_cells(name, measure)), style=STYLES.get(measure["verdict"], ""))
+def _measures(pair: Mapping[str, Any], console: Console) -> Iterator[RenderableType]:
+    """A table, in the first layout that there is room for; without room for any, a few lines for each measure."""
+    layouts = [(1, BROKEN[:0]), (1, BROKEN[:1]), *((0, BROKEN[:n]) for n in range(1, len(BROKEN) + 1))]
+    tables = (_table(pair, padding, broken) for padding, broken in layouts)
+    if table := next((each for each in tables if width_of(each, console) <= console.width), None):
+        yield table
+    else:
+        for name, measure in pair["measures"].items():
+            yield from _lines(name, measure)
+    yield ""
+    yield plain(CAPTION, "dim italic")
+
+
+def _table(pair: Mapping[str, Any], padding: int, broken: Collection[str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0))
+    rows = [words.measure_cells(name, measure) for name, measure in pair["measures"].items()]
+    columns = [_column(texts, broken) for texts in zip(words.MEASURE_COLUMNS, *rows, strict=True)]
+    heads, *lines = zip(*columns, strict=True)
+    for name, head in zip(words.MEASURE_COLUMNS, heads, strict=True):
+        table.add_column(head, justify="left" if name in {"measure", "verdict"} else "right", no_wrap=True)
+    for cells, measure in zip(lines, pair["measures"].values(), strict=True):
+        table.add_row(*map(plain, cells), style=STYLES.get(measure["verdict"], ""))
     return table
 
 
-def _flips(rows: list[Mapping[str, Any]]) -> Table:
-    table = Table(box=SIMPLE_HEAD, title="rows that changed, worst first", title_justify="left")
-    for column in words.FLIP_COLUMNS:
-        table.add_column(column, overflow="fold")
+def _column(texts: Sequence[str], broken: Collection[str]) -> list[str]:
+    """The head of a column and its cells; if it is one of those broken, on two lines what is longer than must be."""
+    if texts[0] not in broken:
+        return [*texts]
+    needed = max(_longest_line(_in_two(text)) for text in texts)
+    return [_in_two(text) if len(text) > needed else text for text in texts]
+
+
+def _in_two(text: str) -> str:
+    """A text on two lines: broken at its first space, or else at the underscore that leaves the shortest lines.
+
+    >>> _in_two("+0.1 [0.0, +0.2]"), _in_two("non_llm_string_similarity"), _in_two("f1")
+    ('+0.1\\n[0.0, +0.2]', 'non_llm_string_\\nsimilarity', 'f1')
+    """
+    if " " in text:
+        return text.replace(" ", "\n", 1)
+    ends = (number for number, sign in enumerate(text, 1) if sign == "_")
+    return min((f"{text[:end]}\n{text[end:]}" for end in ends), key=_longest_line, default=text)
+
+
+def _longest_line(text: str) -> int:
+    return max(map(len, text.split("\n")))
+
+
+def _lines(name: str, measure: Mapping[str, Any]) -> Iterator[RenderableType]:
+    cells = dict(zip(words.MEASURE_COLUMNS, words.measure_cells(name, measure), strict=True))
+    style = STYLES.get(measure["verdict"], "")
+    yield plain(f"{name}: {cells['verdict']}", style)
+    for columns in LINES:
+        line = ", ".join(f"{column} {cells[column]}" for column in columns if cells[column])
+        yield Padding(plain(line, style), (0, 0, 0, 2), expand=False)
+
+
+def _flips(rows: list[Mapping[str, Any]], console: Console) -> Iterator[RenderableType]:
+    yield plain("\nrows that changed, worst first", "italic")
+    if console.width >= LEAST_FOR_TEXTS:
+        table = Table(box=SIMPLE_HEAD)
+        for column in words.FLIP_COLUMNS:
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            table.add_row(*map(plain, words.flip_cells(row)))
+        yield table
+        return
     for row in rows:
-        table.add_row(*map(_plain, words.flip_cells(row)))
-    return table
-
-
-def _plain(text: str) -> Text:
-    """Text of others, in which a terminal's markup means nothing."""
-    return Text(visible(text))
+        asked, *cells = words.flip_cells(row)
+        yield plain(f"\n{asked}")
+        for column, cell in zip(words.FLIP_COLUMNS[1:], cells, strict=True):
+            if cell:
+                yield Padding(plain(f"{column}: {cell}"), (0, 0, 0, 2), expand=False)
+    yield ""
 
 
 def _markdown(document: Mapping[str, Any]) -> Iterator[str]:
@@ -90,9 +143,11 @@ def _markdown_table(pair: Mapping[str, Any]) -> Iterator[str]:
     if words.is_unchanged(pair):
         yield f"- all {len(pair['measures'])} measures unchanged on every row"
         return
+    if not pair["measures"]:
+        return
     measures = pair["measures"].items()
     yield from markdown.table(words.MEASURE_COLUMNS, (words.measure_cells(name, each) for name, each in measures))
-    yield ""
+    yield f"\n- {words.NAMES_MEAN}"
 
 
 def _markdown_flips(pair: Mapping[str, Any]) -> Iterator[str]:

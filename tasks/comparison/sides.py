@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.columns import Candidate, Mask, ScoreColumn, candidates, hashed, learnt
+from tasks.comparison.gate import VALUE, Gate
+from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, pair
 from tasks.errors import ComparisonError, DataError
 from tasks.metrics.base import Floats
+from tasks.metrics.catalogue import unknown
 from tasks.tables import Parts
 from tasks.versions import Version
 
@@ -33,6 +36,24 @@ class Side:
     def candidates(self, learnt: Mapping[str, float]) -> dict[str, Candidate]:
         """Its candidates by name; learnt: column → threshold."""
         return {each.name: each for each in candidates(self.load, [*self.tables.values()], learnt)}
+
+
+def require_asked(versions: Sequence[Version], sides: Sequence[Side], gate: Gate) -> None:
+    """Raise ComparisonError for a measure of the gate that neither side knows, VersionError for a table that one lost.
+
+    Lost is a table that has what the gate asks for on the other side, and that a stage of this version makes: a version
+    from before the stage has none, which is no error.
+    """
+    known = [{name: _measures(table) for name, table in {"load": each.load, **each.tables}.items()} for each in sides]
+    every = sorted({measure for tables in known for measures in tables.values() for measure in measures})
+    for name in gate.metrics or ():
+        if name not in every and name != LABEL:  # nobody may have been asked yet
+            raise ComparisonError(f"gate.metrics: {unknown('measure', name, every)}")
+    for version, own, others in zip(versions, known, reversed(known), strict=True):
+        for table, measures in others.items():
+            asked = gate.metrics is None or not measures.isdisjoint(gate.metrics)
+            if asked and table not in own and version.plans(f"data/{table}"):
+                version.parts(table)
 
 
 class Matched(NamedTuple):
@@ -95,6 +116,12 @@ def pairings(base: Side, head: Side, matched: Sequence[Pair]) -> list[Pairing]:
 def with_thresholds(older: Sequence[Pairing]) -> list[Pairing]:
     """The older sides with pass rates by the newer sides' thresholds, where the scores are the same."""
     return [replace(each, base=_with_thresholds(each.base, each.head)) for each in older]
+
+
+def _measures(table: Parts) -> set[str]:
+    """The names of all measures of a table's columns; as tasks.comparison.measures names them."""
+    columns = table.about.get("columns", {})
+    return {*columns} | {f"{name}{VALUE}" for name, about in columns.items() if "rate_signature" in about}
 
 
 def _learnt(version: Version) -> dict[str, float]:

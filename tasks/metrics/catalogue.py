@@ -28,7 +28,7 @@ def families() -> list[str]:
 def names(family: str) -> list[str]:
     """Names of a family's metrics, sorted; ParamsError for an unknown family."""
     if family not in families():
-        raise ParamsError(_unknown("family", family, families()))
+        raise ParamsError(unknown("family", family, families()))
     return sorted(_modules(_HERE / family))
 
 
@@ -41,14 +41,14 @@ def family_of(name: str) -> str:
     """The family that has the metric; ParamsError for an unknown one."""
     found = {metric: family for family in families() for metric in names(family)}
     if name not in found:
-        raise ParamsError(_unknown("metric", name, sorted(found)))
+        raise ParamsError(unknown("metric", name, sorted(found)))
     return found[name]
 
 
 def metric_class(family: str, name: str) -> type[Metric]:
     """The one Metric class that the metric's module defines; ParamsError for an unknown family or metric."""
     if name not in names(family):
-        raise ParamsError(f"{family}.{name}: {_unknown('metric', name, names(family))}")
+        raise ParamsError(f"{family}.{name}: {unknown('metric', name, names(family))}")
     module = importlib.import_module(f"tasks.metrics.{family}.{name}")
     classes = [
         cls
@@ -71,12 +71,13 @@ def configure(family: str, name: str, options: Mapping[str, Any] | None) -> Metr
         raise ParamsError(explain(error, cls, f"{family}.{name}")) from None
 
 
-def _modules(folder: Path) -> Iterable[str]:
-    found = pkgutil.iter_modules([str(folder)])
-    return (module.name for module in found if not module.name.startswith("_"))
-
-
-def _unknown(kind: str, name: str, allowed: list[str]) -> str:
+def unknown(kind: str, name: str, allowed: list[str]) -> str:
+    """What is said of a name that there is not: the ones that are near, and all that there are."""
     near = get_close_matches(name, allowed)
     hint = f" did you mean {' or '.join(near)}?" if near else ""
     return f"unknown {kind} {name!r};{hint} allowed: {', '.join(allowed)}"
+
+
+def _modules(folder: Path) -> Iterable[str]:
+    found = pkgutil.iter_modules([str(folder)])
+    return (module.name for module in found if not module.name.startswith("_"))

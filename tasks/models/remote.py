@@ -1,6 +1,7 @@
 """Encoders elsewhere: an OpenAI-compatible server, or any LangChain Embeddings object."""
 
 import os
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from http import HTTPStatus
@@ -23,6 +24,8 @@ BYTES_PER_TOKEN = 3
 """Cautious: English has about 4 bytes of UTF-8 a token, most other scripts about 3."""
 ANOTHER = "name another embed.model, or embed.provider local"
 RETRIES, TIMEOUT = 5, 120.0
+SECRET = re.compile("key|token|secret|passw", re.IGNORECASE)
+"""In the name of an environment variable."""
 PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
 """Client errors that may mend themselves."""
 
@@ -130,10 +133,37 @@ class LangchainEncoder:
             found = getattr(import_module(module), name)
         except (ImportError, AttributeError, ValueError) as error:
             raise ModelError(f"embed.model: {self.path} can't be imported: {error}") from None
-        found = found if hasattr(found, "embed_documents") and not isinstance(found, type) else found()
+        found = found if hasattr(found, "embed_documents") and not isinstance(found, type) else self._made_by(found)
         if not hasattr(found, "embed_documents"):
-            raise ModelError(f"embed.model: {self.path} has no embed_documents; expected a LangChain Embeddings object")
+            raise self._no_embeddings()
         return found
+
+    def _made_by(self, maker: Any) -> Any:
+        """What the class or function gives when called without arguments; whatever it raises is told."""
+        if not callable(maker) or (isinstance(maker, type) and not hasattr(maker, "embed_documents")):
+            raise self._no_embeddings()
+        try:
+            return maker()
+        except Exception as error:  # noqa: BLE001 (somebody else's code)
+            problem = _without_secrets(" ".join(f"{type(error).__name__}: {error}".split()))
+            raise ModelError(
+                f"embed.model: {self.path} can't be called without arguments: {problem[:400]}; set what it asks for in "
+                "the environment, or name a function of yours, as package.module.name, that gives the object"
+            ) from None
+
+    def _no_embeddings(self) -> ModelError:
+        return ModelError(
+            f"embed.model: {self.path} has no embed_documents; expected a LangChain Embeddings object, its class, or a "
+            "function that gives it"
+        )
+
+
+def _without_secrets(text: str) -> str:
+    """The text without the value of any environment variable that is named like a secret."""
+    for name, value in os.environ.items():
+        if value and SECRET.search(name):
+            text = text.replace(value, "***")
+    return text
 
 
 def _in_requests(texts: Sequence[str], batch_tokens: int, ask: Any) -> Vectors:

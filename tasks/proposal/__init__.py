@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tasks.mapping import LABELS
 from tasks.proposal import names
 from tasks.proposal.columns import Column
 from tasks.proposal.files import Looked
@@ -11,6 +12,7 @@ from tasks.proposal.roles import CHECK, Roles, roles
 from tasks.proposal.section import quoted, shown, written
 from tasks.proposal.separators import Separator, separator
 from tasks.reporting.words import counted
+from tasks.sources import Record
 
 FEW_SET = 0.25
 """Share of records up to which a mark such as `invalid` says which to leave out."""
@@ -81,7 +83,7 @@ def propose(path: str, looked: Looked) -> Proposal:
         "scores": {},
     }
     comments = {
-        "exclude": _marks(found.unused),
+        "exclude": _marks(found, looked.records),
         "id": found.id.comment,
         "input": found.input.comment,
         "references": found.about_references,
@@ -142,14 +144,23 @@ def _between(found: Separator | None, of: int) -> str:
     return f"none: {stands}" if found.found >= WORTH_A_WORD * of else ""
 
 
-def _marks(unused: Iterable[Column]) -> str:
+def _marks(found: Roles, records: Sequence[Record]) -> str:
     """What to leave out by a column such as `invalid`."""
-    for column in unused:
+    for column in found.unused:
         marked = column.kind == "boolean" and names.EXCLUDED & set(names.words(column.name))
         if marked and 0 < column.true <= FEW_SET * column.records:
-            name = shown(column.name)
-            return f"{name} is true in {column.true:,} of {column.records:,}: {{{name}: true}} leaves those out"
+            name, gaps = shown(column.name), _gaps(found, column, records)
+            return f"{name} is true in {column.true:,} of {column.records:,}{gaps}: {{{name}: true}} leaves those out"
     return ""
+
+
+def _gaps(found: Roles, mark: Column, records: Sequence[Record]) -> str:
+    """Of the system that lacks most answers: how many of those that it lacks are marked, if most are."""
+    name, system = max(found.systems.items(), key=lambda pair: pair[1].response.blank)
+    lacking = [record.values for record in records if record.values.get(system.response.name) is None]
+    marked = sum(LABELS.get(str(values.get(mark.name)).strip().lower(), False) for values in lacking)
+    told = f", {marked:,} of the {len(lacking):,} without an answer of {name} among them"
+    return told if 2 * marked > len(lacking) else ""
 
 
 def _phrases(unused: Iterable[Column]) -> str:

@@ -48,7 +48,10 @@ def _pattern(path: Path) -> str:
     if len(known) > 1:
         there = ", ".join(f"{suffixes[suffix]} of *{suffix}" for suffix in sorted(known))
         raise DataError(f"{path}: files of several formats, {there}; say which: --pattern '*{known[0]}'")
-    return f"*{known[0]}" if known and len(suffixes) > 1 else ALL
+    if not known:
+        below = "for files in the folders below, --pattern '**/*.csv' or the like"
+        raise DataError(f"{path}: no data files here: a folder must hold {', '.join(FORMATS)}; {below}")
+    return f"*{known[0]}" if len(suffixes) > 1 else ALL
 
 
 def _require_separator(path: Path) -> None:

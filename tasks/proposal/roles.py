@@ -61,7 +61,7 @@ def roles(path: str, records: Sequence[Record]) -> Roles:
     left = _without(left, references.column)
     answering = systems(left, references.column)
     if not (key.column or asked.column) or references.column is None or not answering:
-        raise DataError(explain(path, found, asked.column or key.column, references.column, answering))
+        raise DataError(explain(path, found, key.column, asked.column, references.column, answering))
     left = _without(left, *(column for each in answering.values() for column in (each.response, each.label)))
     require_one_record_a_question(path, records, asked.name, left)
     group = _group(left)
@@ -126,9 +126,24 @@ def _references(left: Sequence[Column]) -> Choice:
         fitting = [(names.Fit(0, 1), column) for column in left if names.key(column.name) in {"label", "labels"}]
         fitting = [(fit, column) for fit, column in fitting if column.kind in SINGLE and _has_response(left)]
     if not fitting:
-        return Choice(None)
+        return _only_list(left)
     (fit, best), *more = fitting
     return Choice(best, _doubt(best) or _others([column for _, column in more], unsure=fit.others > 0))
+
+
+def _only_list(left: Sequence[Column]) -> Choice:
+    """The column of lists of texts, where there is one, and its name says nothing else."""
+    lists = [column for column in left if column.kind == "list"]
+    other = names.ABOUT | names.PHRASES | names.LABELS
+    if len(lists) != 1 or other & set(names.words(lists[0].name)) or not _says_nothing(lists[0].name):
+        return Choice(None)
+    return Choice(lists[0], f"{CHECK}the only column of lists of texts; are they the right answers?")
+
+
+def _says_nothing(name: str) -> bool:
+    """Whether the name fits no role."""
+    roles = (names.as_input, names.as_answers, names.as_response, names.as_group)
+    return not any(fits(name) for fits in roles)
 
 
 def _has_response(left: Sequence[Column]) -> bool:

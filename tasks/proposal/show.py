@@ -1,18 +1,20 @@
 """What is proposed, and how `load` then understood the records, on a terminal; no text of the data can command it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 from rich.table import Table
 from rich.text import Text
 
 from tasks.proposal import Proposal
 from tasks.proposal.roles import CHECK
 from tasks.proposal.section import flow, scalar
-from tasks.reporting.words import counted, visible
+from tasks.reporting.words import counted, percent, visible
 from tasks.tables import Parts
 from tasks.terminal import console, say
 
@@ -41,10 +43,13 @@ def mapping(proposal: Proposal) -> None:
         say(f"check in params.yaml: {', '.join(f'dataset.{option}' for option in proposal.unsure)}")
 
 
-def loaded() -> None:
-    """Print what is in data/load: how many rows, of them the first records, and what was rejected."""
+def loaded(proposal: Proposal, max_unmeasured: float) -> None:
+    """Print what is in data/load: how many rows, of them the first records, and what was rejected.
+
+    max_unmeasured: aggregate.max_unmeasured, the share of rows without an answer beyond which the run would stop.
+    """
     load, rejected = Parts(DATA / "load"), Parts(DATA / "load_rejected")
-    for line in _counts(load, rejected):
+    for line in [*_counts(load, rejected), *_gaps(load, max_unmeasured, proposal.comments.get("exclude", ""))]:
         say(line)
     for record in _first(load):
         say("")
@@ -60,7 +65,14 @@ def _told(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
                 label = f", label {scalar(columns['label'])}" if "label" in columns else ""
                 yield name, scalar(columns["response"]) + label, proposal.comments.get(f"{option}.{name}", "")
         if comment or option not in UNTOLD:
-            yield option, flow(value) if value and option != "candidates" else "", comment
+            yield option, _columns(option, value), comment
+
+
+def _columns(option: str, value: Any) -> str:
+    """What an option has; the columns of the candidates stand with each of them."""
+    if option == "candidates":
+        return counted(len(value), "system")
+    return flow(value) if value else ""
 
 
 def _counts(load: Parts, rejected: Parts) -> Iterator[str]:
@@ -75,6 +87,19 @@ def _counts(load: Parts, rejected: Parts) -> Iterator[str]:
             yield f"  {_text(': '.join([place, row['reason']]))}"
     else:
         yield "none rejected"
+
+
+def _gaps(load: Parts, most: float, leaving_out: str) -> Iterator[str]:
+    """Of which systems so many answers are missing that the run stops, and what to do."""
+    rows = load.whole(["candidate", "response"])
+    of, lacking = (Counter(each["candidate"].to_pylist()) for each in (rows, rows.filter(pc.is_null(rows["response"]))))
+    over = [name for name in load.about["candidates"] if lacking[name] > most * of[name]]
+    for name in over:
+        share = f"{lacking[name]:,} of {counted(of[name], 'row')} ({percent(lacking[name] / of[name])})"
+        yield f"{CHECK}{_text(name)} has no answer in {share}: above aggregate.max_unmeasured {most:g} the run stops"
+    if over:
+        yield "  dataset.missing_response: wrong counts them as wrong; or raise aggregate.max_unmeasured"
+        yield f"  or leave records out by dataset.exclude{': ' if leaving_out else ''}{leaving_out}"
 
 
 def _first(load: Parts) -> Iterator[list[Mapping[str, Any]]]:

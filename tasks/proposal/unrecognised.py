@@ -21,25 +21,32 @@ _ROLES = {
 
 
 def explain(
-    path: str, columns: Sequence[Column], asked: Column | None, references: Column | None, systems: Collection[str]
+    path: str,
+    columns: Sequence[Column],
+    key: Column | None,
+    asked: Column | None,
+    references: Column | None,
+    systems: Collection[str],
 ) -> str:
-    """The message; asked: the column of the input or id. Each is None, or empty, where nothing was recognised."""
-    missing = [role for role, found in zip(MISSING, (asked, references, systems), strict=True) if not found]
+    """The message; key: the column of the id. Each is None, or empty, where nothing was recognised."""
+    roles = zip(MISSING, (key or asked, references, systems), strict=True)
+    missing = [role for role, found in roles if not found]
+    unfit = [role for role in MISSING if role in missing or (role == "input" and not asked)]
     return "\n".join(
         [
             f"{path}: not recognised: {', '.join(missing)}",
             *(f"  {role}: {MISSING[role]}" for role in missing),
-            *_unreadable(columns, missing),
+            *_unreadable(columns, unfit),
             *_listed(columns),
             "Name the columns so, or write section dataset of params.yaml by hand, and `dvc repro`:",
-            *_by_hand(path, asked, references),
+            *_by_hand(path, key, asked, references),
         ]
     )
 
 
-def _unreadable(columns: Sequence[Column], missing: Sequence[str]) -> Iterator[str]:
+def _unreadable(columns: Sequence[Column], roles: Sequence[str]) -> Iterator[str]:
     """What to do with a column that is named right, but holds what load does not take."""
-    for role in missing:
+    for role in roles:
         for column in columns:
             if column.kind in {"nested", "encoded", "list"} and _ROLES[role](column.name):
                 taken = "a text or a list of texts" if role == "references" else "a text"
@@ -54,8 +61,10 @@ def _listed(columns: Sequence[Column]) -> Iterator[str]:
         yield f"  and {len(columns) - MOST_COLUMNS:,} more"
 
 
-def _by_hand(path: str, asked: Column | None, references: Column | None) -> Iterator[str]:
+def _by_hand(path: str, key: Column | None, asked: Column | None, references: Column | None) -> Iterator[str]:
     yield f"  path: {scalar(path)}"
-    yield f"  input: {scalar(asked.name) if asked else '…'}"
+    if key:
+        yield f"  id: {scalar(key.name)}"
+    yield f"  input: {scalar(asked.name) if asked else '' if key else '…'}".rstrip()
     yield f"  references: {scalar(references.name) if references else '…'}"
     yield "  candidates: {mine: {response: …}}"

@@ -7,12 +7,14 @@ import pytest
 from benchmarks import data
 from tasks.load import Params, load
 from tasks.sources import records
+from tests.small_project import PARAMS
 
 
 @pytest.fixture(scope="module")
 def real():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data, "EVOUNA", data.ROOT / "nowhere")
+        patch.setattr(data, "PARAMS", PARAMS)
         return data.real_rows()[1]
 
 

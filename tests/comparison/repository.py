@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.comparison.sample import Row, answers, version
-from tests.small_project import ROOT
+from tests.small_project import PARAMS
 
 PIPELINE = """\
 stages:
@@ -47,7 +47,7 @@ def make(folder: Path) -> None:
         Path(".dvc/.gitignore").write_text("/cache\n/tmp\n/config.local\n", encoding="utf-8")
         Path(".gitignore").write_text("data/\n", encoding="utf-8")
         Path("dvc.yaml").write_text(PIPELINE, encoding="utf-8")
-        shutil.copy(ROOT / "params.yaml", "params.yaml")
+        shutil.copy(PARAMS, "params.yaml")
         git("add", "-A")
         git("commit", "-q", "-m", "before any run")
         git("tag", "v0")

@@ -3,12 +3,17 @@
 import io
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.console import Console
 
+from tasks.comparison import words
 from tasks.comparison.run import Request, compare_versions
 from tasks.comparison.show import to_markdown, to_terminal
 from tests.comparison.sample import GATE, Row, answers, gate, row, version
@@ -60,6 +65,13 @@ def test_the_terminal_shows_all_there_is(tmp_path: Path) -> None:
     assert shown.rstrip().endswith("Worse: 3 of 3 differences are wholly a loss.")
 
 
+def test_one_row_is_no_rows(tmp_path: Path) -> None:
+    shown = terminal(document(tmp_path, answers("+"), answers(".")))
+
+    assert "\n1 shared row\n" in shown
+    assert "1 row changed result" in shown
+
+
 def test_what_did_not_change_takes_one_line(tmp_path: Path) -> None:
     found = document(tmp_path, answers("++."), answers("++."))
 
@@ -77,6 +89,80 @@ def test_a_terminal_of_80_columns_shows_every_name_and_number(tmp_path: Path) ->
     assert {"exact_match", "1.00", "0.997", "−0.00300", "[−0.00814,", "+0.00138]", "1,000", "2,239", "±0.00671"} <= {
         *cells
     }
+
+
+@pytest.mark.parametrize("write", [terminal, to_markdown])
+def test_it_says_what_a_name_stands_for(tmp_path: Path, write: Any) -> None:
+    shown = write(document(tmp_path, answers("+" * 60), answers("+" * 35 + "." * 25)))
+
+    assert shown.count("a name stands for its pass rate, .value for the score") == 1
+
+
+VALUES = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0, -1.23456e-5, 0.787]))
+COUNTS = st.integers(1, 10_000_000)
+MEASURES = st.fixed_dictionaries(
+    {
+        "base": VALUES,
+        "head": VALUES,
+        "difference": st.fixed_dictionaries(
+            {"value": VALUES, "low": VALUES, "high": VALUES, "method": st.just("bootstrap")}
+        ),
+        "verdict": st.sampled_from(["worse", "better", "no worse", "unchanged", "cannot tell"]),
+        "n": COUNTS,
+        "rows_needed": st.none() | COUNTS,
+        "detectable": st.none() | VALUES,
+        "unmeasured": st.just({"failed_base": 0, "failed_head": 0, "not_asked": 0}),
+        "split": st.just({"composition": None}),
+    }
+)
+NUMBER = re.compile(r"[+−±]*\d+(?:,\d{3})*(?:\.\d+)?(?:e[+−]?\d+)?")
+NAMED = st.sampled_from(["f1", "non_llm_string_similarity", "semantic_list_contains.value", "x" * 90]) | st.text()
+
+
+@given(st.dictionaries(NAMED, MEASURES, min_size=1, max_size=5), st.integers(20, 200))
+def test_no_number_is_cut_however_narrow_the_terminal(measures: dict[str, Any], width: int) -> None:
+    pair = {
+        "base": "a", "head": "a", "rows": {"shared": 12_345, "only_base": 0, "only_head": 0, "data_changed": 0},
+        "measures": measures, "refused": [], "flips": {"rows": 1_234, "lost": {"f1": 1_234}, "gained": {}, "worst": []},
+    }  # fmt: skip
+    found = {
+        "base": {"name": "a"}, "head": {"name": "b"}, "pairs": [pair], "gate": {"margin": 0}, "blocked": False,
+        "failed": False, "candidates": {"only_base": [], "only_head": []},
+    }  # fmt: skip
+
+    shown = terminal(found, width)
+
+    unchanged = all(each["verdict"] == "unchanged" for each in measures.values())
+    cells = [] if unchanged else [words.measure_cells(name, each)[1:] for name, each in measures.items()]
+    wanted = NUMBER.findall(" ".join(cell for row in cells for cell in row))
+    assert not Counter(wanted) - Counter(NUMBER.findall(shown))
+    assert all(cell_len(line) <= width for line in shown.splitlines())
+
+
+@pytest.mark.parametrize(("width", "is_table"), [(120, True), (100, True), (80, True), (60, False)])
+def test_the_usual_measures_stand_in_a_table_from_80_columns_on(tmp_path: Path, width: int, is_table: bool) -> None:
+    metrics = {"non_llm_string_similarity": {"threshold": 0.5}, "string_presence": {}, "exact_match": {}}
+    older, newer = (answers(text) for text in ("+" * 300, "." * 3 + "+" * 297))
+    found = compare_versions(
+        *(version(tmp_path / name, rows, metrics=metrics) for name, rows in (("a", older), ("b", newer))), GATE
+    )
+
+    lines = terminal(found, width).splitlines()
+
+    assert any(line.split()[:4] == ["measure", "before", "after", "difference"] for line in lines) == is_table
+
+
+def test_what_has_room_on_one_line_is_not_broken(tmp_path: Path) -> None:
+    shown = terminal(document(tmp_path, answers("+" * 1000), answers("." * 3 + "+" * 997)), 90).splitlines()
+
+    [line] = [line for line in shown if line.startswith("exact_match ")]
+    assert line.split()[2:8] == ["0.997", "−0.00300", "[−0.00814,", "+0.00138]", "cannot", "tell"]
+
+
+def test_answers_stand_below_one_another_where_there_is_no_room_beside(tmp_path: Path) -> None:
+    shown = terminal(document(tmp_path, [row(0, "right")], [row(0, "something else")]), 40)
+
+    assert "\nQuestion 0?\n  before: right\n  after: something else\n  lost: bleu, exact_match, f1\n" in shown
 
 
 @pytest.mark.parametrize("write", [terminal, to_markdown])
@@ -134,18 +220,19 @@ def test_what_follows_a_closed_block_starts_a_paragraph_of_its_own(hostile: Any)
 
 
 def test_a_refused_measure_is_told_in_both(tmp_path: Path) -> None:
-    found = document(tmp_path, answers("++"), answers("++"), metrics=["f1", "rogue"])
+    found = document(tmp_path, answers("++"), answers("++"), metrics=["f1", "label"])
 
     for shown in (terminal(found), to_markdown(found)):
-        assert "rogue not compared: no such measure" in " ".join(shown.split())
+        assert "label not compared: no such measure" in " ".join(shown.split())
         assert "The gate can't decide" in shown
 
 
 def test_nothing_to_compare_still_has_its_sentence(tmp_path: Path) -> None:
     found = document(tmp_path, answers("--"), answers("--"))
 
-    assert "nothing could be compared" in terminal(found)
-    assert "nothing could be compared" in to_markdown(found)
+    for shown in (terminal(found), to_markdown(found)):
+        assert "nothing could be compared" in shown
+        assert "finds" not in shown
 
 
 def test_the_forms_can_be_made_from_the_json(hostile: Any) -> None:

@@ -133,12 +133,12 @@ def test_values_are_compared_by_their_own_names() -> None:
     assert 0 < measures(found)["bleu.value"]["detectable"] < 1
 
 
-def test_a_metric_that_nobody_has_blocks_the_gate_and_the_message_lists_those_there_are() -> None:
-    found = compared(answers("++"), answers("++"), gate(metrics=["f1", "rogue"]))
+def test_labels_that_nobody_gave_block_a_gate_that_asks_for_them_and_the_message_lists_what_there_is() -> None:
+    found = compared(answers("++"), answers("++"), gate(metrics=["f1", "label"]))
 
     [pair] = found["pairs"]
     [refused] = pair["refused"]
-    assert refused["measure"] == "rogue"
+    assert refused["measure"] == "label"
     assert "no such measure; there is bleu, bleu.value, exact_match" in refused["reason"]
     assert (found["blocked"], words.outcome(found).status) == (True, 2)
 
@@ -221,6 +221,20 @@ def test_rows_that_failed_are_counted_and_bounded() -> None:
         "best": 0.0,  # one lost; the row without an answer before was wrong then
     }  # fmt: skip
     assert found["difference"]["value"] == round(-1 / 6, 6)
+
+
+def test_a_row_that_failed_on_both_sides_is_one_row() -> None:
+    older, newer = answers("++--+"), answers("+-+-+")
+    labels = [True, False, True, None, None]
+    labelled = [[row | {"label": label} for row, label in zip(rows, labels, strict=True)] for rows in (older, newer)]
+
+    [found] = compared(*labelled, gate(max_unmeasured=1.0))["pairs"]
+
+    left = found["measures"]["f1"]["unmeasured"]
+    assert (left["failed_base"], left["failed_head"]) == (2, 2)
+    assert {name: words.failed(found, each) for name, each in found["measures"].items()} == {
+        "label": 0, "exact_match": 3, "f1": 3, "bleu": 3,
+    }  # fmt: skip
 
 
 def test_rows_that_failed_are_bounded_the_other_way_where_less_is_better() -> None:

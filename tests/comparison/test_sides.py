@@ -1,16 +1,19 @@
 """What a version holds, which candidates belong together, and which of their rows may be paired."""
 
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from tasks.comparison.run import compare_versions
 from tasks.comparison.sides import Matched, match, pairings, side, with_thresholds
-from tasks.errors import ComparisonError, DataError
+from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.tables import write_part
 from tasks.versions import Version
-from tests.comparison.sample import answers, change_facts, row, shuffled, version
+from tests.comparison.sample import GATE, answers, change_facts, gate, row, shuffled, version
 
 
 def changed_ids(base: Version, head: Version) -> tuple[list[int], list[int]]:
@@ -173,3 +176,57 @@ def test_an_unmeasured_row_passes_no_threshold(tmp_path: Path) -> None:
     older = next(column for column in same.base.columns if column.name == "f1")
     assert older.passed is not None
     assert (older.passed & np.isnan(older.values)).sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        (
+            ["exact_mach"],
+            r"^gate\.metrics: unknown measure 'exact_mach'; did you mean exact_match or exact_match\.value\? allowed: ",
+        ),
+        (["f1", "f1.vale"], r"^gate\.metrics: unknown measure 'f1\.vale'; did you mean f1\.value"),
+        (["rouge"], r"^gate\.metrics: unknown measure 'rouge'; allowed: bleu, bleu\.value, exact_match"),
+    ],
+)
+def test_a_measure_that_neither_side_knows_is_an_error_before_anything_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metrics: list[str], message: str
+) -> None:
+    one = version(tmp_path / "one", answers("++"))
+    monkeypatch.setattr("tasks.comparison.run.document", None)
+
+    with pytest.raises(ComparisonError, match=message):
+        compare_versions(one, one, gate(metrics=metrics))
+
+
+@pytest.fixture
+def failed(tmp_path: Path) -> tuple[Version, Version]:
+    """A whole version, and one whose stage `lexical` failed: DVC removed its table, dvc.yaml still names it."""
+    whole, half = (version(tmp_path / name, answers("++", label=True)) for name in ("whole", "half"))
+    shutil.rmtree(half.folder / "data/lexical")
+    stages = {"lexical": {"cmd": "echo", "outs": ["data/lexical"]}}
+    (half.folder / "dvc.yaml").write_text(json.dumps({"stages": stages}), encoding="utf-8")
+    return whole, half
+
+
+def test_a_table_that_a_failed_stage_left_out_is_told_whichever_version_lacks_it(
+    failed: tuple[Version, Version],
+) -> None:
+    for pair in (failed, failed[::-1]):
+        with pytest.raises(VersionError, match=r"^half: no data/lexical there\. `dvc repro` makes it"):
+            compare_versions(*pair, GATE)
+
+
+def test_a_table_that_a_gate_does_not_ask_for_may_be_left_out(failed: tuple[Version, Version]) -> None:
+    [pair] = compare_versions(*failed, gate(metrics=["label"]))["pairs"]
+
+    assert list(pair["measures"]) == ["label"]
+
+
+def test_a_version_from_before_a_stage_lacks_its_table_without_an_error(failed: tuple[Version, Version]) -> None:
+    whole, half = failed
+    (half.folder / "dvc.yaml").unlink()
+
+    [pair] = compare_versions(half, whole, GATE)["pairs"]
+
+    assert {each["reason"] for each in pair["refused"]} == {"only there after"}

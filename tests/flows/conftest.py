@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -14,7 +15,7 @@ import psutil
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
+from tests.small_project import PARAMS, ROOT
 
 # What every stage of the small project runs: it notes its start, does what its mode says, and writes its out.
 STAGE = """
@@ -78,12 +79,15 @@ class Project:
         (folder / "watch/sitecustomize.py").write_text(dedent(WATCH_CONNECTIONS))
         (folder / "stage.py").write_text(dedent(STAGE))
         (folder / "prefect.toml").write_text((ROOT / "prefect.toml").read_text())
+        shipped = yaml.safe_load(PARAMS.read_text())
+        seen = {name for stage in deps for name in import_module(f"tasks.{stage}").Params.model_fields}
+        self.params = {name: shipped[name] for name in {"schedule", *seen}}
         self.run_section = {
             "workers": None,
             "parallel_stages": 3,
             "retries": {"default": 0},
             "timeouts": {"default": 300},
-            "judge": yaml.safe_load((ROOT / "params.yaml").read_text())["run"]["judge"],
+            "judge": yaml.safe_load(PARAMS.read_text())["run"]["judge"],
         } | run
         self.write_params()
         stages = {
@@ -107,7 +111,7 @@ class Project:
 
     def write_params(self, **changed: Any) -> None:
         self.run_section |= changed
-        (self.folder / "params.yaml").write_text(yaml.safe_dump({"run": self.run_section}))
+        (self.folder / "params.yaml").write_text(yaml.safe_dump(self.params | {"run": self.run_section}))
 
     @property
     def environment(self) -> dict[str, str]:

@@ -21,6 +21,7 @@ from prefect.client.schemas.objects import Deployment, FlowRun
 from prefect.client.schemas.sorting import DeploymentSort, FlowRunSort
 
 from tests.flows.conftest import ROOT, wait_until
+from tests.small_project import PARAMS
 
 Answer = TypeVar("Answer")
 
@@ -74,7 +75,7 @@ NIGHT = """
 
 def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """All of params.yaml where dvc.yaml has no stages."""
-    run = yaml.safe_load((ROOT / "params.yaml").read_text())["run"]
+    run = yaml.safe_load(PARAMS.read_text())["run"]
     run |= {"retries": {"default": 0}, "timeouts": {"default": 300}}
     return {"run": run, "schedule": {name: {**options} for name, options in schedules.items()}}
 

@@ -73,6 +73,32 @@ def test_every_command_says_its_exit_statuses(every: list[argparse.ArgumentParse
         assert "; 2 " in (parser.epilog or "")
 
 
+def test_no_option_is_taken_for_another_that_it_begins(every: list[argparse.ArgumentParser]) -> None:
+    assert not any(parser.allow_abbrev for parser in every)
+
+
+def test_each_example_of_the_help_stands_on_a_line_of_its_own(
+    every: list[argparse.ArgumentParser], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for parser in every:
+        assert "xample" not in (parser.epilog or "")
+        for example in getattr(parser, "examples", ()):
+            assert example.startswith("python -m ")
+            assert f"\n  {example}\n" in parser.format_help()
+
+
+@pytest.mark.parametrize("command", ["init", "evaluate", "compare", "schedule", "train_judge"])
+@pytest.mark.parametrize("how", ["flows.{}", "flows {}"])
+def test_ctrl_c_while_modules_are_imported_leaves_no_trace(command: str, how: str, tmp_path: Path) -> None:
+    for imported in ("prefect", "numpy"):
+        (tmp_path / f"{imported}.py").write_text("raise KeyboardInterrupt")
+
+    done = python("-m", *how.format(command).split(), "--help", folder=tmp_path)
+
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+
+
 def test_all_commands_stand_in_one_list_with_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert flows.main([]) == 0
 

@@ -1,12 +1,16 @@
 """`python -m flows.compare`: its exit status, its forms, and what it says when it can't compare."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.compare import main
 from tasks.tables import describe, write_part
@@ -15,7 +19,7 @@ from tests.comparison.repository import git
 from tests.comparison.sample import Row, answers, row, shuffled, version
 from tests.reporting.made import inputs
 from tests.reporting.made import row as made_row
-from tests.small_project import ROOT, edit
+from tests.small_project import PARAMS, ROOT, edit
 
 
 @pytest.fixture
@@ -28,10 +32,10 @@ def clone(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 @pytest.fixture
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with our params.yaml that no git and no DVC know, to put versions into."""
+    """A folder with a params.yaml that no git and no DVC know, to put versions into."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    shutil.copy(ROOT / "params.yaml", tmp_path)
+    shutil.copy(PARAMS, tmp_path)
     return tmp_path
 
 
@@ -116,8 +120,9 @@ def test_a_version_against_itself(capsys: pytest.CaptureFixture[str], name: str)
         ("+" * 40, "+" * 39 + ".", {}, 0),
         ("+" * 40, "+" * 39 + ".", {"fail_on": "cannot_tell"}, 1),
         ("+" * 40, "+" * 20 + "." * 20, {"margin": 0.9}, 0),
-        ("+" * 40, "+" * 20 + "." * 20, {"metrics": ["f1", "nothing_like_it"]}, 1),
-        ("." * 40, "+" * 40, {"metrics": ["f1", "nothing_like_it"]}, 2),
+        ("+" * 40, "+" * 20 + "." * 20, {"metrics": ["f1", "label"]}, 1),
+        ("." * 40, "+" * 40, {"metrics": ["f1", "label"]}, 2),
+        ("+" * 40, "+" * 20 + "." * 20, {"metrics": ["f1", "nothing_like_it"]}, 2),
         ("." * 40, "+" * 40, {}, 0),
         ("----", "----", {}, 2),
         ("++++", "----", {}, 2),
@@ -312,7 +317,7 @@ def test_a_file_that_can_not_be_written_is_an_error(capsys: pytest.CaptureFixtur
     status, _, err = told(capsys, "old", "new", "--json", "no/such/folder.json")
 
     assert status == 2
-    assert err == "error: no/such/folder.json: No such file or directory\n"
+    assert err == "error: --json no/such/folder.json: there is no folder no/such; make it first\n"
 
 
 @pytest.mark.usefixtures("folders")
@@ -346,8 +351,24 @@ def test_heads_report_with_the_comparison(project: Path, capsys: pytest.CaptureF
     assert "20 rows changed result" in out
     assert 'id="comparison"' in page
     assert "<b>Rome" not in page
-    assert told(capsys, "old", "new", "--html", "deep/er/page.html")[0] == 1
-    assert (project / "deep/er/page.html").read_text(encoding="utf-8") == page
+    assert out.endswith("\nreport: reports/comparison.html\n")
+    status, out, err = told(capsys, "old", "new", "--json", "--html", "page.html")
+    assert (status, err) == (1, "report: page.html\n")
+    assert json.loads(out)
+    assert (project / "page.html").read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize("form", ["--json", "--markdown", "--html"])
+def test_a_file_in_no_folder_is_an_error_before_anything_is_compared(
+    folders: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    put(old=answers("+"))
+
+    missing, folder = told(capsys, "old", "none", form, "no/such"), told(capsys, "old", "none", form, "old")
+
+    assert missing == (2, "", f"error: {form} no/such: there is no folder no; make it first\n")
+    assert folder == (2, "", f"error: {form} old: is a folder; expected a file\n")
+    assert not (folders / "no").exists()
 
 
 @pytest.mark.usefixtures("folders")
@@ -370,6 +391,32 @@ def test_a_flow_writes_no_form_and_says_so(capsys: pytest.CaptureFixture[str], f
     assert "--flow keeps the table as an artifact" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("folders")
+def test_a_flow_asks_no_server_that_does_not_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    nowhere = "http://127.0.0.1:9/api"
+
+    with temporary_settings(updates={PREFECT_API_URL: nowhere}):
+        status, out, err = told(capsys, "old", "new", "--flow")
+
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: PREFECT_API_URL={nowhere}: no Prefect server answers there")
+
+
+@pytest.mark.long
+def test_a_flow_prints_the_table_as_without_it(folders: Path) -> None:
+    put(old=answers("+" * 12), new=answers("." * 12))
+    command = [sys.executable, "-m", "flows.compare", "old", "new"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PREFECT_HOME": str(folders / "prefect")}
+
+    def run(*more: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run([*command, *more], env=environment, capture_output=True, text=True, check=False)
+
+    without, flow = run(), run("--flow")
+
+    assert flow.returncode == without.returncode == 1
+    assert without.stdout in flow.stdout
+
+
 @pytest.mark.parametrize("arguments", [[], ["--map"], ["a", "b", "c"], ["a", "--unknown"]])
 def test_arguments_that_are_none_end_with_the_usage(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -380,6 +427,6 @@ def test_arguments_that_are_none_end_with_the_usage(capsys: pytest.CaptureFixtur
 
 
 def test_the_settings_that_ship_compare_every_pass_rate() -> None:
-    gate = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["gate"]
+    gate = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))["gate"]
 
     assert gate == {"metrics": None, "margin": 0.0, "confidence": 0.95, "fail_on": "worse", "max_unmeasured": 0.05}

@@ -91,6 +91,18 @@ def test_what_stages_say_is_told_under_their_names(first: Ended) -> None:
     assert "Task run 'lexical' - lexical works on it" in first.output
 
 
+@pytest.mark.parametrize("hint", ["To track the changes", "git add", "auto staging", "autostage", "dvc push"])
+def test_what_dvc_advises_after_each_stage_is_not_in_the_log(first: Ended, hint: str) -> None:
+    assert hint not in first.output
+
+
+@pytest.mark.parametrize(
+    "line", ["To track the changes with git, run: nothing", "git add", "Use `dvc push`", "lexical: Use `dvc push` to"]
+)
+def test_what_a_stage_says_is_no_hint(line: str) -> None:
+    assert not flow._HINT.fullmatch(line)
+
+
 def test_a_run_ends_with_the_metrics_and_the_path_of_the_report(first: Ended) -> None:
     *_, row, _, report = lines = first.output.splitlines()
 
@@ -178,6 +190,29 @@ def test_a_misspelt_stage_fails_before_anything_starts(make_project: Make) -> No
     project = make_project({"load": []}, timeouts={"default": 300, "laod": 5})
 
     assert project.evaluate() == (2, "error: run.timeouts.laod: no such stage; allowed: default, load\n")
+
+
+def test_a_misspelt_option_of_any_stage_fails_before_anything_starts(make_project: Make) -> None:
+    project = make_project({"load": [], "lexical": ["load"]})
+    project.params["lexical"]["f1"]["treshold"] = 0.5
+    project.write_params()
+
+    status, output = project.evaluate()
+
+    assert status == 2
+    assert output.startswith("error: lexical.f1.treshold: ")
+    assert output.count("treshold") == 1
+    assert project.started() == []
+
+
+def test_a_server_that_does_not_answer_is_told_before_anything_starts(make_project: Make) -> None:
+    project = make_project({"load": []})
+    nowhere = "http://127.0.0.1:9/api"
+
+    assert project.evaluate(PREFECT_API_URL=nowhere) == (
+        2,
+        f"error: PREFECT_API_URL={nowhere}: no Prefect server answers there; start it, or unset the variable\n",
+    )
 
 
 def test_a_missing_default_fails_before_anything_starts(make_project: Make) -> None:

@@ -3,12 +3,15 @@
 import fcntl
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +67,70 @@ def test_a_signal_to_the_flow_ends_all_of_it(project: Any, number: signal.Signal
 
     assert flow.returncode != 0
     succeeds(project, "load", "report")
+
+
+def in_a_terminal(project: Any) -> tuple["subprocess.Popen[bytes]", int]:
+    """A flow in the foreground of a terminal of its own, and the keyboard and screen of that."""
+    ours, theirs = pty.openpty()
+    flow = subprocess.Popen(
+        [sys.executable, "-m", "flows.evaluate"],
+        cwd=project.folder,
+        env=project.environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (this test has no threads)
+    )
+    os.close(theirs)
+    return flow, ours
+
+
+def screen(terminal: int) -> Iterator[str]:
+    """What comes on the screen, until nobody has the terminal."""
+    with suppress(OSError):  # how Linux tells the end of a terminal
+        while piece := os.read(terminal, 65536):
+            yield piece.decode(errors="replace")
+
+
+@pytest.fixture
+def waiting(make_project: Make) -> Any:
+    """A project of two stages that hang; the second waits for the first."""
+    made = make_project({"load": [], "judge": []}, parallel_stages=1, retries={"default": 2})
+    for stage in ("load", "judge"):
+        made.mode(stage, "hang")
+    return made
+
+
+def test_ctrl_c_pressed_twice_in_a_terminal_ends_all_with_one_line(waiting: Any, until: Until) -> None:
+    flow, terminal = in_a_terminal(waiting)
+    shown, moments = "", ["works on it", "ended with the flow"]
+    for piece in screen(terminal):
+        shown += piece
+        if moments and moments[0] in shown:
+            moments.pop(0)
+            os.write(terminal, b"\x03")
+
+    assert flow.wait(60) == 130
+    assert "error: interrupted; the stages that were at work changed no table" in shown
+    assert "Traceback" not in shown
+    assert "Unable to connect" not in shown
+    assert len(waiting.started()) == 1
+    until(lambda: not waiting.processes(), "all of the flow ends")
+
+
+def test_sigterm_to_the_whole_group_ends_all_without_a_trace(waiting: Any, until: Until) -> None:
+    flow, terminal = in_a_terminal(waiting)
+    shown = ""
+    for piece in screen(terminal):
+        shown += piece
+        if "works on it" in shown and flow.poll() is None and "Failed" not in shown:
+            os.killpg(flow.pid, signal.SIGTERM)
+
+    assert flow.wait(60) == -signal.SIGTERM
+    assert "Traceback" not in shown
+    assert "Unable to connect" not in shown
+    until(lambda: not waiting.processes(), "all of the flow ends")
 
 
 def test_two_flows_at_the_same_time_both_end_well(project: Any, until: Until) -> None:

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+import tasks.__main__
 from flows import init
 from tasks import params
-from tests.small_project import ROOT
+from tasks.proposal import propose, show
+from tasks.proposal.files import look
+from tests.small_project import ROOT, ROWS, edit, write
+
+EXAMPLE = "data/examples/qa.jsonl"
 
 CSV = "question,gold,answer_v1,answer_v2,topic\nWho?,me / I,me,you,x\nWhat?,this,that,this,y\n"
 
@@ -28,7 +33,7 @@ def clone(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git("-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "start")
     (project / "data/mine.csv").write_text(CSV, encoding="utf-8")
     monkeypatch.setattr(init, "_load", lambda: None)
-    monkeypatch.setattr(init.show, "loaded", lambda: None)
+    monkeypatch.setattr(init.show, "loaded", lambda *_: None)
     return project
 
 
@@ -131,6 +136,32 @@ def test_what_can_not_be_proposed_leaves_params_as_they_are(
     assert (status, out) == (2, "")
     assert err.startswith(f"error: {message}")
     assert params.PATH.read_bytes() == before
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize("data", ["", " "])
+def test_an_empty_name_is_refused(data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, data) == (2, "", "error: DATA is empty; name a file, or a folder of them\n")
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("share", "stops"), [(0.05, True), (0.25, False)])
+def test_missing_answers_that_would_stop_the_run_are_told(
+    share: float, stops: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proposal = propose(EXAMPLE, look(EXAMPLE))
+    edit(lambda content: content["dataset"].update(proposal.options))
+    lacking, whole = {"aurora": None, "invalid": "true"}, {"invalid": "false"}
+    write(Path(), [row | (lacking if i < 2 else whole) for i, row in enumerate(ROWS)])
+    assert tasks.__main__.main(["load"]) == 0
+    capsys.readouterr()
+
+    show.loaded(propose(EXAMPLE, look(EXAMPLE)), share)
+
+    out = capsys.readouterr().out
+    said = "check: aurora has no answer in 2 of 10 rows (20.0%): above aggregate.max_unmeasured 0.05 the run stops"
+    assert (said in out) == stops
+    assert ("2 of the 2 without an answer of aurora among them: {invalid: true}" in out) == stops
 
 
 @pytest.mark.usefixtures("clone")

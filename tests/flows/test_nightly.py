@@ -114,7 +114,7 @@ def test_a_night_that_is_well(recorded: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("worktree", "recorded")
 def test_a_worse_night_says_what_is_worse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    alarms = [f"aurora {name}: worse than v1 by −0.153" for name in ("f1", "bleu", "gleu", "rouge", "meteor")]
+    alarms = [f"aurora {name}: worse than v1 by 0.153" for name in ("f1", "bleu", "gleu", "rouge", "meteor")]
     found(monkeypatch, WELL._replace(alarms=alarms, status=1))
 
     outcome = written_outcome(tmp_path, 1)

@@ -208,3 +208,16 @@ def test_a_run_uses_the_repository_it_is_in_whatever_a_hook_left_in_the_environm
 
     assert run().is_completed()
     assert "GIT_DIR" not in module.processes.environment()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("06:33:31.731 | INFO    | Flow run 'nightly 2026-11-22 02:00 UTC' - Beginning", (logging.INFO, "Beginning")),
+        ("06:33:31.731 | ERROR   | Task run 'load' - a | b", (logging.ERROR, "Task run 'load' - a | b")),
+        ("06:33:31.731 | WARNING | prefect.events - away", (logging.WARNING, "prefect.events - away")),
+        ("06:33 | INFO | said by a stage", (logging.INFO, "06:33 | INFO | said by a stage")),
+    ],
+)
+def test_a_line_of_the_runs_log_has_one_time_one_level_and_one_name(line, told):
+    assert module._told_once(line) == told

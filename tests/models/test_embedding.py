@@ -1,6 +1,7 @@
 """Encoders: the golden vectors, what names a model, what order and batches may change, and what is refused."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -509,6 +510,28 @@ def test_an_embeddings_object_is_found_by_its_dotted_path(monkeypatch):
 def test_a_path_to_no_embeddings_is_an_error(path):
     with pytest.raises(ModelError, match=r"embed\.model: "):
         open_encoder(section(provider="langchain", model=path)).encode(["a"])
+
+
+class Locked(Fake):
+    """What wants a key."""
+
+    def __init__(self):
+        raise ValueError(f"OPENAI_API_KEY must be set,\nnot {os.environ['OPENAI_API_KEY']}")
+
+
+def test_embeddings_that_cannot_be_made_say_why_and_no_secret(monkeypatch):
+    module = types.ModuleType("locked_embeddings")
+    module.Locked = Locked
+    monkeypatch.setitem(sys.modules, "locked_embeddings", module)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+
+    for name, said in [
+        ("locked_embeddings.Locked", r"ValueError: OPENAI_API_KEY must be set, not \*\*\*; set what it asks for"),
+        ("json.loads", r"TypeError: loads\(\) missing 1 required .*; set what it asks for"),
+    ]:
+        encoder = open_encoder(section(provider="langchain", model=name))
+        with pytest.raises(ModelError, match=rf"^embed\.model: {name} can't be called without arguments: {said}"):
+            encoder.encode(["a"])
 
 
 def test_a_signature_says_what_is_done_in_bf16() -> None:

@@ -22,6 +22,12 @@ PATH = [
     "docs/how-to/release-gate.md",
 ]
 """The pages, in the order in which they are read; the last ones suppose an active environment."""
+QUICK = [
+    "benchmarks/test_data.py", "benchmarks/test_reference.py", "flows/test_nightly.py", "test_ahead.py",
+    "test_bad_input.py", "test_docs.py", "test_experiments.py", "test_made.py", "test_params.py", "test_proposal.py",
+    "test_runner.py", "test_terminal_escapes.py",
+]  # fmt: skip
+"""Tests that would fail if they took a newcomer's params.yaml and metrics for those that are shipped."""
 ACTIVATE = ". .venv/bin/activate"
 MARK = "newcomer: exit status"
 
@@ -47,7 +53,7 @@ class Newcomer:
             elif block.mark.startswith("line: "):
                 self._insert(*block.mark.removeprefix("line: ").split(": "), text=block.text)
             elif block.runs:
-                self._type([*commands(block)])
+                self.type([*commands(block)])
             elif block.kind == "text":
                 assert all(squeezed(line) in squeezed(self.seen) for line in block.text.splitlines()), self.seen
 
@@ -60,7 +66,7 @@ class Newcomer:
         assert below.search(content)
         self._write(path, below.sub(lambda line: line[0] + text, content, count=1))
 
-    def _type(self, lines: Sequence[Command]) -> None:
+    def type(self, lines: Sequence[Command]) -> None:
         """Type some commands into one shell; each must end as the page says."""
         script = [f"{line.line}\nprintf '\\n{MARK} %s\\n' $?" for line in lines]
         done = subprocess.run(
@@ -107,6 +113,12 @@ def test_what_the_path_led_to(project: Project) -> None:
     assert "word_recall" in project.read("docs/reference/metrics.md")
     assert "What is the capital of Australia?" in project.read("reports/comparison.html")
     assert not project.log.exists(), project.log.read_text(encoding="utf-8")
+
+
+def test_the_quick_tests_pass_with_own_data_and_an_own_metric(newcomer: Newcomer) -> None:
+    files = " ".join(f"tests/{name}" for name in QUICK)
+
+    newcomer.type([Command(f"pytest --quiet -m 'not long' --numprocesses auto {files}", 0)])
 
 
 @pytest.mark.parametrize("page", PATH)

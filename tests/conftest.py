@@ -16,6 +16,8 @@ from tests.small_project import PARAMS, ROOT, ROWS, write
 
 settings.register_profile("untimed", deadline=None)  # the first call of a kernel compiles it
 settings.load_profile("untimed")
+for _name in ("COLUMNS", "LINES"):
+    os.environ.pop(_name, None)  # readline, which pytest imports, sets them for the processes that it starts
 # rouge_score brings absl's handler; when prefect sets up logging, it would close pytest's capture if it had that.
 get_absl_handler().python_handler.setStream(sys.__stderr__)
 

@@ -17,8 +17,8 @@ from tasks.sources import records
 
 ROOT = Path(__file__).parents[1]
 EVOUNA = ROOT.parent / "shared/data/evouna/NQ.json"
-PARAMS = ROOT / "params.yaml"
 """Five systems' answers to Natural Questions (Wang et al. 2023), where they lie beside the project."""
+PARAMS = ROOT / "params.yaml"
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
 CANDIDATES = tuple(f"c{number}" for number in range(1, 6))

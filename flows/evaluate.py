@@ -161,8 +161,6 @@ def _repro(stage: str, timeout: float, given_up: Event, *, ask_again: bool) -> t
     environment = processes.environment()
     if ask_again:
         command, environment = [*command, "--force"], environment | {RETRY_FAILED: "1"}
-    if given_up.is_set():
-        return STOPPED, errors
     return processes.run(command, environment, timeout, each_line, given_up=given_up), errors
 
 

@@ -8,6 +8,8 @@ from typing import Any
 HIDDEN = "***"
 SHORTEST = 8
 """Characters of a value that is looked for anywhere: servers without keys are given ones like `none`."""
+_SECRET = re.compile("key|token|secret|passw", re.IGNORECASE)
+"""In the name of an environment variable."""
 _OF_URLS = re.compile(r"(?<=://)\S*@")  # to the last @: a password may hold / and @
 _NAMED = re.compile(
     r"""(?P<name>[?&;](?:key|sig|auth|code)
@@ -37,6 +39,11 @@ def given(content: Any) -> list[str]:
     """The secrets that params name: values of the environment variables in options `…_env`, or written as $NAME."""
     values = {os.environ.get(name, "").strip() for name in _variables(content)}
     return [value for value in values if len(value) >= SHORTEST]
+
+
+def in_environment() -> list[str]:
+    """The values of environment variables that are named like a secret."""
+    return [value for name, value in os.environ.items() if _SECRET.search(name) and len(value) >= SHORTEST]
 
 
 def _variables(content: Any) -> Iterator[str]:

@@ -82,12 +82,14 @@ def overlaps(page: "Page") -> list[str]:
 
 def on_drawings(page: "Page") -> list[str]:
     """Numbers of a table that lie on a drawing of their row."""
-    return page.evaluate(ON_DRAWINGS)  # type: ignore[no-any-return]
+    found: list[str] = page.evaluate(ON_DRAWINGS)
+    return found
 
 
 def broken_numbers(page: "Page") -> list[str]:
     """Numbers that go on in a second line."""
-    return page.evaluate(BROKEN_NUMBERS)  # type: ignore[no-any-return]
+    found: list[str] = page.evaluate(BROKEN_NUMBERS)
+    return found
 
 
 TOO_WIDE = """() => {

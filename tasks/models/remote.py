@@ -1,7 +1,6 @@
 """Encoders elsewhere: an OpenAI-compatible server, or any LangChain Embeddings object."""
 
 import os
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from http import HTTPStatus
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.credentials import in_environment, without_credentials
 from tasks.errors import ModelError, ServerError
 from tasks.models.batches import Vectors, batches, encode_batches
 
@@ -24,8 +24,6 @@ BYTES_PER_TOKEN = 3
 """Cautious: English has about 4 bytes of UTF-8 a token, most other scripts about 3."""
 ANOTHER = "name another embed.model, or embed.provider local"
 RETRIES, TIMEOUT = 5, 120.0
-SECRET = re.compile("key|token|secret|passw", re.IGNORECASE)
-"""In the name of an environment variable."""
 PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
 """Client errors that may mend themselves."""
 
@@ -145,7 +143,7 @@ class LangchainEncoder:
         try:
             return maker()
         except Exception as error:  # noqa: BLE001 (somebody else's code)
-            problem = _without_secrets(" ".join(f"{type(error).__name__}: {error}".split()))
+            problem = without_credentials(" ".join(f"{type(error).__name__}: {error}".split()), in_environment())
             raise ModelError(
                 f"embed.model: {self.path} can't be called without arguments: {problem[:400]}; set what it asks for in "
                 "the environment, or name a function of yours, as package.module.name, that gives the object"
@@ -156,14 +154,6 @@ class LangchainEncoder:
             f"embed.model: {self.path} has no embed_documents; expected a LangChain Embeddings object, its class, or a "
             "function that gives it"
         )
-
-
-def _without_secrets(text: str) -> str:
-    """The text without the value of any environment variable that is named like a secret."""
-    for name, value in os.environ.items():
-        if value and SECRET.search(name):
-            text = text.replace(value, "***")
-    return text
 
 
 def _in_requests(texts: Sequence[str], batch_tokens: int, ask: Any) -> Vectors:

@@ -523,7 +523,8 @@ def test_embeddings_that_cannot_be_made_say_why_and_no_secret(monkeypatch):
     module = types.ModuleType("locked_embeddings")
     module.Locked = Locked
     monkeypatch.setitem(sys.modules, "locked_embeddings", module)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine-alone")
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "must")  # no secret, whatever its name
 
     for name, said in [
         ("locked_embeddings.Locked", r"ValueError: OPENAI_API_KEY must be set, not \*\*\*; set what it asks for"),

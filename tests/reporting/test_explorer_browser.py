@@ -398,7 +398,7 @@ def test_no_number_is_broken(visit, tmp_path, width):
 def test_numbers_are_written_as_in_the_rest_of_the_page(chromium):
     source = (FOLDER / "sections/explorer.js").read_text(encoding="utf-8")
     function = source[source.index("function number(") : source.rindex("})();")]
-    chance = Random(3)  # noqa: S311
+    chance = Random(3)  # noqa: S311 (the same texts each time)
     values = [sign * 10 ** chance.uniform(-12, 18) for sign in (1, -1) for _ in range(5000)]
     values += [n / 10**d for n in range(-1500, 1500, 7) for d in range(10)]
     values += [n / 2**d for n in range(1, 400) for d in range(24)]  # some lie halfway between two of three digits

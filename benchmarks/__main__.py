@@ -21,7 +21,7 @@ from benchmarks import (
 )
 from benchmarks.data import ROOT
 from benchmarks.report import Result, keep, show
-from tasks import params
+from tasks.pipeline import params
 
 REPORT = ROOT / "reports/benchmarks.json"
 

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tasks import normalize, params
+from tasks import normalize
 from tasks.load import Params, load
+from tasks.pipeline import params
 from tasks.sources import records
 
 ROOT = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ from tasks.metrics.catalogue import configure
 from tasks.models.batches import unit
 from tasks.models.embedding import Embedding, open_encoder
 from tasks.models.local import model_files
-from tasks.tables import Parts, write_part
+from tasks.pipeline.tables import Parts, write_part
 
 ROUNDS = 3
 PAIRS = 900

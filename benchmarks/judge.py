@@ -20,8 +20,8 @@ from benchmarks.report import Floor, Result, Table, paragraphs
 from tasks import offline
 from tasks.judge import Asking, Judge, Params, judge
 from tasks.ledger.verdicts import Verdicts
-from tasks.params import section
-from tasks.tables import Parts, write_part
+from tasks.pipeline.params import section
+from tasks.pipeline.tables import Parts, write_part
 from tests.judge_server import Reply, completion, serving, verdict
 
 ROWS, LATENCY, CONCURRENCY = 6_000, 0.5, 64

@@ -13,7 +13,7 @@ from benchmarks.data import ROOT, plain
 from benchmarks.measure import MICROSECONDS, Cost, typical
 from benchmarks.project import Project, copy
 from benchmarks.report import Result, Table, paragraphs
-from tasks import params
+from tasks.pipeline import params
 
 STAGE = "normalize"
 REPEATS = 5
@@ -70,10 +70,11 @@ def import_seconds(log: str) -> dict[str, float]:
 
 def second_run(stage: str) -> dict[str, float]:
     """Seconds of a stage that this process has run before: of the whole, and of its checks alone."""
-    from tasks import gates, runner
+    from tasks import runner
+    from tasks.pipeline import validation
 
     runner.run(stage)
-    checks, check = 0.0, gates.check
+    checks, check = 0.0, validation.check
 
     def timed_check(*arguments: Any) -> Any:
         nonlocal checks
@@ -82,7 +83,7 @@ def second_run(stage: str) -> dict[str, float]:
         checks += time.perf_counter() - start
         return results
 
-    with patch.object(gates, "check", timed_check):
+    with patch.object(validation, "check", timed_check):
         start = time.perf_counter()
         runner.run(stage)
         return {"whole": time.perf_counter() - start, "checks": checks}

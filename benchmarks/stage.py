@@ -29,7 +29,7 @@ from benchmarks.reference import Stack, stack, wordnet_reader
 from benchmarks.report import Floor, Result, Table, paragraphs
 from tasks.lexical import Params, lexical
 from tasks.metrics.pairs import Pairs
-from tasks.tables import Parts
+from tasks.pipeline.tables import Parts
 
 CORES = 2
 ROUNDS = 3

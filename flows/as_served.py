@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from flows import worktree
-from tasks.schedule import Notify, Schedule
+from tasks.pipeline.schedule import Notify, Schedule
 
 NOBODY = Notify(url=None, header="Authorization", secret_env=None, always=False)
 _TIMING = ("cron", "interval", "timezone", "overlap", "missed")

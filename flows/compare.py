@@ -12,7 +12,6 @@ from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 
 from flows import server
-from tasks import params
 from tasks.command_line import Parser
 from tasks.comparison import words
 from tasks.comparison.gate import Gate
@@ -20,6 +19,7 @@ from tasks.comparison.page import write_page
 from tasks.comparison.run import Request, compare_versions
 from tasks.comparison.show import to_markdown, to_terminal
 from tasks.errors import ComparisonError
+from tasks.pipeline import params
 from tasks.report import Report
 from tasks.terminal import USER_ERROR, console, ended, say, write_markup
 from tasks.versions import WORKSPACE, versions

@@ -27,15 +27,16 @@ from flows import artifacts, locks, processes, server
 from flows.record import Recorded, kept_in_history, recorded
 from flows.stages import upstream
 from flows.supervisor import STOPPED, TIMED_OUT
-from tasks import params, summary
+from tasks import summary
 from tasks.ahead import require_key
 from tasks.command_line import Parser
-from tasks.credentials import without_credentials
 from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
-from tasks.params import DEFAULT
-from tasks.pipeline import stages
-from tasks.run import Run
+from tasks.pipeline import params
+from tasks.pipeline.credentials import without_credentials
+from tasks.pipeline.params import DEFAULT
+from tasks.pipeline.run import Run
+from tasks.pipeline.stages import stages
 from tasks.terminal import USER_ERROR, ended, say
 
 JUDGE = "judge"

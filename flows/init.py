@@ -9,11 +9,11 @@ from pathlib import Path
 
 from flows import locks, processes
 from flows.supervisor import TIMED_OUT
-from tasks import git, params
 from tasks.command_line import Parser
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.load import Dataset
-from tasks.pipeline import stages
+from tasks.pipeline import git, params
+from tasks.pipeline.stages import stages
 from tasks.proposal import Proposal, propose, show
 from tasks.proposal.files import look
 from tasks.proposal.section import NAME, replaced

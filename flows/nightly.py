@@ -11,16 +11,17 @@ from flows import processes, worktree
 from flows.evaluate import run_and_record
 from flows.notify import Outcome
 from flows.supervisor import TIMED_OUT
-from tasks import git, history, params, summary
+from tasks import history, summary
 from tasks.command_line import Parser
 from tasks.comparison import words
 from tasks.comparison.show import to_markdown
-from tasks.credentials import without_credentials
 from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
 from tasks.experiments import Experiment, Facts
 from tasks.history import Night
-from tasks.params import DEFAULT
-from tasks.schedule import Schedule
+from tasks.pipeline import git, params
+from tasks.pipeline.credentials import without_credentials
+from tasks.pipeline.params import DEFAULT
+from tasks.pipeline.schedule import Schedule
 from tasks.terminal import USER_ERROR, complain, say
 
 TOLD = 3

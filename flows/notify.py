@@ -18,8 +18,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from flows import artifacts
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.markdown import escaped
+from tasks.pipeline.schedule import Notify
 from tasks.reporting.words import visible
-from tasks.schedule import Notify
 
 ATTEMPTS, LONGEST_PAUSE, TIMEOUT = 5, 60.0, 10.0
 """Attempts in all; seconds between two of them at most, and for each."""

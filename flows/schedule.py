@@ -33,10 +33,11 @@ from prefect.types.entrypoint import EntrypointType
 from flows import as_served, locks, notify, orphans, processes
 from flows.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.server import Server, prefect_server
-from tasks import git, history, params
+from tasks import history
 from tasks.command_line import Parser
 from tasks.errors import GoldmeterError, ParamsError
-from tasks.schedule import Schedule
+from tasks.pipeline import git, params
+from tasks.pipeline.schedule import Schedule
 from tasks.terminal import ended, say
 
 TAG = "goldmeter"

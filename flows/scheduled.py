@@ -21,10 +21,11 @@ from prefect.states import Completed, Failed
 from flows import as_served, notify, processes, worktree
 from flows.evaluate import NAMED
 from flows.notify import Outcome
-from tasks import git, ledger, params
-from tasks.credentials import given, without_credentials
+from tasks import ledger
 from tasks.errors import GoldmeterError, ParamsError, VersionError
-from tasks.schedule import Notify, Schedule
+from tasks.pipeline import git, params
+from tasks.pipeline.credentials import given, without_credentials
+from tasks.pipeline.schedule import Notify, Schedule
 
 LONGEST = 7 * 86400.0
 """Seconds for a run in all; its stages have limits of their own."""

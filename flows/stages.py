@@ -5,7 +5,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 
 from tasks.errors import ParamsError
-from tasks.pipeline import Stage
+from tasks.pipeline.stages import Stage
 
 
 def upstream(stages: Mapping[str, Stage]) -> dict[str, frozenset[str]]:

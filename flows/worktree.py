@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import psutil
 
 from flows import locks, processes
-from tasks import git
 from tasks.errors import GoldmeterError, VersionError
+from tasks.pipeline import git
 from tasks.versions import LOCK
 
 Say = Callable[[str], object]

@@ -66,7 +66,7 @@ class _Listing(argparse.HelpFormatter):
 
 
 def _parser() -> argparse.ArgumentParser:
-    from tasks.pipeline import stages  # needs the environment
+    from tasks.pipeline.stages import stages  # needs the environment
 
     parser = Parser(
         prog="python -m tasks",

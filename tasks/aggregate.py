@@ -19,13 +19,13 @@ from tasks.columns import Candidate, Mask, ScoreColumn, candidates, learnt
 from tasks.comparison import document
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
-from tasks.contract import Contract
 from tasks.errors import ParamsError
 from tasks.estimates import rounded
 from tasks.metrics.base import NOT_SAMPLED, Floats
-from tasks.progress import Progress, quiet
-from tasks.section import Section, Share
-from tasks.tables import Parts
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.progress import Progress, quiet
+from tasks.pipeline.settings import Section, Share
+from tasks.pipeline.tables import Parts
 
 WHOLE = True
 SCHEMA = pa.schema(

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tasks import canaries, load, normalize, params
+from tasks import canaries, load, normalize
 from tasks.errors import ModelError
 from tasks.judging import missing
 from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
-from tasks.pipeline import LEDGER
+from tasks.pipeline import params
+from tasks.pipeline.stages import LEDGER
 from tasks.plan import Plan
 from tasks.terminal import say
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tasks.errors import DataError
 from tasks.metrics.base import LEARNT, NOT_ASKED, Floats
-from tasks.tables import Parts
+from tasks.pipeline.tables import Parts
 
 Mask = NDArray[np.bool_]
 NOT_LEARNT: Mapping[str, float] = {}

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tasks import params
 from tasks.ledger import root
 from tasks.ledger.journal import SUFFIX as LINES
 from tasks.ledger.journal import journals
 from tasks.ledger.vectors import EVIDENCE_FILE as VECTORS
 from tasks.ledger.vectors import SUFFIX as ARROW
 from tasks.ledger.verdicts import EVIDENCE_FILE as VERDICTS
-from tasks.pipeline import LEDGER
+from tasks.pipeline import params
+from tasks.pipeline.stages import LEDGER
 
 
 class Known(NamedTuple):

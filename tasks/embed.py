@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from tasks.contract import Contract
 from tasks.metrics.base import Metric
 from tasks.models.embedding import Embedding, Encoder, open_encoder, vector_keys
-from tasks.progress import Progress, quiet
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.progress import Progress, quiet
+from tasks.pipeline.settings import Section
+from tasks.pipeline.tables import Parts, describe
 from tasks.scores import pairs_of
-from tasks.section import Section
 from tasks.semantic import Semantic
-from tasks.tables import Parts, describe
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import Vectors

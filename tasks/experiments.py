@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import yaml
 
-from tasks import git, params
 from tasks.errors import VersionError
-from tasks.pipeline import DATA, REPORTS, stages
+from tasks.pipeline import git, params
+from tasks.pipeline.stages import DATA, REPORTS, stages
 from tasks.versions import LOCK, PARAMS, WORKSPACE, Version
 
 PIPELINE, IGNORED = "dvc.yaml", ".gitignore"

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from tasks import canaries, offline
-from tasks.contract import Contract
 from tasks.errors import ModelError, ParamsError
 from tasks.judging import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
 from tasks.ledger.verdicts import Entry, Verdicts
@@ -26,12 +25,13 @@ from tasks.models.budget import Budget, Limits, Price
 from tasks.models.chat import Chat, Endpoint
 from tasks.models.pace import Pace
 from tasks.models.support import Memory
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.progress import Progress, quiet
+from tasks.pipeline.settings import Positive, Section, Share
+from tasks.pipeline.tables import Parts, about, describe
 from tasks.plan import Plan
-from tasks.progress import Progress, quiet
 from tasks.scores import about_columns, expect_metric, row_facts
-from tasks.section import Positive, Section, Share
 from tasks.selection import Filter
-from tasks.tables import Parts, about, describe
 from tasks.terminal import say
 
 WHOLE = True

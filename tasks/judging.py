@@ -14,10 +14,10 @@ from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
 from tasks.models.asking import Request, encode_fields
 from tasks.models.chat import server_class
+from tasks.pipeline.tables import Parts
+from tasks.pipeline.workers import pool, workers_for
 from tasks.scores import nullable
 from tasks.selection import sampled
-from tasks.tables import Parts
-from tasks.workers import pool, workers_for
 
 if TYPE_CHECKING:
     from tasks.judge import Judge

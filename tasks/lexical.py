@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from tasks.contract import Contract
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.settings import Section
 from tasks.scores import Metrics, expect_scores, pairs_of, score_table
-from tasks.section import Section
 
 PRELOAD = ("tasks.metrics.warm_up",)
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, Self
 import pyarrow as pa
 from pydantic import Field, FiniteFloat, field_validator, model_validator
 
-from tasks.contract import Contract
 from tasks.errors import ParamsError
 from tasks.mapping import (
     Numbering,
@@ -20,9 +19,10 @@ from tasks.mapping import (
     row,
     shared_by_candidates,
 )
-from tasks.section import Section
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.settings import Section
+from tasks.pipeline.tables import Parts, about, describe
 from tasks.sources import Record, Records, records
-from tasks.tables import Parts, about, describe
 
 WHOLE = True
 Name = Annotated[str, Field(min_length=1)]

@@ -8,6 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from tasks.columns import ScoreColumn, learnt, score_columns
+from tasks.pipeline.settings import Positive, Section
+from tasks.pipeline.tables import Parts
 from tasks.reporting import plots
 from tasks.reporting.cards import look
 from tasks.reporting.charts import Distribution, distribution
@@ -18,8 +20,6 @@ from tasks.reporting.page import Content, render
 from tasks.reporting.provenance import Price, provenance
 from tasks.reporting.rows import Answers, blank, choose, kinds, worth_reading
 from tasks.reporting.stages import stages
-from tasks.section import Positive, Section
-from tasks.tables import Parts
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
-from tasks import gates, params
-from tasks.contract import Contract
 from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
 from tasks.ledger.segments import sync
-from tasks.made import made
-from tasks.pipeline import DATA, LEDGER, Stage, stages
-from tasks.progress import Progress, shown
-from tasks.tables import Parts, write_part
-from tasks.workers import pool, workers_for
+from tasks.pipeline import params, validation
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.lineage import made
+from tasks.pipeline.progress import Progress, shown
+from tasks.pipeline.stages import DATA, LEDGER, Stage, stages
+from tasks.pipeline.tables import Parts, write_part
+from tasks.pipeline.workers import pool, workers_for
 
 Written = Mapping[str, pa.Table | str]
 """What a stage makes of one part: table name → table, or path of a report → text."""
@@ -48,10 +48,10 @@ def run(name: str) -> None:
             checks, keys, counts = _gather(parts, stage)
         if hasattr(module, "expect"):
             contract = _contract(module, options)
-            checks = [*checks, *gates.check_totals(contract, gates.frame_of(keys, contract.keys), counts)]
-            workspace.report(gates.to_json(checks, counts, made(stage)))
+            checks = [*checks, *validation.check_totals(contract, validation.frame_of(keys, contract.keys), counts)]
+            workspace.report(validation.to_json(checks, counts, made(stage)))
             try:
-                gates.require(name, checks, counts)
+                validation.require(name, checks, counts)
             except ContractError as error:
                 raise ContractError("\n".join([str(error), *workspace.advice(module, options)])) from None
         workspace.publish()
@@ -60,7 +60,7 @@ def run(name: str) -> None:
 class _Part(NamedTuple):
     """What is kept of one written part."""
 
-    checks: list[gates.Check]
+    checks: list[validation.Check]
     keys: pa.Table
     counts: dict[str, float]
 
@@ -218,9 +218,9 @@ def _mapped(stage: Stage, parts: Parts) -> Iterator[_Part]:
         yield from map(_one_part, *jobs)
         return
     preload = getattr(import_module(f"tasks.{stage.name}"), "PRELOAD", ())
-    with pool(workers, ["tasks.expectations", f"tasks.{stage.name}", *preload, __name__]) as executor:
+    with pool(workers, ["tasks.pipeline.expectations", f"tasks.{stage.name}", *preload, __name__]) as executor:
         results = executor.map(_one_part, *jobs)
-        gates.load_gx()  # for the checks of the whole, while the workers work
+        validation.load_gx()  # for the checks of the whole, while the workers work
         yield from results
 
 
@@ -241,7 +241,7 @@ def _contract(module: Any, options: Any) -> Contract:
     expect: Callable[[Any], Contract] | None = getattr(module, "expect", None)
     if expect is None:
         return Contract()
-    gates.load_gx()
+    validation.load_gx()
     return expect(options)
 
 
@@ -254,11 +254,11 @@ def _examine(module: Any, contract: Contract, tables: Mapping[str, pa.Table], ma
     counts["rows"] = table.num_rows
     if hasattr(module, "counts"):
         counts |= module.counts(*tables.values())
-    keys = [name for name in gates.KEYS if name in table.column_names] or table.column_names[:1]
-    return _Part(gates.check(gates.frame_of(table, contract.rows), contract.rows), table.select(keys), counts)
+    keys = [name for name in validation.KEYS if name in table.column_names] or table.column_names[:1]
+    return _Part(validation.check(validation.frame_of(table, contract.rows), contract.rows), table.select(keys), counts)
 
 
-def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[gates.Check], pa.Table, dict[str, float]]:
+def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[validation.Check], pa.Table, dict[str, float]]:
     """The checks, keys and counts of all parts."""
     kept = list(parts)
     counts: dict[str, float] = {"rows": 0}
@@ -268,7 +268,7 @@ def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[gates.Check], pa
     for table in stage.tables_read:
         counts.setdefault(f"rows_{table}", Parts(Path(DATA, table)).rows)
     keys = pa.concat_tables([part.keys for part in kept]) if kept else pa.table({})
-    return gates.add_up(part.checks for part in kept), keys, counts
+    return validation.add_up(part.checks for part in kept), keys, counts
 
 
 def _read(path: Path) -> dict[str, Any]:

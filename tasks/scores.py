@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import ConfigDict, RootModel, field_validator
 
-from tasks.contract import Contract
 from tasks.metrics.base import Floats, Metric
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Embed, Pairs
-from tasks.tables import about, describe
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.tables import about, describe
 
 
 class Metrics(RootModel[dict[str, Metric]]):
@@ -103,7 +103,7 @@ def expect_metric(metric: Metric, **passing: float) -> list[Any]:
     """
     from great_expectations import expectations as gxe
 
-    from tasks.expectations import ExpectResultToFollowFromScore
+    from tasks.pipeline.expectations import ExpectResultToFollowFromScore
 
     low, high = metric.bounds
     score, result = metric.column, f"{metric.column}_result"

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import StrictFloat, StrictInt, StrictStr, field_validator, model_validator
 
 from tasks.metrics.aliases import ALIASES
-from tasks.section import Section
+from tasks.pipeline.settings import Section
 
 Operator = Literal["=", "!=", "contains", "not_contains", ">", ">=", "<", "<=", "is_empty", "is_not_empty"]
 COLUMNS = (

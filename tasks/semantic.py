@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from tasks.contract import Contract
 from tasks.metrics.base import Floats
 from tasks.models.embedding import Embedding, open_encoder, vector_facts, vector_keys
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.settings import Section
 from tasks.scores import Metrics, expect_scores, pairs_of, score_table
-from tasks.section import Section
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence

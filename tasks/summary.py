@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tasks import markdown
 from tasks.comparison.words import cut, listed
 from tasks.errors import DataError, ParamsError
+from tasks.pipeline.yaml import load_yaml
 from tasks.reporting.words import NONE, abridged, counted, level, number, percent
 from tasks.terminal import console, plain, width_of
-from tasks.unique_keys import load_yaml
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tasks import git
-from tasks.credentials import without_credentials
 from tasks.errors import VersionError
-from tasks.pipeline import outs
-from tasks.tables import Parts
+from tasks.pipeline import git
+from tasks.pipeline.credentials import without_credentials
+from tasks.pipeline.stages import outs
+from tasks.pipeline.tables import Parts
 
 if TYPE_CHECKING:
     from dvc.fs import DVCFileSystem

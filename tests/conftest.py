@@ -10,7 +10,7 @@ import pytest
 from absl.logging import get_absl_handler
 from hypothesis import settings
 
-from tasks import pipeline
+from tasks.pipeline import stages
 from tests.comparison import repository
 from tests.small_project import PARAMS, ROOT, ROWS, write
 
@@ -45,10 +45,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with a params.yaml of the tests, our dvc.yaml, and ten questions."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "ledger"))
-    pipeline.stages.cache_clear()
+    stages.stages.cache_clear()
     for file in (PARAMS, ROOT / "dvc.yaml"):
         shutil.copy(file, tmp_path)
     (tmp_path / "data/examples").mkdir(parents=True)
     write(tmp_path, ROWS)
     yield tmp_path
-    pipeline.stages.cache_clear()
+    stages.stages.cache_clear()

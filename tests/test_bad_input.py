@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tasks import tables
 from tasks.__main__ import main
+from tasks.pipeline import tables
 from tests.small_project import PARAMS, ROOT, ROWS, edit, files, write
 
 SCREEN = 24

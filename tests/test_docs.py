@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.reference import allowed, commands, files, markdown, metrics, params
-from tasks import params as stated_params
 from tasks.metrics.catalogue import metric_class
-from tasks.pipeline import stages
+from tasks.pipeline import params as stated_params
+from tasks.pipeline.stages import stages
 from tests.documents import PAGES, README, Block, anchors, blocks, links, without_blocks
 from tests.documents import commands as commands_of
 from tests.small_project import PARAMS, ROOT

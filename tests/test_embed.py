@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from tasks import embed as stage
-from tasks import gates
 from tasks.embed import SCHEMA, Params, counts, embed, expect
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.models.local import LocalEncoder
-from tasks.tables import Parts, about, write_part
+from tasks.pipeline import validation
+from tasks.pipeline.tables import Parts, about, write_part
 
 TEXTS = pa.list_(pa.string())
 LOCAL = {
@@ -241,7 +241,7 @@ import sys
 from pathlib import Path
 from tasks.embed import Params, embed
 from tasks.ledger.vectors import Vectors
-from tasks.tables import Parts
+from tasks.pipeline.tables import Parts
 params = Params(embed={LOCAL!r}, semantic={{"semantic_similarity": {{}}}})
 [written] = embed(Parts(Path({str(rows.folder)!r})), params, Vectors(Path({str(tmp_path / "store")!r})))
 print(written["embed"].num_rows, {{"torch", "transformers", "openai"}} & set(sys.modules))
@@ -255,8 +255,10 @@ print(written["embed"].num_rows, {{"torch", "transformers", "openai"}} & set(sys
 def broken(table):
     """The expectations that the table does not meet."""
     contract = expect(params())
-    checks = gates.check(table.to_pandas(), contract.rows)
-    checks += gates.check_totals(contract, table.select(["key"]).to_pandas(), counts(table) | {"rows": table.num_rows})
+    checks = validation.check(table.to_pandas(), contract.rows)
+    checks += validation.check_totals(
+        contract, table.select(["key"]).to_pandas(), counts(table) | {"rows": table.num_rows}
+    )
     return [each.columns.split(",")[0] for each in checks if each.failed]
 
 

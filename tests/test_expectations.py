@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from tasks.expectations import ExpectResultToFollowFromScore
-from tasks.gates import check
+from tasks.pipeline.expectations import ExpectResultToFollowFromScore
+from tasks.pipeline.validation import check
 
 NOTHING = float("nan")
 

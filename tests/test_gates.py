@@ -8,9 +8,9 @@ import pytest
 from great_expectations import expectations as gxe
 from great_expectations.expectations.row_conditions import Column
 
-from tasks.contract import Contract
 from tasks.errors import ContractError
-from tasks.gates import Check, add_up, check, check_totals, frame_of, require, to_json
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.validation import Check, add_up, check, check_totals, frame_of, require, to_json
 
 ROWS = pd.DataFrame({"id": ["a", "b", "c"], "candidate": ["x", "x", "x"], "bleu": [0.2, 1.5, None]})
 WITHIN = gxe.ExpectColumnValuesToBeBetween(column="bleu", min_value=0, max_value=1)

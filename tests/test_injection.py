@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks.tables import Parts, write_part
+from tasks.pipeline.tables import Parts, write_part
 from tests.injections import INJECTIONS
 from tests.judge_server import Answer, completion, question, verdict
 from tests.test_judge import column, judged, params, server

@@ -10,15 +10,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks import gates, offline
+from tasks import offline
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judge import Asking, Judge, Params, counts, expect, judge
 from tasks.judging import SCHEMA
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
 from tasks.models.budget import Price
-from tasks.params import section
-from tasks.tables import Parts, about, write_part
+from tasks.pipeline import validation
+from tasks.pipeline.params import section
+from tasks.pipeline.tables import Parts, about, write_part
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"
@@ -91,7 +92,10 @@ def column(table: pa.Table, name: str) -> list[Any]:
 def broken(table: pa.Table, options: Params) -> list[str]:
     contract = expect(options)
     totals = {"rows": len(table), "rows_normalize": len(table), **counts(table)}
-    checks = [*gates.check(table.to_pandas(), contract.rows), *gates.check_totals(contract, table.to_pandas(), totals)]
+    checks = [
+        *validation.check(table.to_pandas(), contract.rows),
+        *validation.check_totals(contract, table.to_pandas(), totals),
+    ]
     return [f"{each.expectation}({each.columns})" for each in checks if each.failed]
 
 
@@ -135,7 +139,7 @@ def test_the_offline_judge_in_two_processes_says_the_same(tmp_path: Path, monkey
     many = [(f"q{i}", f"{'Paris' if i % 3 else 'London'} {i}") for i in range(20)]
     parts, options = rows(tmp_path / "rows", many[:7], many[7:]), params(provider="offline")
     alone = judged(parts, options, tmp_path / "store", how=HOW.model_copy(update={"workers": 1}))
-    monkeypatch.setattr("tasks.workers.ROWS_A_WORKER", 10)
+    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 10)
 
     shared = judged(parts, options, tmp_path / "store", how=HOW.model_copy(update={"workers": 2}))
 

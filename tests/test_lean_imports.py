@@ -23,7 +23,9 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-PUT_OFF = "import sys; sys.path.append({root!r}); from tasks.lean_imports import *; import_when_touched({name!r});"
+PUT_OFF = (
+    "import sys; sys.path.append({root!r}); from tasks.pipeline.lean_imports import *; import_when_touched({name!r});"
+)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ def test_a_modules_code_runs_when_it_is_touched(package: Path, name: str, code: 
 def test_what_is_imported_already_stays_as_it_is() -> None:
     assert (
         run(
-            "import sys, json; from tasks.lean_imports import *; import_when_touched('json')\n"
+            "import sys, json; from tasks.pipeline.lean_imports import *; import_when_touched('json')\n"
             "with without('json'):\n    import json as again; print(again is json, sys.modules['json'] is json)"
         )
         == "True True"
@@ -54,7 +56,7 @@ def test_what_is_imported_already_stays_as_it_is() -> None:
 
 def test_what_is_left_out_is_there_again_afterwards(package: Path) -> None:
     code = (
-        f"import sys; sys.path.append({str(ROOT)!r}); from tasks.lean_imports import *\n"
+        f"import sys; sys.path.append({str(ROOT)!r}); from tasks.pipeline.lean_imports import *\n"
         "try:\n    with without('loud'): import loud\n"
         "except ImportError: print('not there')\n"
         "import loud"
@@ -85,6 +87,6 @@ print([each.failed for each in gates.check(frame, [far])], names[0] in sys.modul
 
 def test_loading_a_table_imports_no_more_than_it_needs() -> None:
     heavy = {"numba", "scipy", "torch", "openai", "sqlalchemy", "altair", "jinja2", "prefect", "great_expectations"}
-    code = f"import sys, tasks.runner, tasks.params; tasks.params.check(); print(sorted({heavy!r} & set(sys.modules)))"
+    code = f"import sys, tasks.runner, tasks.pipeline.params; tasks.pipeline.params.check(); print(sorted({heavy!r} & set(sys.modules)))"
 
     assert run(code) == "[]"

@@ -11,7 +11,7 @@ import pytest
 from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison import words
 from tasks.comparison.run import Request, compare_versions
-from tasks.tables import write_part
+from tasks.pipeline.tables import write_part
 from tasks.versions import Version
 from tests.comparison.sample import GATE, Row, answers, gate, row, version
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks import gates
 from tasks.comparison.run import compare_versions
 from tasks.errors import DataError, ParamsError
 from tasks.load import REJECTED, Dataset, Load, Params, counts, expect, load, schema, source
+from tasks.pipeline import validation
+from tasks.pipeline.tables import about, write_part
 from tasks.sources import Record
-from tasks.tables import about, write_part
 from tasks.versions import Version
 from tests.comparison.sample import gate
 
@@ -469,7 +469,7 @@ def failed_totals(parts, wanted):
         found["rows_load_rejected"] = found.pop("rows_rejected")
         totals = {name: totals.get(name, 0) + value for name, value in found.items()}
     keys = pa.concat_tables(part["load"].select(["id", "candidate"]) for part in parts).to_pandas()
-    return [each.expectation for each in gates.check_totals(expect(wanted), keys, totals) if each.failed]
+    return [each.expectation for each in validation.check_totals(expect(wanted), keys, totals) if each.failed]
 
 
 @pytest.mark.parametrize(("rejected", "part_rows"), [(1, 10), (1, 100), (2, 10), (2, 100), (100, 100)])
@@ -497,10 +497,10 @@ def test_rows_keep_the_contract():
     (part,) = load(records(PARIS | {"s": "1", "lang": None}, PARIS | {"id": "2", "a": None}), wanted)
     frame = part["load"].to_pandas()
 
-    assert [each for each in gates.check(frame, expect(wanted).rows) if each.failed] == []
+    assert [each for each in validation.check(frame, expect(wanted).rows) if each.failed] == []
     broken = frame.assign(candidate="x", content="?", score_s=2.0, response="y" * 51)
     failed = {
-        each.columns.split(",")[0]: each.failed for each in gates.check(broken, expect(wanted).rows) if each.failed
+        each.columns.split(",")[0]: each.failed for each in validation.check(broken, expect(wanted).rows) if each.failed
     }
     assert failed == {"candidate": 2, "response": 2, "content": 2, "score_s": 2}
 

@@ -10,10 +10,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import made as making
 from tasks.errors import ContractError
-from tasks.made import made
-from tasks.pipeline import Stage, stages
+from tasks.pipeline import lineage as making
+from tasks.pipeline.lineage import made
+from tasks.pipeline.stages import Stage, stages
 from tasks.runner import run
 from tests.small_project import ROOT, ROWS, edit, write
 
@@ -144,7 +144,7 @@ def test_any_params_are_json_that_every_parser_reads_and_hold_no_password(value:
 
 @pytest.mark.usefixtures("project")
 def test_a_stage_writes_what_made_it_into_its_validation_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.workers.ROWS_A_WORKER", 5)
+    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 5)
     edit(lambda p: p["run"].update(workers=1))
     for stage in ("load", "normalize"):
         run(stage)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks import gates
 from tasks.normalize import SCHEMA, Normalize, Params, expect, normalize
-from tasks.tables import about
+from tasks.pipeline import validation
+from tasks.pipeline.tables import about
 
 TEXTS = pa.list_(pa.string())
 
@@ -91,12 +91,12 @@ def test_the_contract_holds_and_can_be_broken():
     wrong = table.set_column(6, "response_normalized", pa.array([None, "b"]))
 
     good = [
-        *gates.check(table.to_pandas(), contract.rows),
-        *gates.check_totals(contract, keys, {"rows": 2, "rows_load": 2}),
+        *validation.check(table.to_pandas(), contract.rows),
+        *validation.check_totals(contract, keys, {"rows": 2, "rows_load": 2}),
     ]
     bad = [
-        *gates.check(wrong.to_pandas(), contract.rows),
-        *gates.check_totals(contract, keys, {"rows": 2, "rows_load": 3}),
+        *validation.check(wrong.to_pandas(), contract.rows),
+        *validation.check_totals(contract, keys, {"rows": 2, "rows_load": 3}),
     ]
 
     assert [each.failed for each in good] == [0, 0, 0, 0, 0, 0, 0]

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from dvc.utils.serialize import modify_yaml
 
-from tasks import params
 from tasks.errors import ParamsError
+from tasks.pipeline import params
 from tests.small_project import PARAMS
 
 Change = Callable[[dict[str, Any]], object]

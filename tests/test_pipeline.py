@@ -6,18 +6,18 @@ from pathlib import Path
 import grimp
 import pytest
 
-from tasks.pipeline import stages
+from tasks.pipeline.stages import stages
 
 PLUMBING = {
     "tasks",  # environment variables
-    "tasks.contract",  # what a contract is
+    "tasks.pipeline.contract",  # what a contract is
     "tasks.errors",  # words
-    "tasks.expectations",  # what a contract may say
+    "tasks.pipeline.expectations",  # what a contract may say
     "tasks.ledger",  # moves bytes; what they mean is in the keys
     "tasks.metrics",  # the public face in Python; no stage calls it
-    "tasks.progress",  # says how far a stage is
-    "tasks.section",  # how params are checked
-    "tasks.tables",  # reads and writes parts
+    "tasks.pipeline.progress",  # says how far a stage is
+    "tasks.pipeline.settings",  # how params are checked
+    "tasks.pipeline.tables",  # reads and writes parts
     "tasks.terminal",  # says what went on
 }
 FAMILIES = {"lexical": "lexical", "embed": "semantic", "semantic": "semantic", "judge": "judge", "aggregate": "lexical"}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from tasks import progress
-from tasks.progress import Lines, State, drawn
+from tasks.pipeline import progress
+from tasks.pipeline.progress import Lines, State, drawn
 
 
 class Clock:

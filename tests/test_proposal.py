@@ -13,15 +13,15 @@ from dvc.utils.serialize import parse_yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import params
 from tasks.errors import DataError, GoldmeterError, ParamsError
 from tasks.load import Dataset
+from tasks.pipeline import params
+from tasks.pipeline.settings import Section
 from tasks.proposal import Proposal, names, propose
 from tasks.proposal.files import MOST_RECORDS, Looked, look
 from tasks.proposal.section import COMMENTS, replaced, scalar, written
 from tasks.proposal.separators import separator
 from tasks.proposal.unrecognised import MOST_COLUMNS
-from tasks.section import Section
 from tasks.sources import Record
 from tests.small_project import PARAMS, ROOT
 

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from tasks.comparison.gate import Verdict
 from tasks.metrics import accuracy, score
 from tasks.metrics.catalogue import families, metric_class, names
-from tasks.schedule import Schedule
+from tasks.pipeline.schedule import Schedule
 from tasks.statistics import (
     Estimate,
     alpha_spending,

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from tasks import summary
+from tasks.pipeline.tables import describe
 from tasks.report import Report
 from tasks.reporting.page import FOLDER
-from tasks.tables import describe
 from tests.reporting.made import (
     ROWS,
     SECTION,

@@ -15,9 +15,9 @@ import pytest
 from tasks import runner
 from tasks.__main__ import main
 from tasks.errors import ContractError, GoldmeterError, ServerError
-from tasks.progress import Progress
+from tasks.pipeline.progress import Progress
+from tasks.pipeline.workers import threads_of
 from tasks.runner import run
-from tasks.workers import threads_of
 from tests.small_project import ROWS, edit, files, write
 
 
@@ -72,7 +72,7 @@ def test_running_again_gives_the_same_bytes() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_parts_and_workers_give_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.workers.ROWS_A_WORKER", 5)
+    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 5)
     for stage in ("load", "normalize", "lexical"):
         run(stage)
     whole = pq.read_table("data/lexical").to_pylist()
@@ -99,8 +99,8 @@ def test_as_many_processes_start_as_have_something_to_do(
             pools.append(workers)
             super().__init__(1)
 
-    monkeypatch.setattr("tasks.workers.ProcessPoolExecutor", Pool)
-    monkeypatch.setattr("tasks.workers.ROWS_A_WORKER", rows_a_worker)
+    monkeypatch.setattr("tasks.pipeline.workers.ProcessPoolExecutor", Pool)
+    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", rows_a_worker)
     edit(lambda p: (p["load"].update(part_rows=part_rows), p["run"].update(workers=wanted)))
     run("load")
 
@@ -110,7 +110,7 @@ def test_as_many_processes_start_as_have_something_to_do(
 
 
 def test_threads_are_shared_by_the_processes_unless_the_user_has_said_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.workers.cores", lambda: 8)
+    monkeypatch.setattr("tasks.pipeline.workers.cores", lambda: 8)
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
 
@@ -188,7 +188,7 @@ def test_a_stage_before_its_inputs_says_what_to_do(capsys: pytest.CaptureFixture
 def test_outside_of_its_environment_it_says_how_to_get_in(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "tasks.pipeline", None)  # an import of it fails, as that of yaml would
+    monkeypatch.setitem(sys.modules, "tasks.pipeline.stages", None)  # an import of it fails, as that of yaml would
 
     assert main(["load"]) == 2
     assert "activate" in capsys.readouterr().err

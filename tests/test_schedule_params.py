@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import params
 from tasks.errors import ParamsError
+from tasks.pipeline import params
 from tests.small_project import PARAMS
 
 

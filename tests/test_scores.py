@@ -4,11 +4,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from tasks.gates import check
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
+from tasks.pipeline.tables import about, describe
+from tasks.pipeline.validation import check
 from tasks.scores import expect_metric, row_facts, score_table
-from tasks.tables import about, describe
 
 NORMALIZE = {"unicode": "NFKC", "case": True, "punctuation": True, "articles": False}
 

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from tasks import gates
 from tasks.embed import embed
 from tasks.errors import LedgerError
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.metrics import score
+from tasks.pipeline import validation
+from tasks.pipeline.tables import Parts, about, write_part
 from tasks.semantic import Params, Semantic, expect, semantic
-from tasks.tables import Parts, about, write_part
 
 TEXTS = pa.list_(pa.string())
 EMBED = {
@@ -113,8 +113,8 @@ def test_vectors_of_another_precision_are_not_taken(evidence):
 def test_the_table_keeps_its_contract(evidence):
     table, contract = semantic(normalized(), params(), evidence), expect(params())
 
-    checks = gates.check(table.to_pandas(), contract.rows)
-    checks += gates.check_totals(
+    checks = validation.check(table.to_pandas(), contract.rows)
+    checks += validation.check_totals(
         contract, table.select(["id", "candidate"]).to_pandas(), {"rows": 6, "rows_normalize": 6}
     )
 
@@ -126,7 +126,7 @@ def test_a_score_out_of_bounds_breaks_the_contract(evidence):
     frame.loc[0, "similarity"] = 5.5
     frame.loc[1, "semantic_similarity_result"] = "fail"
 
-    failed = [each.columns for each in gates.check(frame, expect(params()).rows) if each.failed]
+    failed = [each.columns for each in validation.check(frame, expect(params()).rows) if each.failed]
 
     assert len(failed) == 2
     assert failed[0].startswith("semantic_similarity, semantic_similarity_result")

@@ -37,7 +37,7 @@ HOSTILE = [
     "[red]rich[/red] [link=https://evil.example]x[/link]",
     "line\u2028separator",
 ]
-PRINTERS = {"tasks/terminal.py", "tasks/progress.py", "flows/nightly.py"}
+PRINTERS = {"tasks/terminal.py", "tasks/pipeline/progress.py", "flows/nightly.py"}
 """Who may print: what they print is made visible, or is our own."""
 
 

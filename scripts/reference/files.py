@@ -5,8 +5,9 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from scripts.reference.markdown import code, sentence, table
-from tasks import aggregate, embed, judging, load, normalize, params
-from tasks.pipeline import DATA, REPORTS, stages
+from tasks import aggregate, embed, judging, load, normalize
+from tasks.pipeline import params
+from tasks.pipeline.stages import DATA, REPORTS, stages
 
 SAYS = {
     "id": "of the row, as `dataset.id` says or a hash",

@@ -9,9 +9,9 @@ from pydantic import BaseModel, RootModel
 
 from scripts.reference import allowed
 from scripts.reference.markdown import code, opening, option_notes, sentence, table
-from tasks import params
 from tasks.metrics.base import Metric
-from tasks.pipeline import stages
+from tasks.pipeline import params
+from tasks.pipeline.stages import stages
 
 NAME = "NAME"
 """Stands in a path for a name that the user chooses."""

@@ -10,7 +10,7 @@ from tasks.comparison.differences import Compared
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing
 from tasks.metrics.base import Floats
-from tasks.tables import Parts
+from tasks.pipeline.tables import Parts
 
 TEXTS = ("id", "input", "references")
 

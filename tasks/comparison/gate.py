@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from tasks.section import Section, Share
+from tasks.pipeline.settings import Section, Share
 
 Verdict = Literal["worse", "better", "no worse", "unchanged", "cannot tell"]
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks import params
 from tasks.errors import VersionError
 from tasks.ledger import open_evidence
-from tasks.pipeline import LEDGER, stages
+from tasks.pipeline import params
+from tasks.pipeline.stages import LEDGER, stages
 from tasks.report import how, report
 from tasks.reporting.history import Series
 from tasks.versions import Version

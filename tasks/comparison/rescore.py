@@ -8,8 +8,8 @@ from tasks.errors import ComparisonError
 from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure
 from tasks.normalize import Normalize, Params, normalize
+from tasks.pipeline.tables import Parts, about, write_part
 from tasks.scores import pairs_of, score_table
-from tasks.tables import Parts, about, write_part
 from tasks.versions import Version
 
 FAMILY = "lexical"

@@ -15,7 +15,7 @@ from tasks.comparison.pairing import Pairing, pair
 from tasks.errors import ComparisonError, DataError
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import unknown
-from tasks.tables import Parts
+from tasks.pipeline.tables import Parts
 from tasks.versions import Version
 
 SCORES = ("lexical", "semantic", "judge")

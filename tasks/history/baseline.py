@@ -2,10 +2,10 @@
 
 import re
 
-from tasks import git
 from tasks.errors import ParamsError
 from tasks.experiments import NAMESPACE
-from tasks.schedule import FIXED
+from tasks.pipeline import git
+from tasks.pipeline.schedule import FIXED
 from tasks.versions import commit_of
 
 SHORTEST = 7

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks import params
 from tasks.columns import hashed
 from tasks.comparison import sides, words
 from tasks.comparison.gate import Gate
@@ -18,8 +17,9 @@ from tasks.history.baseline import check_baseline
 from tasks.history.fresh import Bets, Stream
 from tasks.history.looks import Look
 from tasks.history.table import Row
+from tasks.pipeline import params
+from tasks.pipeline.schedule import Schedule
 from tasks.report import Report
-from tasks.schedule import Schedule
 from tasks.versions import WORKSPACE, Version, versions
 
 Document = Mapping[str, Any]

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tasks.lean_imports import without
+from tasks.pipeline.lean_imports import without
 
 with without("scipy.linalg"):  # a third of a second, for matrix products that no kernel has
     import numba.np.arraymath  # noqa: F401

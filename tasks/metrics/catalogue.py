@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from tasks.errors import ParamsError
 from tasks.metrics.base import Metric
-from tasks.section import explain
+from tasks.pipeline.settings import explain
 
 _HERE = Path(__file__).parent
 

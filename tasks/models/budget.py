@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from tasks.section import Section
+from tasks.pipeline.settings import Section
 
 BYTES_A_TOKEN = 4.0
 """Of UTF-8, about; tokens are estimated before a call, and counted by the server after it."""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Protocol, Self
 from pydantic import Field, model_validator
 
 from tasks.models.batches import Vectors
-from tasks.section import Section
+from tasks.pipeline.settings import Section
 
 
 class Embedding(Section):

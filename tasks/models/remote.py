@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.credentials import in_environment, without_credentials
 from tasks.errors import ModelError, ServerError
 from tasks.models.batches import Vectors, batches, encode_batches
+from tasks.pipeline.credentials import in_environment, without_credentials
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 from rich.table import Table
 from rich.text import Text
 
+from tasks.pipeline.tables import Parts
 from tasks.proposal import Proposal
 from tasks.proposal.roles import CHECK
 from tasks.proposal.section import flow, scalar
 from tasks.reporting.words import counted, percent, visible
-from tasks.tables import Parts
 from tasks.terminal import console, say
 
 DATA = Path("data")

@@ -7,10 +7,10 @@ from typing import Any
 
 from tasks.columns import Mask, ScoreColumn
 from tasks.metrics.base import NOT_ASKED
+from tasks.pipeline.tables import Parts
 from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Facts, Look, Score, details_shown
 from tasks.reporting.rows import Answers, Chosen, Kind
 from tasks.reporting.words import Text, shown
-from tasks.tables import Parts
 
 TEXTS = ("input", "response", "references")
 REASONS = ("_details", "_reason")

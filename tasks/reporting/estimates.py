@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from tasks.columns import ScoreColumn, details_column
 from tasks.metrics.base import DISABLED, NOT_ASKED
+from tasks.pipeline.tables import Parts
 from tasks.reporting.words import rule
-from tasks.tables import Parts
 
 Row = dict[str, Any]
 FAMILIES = {

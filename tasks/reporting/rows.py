@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tasks.columns import Mask, ScoreColumn, hashed
 from tasks.metrics.base import Floats
+from tasks.pipeline.tables import Parts
 from tasks.reporting.words import number, rule
-from tasks.tables import Parts
 
 HALF = 0.5
 DISAGREEMENT = 0.25

@@ -15,8 +15,8 @@ from tasks.load import LABEL
 from tasks.metrics.catalogue import configure
 from tasks.normalize import Normalize, normalize
 from tasks.normalize import Params as NormalizeParams
+from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores import pairs_of, score_table
-from tasks.tables import Parts, describe, write_part
 from tasks.versions import Version
 
 GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)

@@ -9,7 +9,7 @@ from tasks.comparison.rescore import rescored
 from tasks.comparison.run import Request, compare_versions
 from tasks.comparison.sides import side
 from tasks.errors import ComparisonError, DataError, VersionError
-from tasks.tables import Parts, write_part
+from tasks.pipeline.tables import Parts, write_part
 from tests.comparison.sample import GATE, NORMALIZE, answers, gate, version
 
 OTHER = {"exact_match": {}, "f1": {"threshold": 0.75}, "bleu": {"max_order": 2}}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flows import as_served
-from tasks.schedule import Notify, Schedule
+from tasks.pipeline.schedule import Notify, Schedule
 from tests.flows.served import schedule
 
 TOLD = {"url": "$HOOK", "header": "X-Key", "secret_env": "TOKEN", "always": True}

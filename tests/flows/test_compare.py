@@ -13,7 +13,7 @@ import yaml
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.compare import main
-from tasks.tables import describe, write_part
+from tasks.pipeline.tables import describe, write_part
 from tests.comparison import repository
 from tests.comparison.repository import git
 from tests.comparison.sample import Row, answers, row, shuffled, version

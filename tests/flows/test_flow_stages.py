@@ -4,7 +4,7 @@ import pytest
 
 from flows.stages import upstream
 from tasks.errors import ParamsError
-from tasks.pipeline import Stage, stages
+from tasks.pipeline.stages import Stage, stages
 
 
 def stage(name: str, deps: tuple[str, ...], outs: tuple[str, ...]) -> Stage:

@@ -10,7 +10,7 @@ import yaml
 
 import tasks.__main__
 from flows import init
-from tasks import params
+from tasks.pipeline import params
 from tasks.proposal import propose, show
 from tasks.proposal.files import look
 from tests.small_project import ROOT, ROWS, edit, write

@@ -13,7 +13,7 @@ from flows import notify
 from flows.notify import NotifyError, Outcome, call, check, message, seconds_of, tell
 from tasks.errors import ParamsError
 from tasks.markdown import escaped
-from tasks.schedule import Notify
+from tasks.pipeline.schedule import Notify
 from tests.flows.webhook import webhook
 
 WORSE = Outcome(

@@ -16,9 +16,9 @@ from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 from flows import locks, orphans
 from flows.schedule import _Server, deployment_of, main, times
 from flows.scheduled import CHECKOUT, HOST, committed
-from tasks import pipeline
 from tasks.errors import GoldmeterError, ParamsError
-from tasks.schedule import Schedule
+from tasks.pipeline import stages
+from tasks.pipeline.schedule import Schedule
 from tests.flows.served import params_with, schedule
 from tests.small_project import PARAMS, ROOT
 
@@ -39,14 +39,14 @@ def repository(tmp_path, monkeypatch):
     """A repository with one schedule, committed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
-    pipeline.stages.cache_clear()
+    stages.stages.cache_clear()
     Path("dvc.yaml").write_text("stages: {}\n")
     write(cron="0 2 * * *", interval=None)
     git("init", "-q")
     git("add", "params.yaml", "dvc.yaml")
     git("-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "first")
     yield tmp_path
-    pipeline.stages.cache_clear()
+    stages.stages.cache_clear()
 
 
 def write(name: str = "nightly", **changed) -> None:

@@ -14,7 +14,7 @@ from prefect import State
 from flows import as_served, notify
 from flows import scheduled as module
 from flows.notify import Outcome
-from tasks.schedule import Notify, Schedule
+from tasks.pipeline.schedule import Notify, Schedule
 from tests.flows.served import params_with, schedule
 
 NIGHT = """

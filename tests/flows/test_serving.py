@@ -17,7 +17,7 @@ from prefect.states import Pending, Running, Scheduled
 from flows import orphans
 from flows.schedule import deployment_of
 from flows.scheduled import CHECKOUT, HOST
-from tasks.schedule import Schedule
+from tasks.pipeline.schedule import Schedule
 from tests.flows.conftest import wait_until
 from tests.flows.served import Served, prefect_server, schedule, stop
 from tests.flows.webhook import webhook

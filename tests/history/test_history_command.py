@@ -12,7 +12,7 @@ from tasks import history
 from tasks.__main__ import main
 from tasks.history import show
 from tasks.history.trends import series
-from tasks.pipeline import stages
+from tasks.pipeline.stages import stages
 from tests.reporting.made import ROWS, inputs
 from tests.reporting.past import DAY, FIRST, entry, nights, past
 

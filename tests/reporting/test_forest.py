@@ -5,8 +5,8 @@ import re
 import pyarrow as pa
 import pytest
 
+from tasks.pipeline.tables import describe
 from tasks.reporting.charts import COLOURS, SHAPES, colour, shape
-from tasks.tables import describe
 from tests.reporting.made import ROWS, column, row, score_table, section_of, written
 from tests.test_report import Page, words_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.tables import describe
+from tasks.pipeline.tables import describe
 from tests.browser import DESKTOP, PHONE, Screen, broken_numbers, chromium, on_drawings, overlaps, too_wide, visit
 from tests.comparison.test_comparison_page import of_one
 from tests.comparison.test_comparison_words import LOSS, measure

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline import stages
+from tasks.pipeline.stages import stages
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("whole_run")]
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict
 
-from tasks.contract import Contract
 from tasks.errors import ContractError
-from tasks.lean_imports import import_when_touched, without
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.lean_imports import import_when_touched, without
 
 KEYS = ("id", "candidate", "metric", "slice", "slice_value")
 """Columns that name a row, in any table."""
@@ -101,7 +101,7 @@ def require(stage: str, checks: Sequence[Check], counts: dict[str, float]) -> No
 
 
 def to_json(checks: Sequence[Check], counts: dict[str, float], made: Mapping[str, Any]) -> str:
-    """The validation report of a stage; the same tables give the same bytes. made: as tasks.made has it."""
+    """The validation report of a stage; the same tables give the same bytes. made: as tasks.pipeline.lineage has it."""
     known = {name: None if isnan(value) else value for name, value in counts.items()}
     body = {"success": not any(each.failed for each in checks), "counts": known, "made": made}
     return json.dumps(body | {"checks": [each.model_dump() for each in checks]}, indent=1, ensure_ascii=False) + "\n"

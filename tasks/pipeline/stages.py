@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tasks.errors import ParamsError
-from tasks.unique_keys import load_yaml
+from tasks.pipeline.yaml import load_yaml
 
 CODE = "tasks/"
 DATA = "data/"

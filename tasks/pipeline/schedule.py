@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, FiniteFloat, RootModel, field_validator, model_validator
 
-from tasks.section import Section
+from tasks.pipeline.settings import Section
 
 FIXED = "a tag, a commit or an experiment: a name that moves would begin the spending of false alarms anew each night"
 _MOVES = re.compile(r"previous|latest|last|workspace|HEAD|.*[~^@].*", re.IGNORECASE)

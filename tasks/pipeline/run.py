@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from tasks.judge import RunJudge
-from tasks.section import Positive, Section
+from tasks.pipeline.settings import Positive, Section
 
 
 class Run(Section):

@@ -9,9 +9,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from tasks import params
-from tasks.credentials import HIDDEN, without_credentials
-from tasks.pipeline import Stage
+from tasks.pipeline import params
+from tasks.pipeline.credentials import HIDDEN, without_credentials
+from tasks.pipeline.stages import Stage
 
 ROOT = Path(__file__).parents[1]
 """Where the running code stands; the data may be elsewhere."""

@@ -10,7 +10,7 @@ from math import ceil
 from multiprocessing import get_context
 
 from tasks.errors import ParamsError
-from tasks.tables import Parts
+from tasks.pipeline.tables import Parts
 
 ROWS_A_WORKER = 25_000
 """Another process takes longer to start than fewer rows take to score."""

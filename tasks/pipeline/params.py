@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from tasks.errors import ParamsError
-from tasks.pipeline import stages
-from tasks.run import Run
-from tasks.schedule import Schedule, Schedules
-from tasks.section import OPTIONS, explain, shown
-from tasks.unique_keys import load_yaml
+from tasks.pipeline.run import Run
+from tasks.pipeline.schedule import Schedule, Schedules
+from tasks.pipeline.settings import OPTIONS, explain, shown
+from tasks.pipeline.stages import stages
+from tasks.pipeline.yaml import load_yaml
 
 PATH = Path("params.yaml")
 DEFAULT = "default"

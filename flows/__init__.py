@@ -18,7 +18,7 @@ def _interrupted_at_once(kind: type[BaseException], error: BaseException, trace:
     if not issubclass(kind, KeyboardInterrupt):
         _before(kind, error, trace)
         return
-    from tasks.terminal import INTERRUPTED, complain
+    from tasks.console.terminal import INTERRUPTED, complain
 
     complain("interrupted")
     os._exit(INTERRUPTED)  # Python's own exit status for it is 1 where a module was run by its name

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill
 
-from tasks.terminal import USER_ERROR, complain, ended, say
+from tasks.console.terminal import USER_ERROR, complain, ended, say
 
 COMMANDS = ("init", "evaluate", "compare", "schedule", "train_judge")
 """What people run, in the order they need it."""

@@ -8,8 +8,8 @@ from prefect.client.schemas.actions import ArtifactCreate
 from prefect.utilities.urls import url_for
 
 from tasks import summary
+from tasks.console.markdown import escaped
 from tasks.experiments import Experiment
-from tasks.markdown import escaped
 
 
 def keep_summary() -> None:

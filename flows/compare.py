@@ -12,16 +12,16 @@ from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 
 from flows import server
-from tasks.command_line import Parser
 from tasks.comparison import words
 from tasks.comparison.gate import Gate
 from tasks.comparison.page import write_page
 from tasks.comparison.run import Request, compare_versions
 from tasks.comparison.show import to_markdown, to_terminal
+from tasks.console.arguments import Parser
+from tasks.console.terminal import USER_ERROR, console, ended, say, write_markup
 from tasks.errors import ComparisonError
 from tasks.pipeline import params
 from tasks.report import Report
-from tasks.terminal import USER_ERROR, console, ended, say, write_markup
 from tasks.versions import WORKSPACE, versions
 
 STDOUT = "-"

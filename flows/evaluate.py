@@ -29,7 +29,8 @@ from flows.stages import upstream
 from flows.supervisor import STOPPED, TIMED_OUT
 from tasks import summary
 from tasks.ahead import require_key
-from tasks.command_line import Parser
+from tasks.console.arguments import Parser
+from tasks.console.terminal import USER_ERROR, ended, say
 from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
 from tasks.pipeline import params
@@ -37,7 +38,6 @@ from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.run import Run
 from tasks.pipeline.stages import stages
-from tasks.terminal import USER_ERROR, ended, say
 
 JUDGE = "judge"
 """The stage whose failed rows can be asked for again."""

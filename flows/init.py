@@ -9,7 +9,8 @@ from pathlib import Path
 
 from flows import locks, processes
 from flows.supervisor import TIMED_OUT
-from tasks.command_line import Parser
+from tasks.console.arguments import Parser
+from tasks.console.terminal import ended, say
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.load import Dataset
 from tasks.pipeline import git, params
@@ -17,7 +18,6 @@ from tasks.pipeline.stages import stages
 from tasks.proposal import Proposal, propose, show
 from tasks.proposal.files import look
 from tasks.proposal.section import NAME, replaced
-from tasks.terminal import ended, say
 
 STAGE = "load"
 WAITING = "Another flow runs in this checkout: waiting for its end"

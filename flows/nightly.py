@@ -12,9 +12,10 @@ from flows.evaluate import run_and_record
 from flows.notify import Outcome
 from flows.supervisor import TIMED_OUT
 from tasks import history, summary
-from tasks.command_line import Parser
 from tasks.comparison import words
 from tasks.comparison.show import to_markdown
+from tasks.console.arguments import Parser
+from tasks.console.terminal import USER_ERROR, complain, say
 from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
 from tasks.experiments import Experiment, Facts
 from tasks.history import Night
@@ -22,7 +23,6 @@ from tasks.pipeline import git, params
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.schedule import Schedule
-from tasks.terminal import USER_ERROR, complain, say
 
 TOLD = 3
 """Alarms, and last lines of a failed command, that stand in the sentence; the log has all."""

@@ -16,10 +16,10 @@ from prefect.events import emit_event
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from flows import artifacts
+from tasks.console.format import visible
+from tasks.console.markdown import escaped
 from tasks.errors import GoldmeterError, ParamsError
-from tasks.markdown import escaped
 from tasks.pipeline.schedule import Notify
-from tasks.reporting.words import visible
 
 ATTEMPTS, LONGEST_PAUSE, TIMEOUT = 5, 60.0, 10.0
 """Attempts in all; seconds between two of them at most, and for each."""

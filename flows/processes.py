@@ -12,7 +12,7 @@ from threading import Event
 from typing import IO, Literal
 
 from flows import guard, supervisor
-from tasks.reporting.words import visible
+from tasks.console.format import visible
 
 Stream = Literal["stdout", "stderr"]
 

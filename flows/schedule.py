@@ -34,11 +34,11 @@ from flows import as_served, locks, notify, orphans, processes
 from flows.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.server import Server, prefect_server
 from tasks import history
-from tasks.command_line import Parser
+from tasks.console.arguments import Parser
+from tasks.console.terminal import ended, say
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.pipeline import git, params
 from tasks.pipeline.schedule import Schedule
-from tasks.terminal import ended, say
 
 TAG = "goldmeter"
 SHOWN = 3

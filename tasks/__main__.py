@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.command_line import Parser
-from tasks.terminal import ended, is_watched, say
+from tasks.console.arguments import Parser
+from tasks.console.terminal import ended, is_watched, say
 
 SUMMED_UP = "report"
 """The stage after which a person who runs stages by hand wants to know what came of them."""

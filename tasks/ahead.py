@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tasks import canaries, load, normalize
+from tasks.console.terminal import say
 from tasks.errors import ModelError
 from tasks.judging import missing
 from tasks.ledger import root
@@ -14,7 +15,6 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline import params
 from tasks.pipeline.stages import LEDGER
 from tasks.plan import Plan
-from tasks.terminal import say
 
 
 def ahead(*, retry_failed: bool = False) -> Plan | None:

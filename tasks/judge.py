@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from tasks import canaries, offline
+from tasks.console.terminal import say
 from tasks.errors import ModelError, ParamsError
 from tasks.judging import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
 from tasks.ledger.verdicts import Entry, Verdicts
@@ -32,7 +33,6 @@ from tasks.pipeline.tables import Parts, about, describe
 from tasks.plan import Plan
 from tasks.scores import about_columns, expect_metric, row_facts
 from tasks.selection import Filter
-from tasks.terminal import say
 
 WHOLE = True
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"

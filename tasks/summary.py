@@ -8,12 +8,12 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tasks import markdown
 from tasks.comparison.words import cut, listed
+from tasks.console import markdown
+from tasks.console.format import NONE, abridged, counted, level, number, percent
+from tasks.console.terminal import console, plain, width_of
 from tasks.errors import DataError, ParamsError
 from tasks.pipeline.yaml import load_yaml
-from tasks.reporting.words import NONE, abridged, counted, level, number, percent
-from tasks.terminal import console, plain, width_of
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.markdown import escaped, table
-from tasks.reporting.words import visible
+from tasks.console.format import visible
+from tasks.console.markdown import escaped, table
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ PLUMBING = {
     "tasks.pipeline.progress",  # says how far a stage is
     "tasks.pipeline.settings",  # how params are checked
     "tasks.pipeline.tables",  # reads and writes parts
-    "tasks.terminal",  # says what went on
+    "tasks.console.terminal",  # says what went on
 }
 FAMILIES = {"lexical": "lexical", "embed": "semantic", "semantic": "semantic", "judge": "judge", "aggregate": "lexical"}
 """The metrics that a stage finds by name, which no import shows."""

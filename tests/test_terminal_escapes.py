@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
-from tasks import terminal
 from tasks.__main__ import main
+from tasks.console import terminal
+from tasks.console.markdown import escaped
+from tasks.console.terminal import INTERRUPTED, TRY_LATER, USER_ERROR, complain, ended, say
 from tasks.errors import ContractError, DataError, GoldmeterError, ServerError
-from tasks.markdown import escaped
-from tasks.terminal import INTERRUPTED, TRY_LATER, USER_ERROR, complain, ended, say
 from tests.small_project import ROOT, ROWS, edit, write
 
 UNWANTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -37,7 +37,7 @@ HOSTILE = [
     "[red]rich[/red] [link=https://evil.example]x[/link]",
     "line\u2028separator",
 ]
-PRINTERS = {"tasks/terminal.py", "tasks/pipeline/progress.py", "flows/nightly.py"}
+PRINTERS = {"tasks/console/terminal.py", "tasks/pipeline/progress.py", "flows/nightly.py"}
 """Who may print: what they print is made visible, or is our own."""
 
 
@@ -252,7 +252,7 @@ def test_a_command_whose_output_is_closed_ends_as_others_do() -> None:
 
 def test_no_file_takes_the_place_of_an_output_that_is_closed(tmp_path: Path) -> None:
     script = (
-        "import os; from pathlib import Path; from tasks.terminal import ended\n"
+        "import os; from pathlib import Path; from tasks.console.terminal import ended\n"
         f"ended(lambda: Path({str(tmp_path / 'file')!r}).open('w').fileno() > 2 and exit(7))"
     )
 

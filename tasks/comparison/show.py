@@ -8,10 +8,10 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 
-from tasks import markdown
 from tasks.comparison import words
-from tasks.markdown import escaped
-from tasks.terminal import plain, width_of
+from tasks.console import markdown
+from tasks.console.markdown import escaped
+from tasks.console.terminal import plain, width_of
 
 STYLES = {"worse": "bold red", "better": "bold green", "no worse": "green"}
 FLIPS_ON_TERMINAL = 5

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tasks.reporting.words import count, counted, number
+from tasks.console.format import count, counted, number
 
 Row = Mapping[str, Any]
 CUT = 60

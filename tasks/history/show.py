@@ -8,11 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tasks.comparison.page import write_page
+from tasks.console.format import NONE, counted, visible
+from tasks.console.terminal import console, say
 from tasks.history.table import read
 from tasks.history.trends import series
 from tasks.reporting.history import Point, Run, Series, Trend
-from tasks.reporting.words import NONE, counted, visible
-from tasks.terminal import console, say
 from tasks.versions import WORKSPACE, versions
 
 SHOWN = 15

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tasks.console.format import counted
 from tasks.mapping import LABELS
 from tasks.proposal import names
 from tasks.proposal.columns import Column
@@ -11,7 +12,6 @@ from tasks.proposal.files import Looked
 from tasks.proposal.roles import CHECK, Roles, roles
 from tasks.proposal.section import quoted, shown, written
 from tasks.proposal.separators import Separator, separator
-from tasks.reporting.words import counted
 from tasks.sources import Record
 
 FEW_SET = 0.25

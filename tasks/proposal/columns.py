@@ -7,9 +7,9 @@ from functools import cached_property
 from math import isfinite
 from typing import Literal
 
+from tasks.console.format import counted
 from tasks.mapping import LABELS
 from tasks.proposal.section import shown
-from tasks.reporting.words import counted
 from tasks.sources import Record, Value
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 from rich.table import Table
 from rich.text import Text
 
+from tasks.console.format import counted, percent, visible
+from tasks.console.terminal import console, say
 from tasks.pipeline.tables import Parts
 from tasks.proposal import Proposal
 from tasks.proposal.roles import CHECK
 from tasks.proposal.section import flow, scalar
-from tasks.reporting.words import counted, percent, visible
-from tasks.terminal import console, say
 
 DATA = Path("data")
 CUT = 240

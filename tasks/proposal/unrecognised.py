@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from tasks.console.format import counted
 from tasks.proposal import names
 from tasks.proposal.columns import Column
 from tasks.proposal.section import quoted, scalar, shown
-from tasks.reporting.words import counted
 
 MOST_COLUMNS = 30
 MISSING = {

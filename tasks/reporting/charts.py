@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.columns import ScoreColumn
+from tasks.console.format import number, visible
 from tasks.metrics.base import Floats
-from tasks.reporting.words import number, visible
 
 COLOURS = 8
 """Candidates beyond share the colours of the first; the page's style sheet says which they are."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from tasks.reporting.words import NONE, counted, number, percent, visible
+from tasks.console.format import NONE, counted, number, percent, visible
 
 BY_HAND = ""
 """The schedule of runs that nobody scheduled."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.comparison import words as comparison_words
+from tasks.console import format
 from tasks.reporting import history as past
-from tasks.reporting import pairwise, scales, words
+from tasks.reporting import pairwise, scales
 from tasks.reporting.charts import Distribution, colour, histogram, shape
 from tasks.reporting.estimates import Metric, SliceTable, by_metric, passing
 from tasks.reporting.history import Series
@@ -50,11 +51,11 @@ class Answer(NamedTuple):
     """
 
     candidate: str
-    response: words.Text | None
+    response: format.Text | None
     label: str
     reasons: list[str]
     scores: list[Score]
-    details: list[tuple[str, words.Text | Facts]]
+    details: list[tuple[str, format.Text | Facts]]
     missing: list[str]
 
 
@@ -62,8 +63,8 @@ class Card(NamedTuple):
     """One input that people should look at."""
 
     id: str
-    input: words.Text | None
-    references: list[words.Text]
+    input: format.Text | None
+    references: list[format.Text]
     more_references: int
     slices: dict[str, str]
     answers: list[Answer]
@@ -127,12 +128,12 @@ def render(content: Content) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": words.number,
-        "percent": words.percent,
-        "level": words.level,
-        "count": words.count,
-        "counted": words.counted,
-        "visible": words.visible,
+        "number": format.number,
+        "percent": format.percent,
+        "level": format.level,
+        "count": format.count,
+        "counted": format.counted,
+        "visible": format.visible,
         "breakable": breakable,
         "passing": passing,
         "by_metric": by_metric,
@@ -142,7 +143,7 @@ def render(content: Content) -> str:
         "cost": past.cost,
         "truncate": pass_environment(partial(do_truncate, end="…")),
     }
-    environment.globals |= {"say": comparison_words, "shown": partial(words.shown, limit=content.max_chars)}
+    environment.globals |= {"say": comparison_words, "shown": partial(format.shown, limit=content.max_chars)}
     environment.globals |= {"axis": scales, "pairwise": pairwise, "word_diff": word_diff}
     page = environment.get_template("index.html.j2")
     series = content.history or ()
@@ -193,7 +194,7 @@ def expectation(name: str) -> str:
     return name.removeprefix("expect_").replace("_", " ")
 
 
-def details_shown(details: str, limit: int) -> words.Text | Facts:
+def details_shown(details: str, limit: int) -> format.Text | Facts:
     """The details of a score; of facts at most `limit` characters.
 
     >>> details_shown('{"threshold": 0.7, "similarities": {"Rom": 0.1}}', 99).lines
@@ -201,9 +202,9 @@ def details_shown(details: str, limit: int) -> words.Text | Facts:
     """
     facts = json.loads(details)
     if not isinstance(facts, dict):
-        return words.shown(details, limit)
+        return format.shown(details, limit)
     lines = [*_facts(facts)]
-    return Facts([*_first(lines, limit)], words.shown("".join(map("".join, lines)), limit).note)
+    return Facts([*_first(lines, limit)], format.shown("".join(map("".join, lines)), limit).note)
 
 
 def _first(lines: Sequence[Sequence[str]], left: int) -> Iterator[list[str]]:
@@ -211,7 +212,7 @@ def _first(lines: Sequence[Sequence[str]], left: int) -> Iterator[list[str]]:
     for line in lines:
         kept = []
         for part in line:
-            kept.append(words.shown(part, max(0, left)).shown)
+            kept.append(format.shown(part, max(0, left)).shown)
             left -= len(part)
         yield kept
         if left <= 0:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import yaml
 
+from tasks.console.format import Text, counted, shown
 from tasks.reporting.estimates import Metric
 from tasks.reporting.history import cost
 from tasks.reporting.stages import Stage
-from tasks.reporting.words import Text, counted, shown
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tasks.columns import Mask, ScoreColumn, hashed
+from tasks.console.format import number, rule
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
-from tasks.reporting.words import number, rule
 
 HALF = 0.5
 DISAGREEMENT = 0.25

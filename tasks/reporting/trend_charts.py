@@ -10,9 +10,9 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from tasks.console.format import abridged, visible
 from tasks.reporting.charts import TAG, shape, style, vega_lite, without_roles
 from tasks.reporting.history import Point, Trend
-from tasks.reporting.words import abridged, visible
 
 Row = dict[str, Any]
 NAMED = 6

@@ -11,8 +11,8 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows import notify
 from flows.notify import NotifyError, Outcome, call, check, message, seconds_of, tell
+from tasks.console.markdown import escaped
 from tasks.errors import ParamsError
-from tasks.markdown import escaped
 from tasks.pipeline.schedule import Notify
 from tests.flows.webhook import webhook
 

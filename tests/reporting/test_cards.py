@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from tasks.console.format import Text
 from tasks.reporting.page import Facts, details_shown
-from tasks.reporting.words import Text
 from tests.reporting.made import ROWS, row, score_table, section_of, written
 from tests.test_report import Page, words_of
 

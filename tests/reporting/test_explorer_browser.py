@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from tasks.console.format import number
 from tasks.pipeline.tables import describe
 from tasks.reporting.page import FOLDER
-from tasks.reporting.words import number
 from tests.browser import DESKTOP, PHONE, Screen, chromium, faults, too_wide, visit
 from tests.reporting.made import load_table, row, score_table, with_score, written
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tasks.comparison.words import signed
-from tasks.reporting.words import count, counted, number, percent
+from tasks.console.format import count, counted, number, percent
 from tests.reporting.made import inputs, row, score_table, section_of, written
 
 CANDIDATES = ("aurora", "borealis")

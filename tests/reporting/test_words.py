@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.console.format import FLAG, UNSEEN, count, counted, level, number, percent, rule, shown, visible
 from tasks.metrics.judge.meaning_match import MeaningMatch
-from tasks.reporting.words import FLAG, UNSEEN, count, counted, level, number, percent, rule, shown, visible
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from tasks.reporting.words import shown, visible
+from tasks.console.format import shown, visible
 from tests import judge_server
 from tests.browser import DESKTOP, PHONE, chromium, too_wide, visit
 from tests.hostile_texts import TEXTS, WORD

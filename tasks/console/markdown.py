@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from tasks.reporting.words import visible
+from tasks.console.format import visible
 
 SIGNS = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\\`*[]|~"} | {ord("\n"): " "}
 """What a Markdown reader would take for markup → what it shows as the sign itself."""

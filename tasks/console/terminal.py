@@ -10,8 +10,8 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
+from tasks.console.format import visible
 from tasks.errors import GoldmeterError, ServerError
-from tasks.reporting.words import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -20,11 +20,11 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from tasks.console.arguments import Parser
 from tasks.console.terminal import ended, say
 from tasks.errors import DataError
-from tasks.metrics.normalization import normalize
 from tasks.offline import RIGHT, columns
 from tasks.offline.columns import DIRECTIONS
 from tasks.offline.features import facts
 from tasks.offline.trees import FILE, Trees, calibrated, render
+from tasks.text.normalization import normalize
 
 RULES = FILE.with_name("rules.jsonl")
 FOLDS, ITERATIONS, SEED, BINS = 5, 280, 20230521, 15

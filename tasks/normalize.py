@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.metrics.normalization import Form
-from tasks.metrics.normalized import normalized
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
 from tasks.pipeline.tables import about, describe
+from tasks.text.normalization import Form
+from tasks.text.normalized import normalized
 
 TEXTS = pa.list_(pa.string())
 SCHEMA = pa.schema(

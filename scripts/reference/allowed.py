@@ -8,7 +8,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
-from tasks.metrics.tokenizers import TOKENIZERS, known_tokenizer
+from tasks.text.tokenizers import TOKENIZERS, known_tokenizer
 
 SIGNS = {Ge: "≥", Gt: ">", Le: "≤", Lt: "<"}
 SIMPLE = {str: "text", bool: "`true`, `false`", int: "whole number", float: "number", NoneType: "none", Any: "anything"}

@@ -9,7 +9,7 @@ from scripts.reference import allowed
 from scripts.reference.markdown import code, opening, option_notes, paragraphs, said_of_all, sentence, table
 from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure, families, metric_class, names
-from tasks.metrics.tokenizers import TOKENIZERS
+from tasks.text.tokenizers import TOKENIZERS
 
 SHARED = ("profile", "threshold")
 """Options that every metric has."""

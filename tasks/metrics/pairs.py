@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.metrics.tokenizers import Cut, Tokenizer
-from tasks.metrics.tokens import Chunked, Ragged, chunked, tokens
-from tasks.metrics.utf8 import distinct, utf8
+from tasks.text.tokenizers import Cut, Tokenizer
+from tasks.text.tokens import Chunked, Ragged, chunked, tokens
+from tasks.text.utf8 import distinct, utf8
 
 Embed = Callable[[Sequence[str]], NDArray[np.float64]]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from tasks.kernels import compiled as compiled_alone
 from tasks.offline.age import sources
+from tasks.text.kernels import compiled as compiled_alone
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

@@ -168,7 +168,7 @@ def _flags(word: str, form: str, known: frozenset[str]) -> int:
 @cache
 def _known_words() -> frozenset[str]:
     """Words of the language: one of them is no misspelling of another."""
-    from tasks.metrics.wordnet import wordnet
+    from tasks.text.wordnet import wordnet
 
     return frozenset(wordnet().words)
 

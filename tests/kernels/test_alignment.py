@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.alignment import alignments
+from tasks.text.kernels.alignment import alignments
 from tests.kernels.ragged import arrays, long_rows, pairs, random_rows
 
 VOCABULARY = 8

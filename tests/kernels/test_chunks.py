@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.chunks import ENDS, FIRST, FOREIGN, INSIDE, LAST, MARKED, PLAIN, cut, peel, sorts
+from tasks.text.kernels.chunks import ENDS, FIRST, FOREIGN, INSIDE, LAST, MARKED, PLAIN, cut, peel, sorts
 
 PIECES = st.sampled_from([" ", "  ", "a", "bc", ".", "'", '"', ")", "]", "»", "é", "\n", "\x1f", "\u3000", "?"])
 TEXTS = st.lists(st.text(max_size=6) | st.lists(PIECES, max_size=8).map("".join), max_size=6)

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.kernels.expansion import expand
+from tasks.text.kernels.expansion import expand
 
 PARTS = st.lists(st.lists(st.integers(0, 9), max_size=4), min_size=1, max_size=5)
 

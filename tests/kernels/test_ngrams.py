@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.ngrams import clipped_matches
+from tasks.text.kernels.ngrams import clipped_matches
 from tests.kernels.ragged import arrays, long_rows, random_rows
 
 SHORT = random_rows(3, st.integers(0, 12), most=6)

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.numbering import _FEWEST_SLOTS, find, number, table
+from tasks.text.kernels.numbering import _FEWEST_SLOTS, find, number, table
 
 LONG = b"eight by"
 BYTES = st.sampled_from([b"", b"a", b"ab", b"\xc3\xa9", b"\0", b"\0\0", LONG, LONG + b"t", LONG * 2, LONG * 2 + b"e"])

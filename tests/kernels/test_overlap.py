@@ -3,7 +3,7 @@ from collections import Counter
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.overlap import overlaps
+from tasks.text.kernels.overlap import overlaps
 from tests.kernels.ragged import arrays, pairs, random_rows
 
 ROWS = random_rows(4, st.integers(0, 12), most=6)

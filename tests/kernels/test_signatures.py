@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import tasks.kernels
+import tasks.text.kernels
 
-KERNELS = sorted(Path(tasks.kernels.__file__).parent.glob("[a-z]*.py"))
+KERNELS = sorted(Path(tasks.text.kernels.__file__).parent.glob("[a-z]*.py"))
 COMPILED = f"""
 from importlib import import_module
 
@@ -28,7 +28,7 @@ for name in names("lexical"):
     for profile in ["default", *metric_class("lexical", name).profiles]:
         for pairs in several:
             configure("lexical", name, {{"profile": profile}}).stats(pairs)
-for module in {[f"tasks.kernels.{path.stem}" for path in KERNELS]}:
+for module in {[f"tasks.text.kernels.{path.stem}" for path in KERNELS]}:
     for name, kernel in vars(import_module(module)).items():
         if isinstance(kernel, Dispatcher) and len(kernel.signatures) > 1:
             print(module, name, *kernel.signatures, sep="\\n")

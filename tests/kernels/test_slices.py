@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.slices import contained
+from tasks.text.kernels.slices import contained
 
 TEXTS = st.lists(st.text("abé", max_size=6), min_size=1, max_size=5)
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.kernels.subsequences import _positions, common_subsequences
+from tasks.text.kernels.subsequences import _positions, common_subsequences
 from tests.kernels.ragged import arrays, long_rows, pairs, random_rows
 
 SHORT = random_rows(3, st.integers(0, 12), most=6)

@@ -2,7 +2,7 @@ import numpy as np
 
 from tasks.metrics.fallback import token_fallback
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.tokenizers import tokenizer
+from tasks.text.tokenizers import tokenizer
 
 
 def test_texts_without_tokens_are_compared_as_they_are_and_others_left_to_the_metric():

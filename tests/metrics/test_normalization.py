@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tasks.metrics import normalization
-from tasks.metrics.normalization import normalize
-from tasks.metrics.normalized import normalized, normalized_texts
 from tasks.metrics.pairs import Pairs
+from tasks.text import normalization
+from tasks.text.normalization import normalize
+from tasks.text.normalized import normalized, normalized_texts
 
 TRICKY = st.lists(
     st.sampled_from(list("aAnǰŉßİıΐ½ﬁ⁄/.,:;+-−–±$€!5٣٫´`^ \t\u00a0\u0301\u0345\u200d\ufe0f❤👩🏽ϓſK")),

@@ -3,9 +3,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 
-from tasks.kernels.stems import STEPS
-from tasks.metrics.stemmer import porter_stems
-from tasks.metrics.wordnet import wordnet
+from tasks.text.kernels.stems import STEPS
+from tasks.text.stemmer import porter_stems
+from tasks.text.wordnet import wordnet
 
 SUFFIXES = sorted(
     {

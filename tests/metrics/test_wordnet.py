@@ -11,9 +11,9 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from benchmarks.reference import Synonyms
 from scripts.build_wordnet import build
 from tasks.errors import ModelError
-from tasks.metrics import wordnet as module
-from tasks.metrics.stemmer import porter_stems
-from tasks.metrics.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, read, render, wordnet
+from tasks.text import wordnet as module
+from tasks.text.stemmer import porter_stems
+from tasks.text.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, read, render, wordnet
 
 DICT = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))  # WordNet's own variable; Debian's wordnet-base
 needs_dict = pytest.mark.skipif(not (DICT / "data.noun").exists(), reason=f"no WordNet dict folder at {DICT}")

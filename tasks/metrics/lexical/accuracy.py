@@ -12,10 +12,10 @@ from pydantic import Field
 from rapidfuzz import fuzz
 
 from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.normalization import normalize
-from tasks.metrics.normalized import normalized, normalized_texts
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.utf8 import equal, mapped
+from tasks.text.normalization import normalize
+from tasks.text.normalized import normalized, normalized_texts
+from tasks.text.utf8 import equal, mapped
 
 
 class Match(NamedTuple):

@@ -15,7 +15,7 @@ from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.fallback import token_fallback
 from tasks.metrics.ngrams import Integers, ngram_counts
 from tasks.metrics.pairs import Pairs, Tokens
-from tasks.metrics.tokenizers import TokenizerName, tokenizer
+from tasks.text.tokenizers import TokenizerName, tokenizer
 
 Flags = NDArray[np.bool_]
 Smoothing = Literal["none", "floor", "add-k", "exp", "method1", "method2", "method3", "method4"]
@@ -67,7 +67,7 @@ class Bleu(CorpusMetric):
 
     def stats(self, pairs: Pairs) -> Floats:
         """Matches and n-grams of each order, response length, closest reference length; shape (n, 2·max_order + 2)."""
-        from tasks.kernels.ngrams import clipped_matches  # importing numba takes half a second
+        from tasks.text.kernels.ngrams import clipped_matches  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer), lowercase=self.lowercase)
         responses = tokens.responses.lengths

@@ -11,7 +11,7 @@ import numpy as np
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.fallback import with_fallback
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.tokenizers import SQUAD, SQUAD_WITH_ARTICLES
+from tasks.text.tokenizers import SQUAD, SQUAD_WITH_ARTICLES
 
 
 class F1(MeanMetric):
@@ -27,7 +27,7 @@ class F1(MeanMetric):
     fallback: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.kernels.overlap import overlaps  # importing numba takes half a second
+        from tasks.text.kernels.overlap import overlaps  # importing numba takes half a second
 
         tokens = pairs.tokens(SQUAD if self.articles else SQUAD_WITH_ARTICLES)
         common = overlaps(*tokens.arrays, pairs.rows, len(tokens.vocabulary))

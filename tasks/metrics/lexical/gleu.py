@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.ngrams import ngram_counts
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.tokenizers import TokenizerName, tokenizer
+from tasks.text.tokenizers import TokenizerName, tokenizer
 
 Order = Annotated[int, Field(ge=1)]
 _AS_NLTK = {"tokenizer": "treebank", "fallback": False}
@@ -72,7 +72,7 @@ class Gleu(CorpusMetric):
 
     def _reference_stats(self, pairs: Pairs) -> Floats:
         """The statistics of each response with each of its references; shape (m, 2)."""
-        from tasks.kernels.ngrams import clipped_matches  # importing numba takes half a second
+        from tasks.text.kernels.ngrams import clipped_matches  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer), lowercase=self.lowercase)
         each, orders = np.arange(len(pairs.rows)), slice(self.min_order - 1, None)

@@ -14,10 +14,10 @@ from pydantic import Field
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.fallback import with_fallback
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.stemmer import porter_stems
-from tasks.metrics.tokenizers import TokenizerName, tokenizer
-from tasks.metrics.tokens import numbered
-from tasks.metrics.wordnet import VERSION, wordnet
+from tasks.text.stemmer import porter_stems
+from tasks.text.tokenizers import TokenizerName, tokenizer
+from tasks.text.tokens import numbered
+from tasks.text.wordnet import VERSION, wordnet
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Integers = NDArray[np.int64]
@@ -44,7 +44,7 @@ class Meteor(MeanMetric):
     fallback: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.kernels.alignment import alignments  # importing numba takes half a second
+        from tasks.text.kernels.alignment import alignments  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer))
         forms = _forms(tokens.vocabulary, synonyms=self.synonyms)

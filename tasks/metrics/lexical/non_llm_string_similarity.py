@@ -7,7 +7,7 @@ from rapidfuzz import distance, process
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.utf8 import mapped
+from tasks.text.utf8 import mapped
 
 _DISTANCES = {
     "levenshtein": distance.Levenshtein,

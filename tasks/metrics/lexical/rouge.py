@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.fallback import with_fallback
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.stemmer import porter_stems
-from tasks.metrics.tokenizers import TokenizerName, tokenizer
-from tasks.metrics.tokens import numbered
+from tasks.text.stemmer import porter_stems
+from tasks.text.tokenizers import TokenizerName, tokenizer
+from tasks.text.tokens import numbered
 
 UNSTEMMED = 3  # tokens up to this length are compared as they are, as rouge-score does
 _AS_ROUGE_SCORE = {"tokenizer": "rouge_score", "fallback": False}
@@ -46,7 +46,7 @@ class Rouge(MeanMetric):
         return ("rouge_precision", "rouge_recall", "rouge_f1_score")
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.kernels.subsequences import common_subsequences  # importing numba takes half a second
+        from tasks.text.kernels.subsequences import common_subsequences  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer))
         ids, responses, references = tokens.arrays

@@ -5,9 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.normalized import normalized_texts
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.utf8 import mapped, utf8
+from tasks.text.normalized import normalized_texts
+from tasks.text.utf8 import mapped, utf8
 
 LONG = 256
 """Bytes of a reference from which on Python's search, whose time is linear, takes over from the obvious one."""
@@ -30,7 +30,7 @@ class StringPresence(MeanMetric):
         return self.normalize
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.kernels.slices import contained  # importing numba takes half a second
+        from tasks.text.kernels.slices import contained  # importing numba takes half a second
 
         sides = normalized_texts(pairs) if self.normalize else (pairs.responses, pairs.flat_references)
         compared = sides if self.case_sensitive else [mapped(str.casefold, side) for side in sides]

@@ -10,7 +10,7 @@ from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_b
 
 from tasks.metrics.lexical.bleu import Bleu
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.tokenizers import tokenizer
+from tasks.text.tokenizers import tokenizer
 
 NLTK_METHODS = {"none": "method0", "floor": "method1", "add-k": "method2", "exp": "method3"}
 SACREBLEU_METHODS = ["none", "floor", "add-k", "exp"]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.kernels import Flags, Integers, compiled
+from tasks.text.kernels import Flags, Integers, compiled
 
 Codes = NDArray[np.uint32]
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.kernels import GOLDEN, Ids, Integers, compiled
+from tasks.text.kernels import GOLDEN, Ids, Integers, compiled
 
 _HALF = np.uint64(32)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tasks.kernels import Ids, Integers, Words, compiled
+from tasks.text.kernels import Ids, Integers, Words, compiled
 
 _WORD = 64
 _ONE = np.uint64(1)

@@ -8,11 +8,11 @@ from itertools import chain, count
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.tokenizers import Cut, Tokenizer
+from tasks.text.tokenizers import Cut, Tokenizer
 
 Split = Callable[[str], list[str]]
 Integers = NDArray[np.int64]
-FIRST, LAST = 1, 2  # kinds of chunks: tasks.kernels.chunks
+FIRST, LAST = 1, 2  # kinds of chunks: tasks.text.kernels.chunks
 MARK = "qzx"
 """Stands between chunks that are tokenised together; any word of lower-case letters would do."""
 JOINED = 1000
@@ -36,7 +36,7 @@ class Ragged:
 
     def take(self, rows: NDArray[np.int32]) -> "Ragged":
         """These rows; shape of rows: (n,)."""
-        from tasks.kernels.expansion import expand  # importing numba takes half a second
+        from tasks.text.kernels.expansion import expand  # importing numba takes half a second
 
         return Ragged(*expand(rows, np.arange(len(rows) + 1), self.ids, self.offsets[:-1], self.lengths))
 
@@ -62,7 +62,7 @@ class Chunked:
 
     def joined(self, chunks: Integers, separator: str) -> str:
         """These chunks, each with the separator after it."""
-        from tasks.kernels.joining import join
+        from tasks.text.kernels.joining import join
 
         after = np.frombuffer(separator.encode(), np.uint8)
         return join(self.data, self.starts[chunks], self.stops[chunks], after).tobytes().decode()
@@ -73,7 +73,7 @@ class Chunked:
 
         Apart, because most of the first are a token each, and rules are faster on ASCII.
         """
-        from tasks.kernels.chunks import ENDS, FOREIGN, MARKED, PLAIN, sorts
+        from tasks.text.kernels.chunks import ENDS, FOREIGN, MARKED, PLAIN, sorts
 
         found = sorts(self.data, self.starts, self.stops, self.kinds)
         plain, marked, foreign, ends = (np.flatnonzero(found == each) for each in (PLAIN, MARKED, FOREIGN, ENDS))
@@ -82,8 +82,8 @@ class Chunked:
 
 def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
     """The chunks of texts, given as by `utf8`; those that the cut "ends" tells apart have their kind."""
-    from tasks.kernels import chunks as kernel  # importing numba takes half a second
-    from tasks.kernels.numbering import number
+    from tasks.text.kernels import chunks as kernel  # importing numba takes half a second
+    from tasks.text.kernels.numbering import number
 
     chunks = kernel.cut(data, offsets, cut == "ends")
     if cut == "stops":
@@ -95,7 +95,7 @@ def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
 
 def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ragged, list[str]]:
     """Token ids of the texts, and the vocabulary: the token of each id."""
-    from tasks.kernels.expansion import expand
+    from tasks.text.kernels.expansion import expand
 
     ids, starts, lengths, vocabulary = _Splitting(texts, tokenizer, lowercase=lowercase).split()
     return Ragged(*expand(texts.texts.ids, texts.texts.offsets, ids, starts, lengths)), vocabulary

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tasks.kernels import Bytes, Integers, compiled
+from tasks.text.kernels import Bytes, Integers, compiled
 
 
 @compiled

@@ -19,11 +19,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tasks.errors import ModelError
-from tasks.metrics.tokens import Ragged
-from tasks.metrics.utf8 import utf8
+from tasks.text.tokens import Ragged
+from tasks.text.utf8 import utf8
 
 if TYPE_CHECKING:
-    from tasks.kernels.numbering import Table
+    from tasks.text.kernels.numbering import Table
 
 TABLE = Path(__file__).with_name("wordnet.npz")
 PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
@@ -125,14 +125,14 @@ class WordNet:
 
     def _find(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The number of each word, or -1; shape (n,)."""
-        from tasks.kernels.numbering import find  # importing numba takes half a second
+        from tasks.text.kernels.numbering import find  # importing numba takes half a second
 
         return find(self._table, *utf8(pa.array(words, pa.large_string())))
 
     @cached_property
     def _table(self) -> "Table":
         """The words by number; a dictionary costs a forked process a page of memory for each look."""
-        from tasks.kernels.numbering import table
+        from tasks.text.kernels.numbering import table
 
         return table(*utf8(pa.array(self.words, pa.large_string())))
 

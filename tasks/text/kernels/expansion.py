@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tasks.kernels import Ids, Integers, compiled
+from tasks.text.kernels import Ids, Integers, compiled
 
 
 @compiled

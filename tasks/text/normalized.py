@@ -5,11 +5,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.metrics.normalization import normalize
 from tasks.metrics.pairs import Pairs
-from tasks.metrics.tokenizers import Tokenizer
-from tasks.metrics.tokens import chunked, tokens
-from tasks.metrics.utf8 import distinct, utf8
+from tasks.text.normalization import normalize
+from tasks.text.tokenizers import Tokenizer
+from tasks.text.tokens import chunked, tokens
+from tasks.text.utf8 import distinct, utf8
 
 
 def normalized(texts: pa.Array, **options: Any) -> pa.Array:

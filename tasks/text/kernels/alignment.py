@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tasks.kernels import Flags, Ids, Integers, compiled
+from tasks.text.kernels import Flags, Ids, Integers, compiled
 
 
 @compiled

@@ -14,7 +14,7 @@ def porter_stems(words: Sequence[str]) -> list[str]:
     >>> porter_stems(["relational", "Databases"])
     ['relat', 'databas']
     """
-    from tasks.kernels.stems import stemmed  # importing numba takes half a second
+    from tasks.text.kernels.stems import stemmed  # importing numba takes half a second
 
     lowered = [word.lower() for word in words]
     text = "".join(lowered)

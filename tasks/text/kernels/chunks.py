@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tasks.kernels import Bytes, Integers, compiled
+from tasks.text.kernels import Bytes, Integers, compiled
 
 INSIDE: Final = 0
 FIRST: Final = 1

@@ -1,0 +1,1 @@
+"""Texts as arrays: tokenizers, token ids, normalisation, stems, WordNet, kernels."""

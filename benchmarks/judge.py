@@ -17,9 +17,9 @@ import pyarrow as pa
 from benchmarks.data import real_rows
 from benchmarks.measure import in_forks
 from benchmarks.report import Floor, Result, Table, paragraphs
-from tasks import offline
 from tasks.judge import Asking, Judge, Params, judge
 from tasks.ledger.verdicts import Verdicts
+from tasks.models import offline
 from tasks.pipeline.params import section
 from tasks.pipeline.tables import Parts, write_part
 from tests.judge_server import Reply, completion, serving, verdict

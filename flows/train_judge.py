@@ -20,10 +20,10 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from tasks.console.arguments import Parser
 from tasks.console.terminal import ended, say
 from tasks.errors import DataError
-from tasks.offline import RIGHT, columns
-from tasks.offline.columns import DIRECTIONS
-from tasks.offline.features import facts
-from tasks.offline.trees import FILE, Trees, calibrated, render
+from tasks.models.offline import RIGHT, feature_names
+from tasks.models.offline.feature_names import DIRECTIONS
+from tasks.models.offline.features import facts
+from tasks.models.offline.trees import FILE, Trees, calibrated, render
 from tasks.text.normalization import normalize
 
 RULES = FILE.with_name("rules.jsonl")
@@ -102,7 +102,7 @@ def examples(rows: Sequence[Labelled]) -> Examples:
     of_rows = facts([row.question for row in rows], [row.references for row in rows], [row.response for row in rows])
     features, verdicts = of_rows.features, np.array([row.verdict for row in rows])
     made_up = np.array([row.written for row in rows])
-    found, part = features[:, columns.EXACT] > 0, features[:, columns.PARTS] < 1
+    found, part = features[:, feature_names.EXACT] > 0, features[:, feature_names.PARTS] < 1
     against_rules = verdicts & (part | (found & ~_plain(features)))
     return Examples(
         features,
@@ -114,7 +114,7 @@ def examples(rows: Sequence[Labelled]) -> Examples:
 
 def _plain(features: Floats) -> NDArray[np.bool_]:
     """Rows without a hedge in the sentence of the match, doubts anywhere, and an alternative beside it."""
-    against = features[:, [columns.HEDGE_NEAR, columns.DOUBTS, columns.OR_NEAR]]
+    against = features[:, [feature_names.HEDGE_NEAR, feature_names.DOUBTS, feature_names.OR_NEAR]]
     plain: NDArray[np.bool_] = (against == 0).all(axis=1)
     return plain
 

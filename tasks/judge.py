@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from tasks import canaries, offline
+from tasks import canaries
 from tasks.console.terminal import say
 from tasks.errors import ModelError, ParamsError
 from tasks.judging import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
@@ -21,11 +21,12 @@ from tasks.metrics.catalogue import configure
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judge.similarity_judge import SimilarityJudge
 from tasks.metrics.judged import JudgeMetric
+from tasks.models import offline
 from tasks.models.asking import Request, ask_all
 from tasks.models.budget import Budget, Limits, Price
+from tasks.models.capabilities import Memory
 from tasks.models.chat import Chat, Endpoint
-from tasks.models.pace import Pace
-from tasks.models.support import Memory
+from tasks.models.concurrency import Pace
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Positive, Section, Share

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from tasks import offline
 from tasks.ledger.verdicts import Entry, Verdicts
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
+from tasks.models import offline
 from tasks.models.asking import Request, encode_fields
 from tasks.models.chat import server_class
 from tasks.pipeline.tables import Parts
@@ -121,7 +121,7 @@ def estimates(parts: Parts, options: "Judge", most: int | None) -> Iterator[offl
     if workers <= 1:
         yield from (_estimates(part, options) for part in parts)
         return
-    with pool(workers, [__name__, "tasks.offline.warm_up"]) as executor:
+    with pool(workers, [__name__, "tasks.models.offline.warm_up"]) as executor:
         yield from executor.map(_estimates_of, repeat(parts), range(len(parts)), repeat(options))
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks import offline
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judge import Asking, Judge, Params, counts, expect, judge
 from tasks.judging import SCHEMA
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
+from tasks.models import offline
 from tasks.models.budget import Price
 from tasks.pipeline import validation
 from tasks.pipeline.params import section

@@ -14,9 +14,9 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.models import asking
 from tasks.models.asking import ask_all
 from tasks.models.budget import Budget, Limits
+from tasks.models.capabilities import Memory
 from tasks.models.chat import Chat, Endpoint
-from tasks.models.pace import Pace
-from tasks.models.support import Memory
+from tasks.models.concurrency import Pace
 from tests.judge_server import Answer, Reply, completion, problem, question, verdict
 from tests.test_judge import HOW, IN_ORDER, KEY, column, judged, params, rows, server
 from tests.test_judge_requests import request_about

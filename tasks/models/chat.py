@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from tasks.errors import ModelError, ServerError
-from tasks.models.pace import Pace
-from tasks.models.support import Memory, Support, is_about_format
+from tasks.models.capabilities import Memory, Support, is_about_format
+from tasks.models.concurrency import Pace
 
 if TYPE_CHECKING:
     import httpx2

@@ -127,7 +127,7 @@ class LocalEncoder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
-        from tasks.models.linears import set_linears
+        from tasks.models.packed_linear import set_linears
 
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from tasks.models.pace import Pace
+from tasks.models.concurrency import Pace
 
 
 def test_no_more_turns_at_a_time_than_allowed():

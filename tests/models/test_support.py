@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tasks.models.support import FORMATS, Memory, Support
+from tasks.models.capabilities import FORMATS, Memory, Support
 
 
 def test_less_and_less_is_asked_for():

@@ -3,10 +3,10 @@
 import json
 from itertools import product
 
-from tasks.offline import judge
-from tasks.offline.columns import FEATURES
-from tasks.offline.features import facts
-from tasks.offline.trees import FILE
+from tasks.models.offline import judge
+from tasks.models.offline.feature_names import FEATURES
+from tasks.models.offline.features import facts
+from tasks.models.offline.trees import FILE
 
 RULES = [json.loads(line) for line in FILE.with_name("rules.jsonl").read_text(encoding="utf-8").splitlines()]
 

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from tasks.offline.columns import DIRECTIONS, FEATURES
-from tasks.offline.features import facts
-from tasks.offline.matching import distance
+from tasks.models.offline.feature_names import DIRECTIONS, FEATURES
+from tasks.models.offline.features import facts
+from tasks.models.offline.matching import distance
 from tests.offline.pairs import described
 
 TEXT = st.text() | st.lists(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.offline import RIGHT, judge, model_hash
-from tasks.offline.trees import FILE
+from tasks.models.offline import RIGHT, judge, model_hash
+from tasks.models.offline.trees import FILE
 from tests.offline.pairs import RULES, judged
 from tests.small_project import ROOT
 
@@ -117,7 +117,7 @@ def test_long_texts_take_no_seconds(word):
 
 def test_importing_takes_nothing_heavy_along():
     heavy = {"numba", "sklearn", "scipy", "pandas", "pyarrow", "rapidfuzz"}
-    code = f"import sys, tasks.offline; tasks.offline.model_hash(); print(sorted({heavy!r} & set(sys.modules)))"
+    code = f"import sys, tasks.models.offline; tasks.models.offline.model_hash(); print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
 
     assert done.stdout.strip() == "[]"

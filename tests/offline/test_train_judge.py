@@ -6,8 +6,8 @@ import pytest
 from flows import train_judge
 from flows.train_judge import Labelled, calibration_error, contains, examples, main, people, written
 from tasks.errors import DataError
-from tasks.offline import RIGHT, judge
-from tasks.offline.trees import read
+from tasks.models.offline import RIGHT, judge
+from tasks.models.offline.trees import read
 from tests.offline import pairs
 
 

@@ -3,8 +3,8 @@ import pytest
 
 from flows.train_judge import Examples, boosted, calibration, exported
 from tasks.errors import ModelError
-from tasks.offline.columns import FEATURES
-from tasks.offline.trees import FILE, read, render, shipped
+from tasks.models.offline.feature_names import FEATURES
+from tasks.models.offline.trees import FILE, read, render, shipped
 
 
 @pytest.fixture(scope="module")

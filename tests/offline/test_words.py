@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.offline.numerals import stream
-from tasks.offline.words import LONGEST, fold, read, split
+from tasks.models.offline.numerals import stream
+from tasks.models.offline.vocabulary import LONGEST, fold, read, split
 
 
 def numbers(text):

@@ -24,8 +24,8 @@ def score(
     """
     import numpy as np
 
-    from tasks import offline
     from tasks.metrics.catalogue import configure
+    from tasks.models import offline
 
     configure("judge", name, options)
     if (name, provider) != ("meaning_match", "offline"):

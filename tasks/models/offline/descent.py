@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline.compiling import compiled
+from tasks.models.offline.compiling import compiled
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline.compiling import compiled
-from tasks.offline.lexicon import CAPITAL, KNOWN, NUMBER, STOP, UPPER
+from tasks.models.offline.compiling import compiled
+from tasks.models.offline.lexicon import CAPITAL, KNOWN, NUMBER, STOP, UPPER
 
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline.compiling import compiled
-from tasks.offline.lexicon import (
+from tasks.models.offline.compiling import compiled
+from tasks.models.offline.lexicon import (
     AND,
     ARTICLE,
     BRACKET,
@@ -23,7 +23,7 @@ from tasks.offline.lexicon import (
     TENS,
     UPPER,
 )
-from tasks.offline.words import Words
+from tasks.models.offline.vocabulary import Words
 
 SEPARATOR = END | COMMA | SLASH | CLAUSE | BRACKET
 Ids = NDArray[np.int32]

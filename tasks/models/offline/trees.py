@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.errors import ModelError
-from tasks.offline.columns import FEATURES
+from tasks.models.offline.feature_names import FEATURES
 
 FILE = Path(__file__).with_name("judge.npz")
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ class Trees(NamedTuple):
 
     def scores(self, rows: Floats) -> Floats:
         """Log-odds of a right answer, not calibrated; rows: shape (n, k), float64, without NaN."""
-        from tasks.offline.descent import added  # importing numba takes half a second
+        from tasks.models.offline.descent import added  # importing numba takes half a second
 
         return added(
             rows, self.features, self.thresholds, self.left, self.right, self.values, self.roots, self.baseline[0]

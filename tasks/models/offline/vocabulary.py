@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline.lexicon import (
+from tasks.models.offline.lexicon import (
     CAPITAL,
     DIGITS,
     FLAGS,

@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline import columns
-from tasks.offline.columns import CLUES, FEATURES
-from tasks.offline.compiling import compiled
-from tasks.offline.context import describe
-from tasks.offline.lexicon import AND, COMMA, END, NUMBER, STOP
-from tasks.offline.matching import abbreviated, closest, find, hashed, initials, longest_run
+from tasks.models.offline import feature_names
+from tasks.models.offline.compiling import compiled
+from tasks.models.offline.context import describe
+from tasks.models.offline.feature_names import CLUES, FEATURES
+from tasks.models.offline.lexicon import AND, COMMA, END, NUMBER, STOP
+from tasks.models.offline.matching import abbreviated, closest, find, hashed, initials, longest_run
 
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
@@ -78,10 +78,10 @@ def described(
             _mark(types, stems, reference, i, seen.references)
             trial[:] = 0
             begin, end, number = _compare(types, flags, values, forms, text, reference, seen, i, trial)
-            if trial[columns.EXACT]:
+            if trial[feature_names.EXACT]:
                 whole[begin - text[0] : end - text[0]] = True
             if _fit(trial) > best:
-                clues[i, columns.NUMBER_CLUE] = number
+                clues[i, feature_names.NUMBER_CLUE] = number
                 best, chosen[i], spans[i, 0], spans[i, 1] = _fit(trial), k - firsts[i], begin, end
                 row[:] = trial
         asked = seen.question[stems[types[text[0] : text[1]]]] == i
@@ -102,12 +102,12 @@ def _mark(types: Ids, stems: Ids, text: Integers, i: int, seen: Integers) -> Non
 def _fit(row: Floats) -> float:
     """By what the best reference is chosen."""
     fit: float = (
-        4 * row[columns.EXACT]
-        + 2 * row[columns.EQUAL]
-        + 2 * row[columns.INITIALS]
-        + row[columns.SOFT_RECALL]
-        + 0.5 * row[columns.RUN]
-        + 0.01 * min(row[columns.REFERENCE_WORDS], 10)
+        4 * row[feature_names.EXACT]
+        + 2 * row[feature_names.EQUAL]
+        + 2 * row[feature_names.INITIALS]
+        + row[feature_names.SOFT_RECALL]
+        + 0.5 * row[feature_names.RUN]
+        + 0.01 * min(row[feature_names.REFERENCE_WORDS], 10)
     )
     return fit
 
@@ -126,21 +126,23 @@ def _compare(
 ) -> tuple[int, int, int]:
     """Write how the reference stands in the text; where it begins and ends there, and another number; or -1."""
     begin, end = find(types, forms.hashes, forms.powers, forms.lengths, text, reference, text[0])
-    row[columns.EXACT] = begin >= 0
-    row[columns.EQUAL] = begin == text[0] and end == text[1] and begin >= 0
+    row[feature_names.EXACT] = begin >= 0
+    row[feature_names.EQUAL] = begin == text[0] and end == text[1] and begin >= 0
     length, first, last = longest_run(types, forms.stems, text, reference)
-    row[columns.RUN] = length / max(reference[1] - reference[0], 1)
+    row[feature_names.RUN] = length / max(reference[1] - reference[0], 1)
     soft = _recall(types, flags, forms, text, reference, seen, i, row)
     number = _numbers(types, flags, values, forms.stems, text, reference, seen, i, row)
     if begin >= 0:
-        row[columns.RUN] = 1
-        row[columns.RECALL] = row[columns.SOFT_RECALL] = row[columns.NEW_RECALL] = 1
-        row[columns.FIRST_WORD] = row[columns.LAST_WORD] = row[columns.NUMBER_RECALL] = row[columns.PARTS] = 1
-        row[columns.NUMBER_CONFLICT] = row[columns.NUMBER_GAP] = row[columns.YEAR_GAP] = 0
-        row[columns.MISSPELT] = row[columns.OTHER_WORD] = 0
+        row[feature_names.RUN] = 1
+        row[feature_names.RECALL] = row[feature_names.SOFT_RECALL] = row[feature_names.NEW_RECALL] = 1
+        row[feature_names.FIRST_WORD] = row[feature_names.LAST_WORD] = row[feature_names.NUMBER_RECALL] = row[
+            feature_names.PARTS
+        ] = 1
+        row[feature_names.NUMBER_CONFLICT] = row[feature_names.NUMBER_GAP] = row[feature_names.YEAR_GAP] = 0
+        row[feature_names.MISSPELT] = row[feature_names.OTHER_WORD] = 0
         at = end
-        while at >= 0 and row[columns.OCCURRENCES] < 5:  # noqa: PLR2004
-            row[columns.OCCURRENCES] += 1
+        while at >= 0 and row[feature_names.OCCURRENCES] < 5:  # noqa: PLR2004
+            row[feature_names.OCCURRENCES] += 1
             at = find(types, forms.hashes, forms.powers, forms.lengths, text, reference, at)[1]
         return begin, end, -1
     begin, end = initials(types, flags, forms.codes, forms.letters, text, reference)
@@ -148,9 +150,9 @@ def _compare(
     if short:
         begin, end = abbreviated(types, flags, forms.stems, forms.codes, forms.letters, text, reference)
     if begin >= 0:
-        row[columns.ABBREVIATED if short else columns.INITIALS] = 1
-        row[columns.SOFT_RECALL] = row[columns.NEW_RECALL] = 1
-        row[columns.FIRST_WORD] = row[columns.LAST_WORD] = 1
+        row[feature_names.ABBREVIATED if short else feature_names.INITIALS] = 1
+        row[feature_names.SOFT_RECALL] = row[feature_names.NEW_RECALL] = 1
+        row[feature_names.FIRST_WORD] = row[feature_names.LAST_WORD] = 1
         for each in types[begin:end]:
             seen.references[forms.stems[each]] = i
         return begin, end, number
@@ -169,7 +171,7 @@ def _recall(
     parts, part, parts_found = 0, -1.0, 0.0
     for j in range(reference[0], reference[1]):
         if j > reference[0] and flags[j] & (AND | COMMA):
-            row[columns.REFERENCE_LIST] += 1
+            row[feature_names.REFERENCE_LIST] += 1
             parts, parts_found, part = parts + (part >= 0), parts_found + max(part, 0.0), -1.0
         joined |= bool(flags[j] & AND)
         known = forms.stems[types[j]]
@@ -178,8 +180,8 @@ def _recall(
         total, found, near = total + weight, found + weight * level, level
         if level == 0 and weight == 1 and j - reference[0] < MOST_WORDS and not flags[j] & NUMBER:
             near, other, at = closest(types, flags, forms.codes, forms.letters, text, j)
-            row[columns.MISSPELT] += near > 0.8  # noqa: PLR2004
-            row[columns.OTHER_WORD] += other
+            row[feature_names.MISSPELT] += near > 0.8  # noqa: PLR2004
+            row[feature_names.OTHER_WORD] += other
             if at >= 0 and place < 0:
                 place = at
         soft += weight * near
@@ -187,14 +189,14 @@ def _recall(
             new, new_found = new + weight, new_found + weight * near
         if weight == 1:
             first, last, part = near if first < 0 else first, near, max(part, near)
-    row[columns.PARTS] = (parts_found + max(part, 0.0)) / (parts + 1) if joined and part >= 0 else 1.0
-    row[columns.RECALL] = found / max(total, SMALL_WORD)
-    row[columns.SOFT_RECALL] = soft / max(total, SMALL_WORD)
-    row[columns.NEW_RECALL] = new_found / new if new >= 1 else row[columns.SOFT_RECALL]
-    row[columns.FIRST_WORD], row[columns.LAST_WORD] = max(first, 0.0), max(last, 0.0)
-    row[columns.REFERENCE_WORDS] = min(reference[1] - reference[0], 50)
-    row[columns.NEW_WORDS] = min(new, 20.0)
-    row[columns.REFERENCE_IN_QUESTION] = 1 - new / max(total, SMALL_WORD)
+    row[feature_names.PARTS] = (parts_found + max(part, 0.0)) / (parts + 1) if joined and part >= 0 else 1.0
+    row[feature_names.RECALL] = found / max(total, SMALL_WORD)
+    row[feature_names.SOFT_RECALL] = soft / max(total, SMALL_WORD)
+    row[feature_names.NEW_RECALL] = new_found / new if new >= 1 else row[feature_names.SOFT_RECALL]
+    row[feature_names.FIRST_WORD], row[feature_names.LAST_WORD] = max(first, 0.0), max(last, 0.0)
+    row[feature_names.REFERENCE_WORDS] = min(reference[1] - reference[0], 50)
+    row[feature_names.NEW_WORDS] = min(new, 20.0)
+    row[feature_names.REFERENCE_IN_QUESTION] = 1 - new / max(total, SMALL_WORD)
     return place
 
 
@@ -230,11 +232,11 @@ def _numbers(
                     gap, closest_number = min(far, gap), k
                 if _year(values[j]) and _year(values[k]):
                     years = min(years, abs(values[j] - values[k]))
-    row[columns.REFERENCE_NUMBERS] = min(count, 5)
-    row[columns.NUMBER_RECALL] = found / count if count else 1.0
-    row[columns.NUMBER_CONFLICT] = others > 0
-    row[columns.NUMBER_GAP] = gap if others > 0 else 1.0 * (found < count)
-    row[columns.YEAR_GAP] = years if found < count else 0.0
+    row[feature_names.REFERENCE_NUMBERS] = min(count, 5)
+    row[feature_names.NUMBER_RECALL] = found / count if count else 1.0
+    row[feature_names.NUMBER_CONFLICT] = others > 0
+    row[feature_names.NUMBER_GAP] = gap if others > 0 else 1.0 * (found < count)
+    row[feature_names.YEAR_GAP] = years if found < count else 0.0
     return closest_number
 
 
@@ -257,18 +259,18 @@ def _count(types: Ids, flags: Ids, stems: Ids, text: Integers, seen: Seen, i: in
         copied += asked and not fits
         extra += not fits and not asked
         numbers += bool(not fits and not asked and flags[j] & NUMBER)
-    row[columns.PRECISION] = fitting / max(fitting + extra, 1)
-    row[columns.EXTRA_WORDS], row[columns.OTHER_NUMBERS] = np.log1p(extra), np.log1p(numbers)
-    row[columns.RESPONSE_WORDS] = np.log1p(text[1] - text[0])
-    row[columns.COPIED] = copied / max(words, 1)
+    row[feature_names.PRECISION] = fitting / max(fitting + extra, 1)
+    row[feature_names.EXTRA_WORDS], row[feature_names.OTHER_NUMBERS] = np.log1p(extra), np.log1p(numbers)
+    row[feature_names.RESPONSE_WORDS] = np.log1p(text[1] - text[0])
+    row[feature_names.COPIED] = copied / max(words, 1)
 
 
 @compiled
 def _place(flags: Ids, text: Integers, begin: int, row: Floats) -> None:
     """Write where in the text the match begins."""
-    row[columns.POSITION], row[columns.SENTENCE] = NO_POSITION, MOST_SENTENCES
+    row[feature_names.POSITION], row[feature_names.SENTENCE] = NO_POSITION, MOST_SENTENCES
     if begin >= 0:
         ends = 0
         for flag in flags[text[0] + 1 : begin + 1]:
             ends += bool(flag & END)
-        row[columns.POSITION], row[columns.SENTENCE] = np.log1p(begin - text[0]), min(ends, MOST_SENTENCES)
+        row[feature_names.POSITION], row[feature_names.SENTENCE] = np.log1p(begin - text[0]), min(ends, MOST_SENTENCES)

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline import columns
-from tasks.offline.compiling import compiled
-from tasks.offline.lexicon import (
+from tasks.models.offline import feature_names
+from tasks.models.offline.compiling import compiled
+from tasks.models.offline.lexicon import (
     APOLOGY,
     BE,
     BELIEF,
@@ -27,7 +27,7 @@ from tasks.offline.lexicon import (
     SELF,
     STOP,
 )
-from tasks.offline.roles import BREAK, introduced, is_name, joined, negated, soon
+from tasks.models.offline.syntax import BREAK, introduced, is_name, joined, negated, soon
 
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
@@ -61,8 +61,8 @@ def describe(
     clause = _around(flags, text, span, BREAK, CONTRAST | RELATIVE)
     _hedged(flags, text, span, sentence, clause, row, clues)
     _named(flags, text, own, span, sentence, row)
-    row[columns.ASKED_HERE] = _asked(flags, text, asked, sentence, END, 0)
-    row[columns.ASKED_CLAUSE] = _asked(flags, text, asked, clause, BREAK, CONTRAST | RELATIVE)
+    row[feature_names.ASKED_HERE] = _asked(flags, text, asked, sentence, END, 0)
+    row[feature_names.ASKED_CLAUSE] = _asked(flags, text, asked, clause, BREAK, CONTRAST | RELATIVE)
     if span[0] >= 0:
         negated(flags, text, own, span, sentence, row, clues)
         joined(flags, text, own, whole, span, sentence, row, clues)
@@ -91,20 +91,26 @@ def _hedged(flags: Ids, text: Integers, span: Part, sentence: Part, clause: Part
         doubted = doubts(flags, text, i)
         if doubted or hedges(flags, text, i):
             near = sentence[0] <= i < sentence[1]
-            row[columns.HEDGES] += 1
-            row[columns.DOUBTS] += doubted
-            row[columns.HEDGE_NEAR] += near
-            row[columns.HEDGE_BESIDE] += near and beside[0] <= i < beside[1]
-            row[columns.HEDGE_CLAUSE] += clause[0] <= i < clause[1]
-            if near or clues[columns.HEDGE_CLUE] < 0:
-                clues[columns.HEDGE_CLUE] = i
+            row[feature_names.HEDGES] += 1
+            row[feature_names.DOUBTS] += doubted
+            row[feature_names.HEDGE_NEAR] += near
+            row[feature_names.HEDGE_BESIDE] += near and beside[0] <= i < beside[1]
+            row[feature_names.HEDGE_CLAUSE] += clause[0] <= i < clause[1]
+            if near or clues[feature_names.HEDGE_CLUE] < 0:
+                clues[feature_names.HEDGE_CLUE] = i
         if refuses(flags, text, i):
-            row[columns.REFUSAL] += 1
-            clues[columns.REFUSAL_CLUE] = i
-        row[columns.NEGATIONS] += bool(flags[i] & NEGATION)
-        row[columns.OR_EITHER] += bool(flags[i] & (OR | EITHER))
-        row[columns.ONE_OF] = max(row[columns.ONE_OF], _one_of(flags, text, i))
-    for column in (columns.HEDGES, columns.HEDGE_NEAR, columns.REFUSAL, columns.NEGATIONS, columns.OR_EITHER):
+            row[feature_names.REFUSAL] += 1
+            clues[feature_names.REFUSAL_CLUE] = i
+        row[feature_names.NEGATIONS] += bool(flags[i] & NEGATION)
+        row[feature_names.OR_EITHER] += bool(flags[i] & (OR | EITHER))
+        row[feature_names.ONE_OF] = max(row[feature_names.ONE_OF], _one_of(flags, text, i))
+    for column in (
+        feature_names.HEDGES,
+        feature_names.HEDGE_NEAR,
+        feature_names.REFUSAL,
+        feature_names.NEGATIONS,
+        feature_names.OR_EITHER,
+    ):
         row[column] = min(row[column], MOST)
 
 
@@ -154,12 +160,17 @@ def _named(flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part
             continue
         if i > start and is_name(flags, i - 1) and not own[i - 1 - start] and not flags[i] & (COMMA | END):
             continue
-        row[columns.NAMES] += 1
-        row[columns.NAMES_BEFORE] += sentence[0] <= i < begin
-        row[columns.NAMES_EARLIER] += i < min(sentence[0], begin)
-        row[columns.NUMBERS_BEFORE] += bool(i < begin and flags[i] & NUMBER and flags[begin] & NUMBER)
-        row[columns.NAME_FIRST] += i == start
-    for column in (columns.NAMES, columns.NAMES_BEFORE, columns.NAMES_EARLIER, columns.NUMBERS_BEFORE):
+        row[feature_names.NAMES] += 1
+        row[feature_names.NAMES_BEFORE] += sentence[0] <= i < begin
+        row[feature_names.NAMES_EARLIER] += i < min(sentence[0], begin)
+        row[feature_names.NUMBERS_BEFORE] += bool(i < begin and flags[i] & NUMBER and flags[begin] & NUMBER)
+        row[feature_names.NAME_FIRST] += i == start
+    for column in (
+        feature_names.NAMES,
+        feature_names.NAMES_BEFORE,
+        feature_names.NAMES_EARLIER,
+        feature_names.NUMBERS_BEFORE,
+    ):
         row[column] = min(row[column], MOST)
 
 

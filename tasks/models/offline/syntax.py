@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline import columns
-from tasks.offline.compiling import compiled
-from tasks.offline.lexicon import (
+from tasks.models.offline import feature_names
+from tasks.models.offline.compiling import compiled
+from tasks.models.offline.lexicon import (
     AND,
     ASIDE,
     BE,
@@ -54,23 +54,23 @@ def negated(
     for i in range(max(sentence[0], begin - NEGATED_BEFORE), begin):
         spent = since >= 0 and bool(flags[i] & BREAK) and _foreign(flags, own, start, since + 1, i) >= 0
         if denies(flags, text, i):
-            row[columns.NEGATION_NEAR] = max(row[columns.NEGATION_NEAR], 1 - FARTHER * (begin - 1 - i))
-            clues[columns.NEGATION_CLUE] = since = i
+            row[feature_names.NEGATION_NEAR] = max(row[feature_names.NEGATION_NEAR], 1 - FARTHER * (begin - 1 - i))
+            clues[feature_names.NEGATION_CLUE] = since = i
         elif spent or flags[i] & CONTRAST:
-            row[columns.NEGATION_NEAR], row[columns.CONTRAST_BEFORE], since = 0, 1, -1
+            row[feature_names.NEGATION_NEAR], row[feature_names.CONTRAST_BEFORE], since = 0, 1, -1
     if since >= 0 and flags[begin] & BREAK and _foreign(flags, own, start, since + 1, begin) >= 0:
-        row[columns.NEGATION_NEAR], row[columns.CONTRAST_BEFORE] = 0, 1
+        row[feature_names.NEGATION_NEAR], row[feature_names.CONTRAST_BEFORE] = 0, 1
     for i in range(end, min(sentence[1], end + NEGATED_AFTER)):
         if flags[i] & (COMMA | CONTRAST | OR):
             break
         if flags[i] & NEGATION:
-            row[columns.NEGATION_NEAR] = 1
-            clues[columns.NEGATION_CLUE] = i
+            row[feature_names.NEGATION_NEAR] = 1
+            clues[feature_names.NEGATION_CLUE] = i
     for i in range(end, min(text[1], end + 12)):
-        row[columns.CONTRAST_AFTER] += bool(flags[i] & CONTRAST)
-        if row[columns.NEGATION_NEAR] > 0 and flags[i] & (BREAK | CONTRAST):
-            row[columns.CORRECTED] = max(
-                row[columns.CORRECTED], _foreign(flags, own, start, i, min(text[1], i + PHRASE)) >= 0
+        row[feature_names.CONTRAST_AFTER] += bool(flags[i] & CONTRAST)
+        if row[feature_names.NEGATION_NEAR] > 0 and flags[i] & (BREAK | CONTRAST):
+            row[feature_names.CORRECTED] = max(
+                row[feature_names.CORRECTED], _foreign(flags, own, start, i, min(text[1], i + PHRASE)) >= 0
             )
 
 
@@ -101,17 +101,17 @@ def joined(
             else _foreign(flags, own, start, i + 1, min(text[1], i + 4))
         )
         if other >= 0 or _soon_before(flags, first, i, EITHER):
-            row[columns.OR_NEAR] += 1
-            clues[columns.OTHER_CLUE] = other
+            row[feature_names.OR_NEAR] += 1
+            clues[feature_names.OTHER_CLUE] = other
     if begin > first and not own[begin - 1 - start]:
-        row[columns.OR_NEAR] += bool(flags[begin] & SLASH)
-        row[columns.COMMA_NEAR] += bool(flags[begin] & (COMMA | BRACKET)) and is_name(flags, begin - 1)
+        row[feature_names.OR_NEAR] += bool(flags[begin] & SLASH)
+        row[feature_names.COMMA_NEAR] += bool(flags[begin] & (COMMA | BRACKET)) and is_name(flags, begin - 1)
     if end < last and not own[end - start]:
-        row[columns.OR_NEAR] += bool(flags[end] & SLASH)
-        row[columns.COMMA_NEAR] += bool(flags[end] & (COMMA | BRACKET)) and is_name(flags, end)
+        row[feature_names.OR_NEAR] += bool(flags[end] & SLASH)
+        row[feature_names.COMMA_NEAR] += bool(flags[end] & (COMMA | BRACKET)) and is_name(flags, end)
     for i, other in ((end, end + 1), (begin - 1, begin - 2)):
         if first <= min(i, other) and max(i, other) < last and flags[i] & AND:
-            row[columns.AND_NEAR] += is_name(flags, other) and not own[other - start]
+            row[feature_names.AND_NEAR] += is_name(flags, other) and not own[other - start]
 
 
 @compiled
@@ -120,19 +120,19 @@ def introduced(
 ) -> None:
     """Write whether the match is what the sentence says, or stands beside another candidate."""
     begin, (first, _), start = span[0], sentence, text[0]
-    row[columns.SPAN_CAPITAL] = is_name(flags, begin)
-    row[columns.INTRODUCED] = bool(begin > first and flags[begin - 1] & BE)
+    row[feature_names.SPAN_CAPITAL] = is_name(flags, begin)
+    row[feature_names.INTRODUCED] = bool(begin > first and flags[begin - 1] & BE)
     for i in range(max(first, begin - 2), begin):
-        row[columns.ASIDE_BEFORE] += bool(flags[i] & ASIDE)
+        row[feature_names.ASIDE_BEFORE] += bool(flags[i] & ASIDE)
     for i in range(clause[0], begin):
-        row[columns.ASIDE_CLAUSE] = max(row[columns.ASIDE_CLAUSE], bool(flags[i] & ASIDE))
+        row[feature_names.ASIDE_CLAUSE] = max(row[feature_names.ASIDE_CLAUSE], bool(flags[i] & ASIDE))
     other = False
     for i in range(first, begin):
-        row[columns.CLAUSES] += i > first and bool(flags[i] & (BREAK | CONTRAST | RELATIVE))
-        row[columns.SUBORDINATE] += other and bool(flags[i] & RELATIVE)
-        row[columns.ANSWERED_BEFORE] += bool(flags[i] & BE) and _complete(flags, own, start, i + 1, begin)
+        row[feature_names.CLAUSES] += i > first and bool(flags[i] & (BREAK | CONTRAST | RELATIVE))
+        row[feature_names.SUBORDINATE] += other and bool(flags[i] & RELATIVE)
+        row[feature_names.ANSWERED_BEFORE] += bool(flags[i] & BE) and _complete(flags, own, start, i + 1, begin)
         other |= not own[i - start] and not flags[i] & STOP
-    for column in (columns.CLAUSES, columns.SUBORDINATE, columns.ANSWERED_BEFORE):
+    for column in (feature_names.CLAUSES, feature_names.SUBORDINATE, feature_names.ANSWERED_BEFORE):
         row[column] = min(row[column], MOST_CLAUSES)
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline import columns
-from tasks.offline.features import Facts
-from tasks.offline.lexicon import BE, BELIEF, CERTAIN, END, KNOW
+from tasks.models.offline import feature_names
+from tasks.models.offline.features import Facts
+from tasks.models.offline.lexicon import BE, BELIEF, CERTAIN, END, KNOW
 
 SHOWN = 60
 """Characters of a text that a reason quotes."""
@@ -27,41 +27,45 @@ class Reason(NamedTuple):
 
 
 RIGHT = (
-    Reason("the answer is the accepted answer {reference}", columns.EQUAL),
-    Reason("the accepted answer {reference} stands in the answer", columns.EXACT),
-    Reason("{match} and the accepted answer {reference}: one is the initials of the other", columns.INITIALS),
-    Reason("{match} is short for the accepted answer {reference}, or the other way round", columns.ABBREVIATED),
-    Reason("every word of the accepted answer {reference} occurs", columns.RECALL, above=WHOLE),
-    Reason("the accepted answer {reference} occurs, but for a typing error", columns.MISSPELT),
-    Reason("{match} stands for the accepted answer {reference}", columns.RUN),
-    Reason("{match} is like the accepted answer {reference}", columns.SOFT_RECALL),
+    Reason("the answer is the accepted answer {reference}", feature_names.EQUAL),
+    Reason("the accepted answer {reference} stands in the answer", feature_names.EXACT),
+    Reason("{match} and the accepted answer {reference}: one is the initials of the other", feature_names.INITIALS),
+    Reason("{match} is short for the accepted answer {reference}, or the other way round", feature_names.ABBREVIATED),
+    Reason("every word of the accepted answer {reference} occurs", feature_names.RECALL, above=WHOLE),
+    Reason("the accepted answer {reference} occurs, but for a typing error", feature_names.MISSPELT),
+    Reason("{match} stands for the accepted answer {reference}", feature_names.RUN),
+    Reason("{match} is like the accepted answer {reference}", feature_names.SOFT_RECALL),
 )
 _of_match = partial(Reason, exact=True)
-_negation = partial(_of_match, feature=columns.NEGATION_NEAR, clue=columns.NEGATION_CLUE)
+_negation = partial(_of_match, feature=feature_names.NEGATION_NEAR, clue=feature_names.NEGATION_CLUE)
 WRONG = (
     _negation("a negation ({clue}) stands beside the accepted answer {reference}", above=0.5),
     _of_match(
         "another candidate ({clue}) stands beside the accepted answer {reference}",
-        columns.OR_NEAR,
-        clue=columns.OTHER_CLUE,
+        feature_names.OR_NEAR,
+        clue=feature_names.OTHER_CLUE,
     ),
-    _of_match("other candidates stand beside the accepted answer {reference}", columns.OR_NEAR),
+    _of_match("other candidates stand beside the accepted answer {reference}", feature_names.OR_NEAR),
     _of_match(
-        "a hedge ({clue}) stands beside the accepted answer {reference}", columns.HEDGES, clue=columns.HEDGE_CLUE
+        "a hedge ({clue}) stands beside the accepted answer {reference}",
+        feature_names.HEDGES,
+        clue=feature_names.HEDGE_CLUE,
     ),
-    Reason("the answer says that it does not know ({clue})", columns.REFUSAL, clue=columns.REFUSAL_CLUE),
+    Reason("the answer says that it does not know ({clue})", feature_names.REFUSAL, clue=feature_names.REFUSAL_CLUE),
     _negation("a negation ({clue}) stands near the accepted answer {reference}"),
-    _of_match("other names or numbers come before the accepted answer {reference}", columns.NAMES_BEFORE),
-    _of_match("the accepted answer {reference} stands among other names or numbers", columns.NAMES),
-    _of_match("the accepted answer {reference} occurs, but not as the answer", columns.EXACT),
+    _of_match("other names or numbers come before the accepted answer {reference}", feature_names.NAMES_BEFORE),
+    _of_match("the accepted answer {reference} stands among other names or numbers", feature_names.NAMES),
+    _of_match("the accepted answer {reference} occurs, but not as the answer", feature_names.EXACT),
     Reason(
         "the number {clue} is not that of the accepted answer {reference}",
-        columns.NUMBER_CONFLICT,
-        clue=columns.NUMBER_CLUE,
+        feature_names.NUMBER_CONFLICT,
+        clue=feature_names.NUMBER_CLUE,
     ),
-    Reason("{match} is another word than the accepted answer {reference}", columns.OTHER_WORD),
-    Reason("the words of the accepted answer {reference} occur, but not as the answer", columns.RECALL, above=WHOLE),
-    Reason("only a part of the accepted answer {reference} occurs", columns.SOFT_RECALL),
+    Reason("{match} is another word than the accepted answer {reference}", feature_names.OTHER_WORD),
+    Reason(
+        "the words of the accepted answer {reference} occur, but not as the answer", feature_names.RECALL, above=WHOLE
+    ),
+    Reason("only a part of the accepted answer {reference} occurs", feature_names.SOFT_RECALL),
 )
 NOTHING_AGAINST = Reason("nothing in the answer speaks against the accepted answer {reference}", 0)
 NOTHING_FOR = Reason("no word of an accepted answer occurs", 0)
@@ -86,7 +90,7 @@ def _first(row: Sequence[float], clues: Sequence[int], begin: int, *, right: boo
     for reason in RIGHT if right else WRONG:
         if (
             row[reason.feature] > reason.above
-            and (row[columns.EXACT] or not reason.exact)
+            and (row[feature_names.EXACT] or not reason.exact)
             and (reason.clue < 0 or clues[reason.clue] >= 0)
             and (begin >= 0 or "{match}" not in reason.sentence)
         ):
@@ -99,7 +103,7 @@ def _phrase(of_rows: Facts, clue: int, i: int) -> tuple[int, int]:
     if of_rows.stream.flags[i] & BELIEF:
         return i - 1, i + 1
     following = of_rows.stream.flags[i + 1] if i + 1 < len(of_rows.stream.flags) else END
-    goes_on = clue in {columns.HEDGE_CLUE, columns.REFUSAL_CLUE} and following & (BE | CERTAIN | KNOW)
+    goes_on = clue in {feature_names.HEDGE_CLUE, feature_names.REFUSAL_CLUE} and following & (BE | CERTAIN | KNOW)
     return i, i + 1 + bool(goes_on and not following & END)
 
 

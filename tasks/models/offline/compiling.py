@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from tasks.offline.age import sources
+from tasks.models.offline.age import sources
 from tasks.text.kernels import compiled as compiled_alone
 
 Function = TypeVar("Function", bound=Callable[..., object])

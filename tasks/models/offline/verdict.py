@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline.features import facts
-from tasks.offline.reasons import reasons
-from tasks.offline.trees import shipped
+from tasks.models.offline.features import facts
+from tasks.models.offline.reasons import reasons
+from tasks.models.offline.trees import shipped
 
 RIGHT = 0.5
 """From this probability on, the verdict is that the answer is right."""

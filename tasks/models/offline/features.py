@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.offline.lexicon import SEPARATORS
-from tasks.offline.words import Words, read
+from tasks.models.offline.lexicon import SEPARATORS
+from tasks.models.offline.vocabulary import Words, read
 
 if TYPE_CHECKING:
-    from tasks.offline.numerals import Stream
+    from tasks.models.offline.numerals import Stream
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -41,8 +41,8 @@ class Facts(NamedTuple):
 
 def facts(questions: Sequence[str], references: Sequence[Sequence[str]], responses: Sequence[str]) -> Facts:
     """The facts of each row; no row changes another's."""
-    from tasks.offline.numerals import stream  # importing numba takes half a second
-    from tasks.offline.rows import described
+    from tasks.models.offline.numerals import stream  # importing numba takes half a second
+    from tasks.models.offline.row_features import described
 
     numbers: dict[str, int] = {}
     rows = np.array(

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tasks import normalize
+from tasks.dataset.sources import records
 from tasks.load import Params, load
 from tasks.pipeline import params
-from tasks.sources import records
 
 ROOT = Path(__file__).parents[1]
 EVOUNA = ROOT.parent / "shared/data/evouna/NQ.json"

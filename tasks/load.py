@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, Self
 import pyarrow as pa
 from pydantic import Field, FiniteFloat, field_validator, model_validator
 
-from tasks.errors import ParamsError
-from tasks.mapping import (
+from tasks.dataset.mapping import (
     Numbering,
     Unusable,
     chosen,
@@ -19,10 +18,11 @@ from tasks.mapping import (
     row,
     shared_by_candidates,
 )
+from tasks.dataset.sources import Record, Records, records
+from tasks.errors import ParamsError
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
 from tasks.pipeline.tables import Parts, about, describe
-from tasks.sources import Record, Records, records
 
 WHOLE = True
 Name = Annotated[str, Field(min_length=1)]

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tasks.comparison.run import compare_versions
+from tasks.dataset.sources import Record
 from tasks.errors import DataError, ParamsError
 from tasks.load import REJECTED, Dataset, Load, Params, counts, expect, load, schema, source
 from tasks.pipeline import validation
 from tasks.pipeline.tables import about, write_part
-from tasks.sources import Record
 from tasks.versions import Version
 from tests.comparison.sample import gate
 

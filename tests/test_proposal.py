@@ -13,6 +13,7 @@ from dvc.utils.serialize import parse_yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.dataset.sources import Record
 from tasks.errors import DataError, GoldmeterError, ParamsError
 from tasks.load import Dataset
 from tasks.pipeline import params
@@ -22,7 +23,6 @@ from tasks.proposal.files import MOST_RECORDS, Looked, look
 from tasks.proposal.section import COMMENTS, replaced, scalar, written
 from tasks.proposal.separators import separator
 from tasks.proposal.unrecognised import MOST_COLUMNS
-from tasks.sources import Record
 from tests.small_project import PARAMS, ROOT
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)

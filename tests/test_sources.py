@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tasks.dataset.sources import FORMATS, Record, as_text, records
 from tasks.errors import DataError
-from tasks.sources import FORMATS, Record, as_text, records
 
 TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -332,7 +332,7 @@ def test_malformed_csv_has_its_line(write, content, message):
 
 
 def test_csv_cells_have_a_limit(write, monkeypatch):
-    monkeypatch.setattr("tasks.sources.LONGEST_CELL", 20)
+    monkeypatch.setattr("tasks.dataset.sources.LONGEST_CELL", 20)
     path = write("a.csv", 'a,b\n1,2\n"' + "x\n" * 20)
 
     assert refusal(path).startswith("a.csv, line 3: the record that starts here: field larger than field limit (20)")

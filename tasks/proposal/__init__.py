@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tasks.console.format import counted
-from tasks.mapping import LABELS
+from tasks.dataset.mapping import LABELS
+from tasks.dataset.sources import Record
 from tasks.proposal import names
 from tasks.proposal.columns import Column
 from tasks.proposal.files import Looked
 from tasks.proposal.roles import CHECK, Roles, roles
 from tasks.proposal.section import quoted, shown, written
 from tasks.proposal.separators import Separator, separator
-from tasks.sources import Record
 
 FEW_SET = 0.25
 """Share of records up to which a mark such as `invalid` says which to leave out."""

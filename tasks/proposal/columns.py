@@ -8,9 +8,9 @@ from math import isfinite
 from typing import Literal
 
 from tasks.console.format import counted
-from tasks.mapping import LABELS
+from tasks.dataset.mapping import LABELS
+from tasks.dataset.sources import Record, Value
 from tasks.proposal.section import shown
-from tasks.sources import Record, Value
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
 MOST_CHARS = 10_000

@@ -6,8 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from tasks.dataset.sources import FORMATS, Record, records
 from tasks.errors import DataError
-from tasks.sources import FORMATS, Record, records
 
 MOST_RECORDS = 1_000
 ALL = "*"

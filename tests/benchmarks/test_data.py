@@ -5,8 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import data
+from tasks.dataset.sources import records
 from tasks.load import Params, load
-from tasks.sources import records
 from tests.small_project import PARAMS
 
 

@@ -7,8 +7,8 @@ from hashlib import sha256
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tasks.dataset.sources import DECODER, Record, Value, as_text
 from tasks.errors import DataError
-from tasks.sources import DECODER, Record, Value, as_text
 
 if TYPE_CHECKING:  # the sections' models stand in the stage's module
     from tasks.load import Dataset, Params, Score

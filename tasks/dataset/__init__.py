@@ -1,0 +1,1 @@
+"""The user's records: settings, sources, mapping, table."""

@@ -15,10 +15,10 @@ from tasks.columns import Candidate, ScoreColumn
 from tasks.comparison import document
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
-from tasks.experiments import Facts
 from tasks.history import fresh, looks, rows, table
 from tasks.history.seen import Contents
 from tasks.metrics.base import Floats
+from tasks.versions.experiments import Facts
 
 TEAMS, NIGHTS, ROWS = 200, 90, 100
 FLOOR = 0.85

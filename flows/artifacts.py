@@ -9,7 +9,7 @@ from prefect.utilities.urls import url_for
 
 from tasks import summary
 from tasks.console.markdown import escaped
-from tasks.experiments import Experiment
+from tasks.versions.experiments import Experiment
 
 
 def keep_summary() -> None:

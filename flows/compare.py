@@ -22,7 +22,7 @@ from tasks.console.terminal import USER_ERROR, console, ended, say, write_markup
 from tasks.errors import ComparisonError
 from tasks.pipeline import params
 from tasks.report import Report
-from tasks.versions import WORKSPACE, versions
+from tasks.versions.version import WORKSPACE, versions
 
 STDOUT = "-"
 PAGE = "reports/comparison.html"

@@ -17,12 +17,12 @@ from tasks.comparison.show import to_markdown
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, complain, say
 from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
-from tasks.experiments import Experiment, Facts
 from tasks.history import Night
 from tasks.pipeline import git, params
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.schedule import Schedule
+from tasks.versions.experiments import Experiment, Facts
 
 TOLD = 3
 """Alarms, and last lines of a failed command, that stand in the sentence; the log has all."""

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from tasks import cost, experiments
 from tasks.errors import GoldmeterError
-from tasks.experiments import Experiment, Facts, Snapshot
+from tasks.versions import costs, experiments
+from tasks.versions.experiments import Experiment, Facts, Snapshot
 
 
 class Recorded(NamedTuple):
@@ -26,14 +26,14 @@ def recorded(prefix: str, name: str | None, run: Callable[[], tuple[str | None, 
     """
     started = datetime.now(UTC)
     experiments.require_free(name or experiments.free_name(prefix, started))
-    before, code, paid = experiments.snapshot(), experiments.head(), cost.known()
+    before, code, paid = experiments.snapshot(), experiments.head(), costs.known()
     params = experiments.params_id(before)
     clock = time.monotonic()
     failure, flow_run = run()
     seconds = time.monotonic() - clock
     if failure:
         return Recorded(failure, None, None)
-    facts = Facts(started, seconds, experiments.data_hash(), params, code, cost.since(paid), flow_run)
+    facts = Facts(started, seconds, experiments.data_hash(), params, code, costs.since(paid), flow_run)
     return _record(prefix, name, facts, before)
 
 

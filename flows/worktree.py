@@ -13,7 +13,7 @@ import psutil
 from flows import locks, processes
 from tasks.errors import GoldmeterError, VersionError
 from tasks.pipeline import git
-from tasks.versions import LOCK
+from tasks.versions.version import LOCK
 
 Say = Callable[[str], object]
 FOLDER = "goldmeter/worktrees"

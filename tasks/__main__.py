@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
 def _command(chosen: argparse.Namespace) -> int:
     """Each command imports what it needs: some of that takes seconds."""
     if chosen.command == "ledger":
-        from tasks.ledger.imports import import_revisions
+        from tasks.versions.evidence import import_revisions
 
         say(import_revisions(chosen.revisions))
     elif getattr(chosen, "plan", False):

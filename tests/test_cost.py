@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks import cost
 from tasks.ledger import open_store
 from tasks.ledger.vectors import Vectors
 from tasks.ledger.verdicts import Entry, Verdicts
+from tasks.versions import costs
 from tests.small_project import edit
 
 JUDGE, EMBED = Path("data/ledger/judge"), Path("data/ledger/embed")
@@ -67,95 +67,95 @@ def served(content: dict) -> None:  # type: ignore[type-arg]
 
 def test_a_run_without_a_call_costs_nothing() -> None:
     judge([paid("a")], "a")
-    before = cost.known()
+    before = costs.known()
 
     judge([], "a")
 
-    assert cost.since(before) == 0.0
+    assert costs.since(before) == 0.0
 
 
 def test_each_call_costs_what_the_server_counted() -> None:
     judge([paid("a")], "a")
-    before = cost.known()
+    before = costs.known()
 
     judge([paid("b"), paid("c"), entry("d", tokens={"prompt": 0, "completion": 1})], "abcd")
 
-    assert cost.since(before) == pytest.approx(0.00401)
+    assert costs.since(before) == pytest.approx(0.00401)
 
 
 def test_verdicts_that_came_with_the_data_were_paid_by_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     judge([paid("a")], "a")
     monkeypatch.setenv("GOLDMETER_LEDGER", str(Path("another clone").absolute()))
-    before = cost.known()
+    before = costs.known()
 
     judge([paid("b")], "ab")
 
-    assert cost.since(before) == 0.002
+    assert costs.since(before) == 0.002
 
 
 def test_what_another_run_pays_meanwhile_is_not_ours() -> None:
     judge([paid("a")], "a")
-    before = cost.known()
-    with Verdicts(cost.root() / "judge") as other:
+    before = costs.known()
+    with Verdicts(costs.root() / "judge") as other:
         other.add([paid("x")])
 
     judge([paid("b")], "ab")
 
-    assert cost.since(before) == 0.002
+    assert costs.since(before) == 0.002
 
 
 def test_what_a_killed_run_paid_before_is_not_ours() -> None:
-    killed = Verdicts(cost.root() / "judge")
+    killed = Verdicts(costs.root() / "judge")
     killed.add([paid("x")])
-    before = cost.known()
+    before = costs.known()
     killed.close()  # what the next process does for it
 
     judge([paid("b")], "bx")
 
-    assert cost.since(before) == 0.002
+    assert costs.since(before) == 0.002
 
 
 def test_a_call_without_a_reply_cost_nothing() -> None:
-    before = cost.known()
+    before = costs.known()
 
     judge([entry("a", raw=None)], "a")
 
-    assert cost.since(before) == 0.0
+    assert costs.since(before) == 0.0
 
 
 def test_a_model_without_a_price_costs_nobody_knows_what() -> None:
-    before = cost.known()
+    before = costs.known()
     edit(lambda content: content["run"]["judge"].update(prices={}))
 
     judge([paid("a")], "a")
 
-    assert cost.since(before) is None
+    assert costs.since(before) is None
 
 
 def test_tokens_that_the_server_did_not_count_cost_nobody_knows_what() -> None:
-    before = cost.known()
+    before = costs.known()
 
     judge([paid("a"), entry("b")], "ab")
 
-    assert cost.since(before) is None
+    assert costs.since(before) is None
 
 
 def test_vectors_of_the_local_model_cost_nothing() -> None:
-    before = cost.known()
+    before = costs.known()
 
     embed("ab")
 
-    assert cost.since(before) == 0.0
+    assert costs.since(before) == 0.0
 
 
 def test_vectors_of_a_server_cost_nobody_knows_what_unless_all_were_there(monkeypatch: pytest.MonkeyPatch) -> None:
     edit(served)
     embed("a")
     monkeypatch.setenv("GOLDMETER_LEDGER", str(Path("another clone").absolute()))
-    before = cost.known()
+    before = costs.known()
 
     embed("a")
-    assert cost.since(before) == 0.0
+    assert costs.since(before) == 0.0
 
     embed("ab")
-    assert cost.since(before) is None
+    assert costs.since(before) is None

@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks import experiments
 from tasks.errors import VersionError
-from tasks.experiments import Facts, NameTakenError, free_name, record, require_free, snapshot
 from tasks.pipeline import git as tasks_git
 from tasks.pipeline import stages
 from tasks.pipeline.git import forget_surroundings
-from tasks.versions import versions
+from tasks.versions import experiments
+from tasks.versions.experiments import Facts, NameTakenError, free_name, record, require_free, snapshot
+from tasks.versions.version import versions
 from tests.comparison import repository
 from tests.comparison.repository import git
 from tests.comparison.sample import answers, version

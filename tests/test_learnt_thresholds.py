@@ -12,7 +12,7 @@ from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison import words
 from tasks.comparison.run import Request, compare_versions
 from tasks.pipeline.tables import write_part
-from tasks.versions import Version
+from tasks.versions.version import Version
 from tests.comparison.sample import GATE, Row, answers, gate, row, version
 
 PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)

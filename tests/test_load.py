@@ -17,7 +17,7 @@ from tasks.errors import DataError, ParamsError
 from tasks.load import REJECTED, Dataset, Load, Params, counts, expect, load, schema, source
 from tasks.pipeline import validation
 from tasks.pipeline.tables import about, write_part
-from tasks.versions import Version
+from tasks.versions.version import Version
 from tests.comparison.sample import gate
 
 MAPPING = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tasks.errors import VersionError
-from tasks.versions import Version, commit_of, versions
+from tasks.versions.version import Version, commit_of, versions
 from tests.comparison import repository
 from tests.comparison.repository import NOW, TRIED, V1, V2, git
 

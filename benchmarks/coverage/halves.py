@@ -17,7 +17,7 @@ from tasks.comparison.document import compare
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.comparison.sides import side
-from tasks.versions import Version
+from tasks.versions.version import Version
 
 DRAWS = 200
 

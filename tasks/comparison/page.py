@@ -11,7 +11,7 @@ from tasks.pipeline import params
 from tasks.pipeline.stages import LEDGER, stages
 from tasks.report import how, report
 from tasks.reporting.history import Series
-from tasks.versions import Version
+from tasks.versions.version import Version
 
 REPORT = "report"
 PAGE = "reports/index.html"

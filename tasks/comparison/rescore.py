@@ -10,7 +10,7 @@ from tasks.metrics.catalogue import configure
 from tasks.normalize import Normalize, Params, normalize
 from tasks.pipeline.tables import Parts, about, write_part
 from tasks.scores import pairs_of, score_table
-from tasks.versions import Version
+from tasks.versions.version import Version
 
 FAMILY = "lexical"
 

@@ -11,7 +11,7 @@ from tasks.comparison.gate import Gate
 from tasks.comparison.rescore import rescored
 from tasks.comparison.sides import Matched, Side
 from tasks.estimates import rounded
-from tasks.versions import Version
+from tasks.versions.version import Version
 
 SCHEMA = 1
 Row = dict[str, Any]

@@ -16,7 +16,7 @@ from tasks.errors import ComparisonError, DataError
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
-from tasks.versions import Version
+from tasks.versions.version import Version
 
 SCORES = ("lexical", "semantic", "judge")
 """Tables that hold scores, beside those of data/load."""

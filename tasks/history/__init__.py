@@ -1,10 +1,10 @@
 """What every run came to, kept outside of the working tree, and what scheduled runs decide from it."""
 
-from tasks.experiments import Experiment, Facts
 from tasks.history import rows
 from tasks.history.baseline import check_baseline
 from tasks.history.nights import Night, night
 from tasks.history.table import SCHEMA, append, path, read
+from tasks.versions.experiments import Experiment, Facts
 
 __all__ = ["SCHEMA", "Night", "add_run", "check_baseline", "night", "path", "read"]
 

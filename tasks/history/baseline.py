@@ -3,10 +3,10 @@
 import re
 
 from tasks.errors import ParamsError
-from tasks.experiments import NAMESPACE
 from tasks.pipeline import git
 from tasks.pipeline.schedule import FIXED
-from tasks.versions import commit_of
+from tasks.versions.experiments import NAMESPACE
+from tasks.versions.version import commit_of
 
 SHORTEST = 7
 """Digits of a commit's id that are taken for one."""

@@ -11,7 +11,6 @@ from tasks.comparison import sides, words
 from tasks.comparison.gate import Gate
 from tasks.comparison.run import Request, compare_versions
 from tasks.errors import ComparisonError, DataError, VersionError
-from tasks.experiments import Experiment, Facts
 from tasks.history import fresh, looks, rows, seen, table
 from tasks.history.baseline import check_baseline
 from tasks.history.fresh import Bets, Stream
@@ -20,7 +19,8 @@ from tasks.history.table import Row
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
 from tasks.report import Report
-from tasks.versions import WORKSPACE, Version, versions
+from tasks.versions.experiments import Experiment, Facts
+from tasks.versions.version import WORKSPACE, Version, versions
 
 Document = Mapping[str, Any]
 Alarms = dict[rows.Key, list[str]]

@@ -10,10 +10,10 @@ from tasks.comparison.gate import VALUE
 from tasks.comparison.words import cut, extent, listed
 from tasks.console.format import count, visible
 from tasks.errors import DataError
-from tasks.experiments import Experiment, Facts
 from tasks.history.fresh import Bets
 from tasks.history.looks import Look
 from tasks.history.table import Row
+from tasks.versions.experiments import Experiment, Facts
 
 METRICS = Path("reports/metrics.json")
 _NUMBERS = ("value", "low", "high", "n", "n_not_asked", "n_failed", "signature")

@@ -13,7 +13,7 @@ from tasks.console.terminal import console, say
 from tasks.history.table import read
 from tasks.history.trends import series
 from tasks.reporting.history import Point, Run, Series, Trend
-from tasks.versions import WORKSPACE, versions
+from tasks.versions.version import WORKSPACE, versions
 
 SHOWN = 15
 """Runs in the table."""

@@ -13,7 +13,7 @@ from tasks.comparison.page import write_page
 from tasks.comparison.run import Request, compare_versions
 from tasks.errors import VersionError
 from tasks.pipeline.stages import stages
-from tasks.versions import Version
+from tasks.versions.version import Version
 from tests.comparison.sample import GATE
 from tests.comparison.test_comparison_show import HOSTILE
 from tests.comparison.test_comparison_words import document as made_document

@@ -12,7 +12,7 @@ from tasks.comparison.run import compare_versions
 from tasks.comparison.sides import Matched, match, pairings, side, with_thresholds
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import write_part
-from tasks.versions import Version
+from tasks.versions.version import Version
 from tests.comparison.sample import GATE, answers, change_facts, gate, row, shuffled, version
 
 

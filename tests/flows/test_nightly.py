@@ -22,8 +22,8 @@ from flows.nightly import LONGEST_LINE, TOLD, main, night, override, require_ver
 from flows.record import Recorded
 from tasks import history
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
-from tasks.experiments import Experiment, Facts
 from tasks.history import Night
+from tasks.versions.experiments import Experiment, Facts
 from tests.small_project import edit
 
 NAME = "nightly-2026-11-21-020000"

@@ -12,10 +12,10 @@ import yaml
 
 from tasks import history
 from tasks.columns import Candidate, ScoreColumn
-from tasks.experiments import Experiment, Facts
 from tasks.history import Night
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
+from tasks.versions.experiments import Experiment, Facts
 from tests.comparison.sample import Row, version
 
 FIRST = datetime(2026, 11, 1, 2, tzinfo=UTC)

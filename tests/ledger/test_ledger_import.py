@@ -10,9 +10,9 @@ import pytest
 
 from tasks.errors import LedgerError, VersionError
 from tasks.ledger import open_store, root
-from tasks.ledger.imports import import_revisions
 from tasks.ledger.vectors import Vectors
 from tasks.ledger.verdicts import Entry, Verdicts
+from tasks.versions.evidence import import_revisions
 
 PIPELINE = """\
 stages:

@@ -18,7 +18,7 @@ import yaml
 from tasks.errors import VersionError
 from tasks.pipeline import git, params
 from tasks.pipeline.stages import DATA, REPORTS, stages
-from tasks.versions import LOCK, PARAMS, WORKSPACE, Version
+from tasks.versions.version import LOCK, PARAMS, WORKSPACE, Version
 
 PIPELINE, IGNORED = "dvc.yaml", ".gitignore"
 NAMESPACE = "refs/exps"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tasks.errors import LedgerError
 from tasks.ledger import open_store
-from tasks.versions import Version, versions
+from tasks.versions.version import Version, versions
 
 EVIDENCE = {"judge": "data/ledger/judge", "embed": "data/ledger/embed"}
 """Store below `root()`, and the DVC out that is its evidence."""

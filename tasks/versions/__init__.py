@@ -1,0 +1,1 @@
+"""Versions of the project: commits and experiments, their tables, their evidence, their cost."""

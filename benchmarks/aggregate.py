@@ -14,7 +14,7 @@ from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
 from tasks.pipeline.tables import describe, write_part
-from tasks.scores import about_columns
+from tasks.scores.tables import about_columns
 
 ROWS, PART_ROWS = 1_000_000, 50_000
 SECONDS, GIGABYTES = 10.0, 2.0

@@ -16,7 +16,7 @@ from benchmarks.report import Floor, Result, Table, paragraphs
 from tasks.metrics.base import Floats, Metric
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
-from tasks.scores import pairs_of
+from tasks.scores.tables import pairs_of
 
 ROUNDS = 3
 SAMPLE = 2_000

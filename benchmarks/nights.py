@@ -11,13 +11,13 @@ from scipy.special import ndtri
 
 from benchmarks.coverage.cells import generator
 from benchmarks.report import Floor, Result, Table, paragraphs
-from tasks.columns import Candidate, ScoreColumn
 from tasks.comparison import document
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.history import fresh, looks, rows, table
 from tasks.history.seen import Contents
 from tasks.metrics.base import Floats
+from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.versions.experiments import Facts
 
 TEAMS, NIGHTS, ROWS = 200, 90, 100

@@ -14,18 +14,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tasks import estimates, people
-from tasks.columns import Candidate, Mask, ScoreColumn, candidates, learnt
 from tasks.comparison import document
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.errors import ParamsError
-from tasks.estimates import rounded
 from tasks.metrics.base import NOT_SAMPLED, Floats
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.tables import Parts
+from tasks.scores import estimates, human_labels
+from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, learnt
+from tasks.scores.estimates import rounded
 
 WHOLE = True
 SCHEMA = pa.schema(
@@ -69,7 +69,7 @@ def aggregate(
 ) -> Iterator[dict[str, pa.Table | str]]:
     """Every metric of every candidate: value, interval, counts, pass rate; over all rows and slice by slice."""
     found = [*candidates(load, [lexical, semantic, judge])]
-    thresholds = people.thresholds(found, params.aggregate.confidence)
+    thresholds = human_labels.thresholds(found, params.aggregate.confidence)
     taught = learnt(thresholds)
     each = [candidate.learning(taught) for candidate in found]
     rows = [*_rows(each, params.aggregate, progress)]
@@ -176,13 +176,13 @@ def _with_people(
         cheap, left = offline[candidate.positions], unsampled[candidate.positions]
         for column in candidate.columns:
             entry = tree[candidate.name][column.name]
-            if column.name not in taught and (found := people.agreement(candidate, column, confidence)):
+            if column.name not in taught and (found := human_labels.agreement(candidate, column, confidence)):
                 entry["agreement"] = rounded(found)
             ppi = None
-            if column.name == people.LABEL:
-                ppi = people.powered(candidate, cheap, confidence, random=random)
+            if column.name == human_labels.LABEL:
+                ppi = human_labels.powered(candidate, cheap, confidence, random=random)
             elif column.about["family"] == "judge":
-                ppi = people.judged(candidate, column, cheap, left, confidence)
+                ppi = human_labels.judged(candidate, column, cheap, left, confidence)
             if ppi:
                 entry["ppi"] = rounded(ppi)
     return tree

@@ -13,7 +13,7 @@ from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section
 from tasks.pipeline.tables import Parts, describe
-from tasks.scores import pairs_of
+from tasks.scores.tables import pairs_of
 from tasks.semantic import Semantic
 
 if TYPE_CHECKING:

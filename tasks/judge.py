@@ -32,7 +32,7 @@ from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Positive, Section, Share
 from tasks.pipeline.tables import Parts, about, describe
 from tasks.plan import Plan
-from tasks.scores import about_columns, expect_metric, row_facts
+from tasks.scores.tables import about_columns, expect_metric, row_facts
 from tasks.selection import Filter
 
 WHOLE = True

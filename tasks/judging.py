@@ -16,7 +16,7 @@ from tasks.models.asking import Request, encode_fields
 from tasks.models.chat import server_class
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import pool, workers_for
-from tasks.scores import nullable
+from tasks.scores.tables import nullable
 from tasks.selection import sampled
 
 if TYPE_CHECKING:

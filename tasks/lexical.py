@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
-from tasks.scores import Metrics, expect_scores, pairs_of, score_table
+from tasks.scores.tables import Metrics, expect_scores, pairs_of, score_table
 
 PRELOAD = ("tasks.metrics.warm_up",)
 

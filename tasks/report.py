@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from tasks.columns import ScoreColumn, learnt, score_columns
 from tasks.pipeline.settings import Positive, Section
 from tasks.pipeline.tables import Parts
 from tasks.reporting import plots
@@ -20,6 +19,7 @@ from tasks.reporting.page import Content, render
 from tasks.reporting.provenance import Price, provenance
 from tasks.reporting.rows import Answers, blank, choose, kinds, worth_reading
 from tasks.reporting.stages import stages
+from tasks.scores.columns import ScoreColumn, learnt, score_columns
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid

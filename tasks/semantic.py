@@ -10,7 +10,7 @@ from tasks.metrics.base import Floats
 from tasks.models.embedding import Embedding, open_encoder, vector_facts, vector_keys
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
-from tasks.scores import Metrics, expect_scores, pairs_of, score_table
+from tasks.scores.tables import Metrics, expect_scores, pairs_of, score_table
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence

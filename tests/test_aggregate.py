@@ -14,7 +14,7 @@ from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
 from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.pipeline.validation import check
-from tasks.scores import about_columns, score_table
+from tasks.scores.tables import about_columns, score_table
 
 GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)

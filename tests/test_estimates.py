@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks import estimates
-from tasks.columns import ScoreColumn
 from tasks.comparison.sides import side
+from tasks.scores import estimates
+from tasks.scores.columns import ScoreColumn
 from tasks.statistics import Estimate
 from tests.comparison.sample import LATENCY, answers, version
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tasks import people
-from tasks.columns import TO_LEARN, Candidate, ScoreColumn, learnt
+from tasks.scores import human_labels
+from tasks.scores.columns import TO_LEARN, Candidate, ScoreColumn, learnt
 from tasks.statistics import mean_interval
 
 NAN = np.nan
@@ -33,7 +33,7 @@ def test_agreement_counts_what_passes_wrongly_and_what_fails_wrongly():
     label = column("label", [1, 1, 1, 1, 0, 0, 0, 0, 1, 0, NAN, 1], LABEL)
     f1 = column("f1", [0.9, 0.8, 0.7, 0.1, 0.2, 0.6, 0.7, 0.3, 0.5, 0.4, 0.9, NAN], GATED)
 
-    found = people.agreement(candidate(label, f1), f1, 0.95)
+    found = human_labels.agreement(candidate(label, f1), f1, 0.95)
 
     assert (found["n"], found["false_pass"], found["false_fail"]) == (10, 2, 1)
     assert found["accuracy"]["value"] == 0.7
@@ -45,7 +45,7 @@ def test_agreement_of_a_score_where_less_is_better_looks_at_it_upside_down():
     label = column("label", [1, 0] * 10, LABEL)
     errors = column("score_errors", [0.1, 0.9] * 10, GATED | {"higher_is_better": False})
 
-    found = people.agreement(candidate(label, errors), errors, 0.95)
+    found = human_labels.agreement(candidate(label, errors), errors, 0.95)
 
     assert (found["accuracy"]["value"], found["auc"]["value"]) == (1.0, 1.0)
 
@@ -53,7 +53,7 @@ def test_agreement_of_a_score_where_less_is_better_looks_at_it_upside_down():
 def test_a_binary_metric_has_no_auc():
     label, exact = column("label", [1, 0] * 10, LABEL), column("exact_match", [1, 1] * 10, BINARY)
 
-    assert people.agreement(candidate(label, exact), exact, 0.95)["auc"] is None
+    assert human_labels.agreement(candidate(label, exact), exact, 0.95)["auc"] is None
 
 
 @pytest.mark.parametrize(
@@ -65,25 +65,25 @@ def test_too_few_labels_say_nothing(labels):
     label, f1 = column("label", labels, LABEL), column("f1", [0.7] * len(labels), GATED)
     one = candidate(label, f1)
 
-    assert people.agreement(one, f1, 0.95) is None
-    assert people.thresholds([one], 0.95) == {}
-    assert people.powered(one, np.zeros(len(labels)), 0.95, random=True) is None
+    assert human_labels.agreement(one, f1, 0.95) is None
+    assert human_labels.thresholds([one], 0.95) == {}
+    assert human_labels.powered(one, np.zeros(len(labels)), 0.95, random=True) is None
 
 
 def test_a_metric_beside_no_label_column_has_no_agreement():
     f1 = column("f1", [0.7] * 40, GATED)
 
-    assert people.agreement(candidate(f1), f1, 0.95) is None
+    assert human_labels.agreement(candidate(f1), f1, 0.95) is None
 
 
 def test_one_cluster_of_labels_says_nothing():
     label, f1 = column("label", [1, 0] * 10, LABEL), column("f1", [0.7] * 20, GATED)
     one = candidate(label, f1, groups=[3] * 20)
 
-    assert people.agreement(one, f1, 0.95) is None
-    assert people.thresholds([one], 0.95) == {}
+    assert human_labels.agreement(one, f1, 0.95) is None
+    assert human_labels.thresholds([one], 0.95) == {}
     part = candidate(column("label", [1, 0] * 10 + [NAN] * 20, LABEL), column("f1", [0.7] * 40, GATED), groups=[3] * 40)
-    assert people.powered(part, np.zeros(40), 0.95, random=True) is None
+    assert human_labels.powered(part, np.zeros(40), 0.95, random=True) is None
 
 
 def test_a_threshold_is_learnt_from_all_candidates_and_used_where_params_say_so():
@@ -91,8 +91,8 @@ def test_a_threshold_is_learnt_from_all_candidates_and_used_where_params_say_so(
     low, high = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9] * 5, [0.1, 0.2, 0.35, 0.4, 0.8, 0.9] * 5
 
     both = [candidate(label, column("f1", scores, UNTAUGHT), name=name) for name, scores in (("a", low), ("b", high))]
-    used = people.thresholds(both, 0.95)
-    only_shown = people.thresholds([candidate(label, column("f1", low, GATED))], 0.95)
+    used = human_labels.thresholds(both, 0.95)
+    only_shown = human_labels.thresholds([candidate(label, column("f1", low, GATED))], 0.95)
 
     assert (used["f1"]["learnt"], used["f1"]["used"], used["f1"]["threshold"]) == (0.375, True, None)
     assert used["f1"]["n"] == 60
@@ -105,13 +105,13 @@ def test_a_learnt_threshold_of_a_score_where_less_is_better_keeps_its_sign():
     label = column("label", [1, 0] * 10, LABEL)
     errors = column("score_errors", [0.25, 0.75] * 10, GATED | {"higher_is_better": False})
 
-    assert people.thresholds([candidate(label, errors)], 0.95)["score_errors"]["learnt"] == 0.5
+    assert human_labels.thresholds([candidate(label, errors)], 0.95)["score_errors"]["learnt"] == 0.5
 
 
 def test_where_nothing_should_pass_no_threshold_is_used():
     label, f1 = column("label", [0] * 20, LABEL), column("f1", [0.1, 0.9] * 10, UNTAUGHT)
 
-    found = people.thresholds([candidate(label, f1)], 0.95)["f1"]
+    found = human_labels.thresholds([candidate(label, f1)], 0.95)["f1"]
 
     assert (found["learnt"], found["used"]) == (None, False)
 
@@ -136,7 +136,7 @@ def test_few_labels_and_a_cheap_score_narrow_the_interval():
     right, label, scores = labelled_in_part()
     one = candidate(label, column("f1", scores, GATED), column("bleu", scores**2, GATED))
 
-    found = people.powered(one, scores, 0.95, random=True)
+    found = human_labels.powered(one, scores, 0.95, random=True)
     alone = mean_interval(right[:100])
 
     assert (found["n"], found["n_rest"], found["score"]) == (100, 300, "3 scores, cross-fitted")
@@ -149,13 +149,13 @@ def test_labels_that_were_not_chosen_at_random_get_no_help():
     _, label, scores = labelled_in_part()
     one = candidate(label, column("f1", scores, GATED))
 
-    assert people.powered(one, scores, 0.95, random=False) is None
+    assert human_labels.powered(one, scores, 0.95, random=False) is None
 
 
 def test_all_rows_labelled_need_no_help():
     _, label, scores = labelled_in_part(labels=400)
 
-    assert people.powered(candidate(label, column("f1", scores, GATED)), scores, 0.95, random=True) is None
+    assert human_labels.powered(candidate(label, column("f1", scores, GATED)), scores, 0.95, random=True) is None
 
 
 def test_a_score_that_some_rows_lack_still_helps_and_one_that_many_lack_does_not_count():
@@ -164,20 +164,20 @@ def test_a_score_that_some_rows_lack_still_helps_and_one_that_many_lack_does_not
     some[::20], many[::3] = NAN, NAN
     one = candidate(label, column("f1", some, GATED), column("bleu", many, GATED))
 
-    assert people.powered(one, np.full(400, NAN), 0.95, random=True)["score"] == "1 score, cross-fitted"
+    assert human_labels.powered(one, np.full(400, NAN), 0.95, random=True)["score"] == "1 score, cross-fitted"
 
 
 def test_without_any_cheap_score_there_is_no_estimate():
     _, label, _ = labelled_in_part()
 
-    assert people.powered(candidate(label), np.full(400, NAN), 0.95, random=True) is None
+    assert human_labels.powered(candidate(label), np.full(400, NAN), 0.95, random=True) is None
 
 
 def test_grouped_labels_are_counted_by_group():
     _, label, scores = labelled_in_part()
     one = candidate(label, column("f1", scores, GATED), groups=np.arange(400) // 4)
 
-    found = people.powered(one, scores, 0.95, random=True)
+    found = human_labels.powered(one, scores, 0.95, random=True)
 
     assert found["n"] == 100
     assert found["low"] < found["value"] < found["high"]
@@ -189,11 +189,11 @@ def test_verdicts_on_a_sample_and_the_offline_judge_on_all_rows():
     verdicts = column("meaning_match", np.where(sampled, right, NAN), BINARY)
     one = candidate(verdicts)
 
-    found = people.judged(one, verdicts, scores, ~sampled, 0.95)
+    found = human_labels.judged(one, verdicts, scores, ~sampled, 0.95)
 
     assert (found["n"], found["n_rest"], found["score"]) == (100, 300, "offline_match")
     assert found["low"] <= right.mean() <= found["high"]
-    assert people.judged(one, verdicts, scores, np.zeros(400, bool), 0.95) is None
+    assert human_labels.judged(one, verdicts, scores, np.zeros(400, bool), 0.95) is None
 
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
@@ -201,7 +201,7 @@ def test_rows_that_taught_a_threshold_pass_by_it_however_many_digits_it_has(high
     score = column("f1", [2 / 3] * 20, UNTAUGHT | {"higher_is_better": higher_is_better})
     one = candidate(column("label", [1] * 20, LABEL), score)
 
-    taught = learnt(people.thresholds([one], 0.95))
+    taught = learnt(human_labels.thresholds([one], 0.95))
     judged = score.learning(taught)
 
     assert taught == {"f1": 2 / 3}

@@ -8,7 +8,7 @@ from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
 from tasks.pipeline.tables import about, describe
 from tasks.pipeline.validation import check
-from tasks.scores import expect_metric, row_facts, score_table
+from tasks.scores.tables import expect_metric, row_facts, score_table
 
 NORMALIZE = {"unicode": "NFKC", "case": True, "punctuation": True, "articles": False}
 

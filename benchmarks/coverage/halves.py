@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tasks.columns import Candidate
 from tasks.comparison.document import compare
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.comparison.sides import side
+from tasks.scores.columns import Candidate
 from tasks.versions.version import Version
 
 DRAWS = 200

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tasks import estimates
-from tasks.columns import Mask, ScoreColumn
 from tasks.comparison.gate import Gate, Verdict, verdict
 from tasks.comparison.measures import Measure
 from tasks.comparison.pairing import Pairing, Positions
-from tasks.estimates import UNBOUNDED
 from tasks.metrics.base import Floats
+from tasks.scores import estimates
+from tasks.scores.columns import Mask, ScoreColumn
+from tasks.scores.estimates import UNBOUNDED
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import PairedDifference

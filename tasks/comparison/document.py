@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tasks import estimates
 from tasks.comparison import differences
 from tasks.comparison.differences import Compared, Difference
 from tasks.comparison.gate import Gate, Verdict
 from tasks.comparison.measures import LABEL, Measure, differing, gated, measures, untaught
 from tasks.comparison.pairing import Pairing
-from tasks.estimates import rounded
+from tasks.scores import estimates
+from tasks.scores.estimates import rounded
 
 Row = dict[str, Any]
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from tasks.columns import Mask
 from tasks.comparison.differences import Compared
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
+from tasks.scores.columns import Mask
 
 TEXTS = ("id", "input", "references")
 

@@ -5,9 +5,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tasks.columns import TO_LEARN, Candidate, ScoreColumn
 from tasks.comparison.gate import VALUE
 from tasks.metrics.base import Floats
+from tasks.scores.columns import TO_LEARN, Candidate, ScoreColumn
 
 Bounds = tuple[float, float]
 LABEL = "label"

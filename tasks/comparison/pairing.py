@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.columns import Candidate, Mask
+from tasks.scores.columns import Candidate, Mask
 
 Positions = NDArray[np.intp]
 

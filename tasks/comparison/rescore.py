@@ -9,7 +9,7 @@ from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure
 from tasks.normalize import Normalize, Params, normalize
 from tasks.pipeline.tables import Parts, about, write_part
-from tasks.scores import pairs_of, score_table
+from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version
 
 FAMILY = "lexical"

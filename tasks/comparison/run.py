@@ -10,7 +10,7 @@ from tasks.comparison.flips import flips, ids
 from tasks.comparison.gate import Gate
 from tasks.comparison.rescore import rescored
 from tasks.comparison.sides import Matched, Side
-from tasks.estimates import rounded
+from tasks.scores.estimates import rounded
 from tasks.versions.version import Version
 
 SCHEMA = 1

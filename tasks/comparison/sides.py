@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.columns import Candidate, Mask, ScoreColumn, candidates, hashed, learnt
 from tasks.comparison.gate import VALUE, Gate
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, pair
@@ -16,6 +15,7 @@ from tasks.errors import ComparisonError, DataError
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
+from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, hashed, learnt
 from tasks.versions.version import Version
 
 SCORES = ("lexical", "semantic", "judge")

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.columns import Candidate, Mask
 from tasks.comparison.gate import VALUE
 from tasks.comparison.measures import Measure, measures, untaught
 from tasks.comparison.words import cut
 from tasks.console.format import count, number, visible
 from tasks.errors import LedgerError, ParamsError
 from tasks.history.seen import Contents
+from tasks.scores.columns import Candidate, Mask
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import DriftState

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.columns import hashed
 from tasks.comparison import sides, words
 from tasks.comparison.gate import Gate
 from tasks.comparison.run import Request, compare_versions
@@ -19,6 +18,7 @@ from tasks.history.table import Row
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
 from tasks.report import Report
+from tasks.scores.columns import hashed
 from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from tasks.columns import Mask, ScoreColumn
 from tasks.console.format import Text, shown
 from tasks.metrics.base import NOT_ASKED
 from tasks.pipeline.tables import Parts
 from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Facts, Look, Score, details_shown
 from tasks.reporting.rows import Answers, Chosen, Kind
+from tasks.scores.columns import Mask, ScoreColumn
 
 TEXTS = ("input", "response", "references")
 REASONS = ("_details", "_reason")

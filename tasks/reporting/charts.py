@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.columns import ScoreColumn
 from tasks.console.format import number, visible
 from tasks.metrics.base import Floats
+from tasks.scores.columns import ScoreColumn
 
 COLOURS = 8
 """Candidates beyond share the colours of the first; the page's style sheet says which they are."""

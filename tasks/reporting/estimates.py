@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.columns import ScoreColumn, details_column
 from tasks.console.format import rule
 from tasks.metrics.base import DISABLED, NOT_ASKED
 from tasks.pipeline.tables import Parts
+from tasks.scores.columns import ScoreColumn, details_column
 
 Row = dict[str, Any]
 FAMILIES = {

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.columns import Mask, ScoreColumn
 from tasks.console.format import Text, abridged, rule, shown, visible
 from tasks.pipeline.tables import Parts
 from tasks.reporting.cards import REASONS, metric_of, reason_shown
@@ -19,6 +18,7 @@ from tasks.reporting.charts import colour, shape
 from tasks.reporting.estimates import FAMILIES
 from tasks.reporting.page import REFERENCES_SHOWN, Facts
 from tasks.reporting.rows import Answers, Kind, disagreeing
+from tasks.scores.columns import Mask, ScoreColumn
 
 Rows = NDArray[np.intp]
 Packed = str | list[str] | None

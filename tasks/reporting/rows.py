@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.columns import Mask, ScoreColumn, hashed
 from tasks.console.format import number, rule
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
+from tasks.scores.columns import Mask, ScoreColumn, hashed
 
 HALF = 0.5
 DISAGREEMENT = 0.25

@@ -16,7 +16,7 @@ from tasks.metrics.catalogue import configure
 from tasks.normalize import Normalize, normalize
 from tasks.normalize import Params as NormalizeParams
 from tasks.pipeline.tables import Parts, describe, write_part
-from tasks.scores import pairs_of, score_table
+from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version
 
 GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tasks.columns import Candidate, ScoreColumn
 from tasks.comparison import words
 from tasks.comparison.differences import Compared, critical_value
 from tasks.comparison.measures import Measure
 from tasks.comparison.pairing import pair
 from tasks.comparison.run import Request
 from tasks.comparison.show import to_markdown, to_terminal
+from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.statistics import sidak
 from tests.comparison.sample import Row, answers, gate
 from tests.comparison.test_comparison_words import measure

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.columns import Candidate
 from tasks.comparison.pairing import pair
+from tasks.scores.columns import Candidate
 
 KEYS = st.sets(st.integers(0, 12))
 

@@ -11,10 +11,10 @@ import numpy as np
 import yaml
 
 from tasks import history
-from tasks.columns import Candidate, ScoreColumn
 from tasks.history import Night
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
+from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.versions.experiments import Experiment, Facts
 from tests.comparison.sample import Row, version
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.columns import Candidate
 from tasks.errors import LedgerError, ParamsError
 from tasks.history import fresh, rows, table
 from tasks.history.fresh import Bets, Entry
+from tasks.scores.columns import Candidate
 from tasks.statistics import drift_detector
 from tests.history.made_nights import candidate, facts, line
 

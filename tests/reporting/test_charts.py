@@ -4,8 +4,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from tasks.columns import ScoreColumn
 from tasks.reporting.charts import distribution, histogram
+from tasks.scores.columns import ScoreColumn
 from tests.reporting.made import column
 
 ROWS = {"aurora": np.array([0, 1, 2, 3]), "borealis": np.array([4, 5])}

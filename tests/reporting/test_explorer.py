@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tasks.columns import score_columns
 from tasks.console.format import number, shown
 from tasks.reporting import explorer as module
 from tasks.reporting.estimates import FAMILIES
 from tasks.reporting.explorer import explorer, pack, room
 from tasks.reporting.rows import Answers, blank, kinds, worth_reading
+from tasks.scores.columns import score_columns
 from tests.reporting.made import ROWS, load_table, parts_of, row, tables, with_score, written
 
 PAGE = "reports/index.html"

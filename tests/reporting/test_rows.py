@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from tasks.columns import ScoreColumn
 from tasks.reporting.rows import Answers, blank, choose, disagreeing, kinds, worth_reading
+from tasks.scores.columns import ScoreColumn
 from tests.reporting.made import ROWS, column, load_table, parts_of
 
 NAN = float("nan")

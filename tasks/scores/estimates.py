@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tasks.columns import ScoreColumn
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import configure
+from tasks.scores.columns import ScoreColumn
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics import Estimate, PairedDifference, PpiEstimate

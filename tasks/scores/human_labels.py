@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.columns import TO_LEARN, Candidate, Mask, ScoreColumn
-from tasks.estimates import noted, quiet, single
 from tasks.metrics.base import Floats
+from tasks.scores.columns import TO_LEARN, Candidate, Mask, ScoreColumn
+from tasks.scores.estimates import noted, quiet, single
 
 if TYPE_CHECKING:
     from tasks.statistics import Estimate, LearntThreshold

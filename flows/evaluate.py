@@ -28,11 +28,11 @@ from flows.record import Recorded, kept_in_history, recorded
 from flows.stages import upstream
 from flows.supervisor import STOPPED, TIMED_OUT
 from tasks import summary
-from tasks.ahead import require_key
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, ended, say
 from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
+from tasks.judging.ahead import require_key
 from tasks.pipeline import params
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.params import DEFAULT

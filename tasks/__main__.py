@@ -32,7 +32,7 @@ def _command(chosen: argparse.Namespace) -> int:
 
         say(import_revisions(chosen.revisions))
     elif getattr(chosen, "plan", False):
-        from tasks import ahead
+        from tasks.judging import ahead
 
         ahead.show()
     elif chosen.command == "summary":

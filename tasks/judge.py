@@ -11,10 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from tasks import canaries
 from tasks.console.terminal import say
 from tasks.errors import ModelError, ParamsError
-from tasks.judging import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
+from tasks.judging import canaries
+from tasks.judging.budget import Budget, Limits, Price
+from tasks.judging.plan import Plan
+from tasks.judging.requests import Request, ask_all
+from tasks.judging.rows import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
+from tasks.judging.sampling import Filter
 from tasks.ledger.verdicts import Entry, Verdicts
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.catalogue import configure
@@ -22,8 +26,6 @@ from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judge.similarity_judge import SimilarityJudge
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.models.asking import Request, ask_all
-from tasks.models.budget import Budget, Limits, Price
 from tasks.models.capabilities import Memory
 from tasks.models.chat import Chat, Endpoint
 from tasks.models.concurrency import Pace
@@ -31,9 +33,7 @@ from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Positive, Section, Share
 from tasks.pipeline.tables import Parts, about, describe
-from tasks.plan import Plan
 from tasks.scores.tables import about_columns, expect_metric, row_facts
-from tasks.selection import Filter
 
 WHOLE = True
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tasks import ahead
 from tasks.errors import ModelError
-from tasks.models.budget import REPLY_TOKENS, Price
-from tasks.plan import Plan
+from tasks.judging import ahead
+from tasks.judging.budget import REPLY_TOKENS, Price
+from tasks.judging.plan import Plan
 from tasks.runner import run
 from tests.judge_server import serving
 from tests.small_project import ROWS, edit, write

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tasks.canaries import canaries
 from tasks.errors import ModelError
+from tasks.judging.canaries import canaries
 from tests.judge_server import Answer, completion, question, verdict
 from tests.test_judge import broken, column, counts, judged, params, rows, server
 

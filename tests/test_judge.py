@@ -12,11 +12,11 @@ import pytest
 
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judge import Asking, Judge, Params, counts, expect, judge
-from tasks.judging import SCHEMA
+from tasks.judging.budget import Price
+from tasks.judging.rows import SCHEMA
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
 from tasks.models import offline
-from tasks.models.budget import Price
 from tasks.pipeline import validation
 from tasks.pipeline.params import section
 from tasks.pipeline.tables import Parts, about, write_part

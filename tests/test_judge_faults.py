@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tasks.errors import ModelError, ParamsError, ServerError
+from tasks.judging import requests
+from tasks.judging.budget import Budget, Limits
+from tasks.judging.requests import ask_all
 from tasks.ledger.verdicts import Verdicts
-from tasks.models import asking
-from tasks.models.asking import ask_all
-from tasks.models.budget import Budget, Limits
 from tasks.models.capabilities import Memory
 from tasks.models.chat import Chat, Endpoint
 from tasks.models.concurrency import Pace
@@ -96,7 +96,7 @@ def test_a_server_that_goes_down_ends_the_stage_with_what_it_gave(server: Any, t
 def test_a_budget_is_kept_and_the_rest_says_so(
     server: Any, tmp_path: Any, limits: dict[str, Any], calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "expected_tokens", lambda *_: 300.0)
+    monkeypatch.setattr(requests, "expected_tokens", lambda *_: 300.0)
     budget = {"max_calls": None, "max_tokens": None, "max_cost": None, **limits}
     how = type(HOW)(
         **{**HOW.model_dump(), "budget": budget, "concurrency": 1, "prices": {"judge": {"input": 1, "output": 1}}}

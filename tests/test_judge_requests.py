@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.judging.requests import Request, encode_fields
 from tasks.metrics.judge.meaning_match import MeaningMatch
-from tasks.models.asking import Request, encode_fields
 
 FIELDS = st.dictionaries(st.sampled_from(["input", "output"]), st.text() | st.none()) | st.fixed_dictionaries(
     {"ground_truth": st.lists(st.text())}

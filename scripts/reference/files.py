@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from scripts.reference.markdown import code, sentence, table
-from tasks import aggregate, embed, judging, load, normalize
+from tasks import aggregate, embed, load, normalize
+from tasks.judging import rows
 from tasks.pipeline import params
 from tasks.pipeline.stages import DATA, REPORTS, stages
 
@@ -36,7 +37,7 @@ SAYS = {
     "similarity_judge": "1 to 5",
     "similarity_judge_result": "pass, fail, unmeasured",
     "offline_match": "the offline judge's probability that the answer is right, whoever judges",
-    "judge_status": ", ".join(judging.STATUSES),
+    "judge_status": ", ".join(rows.STATUSES),
     "judge_reason": "why there is no verdict",
     "judge_sampled": "whether the row is in the sample",
     "judge_draws": "verdicts there are",
@@ -92,7 +93,7 @@ def tables() -> str:
         "load_rejected": load.REJECTED,
         "normalize": normalize.SCHEMA,
         "embed": embed.SCHEMA,
-        "judge": judging.SCHEMA,
+        "judge": rows.SCHEMA,
         "aggregate": aggregate.SCHEMA,
     }
     return "\n\n".join(f"### data/{name}\n\n{_columns(schema)}" for name, schema in schemas.items())

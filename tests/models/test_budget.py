@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks.models.budget import REPLY_TOKENS, Budget, Expected, Limits, Price
+from tasks.judging.budget import REPLY_TOKENS, Budget, Expected, Limits, Price
 
 PRICE = Price(input=1.0, output=10.0)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.judging.budget import Price
 from tasks.ledger.verdicts import Paid
-from tasks.models.budget import Price
 from tasks.reporting.estimates import Metric
 from tasks.reporting.provenance import NOT_RECORDED, provenance
 from tasks.reporting.stages import stages

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from tasks.judging.requests import Request, encode_fields
+from tasks.judging.sampling import sampled
 from tasks.ledger.verdicts import Entry, Verdicts
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.models.asking import Request, encode_fields
 from tasks.models.chat import server_class
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import pool, workers_for
 from tasks.scores.tables import nullable
-from tasks.selection import sampled
 
 if TYPE_CHECKING:
     from tasks.judge import Judge

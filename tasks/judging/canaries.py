@@ -5,11 +5,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tasks.judging import requests_of
+from tasks.judging.requests import Request
+from tasks.judging.rows import requests_of
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.models import offline
-from tasks.models.asking import Request
 
 if TYPE_CHECKING:
     from tasks.judge import Judge

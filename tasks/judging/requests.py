@@ -11,9 +11,9 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from tasks.errors import ModelError, ServerError
+from tasks.judging.budget import Budget, expected_tokens
 from tasks.ledger.verdicts import Entry, Verdicts, canonical
 from tasks.metrics.judged import LAYOUT, JudgeMetric, Verdict
-from tasks.models.budget import Budget, expected_tokens
 from tasks.models.chat import Chat, Reply
 
 NONCE_LENGTH = 10

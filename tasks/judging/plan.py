@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from tasks.models.asking import Request
-from tasks.models.budget import REPLY_TOKENS, Price
+from tasks.judging.budget import REPLY_TOKENS, Price
+from tasks.judging.requests import Request
 
 if TYPE_CHECKING:
     from tasks.judge import Judge, RunJudge

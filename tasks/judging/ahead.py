@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tasks import canaries, load, normalize
+from tasks import load, normalize
 from tasks.console.terminal import say
 from tasks.errors import ModelError
-from tasks.judging import missing
+from tasks.judging import canaries
+from tasks.judging.plan import Plan
+from tasks.judging.rows import missing
 from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline import params
 from tasks.pipeline.stages import LEDGER
-from tasks.plan import Plan
 
 
 def ahead(*, retry_failed: bool = False) -> Plan | None:

@@ -1,0 +1,1 @@
+"""From rows to requests for a judge, and from its replies to verdicts."""

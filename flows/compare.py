@@ -12,11 +12,11 @@ from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 
 from flows import server
-from tasks.comparison import words
+from tasks.comparison import wording
+from tasks.comparison.compare import Request, compare_versions
 from tasks.comparison.gate import Gate
 from tasks.comparison.page import write_page
-from tasks.comparison.run import Request, compare_versions
-from tasks.comparison.show import to_markdown, to_terminal
+from tasks.comparison.render import to_markdown, to_terminal
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, console, ended, say, write_markup
 from tasks.errors import ComparisonError
@@ -38,7 +38,7 @@ def compare(
     Raises GoldmeterError when they can't be compared.
     """
     document = compared(base, head, renamed=renamed or {}, rescore=rescore)
-    create_markdown_artifact(to_markdown(document), key="comparison", description=words.outcome(document).sentence)
+    create_markdown_artifact(to_markdown(document), key="comparison", description=wording.outcome(document).sentence)
     return document
 
 
@@ -81,7 +81,7 @@ def _command(chosen: argparse.Namespace) -> int:
     else:
         document = compared(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, page=chosen.html)
     _write(document, chosen)
-    return words.outcome(document).status
+    return wording.outcome(document).status
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -12,8 +12,8 @@ from flows.evaluate import run_and_record
 from flows.notify import Outcome
 from flows.supervisor import TIMED_OUT
 from tasks import history, summary
-from tasks.comparison import words
-from tasks.comparison.show import to_markdown
+from tasks.comparison import wording
+from tasks.comparison.render import to_markdown
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, complain, say
 from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
@@ -218,7 +218,7 @@ def _in_full(document: Mapping[str, Any] | None) -> str | None:
 
 
 def _all_is_well(experiment: Experiment, document: Mapping[str, Any] | None) -> str:
-    compared = f" {words.outcome(document).sentence}" if document else ""
+    compared = f" {wording.outcome(document).sentence}" if document else ""
     return f"{experiment.name} is recorded.{compared}"
 
 

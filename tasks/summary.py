@@ -8,7 +8,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tasks.comparison.words import cut, listed
+from tasks.comparison.wording import cut, listed
 from tasks.console import markdown
 from tasks.console.format import NONE, abridged, counted, level, number, percent
 from tasks.console.terminal import console, plain, width_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.comparison.sides import side
+from tasks.comparison.version_scores import side
 from tasks.scores import estimates
 from tasks.scores.columns import ScoreColumn
 from tasks.statistics import Estimate

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from tasks.aggregate import Aggregate, Params, aggregate
-from tasks.comparison import words
-from tasks.comparison.run import Request, compare_versions
+from tasks.comparison import wording
+from tasks.comparison.compare import Request, compare_versions
 from tasks.pipeline.tables import write_part
 from tasks.versions.version import Version
 from tests.comparison.sample import GATE, Row, answers, gate, row, version
@@ -140,7 +140,7 @@ def test_rescoring_keeps_no_threshold_that_head_did_not_learn(tmp_path: Path) ->
 
     assert found["pairs"][0]["measures"] == {}
     assert "not learnt" in found["pairs"][0]["refused"][0]["reason"]
-    assert words.outcome(found).status == 2
+    assert wording.outcome(found).status == 2
 
 
 def test_without_a_row_no_threshold_is_learnt_and_nothing_goes_together(tmp_path: Path) -> None:

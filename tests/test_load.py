@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks.comparison.run import compare_versions
+from tasks.comparison.compare import compare_versions
 from tasks.dataset.sources import Record
 from tasks.errors import DataError, ParamsError
 from tasks.load import REJECTED, Dataset, Load, Params, counts, expect, load, schema, source

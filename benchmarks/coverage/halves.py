@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tasks.comparison.document import compare
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
-from tasks.comparison.sides import side
+from tasks.comparison.version_scores import side
 from tasks.scores.columns import Candidate
 from tasks.versions.version import Version
 

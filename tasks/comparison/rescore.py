@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from tasks.comparison.sides import Side
+from tasks.comparison.version_scores import Side
 from tasks.errors import ComparisonError
 from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from tasks.comparison.gate import VALUE
 from tasks.comparison.measures import Measure, measures, untaught
-from tasks.comparison.words import cut
+from tasks.comparison.wording import cut
 from tasks.console.format import count, number, visible
 from tasks.errors import LedgerError, ParamsError
 from tasks.history.seen import Contents

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.comparison import sides, words
+from tasks.comparison import version_scores, wording
+from tasks.comparison.compare import Request, compare_versions
 from tasks.comparison.gate import Gate
-from tasks.comparison.run import Request, compare_versions
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.history import fresh, looks, rows, seen, table
 from tasks.history.baseline import check_baseline
@@ -24,7 +24,7 @@ from tasks.versions.version import WORKSPACE, Version, versions
 
 Document = Mapping[str, Any]
 Alarms = dict[rows.Key, list[str]]
-TABLES = (*(f"data/{name}" for name in ("load", *sides.SCORES)), sides.METRICS)
+TABLES = (*(f"data/{name}" for name in ("load", *version_scores.SCORES)), version_scores.METRICS)
 """What a comparison reads."""
 
 
@@ -91,7 +91,7 @@ def _streams(name: str, schedule: Schedule) -> list[Stream]:
     if not schedule.floors:
         return []
     with versions([WORKSPACE]) as (here,):
-        side = sides.side(here)
+        side = version_scores.side(here)
         candidates = side.candidates({})
         asked = hashed(side.load.whole(["content"])["content"])
     contents = {each: asked[candidate.positions] for each, candidate in candidates.items()}
@@ -148,6 +148,6 @@ def _night(comparison: _Comparison | None, alarms: list[str]) -> Night:
         return Night(None, None, None, alarms, 1 if alarms else 0)
     if comparison.error:
         return Night(None, None, None, alarms, 2)
-    status = words.outcome(comparison.document).status
+    status = wording.outcome(comparison.document).status
     status = 1 if alarms and status == 0 else status
     return Night(comparison.document, comparison.look.number, comparison.look.level, alarms, status)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.comparison import words
+from tasks.comparison import wording
 from tasks.comparison.gate import VALUE
-from tasks.comparison.words import cut, extent, listed
+from tasks.comparison.wording import cut, extent, listed
 from tasks.console.format import count, visible
 from tasks.errors import DataError
 from tasks.history.fresh import Bets
@@ -85,7 +85,7 @@ def losses(document: Mapping[str, Any], look: Look) -> dict[Key, list[str]]:
 
 def undecided(document: Mapping[str, Any]) -> list[str]:
     """Why the gate fails, or can't decide, beside what is worse."""
-    status = words.outcome(document).status
+    status = wording.outcome(document).status
     if status == 0 or (status == 1 and not document["blocked"] and _has_worse(document)):
         return []
     reasons = [
@@ -98,7 +98,9 @@ def undecided(document: Mapping[str, Any]) -> list[str]:
         reasons.append(f"only in the baseline: {listed([_shown(name) for name in gone])}")
     about = f" {'; '.join(reasons)}" if reasons else ""
     return [
-        " ".join(f"Compared with {_shown(document['base']['name'])}: {words.outcome(document).sentence}{about}".split())
+        " ".join(
+            f"Compared with {_shown(document['base']['name'])}: {wording.outcome(document).sentence}{about}".split()
+        )
     ]
 
 
@@ -112,7 +114,7 @@ def _loss(
     difference = measure["difference"]
     ids = [visible(cut(row["id"], LONGEST_ID)) for row in pair["flips"]["worst"] if name in row["lost"]]
     lost = pair["flips"]["lost"].get(name, 0)
-    shown, more = ids[: words.NAMES], lost - min(len(ids), words.NAMES)
+    shown, more = ids[: wording.NAMES], lost - min(len(ids), wording.NAMES)
     which = f"; rows lost: {', '.join(shown)}{f' and {count(more)} more' if more else ''}" if shown else ""
     return (
         f"{_shown(pair['head'])} {name}: worse than {_shown(document['base']['name'])} by {extent(difference)}"

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tasks.comparison import words as comparison_words
+from tasks.comparison import wording as comparison_words
 from tasks.console import format
 from tasks.reporting import history as past
 from tasks.reporting import pairwise, scales

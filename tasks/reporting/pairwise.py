@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tasks.comparison.gate import VALUE, verdict
-from tasks.comparison.words import RELATIONS
+from tasks.comparison.wording import RELATIONS
 from tasks.reporting.estimates import Metric
 
 Row = Mapping[str, Any]

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tasks.comparison import words
+from tasks.comparison import wording
+from tasks.comparison.compare import Request
 from tasks.comparison.differences import Compared, critical_value
 from tasks.comparison.measures import Measure
 from tasks.comparison.pairing import pair
-from tasks.comparison.run import Request
-from tasks.comparison.show import to_markdown, to_terminal
+from tasks.comparison.render import to_markdown, to_terminal
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.statistics import sidak
 from tests.comparison.sample import Row, answers, gate
@@ -38,7 +38,7 @@ def by_method(**methods: str) -> Any:
 
 def noted(pair: Any, *texts: str) -> list[str]:
     """The notes that hold all of these texts."""
-    return [note for note in words.notes(pair) if all(text in note for text in texts)]
+    return [note for note in wording.notes(pair) if all(text in note for text in texts)]
 
 
 # intervals
@@ -64,8 +64,8 @@ def test_a_difference_without_an_interval_is_told_so() -> None:
 def test_a_method_without_a_caution_is_not_noted() -> None:
     cautious, sure = by_method(f1="tango; 4 clusters: below 10"), by_method(f1="tango")
 
-    assert len(list(words.notes(cautious))) == 1
-    assert list(words.notes(sure)) == []
+    assert len(list(wording.notes(cautious))) == 1
+    assert list(wording.notes(sure)) == []
 
 
 @pytest.mark.parametrize("write", [terminal, to_markdown])

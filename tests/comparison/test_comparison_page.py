@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tasks.comparison.compare import Request, compare_versions
 from tasks.comparison.document import rounded
 from tasks.comparison.page import write_page
-from tasks.comparison.run import Request, compare_versions
 from tasks.errors import VersionError
 from tasks.pipeline.stages import stages
 from tasks.versions.version import Version

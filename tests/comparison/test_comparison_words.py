@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tasks.comparison import words
-from tasks.comparison.words import Outcome
+from tasks.comparison import wording
+from tasks.comparison.wording import Outcome
 
 LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": "m"}
 GAIN = LOSS | {"value": 0.05, "low": 0.02, "high": 0.11}
@@ -64,16 +64,16 @@ def document(*verdicts: str, **changed: Any) -> dict[str, Any]:
     ],
 )
 def test_one_sentence_and_the_exit_status_that_says_the_same(found: dict[str, Any], outcome: Outcome) -> None:
-    assert words.outcome(found) == outcome
+    assert wording.outcome(found) == outcome
 
 
 @pytest.mark.parametrize("verdicts", [["better"], ["unchanged"], ["cannot tell"]])
 def test_what_could_not_be_compared_leaves_the_gate_undecided(verdicts: list[str]) -> None:
-    assert words.outcome(document(*verdicts, blocked=True)).status == 2
+    assert wording.outcome(document(*verdicts, blocked=True)).status == 2
 
 
 def test_a_loss_is_a_loss_whatever_else_could_not_be_compared() -> None:
-    found = words.outcome(document("worse", "better", blocked=True))
+    found = wording.outcome(document("worse", "better", blocked=True))
 
     assert found == Outcome("Worse: 1 of 2 differences are wholly a loss; others could not be compared.", 1)
 
@@ -81,32 +81,32 @@ def test_a_loss_is_a_loss_whatever_else_could_not_be_compared() -> None:
 def test_a_renamed_candidate_is_shown_by_both_names() -> None:
     found = document("better")
 
-    assert words.title(found, pair({})) == "a: v1 → workspace"
-    assert words.title(found, pair({}, head="b")) == "a → b: v1 → workspace"
+    assert wording.title(found, pair({})) == "a: v1 → workspace"
+    assert wording.title(found, pair({}, head="b")) == "a → b: v1 → workspace"
 
 
 def test_rows_that_were_not_compared_are_counted() -> None:
     rows = {"shared": 1234, "only_base": 1, "only_head": 0, "data_changed": 20}
 
-    assert words.rows_line(pair({})) == "1,234 shared rows"
-    assert words.rows_line(pair({}, rows=rows)) == "1,234 shared rows, 1 only before, 20 data changed"
+    assert wording.rows_line(pair({})) == "1,234 shared rows"
+    assert wording.rows_line(pair({}, rows=rows)) == "1,234 shared rows, 1 only before, 20 data changed"
 
 
 def test_the_rows_of_a_measure_are_those_that_have_it() -> None:
     found = pair({"label": measure(n=120), "f1": measure(n=1234)})
 
-    assert words.rows_line(found, "label") == "120 of 1,234 shared rows"
-    assert words.rows_line(found, "f1") == "1,234 shared rows"
+    assert wording.rows_line(found, "label") == "120 of 1,234 shared rows"
+    assert wording.rows_line(found, "f1") == "1,234 shared rows"
 
 
 def test_the_cells_of_a_measure() -> None:
-    assert words.measure_cells("f1", measure()) == [
+    assert wording.measure_cells("f1", measure()) == [
         "f1", "0.800", "0.750", "−0.0500 [−0.110, +0.0200]", "cannot tell", "1,234", "5,678", "±0.0800",
     ]  # fmt: skip
 
 
 def test_an_unchanged_measure_shows_no_limits() -> None:
-    cells = words.measure_cells("f1", measure("unchanged", rows_needed=None, detectable=None))
+    cells = wording.measure_cells("f1", measure("unchanged", rows_needed=None, detectable=None))
 
     assert cells[3:] == ["0", "unchanged", "1,234", "", ""]
 
@@ -114,17 +114,17 @@ def test_an_unchanged_measure_shows_no_limits() -> None:
 def test_a_difference_without_limits_is_shown_without_them() -> None:
     unlimited = {"value": 2.5, "low": None, "high": None}
 
-    assert words.measure_cells("ms", measure(difference=unlimited))[3] == "+2.50"
+    assert wording.measure_cells("ms", measure(difference=unlimited))[3] == "+2.50"
 
 
 def test_only_a_pair_with_measures_is_unchanged() -> None:
-    assert words.is_unchanged(pair({"f1": measure("unchanged")}))
-    assert not words.is_unchanged(pair({"f1": measure("unchanged"), "f2": measure("better")}))
-    assert not words.is_unchanged(pair({}))
+    assert wording.is_unchanged(pair({"f1": measure("unchanged")}))
+    assert not wording.is_unchanged(pair({"f1": measure("unchanged"), "f2": measure("better")}))
+    assert not wording.is_unchanged(pair({}))
 
 
 def test_nothing_to_note_is_noted_by_nothing() -> None:
-    assert list(words.notes(pair({"f1": measure()}))) == []
+    assert list(wording.notes(pair({"f1": measure()}))) == []
 
 
 def test_what_was_refused_is_noted_and_how_to_help_it() -> None:
@@ -133,7 +133,7 @@ def test_what_was_refused_is_noted_and_how_to_help_it() -> None:
         {"measure": "gleu", "reason": "only there after", "blocks": False},
     ]
 
-    assert list(words.notes(pair({}, refused=refused))) == [
+    assert list(wording.notes(pair({}, refused=refused))) == [
         "f1 not compared: measured differently: tok was 13a, is char; the gate asks for it",
         "gleu not compared: only there after",
         "--rescore scores BASE again by HEAD's settings, where that needs no model",
@@ -150,7 +150,7 @@ def test_measures_that_failed_on_as_many_rows_are_noted_together() -> None:
         "gleu": measure(unmeasured=failed | {"failed_base": 1}),
     }
 
-    assert list(words.notes(pair(measures))) == [
+    assert list(wording.notes(pair(measures))) == [
         "rows that could not be measured, before 0, after 2; with them f1, bleu −0.100 to 0; ms",
         "rows that could not be measured, before 1, after 2; with them gleu −0.100 to 0",
     ]
@@ -160,7 +160,7 @@ def test_other_rows_are_noted_when_they_move_the_mean() -> None:
     moved = {"base": 0.5, "head": 0.7, "shared": 0.05, "composition": 0.15}
     undefined = {"base": None, "head": 0.7, "shared": None, "composition": None}
 
-    assert list(words.notes(pair({"f1": measure(split=moved), "bleu.value": measure(split=undefined)}))) == [
+    assert list(wording.notes(pair({"f1": measure(split=moved), "bleu.value": measure(split=undefined)}))) == [
         "over all rows of either side, not only shared ones: f1 +0.200 (+0.150 by other rows)"
     ]
 
@@ -173,7 +173,7 @@ def test_notable_slices_are_noted_as_exploratory() -> None:
         for value, notable in (("law", True), ("art", False))
     ]
 
-    assert list(words.notes(pair({}, slices=slices))) == [
+    assert list(wording.notes(pair({}, slices=slices))) == [
         "exploratory: f1 where topic = law: −0.200 [−0.300, −0.100], 40 rows"
     ]
 
@@ -186,7 +186,7 @@ def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
         for i in range(8)
     ]
 
-    told = list(words.notes(pair({}, slices=slices)))
+    told = list(wording.notes(pair({}, slices=slices)))
 
     assert [note.partition("= ")[2][:2] for note in told[:5]] == ["t7", "t6", "t5", "t4", "t3"]
     assert told[5:] == ["exploratory: 3 more slices stand out (--json)"]
@@ -195,7 +195,7 @@ def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
 def test_candidates_of_one_side_are_noted() -> None:
     found = document("better", candidates={"only_base": ["x", "y"], "only_head": ["z"]})
 
-    assert list(words.candidates_notes(found)) == [
+    assert list(wording.candidates_notes(found)) == [
         "only before, not compared: x, y (--map OLD=NEW pairs renamed ones, --map OLD= says that one was dropped)",
         "only after, not compared: z (--map OLD=NEW pairs renamed ones)",
     ]
@@ -211,7 +211,7 @@ def test_candidates_of_one_side_are_noted() -> None:
 def test_flips_in_one_line(lost: dict[str, int], gained: dict[str, int], line: str) -> None:
     rows = sum(lost.values()) + sum(gained.values())
 
-    assert words.flips_line({"flips": {"rows": rows, "lost": lost, "gained": gained, "worst": []}}) == line
+    assert wording.flips_line({"flips": {"rows": rows, "lost": lost, "gained": gained, "worst": []}}) == line
 
 
 @pytest.mark.parametrize(
@@ -226,13 +226,13 @@ def test_flips_in_one_line(lost: dict[str, int], gained: dict[str, int], line: s
     ],
 )
 def test_a_text_on_one_line(text: str | None, line: str) -> None:
-    assert words.cut(text, 10) == line
+    assert wording.cut(text, 10) == line
 
 
 def test_a_long_list_is_counted() -> None:
-    assert words.listed(["a", "b", "c"]) == "a, b, c"
-    assert words.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
-    assert words.listed([]) == ""
+    assert wording.listed(["a", "b", "c"]) == "a, b, c"
+    assert wording.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert wording.listed([]) == ""
 
 
 @pytest.mark.parametrize(
@@ -248,13 +248,13 @@ def test_a_long_list_is_counted() -> None:
     ],
 )
 def test_by_how_much_ends_a_sentence(found: dict[str, Any], end: str) -> None:
-    assert words.by(pair({"f1": found}), "f1") == end
+    assert wording.by(pair({"f1": found}), "f1") == end
 
 
 def test_measures_are_told_by_their_verdicts_the_surest_first() -> None:
     found = pair({"f1": measure(), "bleu": measure("worse"), "label": measure("better"), "gleu": measure("worse")})
 
-    assert [*words.tally(found).items()] == [
+    assert [*wording.tally(found).items()] == [
         ("better", ["label"]),
         ("worse", ["bleu", "gleu"]),
         ("cannot tell", ["f1"]),
@@ -265,5 +265,5 @@ def test_a_table_that_says_what_failed_rows_could_change_has_no_note_of_it() -> 
     left = NOTHING_LEFT | {"failed_base": 2, "worst": -0.1, "best": 0.1}
     found = pair({"f1": measure(unmeasured=left)})
 
-    assert "could not be measured" in " ".join(words.notes(found))
-    assert "could not be measured" not in " ".join(words.notes(found, bounds=False))
+    assert "could not be measured" in " ".join(wording.notes(found))
+    assert "could not be measured" not in " ".join(wording.notes(found, bounds=False))

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.comparison.differences import Compared, compared, critical_value, detectable, family, rows_needed, slices_of
 from tasks.comparison.measures import measures
-from tasks.comparison.sides import pairings, side
+from tasks.comparison.version_scores import pairings, side
 from tests.comparison.sample import GATE, Row, answers, gate, version
 
 Made = Callable[..., Compared]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.comparison import words
+from tasks.comparison import wording
+from tasks.comparison.compare import AS_THEY_ARE, Request, compare_versions
 from tasks.comparison.document import rounded
 from tasks.comparison.gate import Gate
-from tasks.comparison.run import AS_THEY_ARE, Request, compare_versions
 from tasks.errors import ComparisonError
 from tests.comparison.sample import COST, GATE, LATENCY, Row, answers, change_facts, gate, row, shuffled, version
 
@@ -54,7 +54,7 @@ def test_a_loss_that_chance_does_not_explain_is_worse() -> None:
     found = compared(answers("+" * 60), answers("+" * 35 + "." * 25))
 
     assert verdicts(found) == dict.fromkeys(["bleu", "exact_match", "f1"], "worse")
-    assert (found["failed"], found["blocked"], words.outcome(found).status) == (True, False, 1)
+    assert (found["failed"], found["blocked"], wording.outcome(found).status) == (True, False, 1)
     difference = measures(found)["f1"]["difference"]
     assert difference["value"] == -0.416667
     assert difference["low"] < -0.416667 < difference["high"] < 0
@@ -64,7 +64,7 @@ def test_the_same_rows_the_other_way_are_better() -> None:
     found = compared(answers("." * 25 + "+" * 35), answers("+" * 60))
 
     assert set(verdicts(found).values()) == {"better"}
-    assert words.outcome(found).status == 0
+    assert wording.outcome(found).status == 0
 
 
 def test_a_few_losses_cannot_be_told_from_chance_and_fail_only_when_asked() -> None:
@@ -73,7 +73,7 @@ def test_a_few_losses_cannot_be_told_from_chance_and_fail_only_when_asked() -> N
     shrugged, strict = compared(older, newer), compared(older, newer, gate(fail_on="cannot_tell"))
 
     assert set(verdicts(shrugged).values()) == {"cannot tell"}
-    assert (words.outcome(shrugged).status, words.outcome(strict).status) == (0, 1)
+    assert (wording.outcome(shrugged).status, wording.outcome(strict).status) == (0, 1)
     needed = measures(shrugged)["f1"]["rows_needed"]
     assert 30 < needed < 1000
 
@@ -112,7 +112,7 @@ def test_where_less_is_better_a_rise_is_worse(older: list[float], newer: list[fl
 
     assert verdicts(found) == {"score_ms": expected, "score_cost": expected}
     assert measures(found)["score_cost"]["higher_is_better"] is False
-    assert words.outcome(found).status == (1 if expected == "worse" else 0)
+    assert wording.outcome(found).status == (1 if expected == "worse" else 0)
 
 
 def test_a_margin_is_a_share_of_the_scale() -> None:
@@ -140,7 +140,7 @@ def test_labels_that_nobody_gave_block_a_gate_that_asks_for_them_and_the_message
     [refused] = pair["refused"]
     assert refused["measure"] == "label"
     assert "no such measure; there is bleu, bleu.value, exact_match" in refused["reason"]
-    assert (found["blocked"], words.outcome(found).status) == (True, 2)
+    assert (found["blocked"], wording.outcome(found).status) == (True, 2)
 
 
 def test_a_metric_that_was_dropped_blocks_the_gate_and_a_new_one_does_not(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_metric_that_was_dropped_blocks_the_gate_and_a_new_one_does_not(tmp_pa
     dropped, added = compare_versions(two, one, GATE), compare_versions(one, two, GATE)
 
     assert [each["reason"] for each in dropped["pairs"][0]["refused"]] == ["only there before"] * 2
-    assert (words.outcome(dropped).status, words.outcome(added).status) == (2, 0)
+    assert (wording.outcome(dropped).status, wording.outcome(added).status) == (2, 0)
     assert [each["blocks"] for each in added["pairs"][0]["refused"]] == [False, False]
 
 
@@ -164,8 +164,8 @@ def test_a_metric_made_otherwise_is_refused_and_its_fields_are_named(tmp_path: P
     assert list(pair["measures"]) == ["exact_match", "f1"]
     [refused] = pair["refused"]
     assert refused["reason"] == "measured differently: order was 4, is 2"
-    assert words.outcome(found).status == 2
-    assert any("--rescore" in note for note in words.notes(pair))
+    assert wording.outcome(found).status == 2
+    assert any("--rescore" in note for note in wording.notes(pair))
 
 
 def test_another_threshold_is_another_pass_rate_and_the_same_value(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_nothing_to_compare_passes_no_gate() -> None:
     found = compared(answers("----"), answers("----"))
 
     assert not measures(found)
-    assert words.outcome(found) == words.Outcome("The gate can't decide: nothing could be compared.", 2)
+    assert wording.outcome(found) == wording.Outcome("The gate can't decide: nothing could be compared.", 2)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_row_that_failed_on_both_sides_is_one_row() -> None:
 
     left = found["measures"]["f1"]["unmeasured"]
     assert (left["failed_base"], left["failed_head"]) == (2, 2)
-    assert {name: words.failed(found, each) for name, each in found["measures"].items()} == {
+    assert {name: wording.failed(found, each) for name, each in found["measures"].items()} == {
         "label": 0, "exact_match": 3, "f1": 3, "bleu": 3,
     }  # fmt: skip
 
@@ -306,7 +306,7 @@ def test_one_row_can_tell_nothing_and_breaks_nothing() -> None:
 
     assert set(verdicts(found).values()) == {"cannot tell"}
     assert {measure["detectable"] for measure in measures(found).values()} == {None}
-    assert words.outcome(found).status == 0
+    assert wording.outcome(found).status == 0
 
 
 def test_one_cluster_can_tell_nothing() -> None:

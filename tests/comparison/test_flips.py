@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tasks.comparison.run import Request, compare_versions
+from tasks.comparison.compare import Request, compare_versions
 from tests.comparison.sample import GATE, Row, answers, gate, row, version
 
 HOSTILE = "[red]a|b</td><script>alert(1)</script>\n# head \x1b[31m\x00 @everyone"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.comparison.measures import Measure, differing, gated, measures
-from tasks.comparison.sides import side
+from tasks.comparison.version_scores import side
 from tests.comparison.sample import COST, LATENCY, answers, version
 
 FIELD = st.text("ab:|1 ", max_size=5)

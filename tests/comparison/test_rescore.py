@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.comparison import words
+from tasks.comparison import wording
+from tasks.comparison.compare import Request, compare_versions
 from tasks.comparison.rescore import rescored
-from tasks.comparison.run import Request, compare_versions
-from tasks.comparison.sides import side
+from tasks.comparison.version_scores import side
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import Parts, write_part
 from tests.comparison.sample import GATE, NORMALIZE, answers, gate, version
@@ -27,7 +27,7 @@ def test_a_changed_option_and_threshold_can_be_compared_after_all(tmp_path: Path
     assert pair["refused"] == []
     assert not found["blocked"]
     assert pair["measures"]["bleu"]["signature"].startswith("bleu|order:2|")
-    assert words.outcome(found).status == 0
+    assert wording.outcome(found).status == 0
 
 
 def test_rescoring_what_is_the_same_changes_nothing(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.comparison.run import compare_versions
-from tasks.comparison.sides import Matched, match, pairings, side, with_thresholds
+from tasks.comparison.compare import compare_versions
+from tasks.comparison.version_scores import Matched, match, pairings, side, with_thresholds
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import write_part
 from tasks.versions.version import Version
@@ -193,7 +193,7 @@ def test_a_measure_that_neither_side_knows_is_an_error_before_anything_is_compar
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metrics: list[str], message: str
 ) -> None:
     one = version(tmp_path / "one", answers("++"))
-    monkeypatch.setattr("tasks.comparison.run.document", None)
+    monkeypatch.setattr("tasks.comparison.compare.document", None)
 
     with pytest.raises(ComparisonError, match=message):
         compare_versions(one, one, gate(metrics=metrics))

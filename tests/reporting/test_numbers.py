@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tasks.comparison.words import signed
+from tasks.comparison.wording import signed
 from tasks.console.format import count, counted, number, percent
 from tests.reporting.made import inputs, row, score_table, section_of, written
 

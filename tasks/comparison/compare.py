@@ -5,11 +5,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from tasks.comparison import document, sides
-from tasks.comparison.flips import flips, ids
+from tasks.comparison import document, version_scores
+from tasks.comparison.changed_rows import flips, ids
 from tasks.comparison.gate import Gate
 from tasks.comparison.rescore import rescored
-from tasks.comparison.sides import Matched, Side
+from tasks.comparison.version_scores import Matched, Side
 from tasks.scores.estimates import rounded
 from tasks.versions.version import Version
 
@@ -37,8 +37,8 @@ def compare_versions(base: Version, head: Version, gate: Gate, request: Request 
     Raises ComparisonError when nothing pairs, or the gate asks for what neither knows; VersionError and DataError when
     a version can't be read.
     """
-    there, here = sides.side(base), sides.side(head)
-    sides.require_asked((base, head), (there, here), gate)
+    there, here = version_scores.side(base), version_scores.side(head)
+    version_scores.require_asked((base, head), (there, here), gate)
     with TemporaryDirectory(prefix="goldmeter-") as folder:
         if request.rescore:
             there = rescored(there, head, Path(folder, "lexical"))
@@ -46,10 +46,10 @@ def compare_versions(base: Version, head: Version, gate: Gate, request: Request 
 
 
 def _compare(named: Sequence[Version], there: Side, here: Side, gate: Gate, request: Request) -> Row:
-    matched = sides.match(_names(there), _names(here), request.renamed)
-    pairings = sides.pairings(there, here, matched.pairs)
+    matched = version_scores.match(_names(there), _names(here), request.renamed)
+    pairings = version_scores.pairings(there, here, matched.pairs)
     if request.rescore:
-        pairings = sides.with_thresholds(pairings)
+        pairings = version_scores.with_thresholds(pairings)
     found = document.compare(pairings, gate)
     pairs = document.pairs(found, pairings)
     for pairing, row, slices in zip(pairings, pairs, document.exploratory(found, pairings, gate), strict=True):

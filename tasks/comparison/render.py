@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 
-from tasks.comparison import words
+from tasks.comparison import wording
 from tasks.console import markdown
 from tasks.console.markdown import escaped
 from tasks.console.terminal import plain, width_of
@@ -22,7 +22,7 @@ LINES = (("before", "after"), ("difference",), ("rows", "rows needed", "finds"))
 LEAST_FOR_TEXTS = 80
 """Columns from which on texts stand side by side."""
 CAPTION = (
-    f"{words.NAMES_MEAN}; differences hold together at the gate's confidence; rows needed: so many would tell; "
+    f"{wording.NAMES_MEAN}; differences hold together at the gate's confidence; rows needed: so many would tell; "
     "finds: the smallest difference that 4 of 5 such runs show"
 )
 CUT_IN_MARKDOWN = 200
@@ -31,19 +31,19 @@ CUT_IN_MARKDOWN = 200
 def to_terminal(document: Mapping[str, Any], console: Console) -> None:
     """Print the comparison; where the terminal is narrow, on more lines: no number is ever cut."""
     for pair in document["pairs"]:
-        console.print(plain(words.title(document, pair)), style="bold")
-        console.print(plain(words.rows_line(pair)), highlight=False)
-        if words.is_unchanged(pair):
+        console.print(plain(wording.title(document, pair)), style="bold")
+        console.print(plain(wording.rows_line(pair)), highlight=False)
+        if wording.is_unchanged(pair):
             console.print(plain(f"all {len(pair['measures'])} measures unchanged on every row"), highlight=False)
         elif pair["measures"]:
             console.print("", *_measures(pair, console), "", sep="\n")
-        for note in [*words.notes(pair), words.flips_line(pair)]:
+        for note in [*wording.notes(pair), wording.flips_line(pair)]:
             console.print(plain(f"· {note}"), highlight=False)
         if worst := pair["flips"]["worst"]:
             console.print(*_flips(worst[:FLIPS_ON_TERMINAL], console), sep="\n")
-    for note in words.candidates_notes(document):
+    for note in wording.candidates_notes(document):
         console.print(plain(f"· {note}"), highlight=False)
-    console.print(plain(words.outcome(document).sentence), style="bold", highlight=False)
+    console.print(plain(wording.outcome(document).sentence), style="bold", highlight=False)
 
 
 def to_markdown(document: Mapping[str, Any]) -> str:
@@ -66,10 +66,10 @@ def _measures(pair: Mapping[str, Any], console: Console) -> Iterator[RenderableT
 
 def _table(pair: Mapping[str, Any], padding: int, broken: Collection[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0))
-    rows = [words.measure_cells(name, measure) for name, measure in pair["measures"].items()]
-    columns = [_column(texts, broken) for texts in zip(words.MEASURE_COLUMNS, *rows, strict=True)]
+    rows = [wording.measure_cells(name, measure) for name, measure in pair["measures"].items()]
+    columns = [_column(texts, broken) for texts in zip(wording.MEASURE_COLUMNS, *rows, strict=True)]
     heads, *lines = zip(*columns, strict=True)
-    for name, head in zip(words.MEASURE_COLUMNS, heads, strict=True):
+    for name, head in zip(wording.MEASURE_COLUMNS, heads, strict=True):
         table.add_column(head, justify="left" if name in {"measure", "verdict"} else "right", no_wrap=True)
     for cells, measure in zip(lines, pair["measures"].values(), strict=True):
         table.add_row(*map(plain, cells), style=STYLES.get(measure["verdict"], ""))
@@ -101,7 +101,7 @@ def _longest_line(text: str) -> int:
 
 
 def _lines(name: str, measure: Mapping[str, Any]) -> Iterator[RenderableType]:
-    cells = dict(zip(words.MEASURE_COLUMNS, words.measure_cells(name, measure), strict=True))
+    cells = dict(zip(wording.MEASURE_COLUMNS, wording.measure_cells(name, measure), strict=True))
     style = STYLES.get(measure["verdict"], "")
     yield plain(f"{name}: {cells['verdict']}", style)
     for columns in LINES:
@@ -113,16 +113,16 @@ def _flips(rows: list[Mapping[str, Any]], console: Console) -> Iterator[Renderab
     yield plain("\nrows that changed, worst first", "italic")
     if console.width >= LEAST_FOR_TEXTS:
         table = Table(box=SIMPLE_HEAD)
-        for column in words.FLIP_COLUMNS:
+        for column in wording.FLIP_COLUMNS:
             table.add_column(column, overflow="fold")
         for row in rows:
-            table.add_row(*map(plain, words.flip_cells(row)))
+            table.add_row(*map(plain, wording.flip_cells(row)))
         yield table
         return
     for row in rows:
-        asked, *cells = words.flip_cells(row)
+        asked, *cells = wording.flip_cells(row)
         yield plain(f"\n{asked}")
-        for column, cell in zip(words.FLIP_COLUMNS[1:], cells, strict=True):
+        for column, cell in zip(wording.FLIP_COLUMNS[1:], cells, strict=True):
             if cell:
                 yield Padding(plain(f"{column}: {cell}"), (0, 0, 0, 2), expand=False)
     yield ""
@@ -130,32 +130,32 @@ def _flips(rows: list[Mapping[str, Any]], console: Console) -> Iterator[Renderab
 
 def _markdown(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"### goldmeter: {escaped(document['base']['name'])} → {escaped(document['head']['name'])}"
-    yield f"**{words.outcome(document).sentence}**"
+    yield f"**{wording.outcome(document).sentence}**"
     for pair in document["pairs"]:
-        yield f"\n#### {escaped(words.title(document, pair))}\n\n{words.rows_line(pair)}\n"
+        yield f"\n#### {escaped(wording.title(document, pair))}\n\n{wording.rows_line(pair)}\n"
         yield from _markdown_table(pair)
-        yield from (f"- {escaped(note)}" for note in words.notes(pair))
+        yield from (f"- {escaped(note)}" for note in wording.notes(pair))
         yield from _markdown_flips(pair)
-    yield from (f"- {escaped(note)}" for note in words.candidates_notes(document))
+    yield from (f"- {escaped(note)}" for note in wording.candidates_notes(document))
 
 
 def _markdown_table(pair: Mapping[str, Any]) -> Iterator[str]:
-    if words.is_unchanged(pair):
+    if wording.is_unchanged(pair):
         yield f"- all {len(pair['measures'])} measures unchanged on every row"
         return
     if not pair["measures"]:
         return
     measures = pair["measures"].items()
-    yield from markdown.table(words.MEASURE_COLUMNS, (words.measure_cells(name, each) for name, each in measures))
-    yield f"\n- {words.NAMES_MEAN}"
+    yield from markdown.table(wording.MEASURE_COLUMNS, (wording.measure_cells(name, each) for name, each in measures))
+    yield f"\n- {wording.NAMES_MEAN}"
 
 
 def _markdown_flips(pair: Mapping[str, Any]) -> Iterator[str]:
     if not pair["flips"]["worst"]:
-        yield f"- {escaped(words.flips_line(pair))}"
+        yield f"- {escaped(wording.flips_line(pair))}"
         return
-    yield f"\n<details><summary>{escaped(words.flips_line(pair))}</summary>\n"
+    yield f"\n<details><summary>{escaped(wording.flips_line(pair))}</summary>\n"
     yield from markdown.table(
-        words.FLIP_COLUMNS, (words.flip_cells(row, CUT_IN_MARKDOWN) for row in pair["flips"]["worst"])
+        wording.FLIP_COLUMNS, (wording.flip_cells(row, CUT_IN_MARKDOWN) for row in pair["flips"]["worst"])
     )
     yield "\n</details>\n"

@@ -7,8 +7,8 @@ from prefect.artifacts import create_link_artifact, create_markdown_artifact
 from prefect.client.schemas.actions import ArtifactCreate
 from prefect.utilities.urls import url_for
 
-from tasks import summary
 from tasks.console.markdown import escaped
+from tasks.reporting import summary
 from tasks.versions.experiments import Experiment
 
 

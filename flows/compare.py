@@ -15,13 +15,13 @@ from flows import server
 from tasks.comparison import wording
 from tasks.comparison.compare import Request, compare_versions
 from tasks.comparison.gate import Gate
-from tasks.comparison.page import write_page
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, console, ended, say, write_markup
 from tasks.errors import ComparisonError
 from tasks.pipeline import params
 from tasks.report import Report
+from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions
 
 STDOUT = "-"

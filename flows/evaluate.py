@@ -27,7 +27,6 @@ from flows import artifacts, locks, processes, server
 from flows.record import Recorded, kept_in_history, recorded
 from flows.stages import upstream
 from flows.supervisor import STOPPED, TIMED_OUT
-from tasks import summary
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, ended, say
 from tasks.errors import GoldmeterError
@@ -38,6 +37,7 @@ from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.run import Run
 from tasks.pipeline.stages import stages
+from tasks.reporting import summary
 
 JUDGE = "judge"
 """The stage whose failed rows can be asked for again."""

@@ -11,7 +11,7 @@ from flows import processes, worktree
 from flows.evaluate import run_and_record
 from flows.notify import Outcome
 from flows.supervisor import TIMED_OUT
-from tasks import history, summary
+from tasks import history
 from tasks.comparison import wording
 from tasks.comparison.render import to_markdown
 from tasks.console.arguments import Parser
@@ -22,6 +22,7 @@ from tasks.pipeline import git, params
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.schedule import Schedule
+from tasks.reporting import summary
 from tasks.versions.experiments import Experiment, Facts
 
 TOLD = 3

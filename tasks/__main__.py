@@ -36,7 +36,7 @@ def _command(chosen: argparse.Namespace) -> int:
 
         ahead.show()
     elif chosen.command == "summary":
-        from tasks import summary
+        from tasks.reporting import summary
 
         summary.show()
     elif chosen.command == "history":
@@ -48,7 +48,7 @@ def _command(chosen: argparse.Namespace) -> int:
 
         run(chosen.command)
         if chosen.command == SUMMED_UP and is_watched():  # in a flow, the flow ends with it
-            from tasks import summary
+            from tasks.reporting import summary
 
             summary.show(reported=True)
     return 0

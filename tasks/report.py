@@ -12,13 +12,13 @@ from tasks.pipeline.tables import Parts
 from tasks.reporting import plots
 from tasks.reporting.cards import look
 from tasks.reporting.charts import Distribution, distribution
-from tasks.reporting.estimates import FAMILIES, Metric, metrics, slices
+from tasks.reporting.checks import stages
 from tasks.reporting.explorer import explorer, room
-from tasks.reporting.history import Series
+from tasks.reporting.notable_rows import Answers, blank, choose, kinds, worth_reading
 from tasks.reporting.page import Content, render
 from tasks.reporting.provenance import Price, provenance
-from tasks.reporting.rows import Answers, blank, choose, kinds, worth_reading
-from tasks.reporting.stages import stages
+from tasks.reporting.score_tables import FAMILIES, Metric, metrics, slices
+from tasks.reporting.trends import Series
 from tasks.scores.columns import ScoreColumn, learnt, score_columns
 
 if TYPE_CHECKING:

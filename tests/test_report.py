@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from tasks import summary
 from tasks.pipeline.tables import describe
 from tasks.report import Report
+from tasks.reporting import summary
 from tasks.reporting.page import FOLDER
 from tests.reporting.made import (
     ROWS,
@@ -252,7 +252,7 @@ def test_slices_show_the_largest_values_and_count_the_others(files):
 def test_of_very_many_slices_the_leading_metric_gets_the_room(tmp_path, monkeypatch):
     shown = {}
     for most in (12, 4, 1):
-        monkeypatch.setattr("tasks.reporting.estimates.MOST_IN_SLICES", most)
+        monkeypatch.setattr("tasks.reporting.score_tables.MOST_IN_SLICES", most)
         html = written(ROWS, tmp_path / str(most), section={"slice_values": 10**9})[PAGE]
         slices = section_of(html, "slices")
         panels = re.findall(r"<figcaption>(.*?) <span", slices)

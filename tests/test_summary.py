@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from tasks import summary
 from tasks.__main__ import main
 from tasks.errors import DataError
+from tasks.reporting import summary
 
 METRICS = {"label": 0.75, "bleu": 0.125, "non_llm_string_similarity": 0.5, "meaning_match": 0.7}
 UNHARMED = {"rows": 80, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 0}

@@ -7,12 +7,12 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from tasks.comparison.page import write_page
 from tasks.console.format import NONE, counted, visible
 from tasks.console.terminal import console, say
 from tasks.history.table import read
 from tasks.history.trends import series
-from tasks.reporting.history import Point, Run, Series, Trend
+from tasks.reporting.trends import Point, Run, Series, Trend
+from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions
 
 SHOWN = 15

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tasks.comparison.measures import differing
 from tasks.metrics.catalogue import names
-from tasks.reporting.history import BY_HAND, Alarm, Break, Point, Run, Series, Trend
+from tasks.reporting.trends import BY_HAND, Alarm, Break, Point, Run, Series, Trend
 
 SHOWN = 180
 """Runs of a series that are drawn: half a year of nights."""

@@ -8,8 +8,8 @@ from typing import Any
 from tasks.console.format import Text, shown
 from tasks.metrics.base import NOT_ASKED
 from tasks.pipeline.tables import Parts
+from tasks.reporting.notable_rows import Answers, Chosen, Kind
 from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Facts, Look, Score, details_shown
-from tasks.reporting.rows import Answers, Chosen, Kind
 from tasks.scores.columns import Mask, ScoreColumn
 
 TEXTS = ("input", "response", "references")

@@ -15,9 +15,9 @@ from tasks.console.format import Text, abridged, rule, shown, visible
 from tasks.pipeline.tables import Parts
 from tasks.reporting.cards import REASONS, metric_of, reason_shown
 from tasks.reporting.charts import colour, shape
-from tasks.reporting.estimates import FAMILIES
+from tasks.reporting.notable_rows import Answers, Kind, disagreeing
 from tasks.reporting.page import REFERENCES_SHOWN, Facts
-from tasks.reporting.rows import Answers, Kind, disagreeing
+from tasks.reporting.score_tables import FAMILIES
 from tasks.scores.columns import Mask, ScoreColumn
 
 Rows = NDArray[np.intp]

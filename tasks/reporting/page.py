@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.comparison import wording as comparison_words
 from tasks.console import format
-from tasks.reporting import history as past
-from tasks.reporting import pairwise, scales
+from tasks.reporting import axes, candidate_matrix
+from tasks.reporting import trends as past
 from tasks.reporting.charts import Distribution, colour, histogram, shape
-from tasks.reporting.estimates import Metric, SliceTable, by_metric, passing
-from tasks.reporting.history import Series
+from tasks.reporting.checks import Stage
 from tasks.reporting.provenance import Provenance
-from tasks.reporting.stages import Stage
+from tasks.reporting.score_tables import Metric, SliceTable, by_metric, passing
 from tasks.reporting.trend_charts import trend_charts
+from tasks.reporting.trends import Series
 from tasks.reporting.word_diff import word_diff
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def render(content: Content) -> str:
         "truncate": pass_environment(partial(do_truncate, end="…")),
     }
     environment.globals |= {"say": comparison_words, "shown": partial(format.shown, limit=content.max_chars)}
-    environment.globals |= {"axis": scales, "pairwise": pairwise, "word_diff": word_diff}
+    environment.globals |= {"axis": axes, "pairwise": candidate_matrix, "word_diff": word_diff}
     page = environment.get_template("index.html.j2")
     series = content.history or ()
     gone = sorted({name for each in series for name in each.candidates} - {*content.candidates})

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import yaml
 
 from tasks.console.format import Text, counted, shown
-from tasks.reporting.estimates import Metric
-from tasks.reporting.history import cost
-from tasks.reporting.stages import Stage
+from tasks.reporting.checks import Stage
+from tasks.reporting.score_tables import Metric
+from tasks.reporting.trends import cost
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid

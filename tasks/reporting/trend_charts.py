@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tasks.console.format import abridged, visible
 from tasks.reporting.charts import TAG, shape, style, vega_lite, without_roles
-from tasks.reporting.history import Point, Trend
+from tasks.reporting.trends import Point, Trend
 
 Row = dict[str, Any]
 NAMED = 6

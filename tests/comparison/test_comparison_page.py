@@ -10,9 +10,9 @@ import pytest
 
 from tasks.comparison.compare import Request, compare_versions
 from tasks.comparison.document import rounded
-from tasks.comparison.page import write_page
 from tasks.errors import VersionError
 from tasks.pipeline.stages import stages
+from tasks.reporting.version_page import write_page
 from tasks.versions.version import Version
 from tests.comparison.sample import GATE
 from tests.comparison.test_comparison_show import HOSTILE

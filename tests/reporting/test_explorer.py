@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tasks.console.format import number, shown
 from tasks.reporting import explorer as module
-from tasks.reporting.estimates import FAMILIES
 from tasks.reporting.explorer import explorer, pack, room
-from tasks.reporting.rows import Answers, blank, kinds, worth_reading
+from tasks.reporting.notable_rows import Answers, blank, kinds, worth_reading
+from tasks.reporting.score_tables import FAMILIES
 from tasks.scores.columns import score_columns
 from tests.reporting.made import ROWS, load_table, parts_of, row, tables, with_score, written
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.comparison.gate import verdict
-from tasks.reporting.pairwise import MOST_IN_FULL, against, in_full, lead_measure, leads, left_out, matrix
+from tasks.reporting.candidate_matrix import MOST_IN_FULL, against, in_full, lead_measure, leads, left_out, matrix
 
 LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None}
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tasks.judging.budget import Price
 from tasks.ledger.verdicts import Paid
-from tasks.reporting.estimates import Metric
+from tasks.reporting.checks import stages
 from tasks.reporting.provenance import NOT_RECORDED, provenance
-from tasks.reporting.stages import stages
+from tasks.reporting.score_tables import Metric
 from tests.reporting.made import ROWS, section_of, validation, written
 from tests.test_report import HOSTILE, Page, words_of
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from tasks.reporting.rows import Answers, blank, choose, disagreeing, kinds, worth_reading
+from tasks.reporting.notable_rows import Answers, blank, choose, disagreeing, kinds, worth_reading
 from tasks.scores.columns import ScoreColumn
 from tests.reporting.made import ROWS, column, load_table, parts_of
 

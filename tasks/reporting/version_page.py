@@ -10,7 +10,7 @@ from tasks.ledger import open_evidence
 from tasks.pipeline import params
 from tasks.pipeline.stages import LEDGER, stages
 from tasks.report import how, report
-from tasks.reporting.history import Series
+from tasks.reporting.trends import Series
 from tasks.versions.version import Version
 
 REPORT = "report"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tasks.comparison.gate import VALUE, verdict
 from tasks.comparison.wording import RELATIONS
-from tasks.reporting.estimates import Metric
+from tasks.reporting.score_tables import Metric
 
 Row = Mapping[str, Any]
 Headlines = Mapping[str, Mapping[str, float]]

@@ -14,9 +14,9 @@ from benchmarks.report import Floor, Result, Table, paragraphs
 from tasks.comparison import document
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
-from tasks.history import fresh, looks, rows, table
-from tasks.history.seen import Contents
 from tasks.metrics.base import Floats
+from tasks.monitoring import baseline_looks, floors, records, store
+from tasks.monitoring.seen_rows import Contents
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.versions.experiments import Facts
 
@@ -42,7 +42,7 @@ LATE = (30, {14: 0.55, 30: 0.99})
 """Good nights at 0.87 before a drop to 0.80, and how often it is to be told within how many nights."""
 ONE: Mapping[str, float] = {"accuracy": FLOOR}
 TWO: Mapping[str, float] = {"accuracy": FLOOR, "f1": FLOOR}
-Seeing = Callable[[pa.Table, str, str, str, float], looks.Look]
+Seeing = Callable[[pa.Table, str, str, str, float], baseline_looks.Look]
 
 
 class Told(NamedTuple):
@@ -92,17 +92,17 @@ def dropped(teams: int) -> Iterator[Told]:
             yield Told(what, hits, teams, "at least", target if floors is ONE else None)
 
 
-def same_rows(team: int, nights: int, seeing: Seeing = looks.look) -> float:
+def same_rows(team: int, nights: int, seeing: Seeing = baseline_looks.look) -> float:
     """The first night on which the gate fails although answers are as good as the baseline's; infinite if none."""
     rng = generator("nights", "same rows", team)
     rates = rng.beta(8.0, 2.0, (len(CANDIDATES), ROWS))
-    baseline, past = _answers(rng, rates), table.SCHEMA.empty_table()
+    baseline, past = _answers(rng, rates), store.SCHEMA.empty_table()
     for night in range(1, nights + 1):
         look = seeing(past, NAME, COMMIT, f"night {night}", ALPHA)
         pairs = [pair(old, new) for old, new in zip(baseline, _answers(rng, rates), strict=True)]
         if GATE.fails(document.compare(pairs, look.gate(GATE)).verdicts):
             return night
-        past = _appended(past, rows.compared([_row(night, CANDIDATES[0])], {"pairs": []}, "v1", COMMIT, look))
+        past = _appended(past, records.compared([_row(night, CANDIDATES[0])], {"pairs": []}, "v1", COMMIT, look))
     return inf
 
 
@@ -113,19 +113,19 @@ def fresh_rows(team: int, rates: Sequence[float], floors: Mapping[str, float]) -
     well above it otherwise.
     """
     rng = generator("nights", "fresh rows", team, *rates, *floors)
-    past, seen = table.SCHEMA.empty_table(), np.zeros(0, np.uint64)
+    past, seen = store.SCHEMA.empty_table(), np.zeros(0, np.uint64)
     others = FLOOR if set(rates) == {FLOOR} else 0.95
     for night, rate in enumerate(rates, 1):
         share = np.full((len(CANDIDATES), ROWS), others)
         answers = _answers(rng, share, first=rate)
         asked: Contents = rng.integers(0, 2**63, ROWS).astype(np.uint64)
-        streams = fresh.streams({each.name: each for each in answers}, dict.fromkeys(CANDIDATES, asked), floors, NAME)
-        bets = fresh.bet(streams, past, NAME, seen, ALPHA, START + timedelta(days=night))
+        streams = floors.streams({each.name: each for each in answers}, dict.fromkeys(CANDIDATES, asked), floors, NAME)
+        bets = floors.bet(streams, past, NAME, seen, ALPHA, START + timedelta(days=night))
         if bets.alarms:
             return night
         seen = np.union1d(seen, bets.contents)
         made = [_row(night, candidate, metric) for candidate in CANDIDATES for metric in floors]
-        past = _appended(past, rows.with_bets(made, bets))
+        past = _appended(past, records.with_bets(made, bets))
     return inf
 
 
@@ -155,15 +155,15 @@ def _column(name: str, values: Floats) -> ScoreColumn:
     return ScoreColumn(name, values, np.zeros(ROWS, np.bool_), None, None, about)
 
 
-def _row(night: int, candidate: str, metric: str = METRICS[0]) -> table.Row:
+def _row(night: int, candidate: str, metric: str = METRICS[0]) -> store.Row:
     facts = Facts(START + timedelta(days=night), 1.0, "", "", "", 0.0, None)
     known = {"run": f"{NAME}-{night}", "commit": COMMIT, "schedule": NAME, **facts._asdict()}
     return known | {"candidate": candidate, "metric": metric, "signature": "", "n": ROWS, "n_not_asked": 0,
                     "n_failed": 0}  # fmt: skip
 
 
-def _appended(past: pa.Table, more: Sequence[table.Row]) -> pa.Table:
-    return pa.concat_tables([past, table.table(more)]).combine_chunks()
+def _appended(past: pa.Table, more: Sequence[store.Row]) -> pa.Table:
+    return pa.concat_tables([past, store.table(more)]).combine_chunks()
 
 
 def _table(title: str, told: Sequence[Told]) -> Table:

@@ -11,13 +11,13 @@ from flows import processes, worktree
 from flows.evaluate import run_and_record
 from flows.notify import Outcome
 from flows.supervisor import TIMED_OUT
-from tasks import history
+from tasks import monitoring
 from tasks.comparison import wording
 from tasks.comparison.render import to_markdown
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, complain, say
 from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
-from tasks.history import Night
+from tasks.monitoring import Night
 from tasks.pipeline import git, params
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.params import DEFAULT
@@ -71,7 +71,7 @@ def night(name: str) -> Outcome:
     try:
         schedule = _schedule(name)
         if schedule.baseline is not None:
-            history.check_baseline(name, schedule.baseline)
+            monitoring.check_baseline(name, schedule.baseline)
         if schedule.refresh is not None:
             _command(f"schedule.{name}.refresh", ["/bin/sh", "-c", schedule.refresh])
         override(name, schedule.set)
@@ -187,7 +187,7 @@ def _judged(name: str, schedule: Schedule, experiment: Experiment, facts: Facts)
     found: Night | None = None
     problems: list[str] = []
     try:
-        found = history.night(name, schedule, experiment, facts)
+        found = monitoring.night(name, schedule, experiment, facts)
         problems += _first(found.alarms)
     except Exception as error:  # noqa: BLE001 (as above)
         problems.append(f"{experiment.name} is recorded, but what it means is not known: {_told(error)}")

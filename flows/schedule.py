@@ -33,7 +33,7 @@ from prefect.types.entrypoint import EntrypointType
 from flows import as_served, locks, notify, orphans, processes
 from flows.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.server import Server, prefect_server
-from tasks import history
+from tasks import monitoring
 from tasks.console.arguments import Parser
 from tasks.console.terminal import ended, say
 from tasks.errors import GoldmeterError, ParamsError
@@ -92,7 +92,7 @@ def checked(names: Sequence[str]) -> dict[str, Schedule]:
         times(name, schedule, datetime.now(UTC))
         notify.check(name, schedule.notify)
         if schedule.baseline is not None:
-            history.check_baseline(name, schedule.baseline)
+            monitoring.check_baseline(name, schedule.baseline)
     return chosen
 
 

@@ -40,7 +40,7 @@ def _command(chosen: argparse.Namespace) -> int:
 
         summary.show()
     elif chosen.command == "history":
-        from tasks.history import show
+        from tasks.monitoring import show
 
         show.show() if chosen.html is None else show.write(chosen.html)
     else:

@@ -73,7 +73,7 @@ def report(
     documents: parsed JSON by path: reports/metrics.json and reports/validation/<stage>.json.
     ledger: what the verdicts of the judge took, None where they are not at hand. how: the judge's prices, by model.
     comparison: what `python -m flows.compare` found of another version and this one; then the page shows it.
-    history: past runs, as tasks.history.trends arranges them; then the page shows them.
+    history: past runs, as tasks.monitoring.series arranges them; then the page shows them.
     """
     options = params.report
     estimates = aggregate.whole()

@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 
 from benchmarks import nights
-from tasks.history.looks import Look
+from tasks.monitoring.baseline_looks import Look
 
 
 def test_unchanged_answers_alarm_few_teams_however_often_they_are_looked_at() -> None:

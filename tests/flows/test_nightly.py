@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from flows import nightly
 from flows.nightly import LONGEST_LINE, TOLD, main, night, override, require_versioned
 from flows.record import Recorded
-from tasks import history
+from tasks import monitoring
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
-from tasks.history import Night
+from tasks.monitoring import Night
 from tasks.versions.experiments import Experiment, Facts
 from tests.small_project import edit
 
@@ -65,7 +65,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return Recorded(None, Experiment(NAME, "d" * 40), FACTS)
 
     monkeypatch.setattr(nightly, "run_and_record", run_and_record)
-    monkeypatch.setattr(history, "night", lambda *_: WELL)
+    monkeypatch.setattr(monitoring, "night", lambda *_: WELL)
     return prefixes
 
 
@@ -77,7 +77,7 @@ def found(monkeypatch: pytest.MonkeyPatch, what: Night | Exception) -> None:
             raise what
         return what
 
-    monkeypatch.setattr(history, "night", answer)
+    monkeypatch.setattr(monitoring, "night", answer)
 
 
 def written_outcome(folder: Path, status: int) -> Any:

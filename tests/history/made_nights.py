@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from tasks import history
-from tasks.history import Night
+from tasks import monitoring
+from tasks.monitoring import Night
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
 from tasks.scores.columns import Candidate, ScoreColumn
@@ -58,7 +58,7 @@ def schedule(**options: Any) -> Schedule:
 def run_night(rows: Sequence[Row], night: int, options: Schedule, name: str = "nightly", data: str = "d" * 32) -> Night:
     """A night in the working folder, as if its stages had made the tables of these rows."""
     score(rows)
-    return history.night(name, options, experiment(night), facts(night)._replace(data=data))
+    return monitoring.night(name, options, experiment(night), facts(night)._replace(data=data))
 
 
 def score(rows: Sequence[Row], **made: Any) -> None:

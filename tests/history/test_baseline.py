@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks import history
+from tasks import monitoring
 from tasks.errors import ParamsError
 from tests.comparison.repository import git
 
@@ -45,19 +45,19 @@ def head(repository: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize("name", ["v1", "told", "tags/v1", "refs/tags/v1", "tags/both"])
 def test_a_tag_stands_still(head: str, name: str) -> None:
-    assert history.check_baseline("nightly", name) == head
+    assert monitoring.check_baseline("nightly", name) == head
 
 
 def test_a_commits_id_stands_still(head: str) -> None:
     for name in (head, head[:7], head[:12].upper()):
-        assert history.check_baseline("nightly", name) == head
+        assert monitoring.check_baseline("nightly", name) == head
 
 
 def test_an_experiment_stands_still(head: str) -> None:
     tried = git("rev-parse", f"refs/exps/{head[:2]}/{head[2:]}/try-1")
 
-    assert history.check_baseline("nightly", "try-1") == tried != head
-    assert history.check_baseline("nightly", f"refs/exps/{head[:2]}/{head[2:]}/try-1") == tried
+    assert monitoring.check_baseline("nightly", "try-1") == tried != head
+    assert monitoring.check_baseline("nightly", f"refs/exps/{head[:2]}/{head[2:]}/try-1") == tried
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_an_experiment_stands_still(head: str) -> None:
 @pytest.mark.usefixtures("head")
 def test_a_name_that_moves_or_may_is_refused(name: str) -> None:
     with pytest.raises(ParamsError, match=r"^schedule\.nightly\.baseline: .*expected a tag, a commit or an experiment"):
-        history.check_baseline("nightly", name)
+        monitoring.check_baseline("nightly", name)
 
 
 @pytest.mark.parametrize("name", ["v9", "--all", "-", ".", "0" * 40, "try-2", "", "a b", "v1\n"])
 @pytest.mark.usefixtures("head")
 def test_a_name_that_nobody_knows_is_refused(name: str) -> None:
     with pytest.raises(ParamsError, match=r"^schedule\.nightly\.baseline: "):
-        history.check_baseline("nightly", name)
+        monitoring.check_baseline("nightly", name)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.errors import LedgerError, ParamsError
-from tasks.history import fresh, rows, table
-from tasks.history.fresh import Bets, Entry
+from tasks.monitoring import floors, records, store
+from tasks.monitoring.floors import Bets, Entry
 from tasks.scores.columns import Candidate
 from tasks.statistics import drift_detector
 from tests.history.made_nights import candidate, facts, line
@@ -24,7 +24,7 @@ class Watch:
 
     def __init__(self, **floors: float) -> None:
         self.floors: Mapping[str, float] = floors or {"f1": 0.8}
-        self.past, self.seen, self.nights = table.table([]), NOTHING, 0
+        self.past, self.seen, self.nights = store.table([]), NOTHING, 0
 
     def night(self, *candidates: Candidate, asked: Sequence[int] | None = None) -> Bets:
         """asked: what each row was asked; new rows if not given."""
@@ -32,11 +32,11 @@ class Watch:
         rows_ = len(candidates[0].keys)
         contents = np.arange(rows_) + 10_000 * self.nights if asked is None else np.asarray(asked)
         named = {each.name: each for each in candidates}
-        streams = fresh.streams(named, dict.fromkeys(named, contents.astype(np.uint64)), self.floors, "nightly")
-        bets = fresh.bet(streams, self.past, "nightly", self.seen, 0.05, facts(self.nights).started)
+        streams = floors.streams(named, dict.fromkeys(named, contents.astype(np.uint64)), self.floors, "nightly")
+        bets = floors.bet(streams, self.past, "nightly", self.seen, 0.05, facts(self.nights).started)
         self.seen = np.union1d(self.seen, bets.contents)
-        lines = rows.with_bets([line(self.nights, candidate=name) for name in named], bets)
-        self.past = table.table([*self.past.to_pylist(), *lines])
+        lines = records.with_bets([line(self.nights, candidate=name) for name in named], bets)
+        self.past = store.table([*self.past.to_pylist(), *lines])
         return bets
 
     def entry(self, name: str = "aurora", measure: str = "f1") -> Entry:
@@ -184,7 +184,7 @@ def test_other_schedules_and_runs_by_hand_are_not_ours() -> None:
     watch = Watch()
     watch.night(candidate([0.0] * 20))
     others = [each | {"schedule": name} for each in watch.past.to_pylist() for name in ("", "weekly")]
-    watch.past = table.table(others)
+    watch.past = store.table(others)
 
     assert watch.night(candidate(GOOD)).alarms == {}
 
@@ -228,7 +228,7 @@ def test_a_floor_that_cannot_be_is_named(floors: dict[str, float], about: dict[s
 @pytest.mark.parametrize("broken", ["", "{", "[]", '{"f1": 3}', '{"f1": {"floor": 0.8}}'])
 def test_floors_of_the_past_that_cannot_be_read_are_named(broken: str) -> None:
     watch = Watch()
-    watch.past = table.table([line(1, floors=broken)])
+    watch.past = store.table([line(1, floors=broken)])
 
     with pytest.raises(LedgerError, match=r"^the history's floors of nightly-1 can't be read"):
         watch.night(candidate(GOOD))
@@ -247,14 +247,14 @@ def test_a_state_that_cannot_go_on_is_named(changed: dict[str, object]) -> None:
     watch = Watch()
     watch.night(candidate(GOOD))
     entry = {"f1": watch.entry() | changed}
-    watch.past = table.table([line(1, floors=json.dumps(entry))])
+    watch.past = store.table([line(1, floors=json.dumps(entry))])
 
     with pytest.raises(LedgerError, match="can't be read"):
         watch.night(candidate(GOOD))
 
 
 def test_no_floors_are_no_bets() -> None:
-    assert fresh.bet([], table.table([]), "nightly", NOTHING, 0.05, facts().started).alarms == {}
+    assert floors.bet([], store.table([]), "nightly", NOTHING, 0.05, facts().started).alarms == {}
 
 
 NIGHT = st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 1.0, nan])), min_size=1, max_size=8)

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from tasks import history
+from tasks import monitoring
 from tasks.__main__ import main
-from tasks.history import show
-from tasks.history.trends import series
+from tasks.monitoring import show
+from tasks.monitoring.series import series
 from tasks.pipeline.stages import stages
 from tests.reporting.made import ROWS, inputs
 from tests.reporting.past import DAY, FIRST, entry, nights, past
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.usefixtures("project")
 
 def keep(rows):
     """Make these the history of the project."""
-    history.path().parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(past(*rows), history.path())
+    monitoring.path().parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(past(*rows), monitoring.path())
 
 
 def said(capsys, *arguments):
@@ -150,15 +150,15 @@ def test_without_a_run_in_the_workspace_the_report_says_what_to_do(capsys):
 
 @pytest.mark.parametrize("content", [b"", b"no parquet", b"PAR1" * 9])
 def test_a_file_that_is_no_history_is_an_error_and_stays(capsys, content):
-    history.path().write_bytes(content)
+    monitoring.path().write_bytes(content)
 
     assert main(["history"]) == 2
-    assert f"error: {history.path()}" in capsys.readouterr().err
-    assert history.path().read_bytes() == content
+    assert f"error: {monitoring.path()}" in capsys.readouterr().err
+    assert monitoring.path().read_bytes() == content
 
 
 def test_another_table_is_no_history(capsys):
-    pq.write_table(pa.table({"run": ["x"]}), history.path())
+    pq.write_table(pa.table({"run": ["x"]}), monitoring.path())
 
     assert main(["history"]) == 2
     assert "its columns or its version differ" in capsys.readouterr().err

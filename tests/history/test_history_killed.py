@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.history import table
+from tasks.monitoring import store
 from tests.history.made_nights import line
 
 pytestmark = pytest.mark.long
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.long
 
 def _append_for_ever(file: Path, first: int) -> None:
     for night in count(first):
-        table.append([line(night)], file)
+        store.append([line(night)], file)
 
 
 def test_kills_lose_no_run_that_was_kept_and_leave_no_lock(tmp_path: Path) -> None:
@@ -25,15 +25,15 @@ def test_kills_lose_no_run_that_was_kept_and_leave_no_lock(tmp_path: Path) -> No
             target=_append_for_ever, args=(file, 1000 * turn), daemon=True
         )
         writer.start()
-        while len(found := table.read(file)["run"].to_pylist()) < len(kept) + 3:
+        while len(found := store.read(file)["run"].to_pylist()) < len(kept) + 3:
             assert writer.is_alive()
         writer.kill()
         writer.join()
 
-        after = table.read(file)["run"].to_pylist()
+        after = store.read(file)["run"].to_pylist()
         assert after[: len(found)] == found
         assert found[: len(kept)] == kept
         kept = after
 
-    assert table.append([line(99_999)], file)
+    assert store.append([line(99_999)], file)
     assert {each.name for each in tmp_path.iterdir()} == {"history.parquet", "history.lock"}

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from dvc.repo import Repo
 
-from tasks import history
+from tasks import monitoring
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
-from tasks.history import seen, table
-from tasks.history.looks import Look
-from tasks.history.rows import losses
+from tasks.monitoring import seen_rows, store
+from tasks.monitoring.baseline_looks import Look
+from tasks.monitoring.records import losses
 from tests.comparison.repository import copy, git, make
 from tests.comparison.sample import Row, answers, row
 from tests.history.made_nights import experiment, facts, run_night, schedule, score, write_metrics
@@ -38,7 +38,7 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def lines(metric: str = "f1") -> list[dict[str, Any]]:
     """The rows of the history about a metric."""
-    return [each for each in history.read().to_pylist() if each["metric"] == metric]
+    return [each for each in monitoring.read().to_pylist() if each["metric"] == metric]
 
 
 def new_rows(text: str, night: int) -> list[Row]:
@@ -50,11 +50,11 @@ def new_rows(text: str, night: int) -> list[Row]:
 def test_a_run_by_hand_is_kept_with_nothing_decided() -> None:
     write_metrics({"aurora": ["f1", "rouge_recall"]})
 
-    history.add_run(experiment(1), facts(1))
-    history.add_run(experiment(1), facts(1))
+    monitoring.add_run(experiment(1), facts(1))
+    monitoring.add_run(experiment(1), facts(1))
 
-    assert history.path() == Path(".git/goldmeter/history.parquet").absolute()
-    [first, second] = history.read().to_pylist()
+    assert monitoring.path() == Path(".git/goldmeter/history.parquet").absolute()
+    [first, second] = monitoring.read().to_pylist()
     assert (first["run"], first["schedule"], first["metric"], second["metric"]) == (
         "nightly-1",
         "",
@@ -68,7 +68,7 @@ def test_a_run_by_hand_is_kept_with_nothing_decided() -> None:
 def test_without_baseline_and_floors_nothing_is_decided() -> None:
     found = run_night(answers("+" * 10), 1, schedule())
 
-    assert found == history.Night(None, None, None, [], 0)
+    assert found == monitoring.Night(None, None, None, [], 0)
     assert [each["schedule"] for each in lines()] == ["nightly"]
 
 
@@ -134,7 +134,7 @@ def test_a_branch_is_refused_before_anything_is_spent() -> None:
     with pytest.raises(ParamsError, match=r"^schedule\.nightly\.baseline: main: expected a tag"):
         run_night(answers("+" * 40), 1, schedule(baseline="main"))
 
-    assert not history.path().exists()
+    assert not monitoring.path().exists()
 
 
 def test_a_comparison_that_cannot_be_made_spends_nothing_and_is_told() -> None:
@@ -146,7 +146,7 @@ def test_a_comparison_that_cannot_be_made_spends_nothing_and_is_told() -> None:
     assert told.startswith("No comparison with the baseline: v1 and workspace have no row in common")
     assert later.look == 1
     assert [each["look"] for each in lines()] == [None, 1]
-    assert [each["alarm"] for each in history.read().to_pylist() if each["alarm"]] == found.alarms
+    assert [each["alarm"] for each in monitoring.read().to_pylist() if each["alarm"]] == found.alarms
 
 
 def test_a_candidate_that_vanished_is_told() -> None:
@@ -229,7 +229,7 @@ def test_a_kill_between_the_rows_seen_and_the_history_loses_evidence_and_counts_
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(table, "append", killed)
+        patch.setattr(store, "append", killed)
         with pytest.raises(KeyboardInterrupt):
             run_night(new_rows("." * 4, 1), 1, options)
     run_night(new_rows("." * 4, 1), 1, options)
@@ -250,7 +250,7 @@ def test_two_schedules_spend_and_bet_apart() -> None:
 
     assert run_night(answers("+" * 39 + "."), 2, options, "weekly").look == 1
     assert [json.loads(each["floors"])["f1"]["rows"] for each in lines()] == [40, 40]
-    assert seen.path("weekly").exists()
+    assert seen_rows.path("weekly").exists()
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_floor_that_cannot_be_is_refused_before_anything_is_spent(floors: dict
     with pytest.raises(ParamsError, match=message):
         run_night(answers("+" * 40), 1, schedule(baseline="v1", floors=floors))
 
-    assert not history.path().exists()
+    assert not monitoring.path().exists()
 
 
 def test_a_label_may_have_a_floor_over_the_labelled_rows() -> None:
@@ -273,7 +273,7 @@ def test_a_label_may_have_a_floor_over_the_labelled_rows() -> None:
     score(labelled)
     write_metrics({"aurora": ["label"]})
 
-    found = history.night("nightly", schedule(floors={"label": 0.9}), experiment(1), facts(1))
+    found = monitoring.night("nightly", schedule(floors={"label": 0.9}), experiment(1), facts(1))
 
     assert found.alarms == [
         "aurora label: below its floor of 0.9 (alarm of tonight); mean 0 of 30 fresh rows tonight, 30 in 1 night"
@@ -285,7 +285,7 @@ def test_a_learnt_threshold_has_no_floor() -> None:
     score(labelled, metrics={"f1": {"threshold": "learnt"}})
 
     with pytest.raises(ParamsError, match=r"floors\.f1: its threshold is learnt anew from labels; .*f1\.value"):
-        history.night("nightly", schedule(floors={"f1": 0.9}), experiment(1), facts(1))
+        monitoring.night("nightly", schedule(floors={"f1": 0.9}), experiment(1), facts(1))
 
 
 @pytest.mark.parametrize(
@@ -296,22 +296,22 @@ def test_numbers_that_are_none_are_named(content: str) -> None:
     Path("reports/metrics.json").write_text(content, encoding="utf-8")
 
     with pytest.raises(DataError, match=r"^reports/metrics\.json: not what aggregate writes"):
-        history.night("nightly", schedule(), experiment(1), facts(1))
+        monitoring.night("nightly", schedule(), experiment(1), facts(1))
 
 
 def test_a_run_that_never_was_is_named() -> None:
     with pytest.raises(DataError, match="`dvc repro` makes it"):
-        history.add_run(experiment(1), facts(1))
+        monitoring.add_run(experiment(1), facts(1))
 
 
 def test_a_foreign_history_stops_the_night_and_stays() -> None:
-    history.path().parent.mkdir(parents=True, exist_ok=True)
-    history.path().write_bytes(b"mine")
+    monitoring.path().parent.mkdir(parents=True, exist_ok=True)
+    monitoring.path().write_bytes(b"mine")
 
     with pytest.raises(LedgerError, match="not a history"):
         run_night(answers("+" * 40), 1, schedule(baseline="v1", floors={"f1": 0.9}))
-    assert history.path().read_bytes() == b"mine"
-    assert not seen.path("nightly").exists()
+    assert monitoring.path().read_bytes() == b"mine"
+    assert not seen_rows.path("nightly").exists()
 
 
 def test_without_hashes_of_the_tables_nothing_is_decided() -> None:
@@ -319,7 +319,7 @@ def test_without_hashes_of_the_tables_nothing_is_decided() -> None:
     Path("dvc.lock").unlink()
 
     with pytest.raises(VersionError, match=r"dvc\.lock has no data/load"):
-        history.night("nightly", schedule(baseline="v1"), experiment(1), facts(1))
+        monitoring.night("nightly", schedule(baseline="v1"), experiment(1), facts(1))
 
 
 def test_an_id_made_from_the_input_is_shown_by_its_beginning() -> None:

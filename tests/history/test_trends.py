@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.history.trends import LARGE, SHOWN, series
+from tasks.monitoring.series import LARGE, SHOWN, series
 from tests.reporting.past import DAY, FIRST, entry, floors, nights, past
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
-from tasks.history.table import SCHEMA
+from tasks.monitoring.store import SCHEMA
 
 FIRST = datetime(2026, 9, 1, 2, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from tasks.history.trends import series
+from tasks.monitoring.series import series
 from tasks.reporting.charts import SHAPES
 from tests.reporting.made import ROWS, section_of, written
 from tests.reporting.past import DAY, FIRST, entry, floors, nights, past

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.history.trends import series
+from tasks.monitoring.series import series
 from tasks.reporting.trend_charts import SIZES, trend_chart, trend_charts
 from tests.reporting.past import DAY, FIRST, SECOND, entry, floors, nights, past
 

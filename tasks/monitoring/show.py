@@ -9,8 +9,8 @@ from rich.text import Text
 
 from tasks.console.format import NONE, counted, visible
 from tasks.console.terminal import console, say
-from tasks.history.table import read
-from tasks.history.trends import series
+from tasks.monitoring.series import series
+from tasks.monitoring.store import read
 from tasks.reporting.trends import Point, Run, Series, Trend
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions

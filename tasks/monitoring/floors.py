@@ -14,7 +14,7 @@ from tasks.comparison.measures import Measure, measures, untaught
 from tasks.comparison.wording import cut
 from tasks.console.format import count, number, visible
 from tasks.errors import LedgerError, ParamsError
-from tasks.history.seen import Contents
+from tasks.monitoring.seen_rows import Contents
 from tasks.scores.columns import Candidate, Mask
 
 if TYPE_CHECKING:  # importing scipy takes half a second

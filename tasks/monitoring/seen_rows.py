@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tasks.history import table
+from tasks.monitoring import store
 
 Contents = NDArray[np.uint64]
 SCHEMA = pa.schema([pa.field("content", pa.uint64(), nullable=False)], metadata={"goldmeter": '{"schema": 1}'})
@@ -14,12 +14,12 @@ SCHEMA = pa.schema([pa.field("content", pa.uint64(), nullable=False)], metadata=
 
 def path(schedule: str) -> Path:
     """Where the rows of a schedule are kept: beside the history."""
-    return table.path().with_name("history-seen") / f"{schedule}.parquet"
+    return store.path().with_name("history-seen") / f"{schedule}.parquet"
 
 
 def read(file: Path) -> Contents:
     """The rows that earlier nights bet on, ascending; raises LedgerError when the file is something else."""
-    found = table.read_as(SCHEMA, file, "a list of rows seen")["content"]
+    found = store.read_as(SCHEMA, file, "a list of rows seen")["content"]
     return np.asarray(found.to_numpy(), np.uint64)
 
 
@@ -27,4 +27,4 @@ def add(file: Path, contents: Contents) -> None:
     """Keep more rows; to be called before the history says what they told: a crash between loses that, no more."""
     before = read(file)
     if len(more := np.setdiff1d(contents, before)):
-        table.replace_whole(file, pa.table({"content": np.union1d(before, more)}, schema=SCHEMA))
+        store.replace_whole(file, pa.table({"content": np.union1d(before, more)}, schema=SCHEMA))

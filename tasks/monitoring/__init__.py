@@ -1,9 +1,9 @@
 """What every run came to, kept outside of the working tree, and what scheduled runs decide from it."""
 
-from tasks.history import rows
-from tasks.history.baseline import check_baseline
-from tasks.history.nights import Night, night
-from tasks.history.table import SCHEMA, append, path, read
+from tasks.monitoring import records
+from tasks.monitoring.baseline import check_baseline
+from tasks.monitoring.decision import Night, night
+from tasks.monitoring.store import SCHEMA, append, path, read
 from tasks.versions.experiments import Experiment, Facts
 
 __all__ = ["SCHEMA", "Night", "add_run", "check_baseline", "night", "path", "read"]
@@ -14,4 +14,4 @@ def add_run(experiment: Experiment, facts: Facts) -> None:
 
     Raises DataError without reports/metrics.json, LedgerError when the history can't be read or written.
     """
-    append(rows.rows(experiment, facts))
+    append(records.rows(experiment, facts))

@@ -42,7 +42,7 @@ class _Axis(NamedTuple):
 
 
 def series(history: pa.Table) -> list[Series]:
-    """The schedules' runs, by name, those by hand last; of each the newest SHOWN. history: as tasks.history.read."""
+    """The schedules' runs, by name, those by hand last; of each the newest SHOWN. history: as tasks.monitoring.read."""
     found: dict[str, list[Row]] = {}
     for row in sorted(history.to_pylist(), key=lambda row: (row["started"], row["run"])):
         found.setdefault(row["schedule"], []).append(row)

@@ -10,9 +10,9 @@ from tasks.comparison.gate import VALUE
 from tasks.comparison.wording import cut, extent, listed
 from tasks.console.format import count, visible
 from tasks.errors import DataError
-from tasks.history.fresh import Bets
-from tasks.history.looks import Look
-from tasks.history.table import Row
+from tasks.monitoring.baseline_looks import Look
+from tasks.monitoring.floors import Bets
+from tasks.monitoring.store import Row
 from tasks.versions.experiments import Experiment, Facts
 
 METRICS = Path("reports/metrics.json")

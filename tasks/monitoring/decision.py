@@ -10,11 +10,11 @@ from tasks.comparison import version_scores, wording
 from tasks.comparison.compare import Request, compare_versions
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError, DataError, VersionError
-from tasks.history import fresh, looks, rows, seen, table
-from tasks.history.baseline import check_baseline
-from tasks.history.fresh import Bets, Stream
-from tasks.history.looks import Look
-from tasks.history.table import Row
+from tasks.monitoring import baseline_looks, floors, records, seen_rows, store
+from tasks.monitoring.baseline import check_baseline
+from tasks.monitoring.baseline_looks import Look
+from tasks.monitoring.floors import Bets, Stream
+from tasks.monitoring.store import Row
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
 from tasks.report import Report
@@ -23,7 +23,7 @@ from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions
 
 Document = Mapping[str, Any]
-Alarms = dict[rows.Key, list[str]]
+Alarms = dict[records.Key, list[str]]
 TABLES = (*(f"data/{name}" for name in ("load", *version_scores.SCORES)), version_scores.METRICS)
 """What a comparison reads."""
 
@@ -53,7 +53,7 @@ class _Comparison(NamedTuple):
     @property
     def problems(self) -> list[str]:
         """What is wrong with the comparison as a whole, in words."""
-        return [f"No comparison with the baseline: {self.error}"] if self.error else rows.undecided(self.document)
+        return [f"No comparison with the baseline: {self.error}"] if self.error else records.undecided(self.document)
 
 
 def night(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) -> Night:
@@ -65,14 +65,14 @@ def night(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) -
     commit = None if schedule.baseline is None else check_baseline(name, schedule.baseline)
     gate = params.section(Gate, params.raw(), "gate")
     alpha = share(gate, schedule)
-    bet_on = seen.path(name)
-    with table.exclusive(bet_on.with_suffix(".lock")):
-        run, past, streams = rows.rows(experiment, facts, name), table.read(), _streams(name, schedule)
+    bet_on = seen_rows.path(name)
+    with store.exclusive(bet_on.with_suffix(".lock")):
+        run, past, streams = records.rows(experiment, facts, name), store.read(), _streams(name, schedule)
         comparison = None if commit is None else _compare(name, schedule, commit, past, gate, alpha)
-        bets = fresh.bet(streams, past, name, seen.read(bet_on), alpha, facts.started)
-        seen.add(bet_on, bets.contents)
+        bets = floors.bet(streams, past, name, seen_rows.read(bet_on), alpha, facts.started)
+        seen_rows.add(bet_on, bets.contents)
         told = _together(_about(comparison, run), bets.alarms, _untested(streams, bets, past, name, facts))
-        table.append(rows.with_alarms(rows.with_bets(_with(comparison, run, schedule), bets), told))
+        store.append(records.with_alarms(records.with_bets(_with(comparison, run, schedule), bets), told))
     return _night(comparison, [sentence for each in told.values() for sentence in each])
 
 
@@ -95,14 +95,14 @@ def _streams(name: str, schedule: Schedule) -> list[Stream]:
         candidates = side.candidates({})
         asked = hashed(side.load.whole(["content"])["content"])
     contents = {each: asked[candidate.positions] for each, candidate in candidates.items()}
-    return fresh.streams(candidates, contents, schedule.floors, name)
+    return floors.streams(candidates, contents, schedule.floors, name)
 
 
 def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: Gate, alpha: float) -> _Comparison:
     """Take the look that is due; one that shows nothing spends nothing."""
     request = Request(flips=params.section(Report, params.raw(), "report").rows_to_look_at)
     with versions([str(schedule.baseline), WORKSPACE]) as (base, here):
-        look = looks.look(past, name, commit, looks.content(_hashes(here), gate, alpha), alpha)
+        look = baseline_looks.look(past, name, commit, baseline_looks.content(_hashes(here), gate, alpha), alpha)
         try:
             return _Comparison(commit, look, compare_versions(base, here, look.gate(gate), request))
         except (ComparisonError, VersionError, DataError) as error:
@@ -120,13 +120,13 @@ def _hashes(here: Version) -> dict[str, str | None]:
 def _with(comparison: _Comparison | None, run: Sequence[Row], schedule: Schedule) -> Sequence[Row]:
     if comparison is None or comparison.error:
         return run
-    return rows.compared(run, comparison.document, str(schedule.baseline), comparison.commit, comparison.look)
+    return records.compared(run, comparison.document, str(schedule.baseline), comparison.commit, comparison.look)
 
 
 def _untested(each: Sequence[Stream], bets: Bets, past: pa.Table, name: str, facts: Facts) -> Alarms:
     """Floors that watch nothing although the data set is another one than last time, in words."""
     mine = past.filter(pc.equal(past["schedule"], name))["data"]
-    return fresh.untested(each, bets) if len(mine) and mine[-1].as_py() != facts.data else {}
+    return floors.untested(each, bets) if len(mine) and mine[-1].as_py() != facts.data else {}
 
 
 def _about(comparison: _Comparison | None, run: Sequence[Row]) -> Alarms:
@@ -134,7 +134,7 @@ def _about(comparison: _Comparison | None, run: Sequence[Row]) -> Alarms:
     if comparison is None:
         return {}
     first = next(((row["candidate"], row["metric"]) for row in run), ("", ""))
-    lost = {} if comparison.error else rows.losses(comparison.document, comparison.look)
+    lost = {} if comparison.error else records.losses(comparison.document, comparison.look)
     return _together({first: comparison.problems} if comparison.problems else {}, lost)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 
-from flows import server
+from flows.system import server
 from tasks.comparison import wording
 from tasks.comparison.compare import Request, compare_versions
 from tasks.comparison.gate import Gate

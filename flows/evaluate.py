@@ -23,10 +23,11 @@ from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture, wait
 from prefect.logging import get_logger
 
-from flows import artifacts, locks, processes, server
+from flows import artifacts
+from flows.graph import upstream
 from flows.record import Recorded, kept_in_history, recorded
-from flows.stages import upstream
-from flows.supervisor import STOPPED, TIMED_OUT
+from flows.system import locks, processes, server
+from flows.system.supervisor import STOPPED, TIMED_OUT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, ended, say
 from tasks.errors import GoldmeterError

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from flows import locks, processes
-from flows.supervisor import TIMED_OUT
+from flows.system import locks, processes
+from flows.system.supervisor import TIMED_OUT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import ended, say
 from tasks.errors import GoldmeterError, ParamsError

@@ -30,9 +30,10 @@ from prefect.schedules import Cron, Interval
 from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.types.entrypoint import EntrypointType
 
-from flows import as_served, locks, notify, orphans, processes
-from flows.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
-from flows.server import Server, prefect_server
+from flows.serving import as_served, notify, orphans
+from flows.serving.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
+from flows.system import locks, processes
+from flows.system.server import Server, prefect_server
 from tasks import monitoring
 from tasks.console.arguments import Parser
 from tasks.console.terminal import ended, say

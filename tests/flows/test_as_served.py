@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import as_served
+from flows.serving import as_served
 from tasks.pipeline.schedule import Notify, Schedule
 from tests.flows.served import schedule
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows.stages import upstream
+from flows.graph import upstream
 from tasks.errors import ParamsError
 from tasks.pipeline.stages import Stage, stages
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import locks
+from flows.system import locks
 from tasks.errors import GoldmeterError
 
 
@@ -83,7 +83,7 @@ def test_a_second_flow_is_told_that_it_waits(tmp_path: Path) -> None:
     holder = """
         import sys
         from pathlib import Path
-        from flows.locks import one_at_a_time
+        from flows.system.locks import one_at_a_time
         with one_at_a_time(Path(sys.argv[1]), print):
             print("held", flush=True)
             sys.stdin.read()

@@ -17,9 +17,9 @@ from dvc.repo import Repo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows import nightly
-from flows.nightly import LONGEST_LINE, TOLD, main, night, override, require_versioned
 from flows.record import Recorded
+from flows.serving import nightly
+from flows.serving.nightly import LONGEST_LINE, TOLD, main, night, override, require_versioned
 from tasks import monitoring
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.monitoring import Night

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows import notify
-from flows.notify import NotifyError, Outcome, call, check, message, seconds_of, tell
+from flows.serving import notify
+from flows.serving.notify import NotifyError, Outcome, call, check, message, seconds_of, tell
 from tasks.console.markdown import escaped
 from tasks.errors import ParamsError
 from tasks.pipeline.schedule import Notify

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows import processes
-from flows.supervisor import STOPPED, TIMED_OUT
+from flows.system import processes
+from flows.system.supervisor import STOPPED, TIMED_OUT
 
 ROOT = Path(__file__).parents[2]
 Until = Callable[..., None]

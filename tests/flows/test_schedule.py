@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 
-from flows import locks, orphans
 from flows.schedule import _Server, deployment_of, main, times
-from flows.scheduled import CHECKOUT, HOST, committed
+from flows.serving import orphans
+from flows.serving.scheduled import CHECKOUT, HOST, committed
+from flows.system import locks
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.pipeline import stages
 from tasks.pipeline.schedule import Schedule
@@ -97,7 +98,7 @@ def test_any_text_is_a_cron_with_times_to_come_or_a_params_error(text):
 def test_a_deployment_runs_one_at_a_time_and_skips_or_queues_the_next(overlap, strategy):
     deployment = deployment_of("nightly", cron("0 2 * * *", timezone="Europe/Berlin", overlap=overlap), OURS)
 
-    assert deployment.entrypoint == "flows.scheduled.scheduled"
+    assert deployment.entrypoint == "flows.serving.scheduled.scheduled"
     assert deployment.parameters == {"name": "nightly"}
     assert deployment.concurrency_limit == 1
     assert deployment.concurrency_options.collision_strategy == strategy
@@ -276,7 +277,7 @@ def expected(name: str, one: Schedule):
     when = {"cron": one.cron} if one.cron else {"interval": one.interval}
     strategy = {"skip": "CANCEL_NEW", "queue": "ENQUEUE"}[one.overlap]
     return {
-        "entrypoint": "flows/scheduled.py:scheduled",
+        "entrypoint": "flows/serving/scheduled.py:scheduled",
         "parameters": {"name": name},
         "schedules": [when | {"timezone": one.timezone}],
         "concurrency_limit": {"limit": 1, "collision_strategy": strategy},

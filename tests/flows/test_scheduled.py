@@ -11,9 +11,9 @@ import pytest
 import yaml
 from prefect import State
 
-from flows import as_served, notify
-from flows import scheduled as module
-from flows.notify import Outcome
+from flows.serving import as_served, notify
+from flows.serving import scheduled as module
+from flows.serving.notify import Outcome
 from tasks.pipeline.schedule import Notify, Schedule
 from tests.flows.served import params_with, schedule
 
@@ -69,10 +69,10 @@ def run() -> State[None]:
 
 
 def stand_in(folder: Path, night: str) -> Path:
-    """A worktree with this code in place of flows/nightly.py."""
+    """A worktree with this code in place of flows/serving/nightly.py."""
     (folder / "flows").mkdir(parents=True)
     (folder / "flows/__init__.py").touch()
-    (folder / "flows/nightly.py").write_text(dedent(night))
+    (folder / "flows/serving/nightly.py").write_text(dedent(night))
     return folder
 
 

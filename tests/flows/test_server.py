@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from prefect.server.api.server import SubprocessASGIServer
 
-from flows import server
-from flows.server import environment
+from flows.system import server
+from flows.system.server import environment
 
 
 def test_the_server_takes_no_request_from_a_page_of_another_site() -> None:

@@ -14,9 +14,9 @@ from prefect.client.orchestration import PrefectClient
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Pending, Running, Scheduled
 
-from flows import orphans
 from flows.schedule import deployment_of
-from flows.scheduled import CHECKOUT, HOST
+from flows.serving import orphans
+from flows.serving.scheduled import CHECKOUT, HOST
 from tasks.pipeline.schedule import Schedule
 from tests.flows.conftest import wait_until
 from tests.flows.served import Served, prefect_server, schedule, stop

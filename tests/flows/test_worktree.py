@@ -17,8 +17,9 @@ from dvc.repo import Repo
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from flows import processes, worktree
-from flows.worktree import StillRunningError, prepared
+from flows.serving import worktree
+from flows.serving.worktree import StillRunningError, prepared
+from flows.system import processes
 from tasks.errors import VersionError
 
 ROOT = Path(__file__).parents[2]
@@ -364,7 +365,7 @@ WORKS = """
 import sys
 from pathlib import Path
 from flows import processes
-from flows.worktree import prepared
+from flows.serving.worktree import prepared
 processes.watch()
 work = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
 with prepared("nightly", Path({checkout!r})) as folder:

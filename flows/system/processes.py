@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import IO, Literal
 
-from flows import guard, supervisor
+from flows.system import guard, supervisor
 from tasks.console.format import visible
 
 Stream = Literal["stdout", "stderr"]

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import httpx
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_PORT, temporary_settings
 
-from flows import locks, processes
+from flows.system import locks, processes
 from tasks.errors import GoldmeterError
 
 LOOPBACK = "127.0.0.1"

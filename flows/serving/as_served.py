@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from flows import worktree
+from flows.serving import worktree
 from tasks.pipeline.schedule import Notify, Schedule
 
 NOBODY = Notify(url=None, header="Authorization", secret_env=None, always=False)

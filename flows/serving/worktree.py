@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from flows import locks, processes
+from flows.system import locks, processes
 from tasks.errors import GoldmeterError, VersionError
 from tasks.pipeline import git
 from tasks.versions.version import LOCK

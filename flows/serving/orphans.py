@@ -23,8 +23,8 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled, Crashed
 
-from flows import worktree
-from flows.scheduled import CHECKOUT, HOST
+from flows.serving import worktree
+from flows.serving.scheduled import CHECKOUT, HOST
 
 GRACE = timedelta(minutes=1)
 """A run that is due for less is not missed; one that starts has said by then where it is computed."""

@@ -18,9 +18,10 @@ from prefect.logging import get_logger
 from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 
-from flows import as_served, notify, processes, worktree
 from flows.evaluate import NAMED
-from flows.notify import Outcome
+from flows.serving import as_served, notify, worktree
+from flows.serving.notify import Outcome
+from flows.system import processes
 from tasks import ledger
 from tasks.errors import GoldmeterError, ParamsError, VersionError
 from tasks.pipeline import git, params
@@ -154,7 +155,7 @@ def _outcome(name: str, hide: Hide) -> Outcome:
 
 
 def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
-    """Run flows.nightly of the worktree: code, params and data of the committed version."""
+    """Run flows.serving.nightly of the worktree: code, params and data of the committed version."""
     log, errors = get_run_logger(), list[str]()
 
     def each_line(stream: processes.Stream, line: str) -> None:
@@ -166,7 +167,7 @@ def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
 
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
         file = Path(folder, "outcome.json")
-        command = [sys.executable, "-m", "flows.nightly", name, "--outcome", str(file)]
+        command = [sys.executable, "-m", "flows.serving.nightly", name, "--outcome", str(file)]
         status = processes.run(command, _environment(), LONGEST, each_line, cwd=tree)
         outcome = Outcome.read(file.read_text(encoding="utf-8")) if file.exists() else None
     if outcome is None:

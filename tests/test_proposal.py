@@ -1,4 +1,4 @@
-"""What `python -m flows.init` proposes: real shapes of files, what is unsure or not recognised, hostile names."""
+"""What `python -m flows.init.command` proposes: real shapes of files, what is unsure or not recognised, hostile names."""
 
 import csv
 import json
@@ -13,16 +13,16 @@ from dvc.utils.serialize import parse_yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flows.init.proposal import Proposal, names, propose
+from flows.init.proposal.files import MOST_RECORDS, Looked, look
+from flows.init.proposal.section import COMMENTS, replaced, scalar, written
+from flows.init.proposal.separators import separator
+from flows.init.proposal.unrecognised import MOST_COLUMNS
 from tasks.dataset.sources import Record
 from tasks.errors import DataError, GoldmeterError, ParamsError
 from tasks.load import Dataset
 from tasks.pipeline import params
 from tasks.pipeline.settings import Section
-from tasks.proposal import Proposal, names, propose
-from tasks.proposal.files import MOST_RECORDS, Looked, look
-from tasks.proposal.section import COMMENTS, replaced, scalar, written
-from tasks.proposal.separators import separator
-from tasks.proposal.unrecognised import MOST_COLUMNS
 from tests.small_project import PARAMS, ROOT
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
@@ -640,7 +640,7 @@ def test_a_section_looks_like_the_one_that_is_there() -> None:
     row = {"question": "q", "reference": "a", "response": "b"}
 
     assert of(row).section.splitlines()[:8] == [
-        "dataset:                        # your data; python -m flows.init proposes this from its 1 record",
+        "dataset:                        # your data; python -m flows.init.command proposes this from its 1 record",
         "  path: rows.jsonl              # file or folder: .jsonl .json .csv .tsv .parquet",
         '  pattern: "*"                  # in a folder: which files',
         "  limit:                        # read so many records only; none: all",
@@ -677,7 +677,7 @@ OPTIONS = st.fixed_dictionaries({
 
 @given(OPTIONS, st.dictionaries(st.sampled_from(["id", "input", "references", "slices"]), st.text(max_size=300)))
 def test_a_section_is_read_as_the_mapping_that_was_written(options: dict[str, Any], comments: dict[str, str]) -> None:
-    from tasks.proposal.section import shown
+    from flows.init.proposal.section import shown
 
     text = written(
         options, {name: shown(each, 300) for name, each in comments.items()}, [shown("\n".join(HOSTILE))], "x"

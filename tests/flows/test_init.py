@@ -1,4 +1,4 @@
-"""`python -m flows.init`: what it writes, keeps and says. Loading is left out here: tests/whole/test_own_data.py."""
+"""`python -m flows.init.command`: what it writes, keeps and says. Loading is left out here: tests/whole/test_own_data.py."""
 
 import json
 import subprocess
@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 import tasks.__main__
-from flows import init
+from flows.init import command
+from flows.init.proposal import propose, show
+from flows.init.proposal.files import look
 from tasks.pipeline import params
-from tasks.proposal import propose, show
-from tasks.proposal.files import look
 from tests.small_project import ROOT, ROWS, edit, write
 
 EXAMPLE = "data/examples/qa.jsonl"
@@ -32,14 +32,14 @@ def clone(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git("add", "-A")
     git("-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "start")
     (project / "data/mine.csv").write_text(CSV, encoding="utf-8")
-    monkeypatch.setattr(init, "_load", lambda: None)
-    monkeypatch.setattr(init.show, "loaded", lambda *_: None)
+    monkeypatch.setattr(command, "_load", lambda: None)
+    monkeypatch.setattr(command.show, "loaded", lambda *_: None)
     return project
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     """Exit status, standard output and standard error."""
-    status = init.main(arguments)
+    status = command.main(arguments)
     out, err = capsys.readouterr()
     return status, out, err
 
@@ -112,7 +112,7 @@ def test_data_elsewhere_are_told_to_be_copied(clone: Path, capsys: pytest.Captur
     out = told(capsys, str(elsewhere))[1]
 
     assert f"{elsewhere}: outside of the project, where no other machine has it" in out
-    assert f"dvc add 'data/{elsewhere.name}' && python -m flows.init 'data/{elsewhere.name}'" in out
+    assert f"dvc add 'data/{elsewhere.name}' && python -m flows.init.command 'data/{elsewhere.name}'" in out
 
 
 @pytest.mark.usefixtures("clone")
@@ -210,7 +210,7 @@ def test_without_git_nothing_is_lost(clone: Path, capsys: pytest.CaptureFixture[
 
 
 def test_it_starts_without_prefect() -> None:
-    code = "import sys, flows.init; print({'prefect', 'great_expectations', 'torch', 'dvc'} & set(sys.modules))"
+    code = "import sys, flows.init.command; print({'prefect', 'great_expectations', 'torch', 'dvc'} & set(sys.modules))"
 
     assert (
         subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 from rich.table import Table
 from rich.text import Text
 
+from flows.init.proposal import Proposal
+from flows.init.proposal.roles import CHECK
+from flows.init.proposal.section import flow, scalar
 from tasks.console.format import counted, percent, visible
 from tasks.console.terminal import console, say
 from tasks.pipeline.tables import Parts
-from tasks.proposal import Proposal
-from tasks.proposal.roles import CHECK
-from tasks.proposal.section import flow, scalar
 
 DATA = Path("data")
 CUT = 240

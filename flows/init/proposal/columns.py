@@ -7,10 +7,10 @@ from functools import cached_property
 from math import isfinite
 from typing import Literal
 
+from flows.init.proposal.section import shown
 from tasks.console.format import counted
 from tasks.dataset.mapping import LABELS
 from tasks.dataset.sources import Record, Value
-from tasks.proposal.section import shown
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
 MOST_CHARS = 10_000

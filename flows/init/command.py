@@ -7,6 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from flows.init.proposal import Proposal, propose, show
+from flows.init.proposal.files import look
+from flows.init.proposal.section import NAME, replaced
 from flows.system import locks, processes
 from flows.system.supervisor import TIMED_OUT
 from tasks.console.arguments import Parser
@@ -15,9 +18,6 @@ from tasks.errors import GoldmeterError, ParamsError
 from tasks.load import Dataset
 from tasks.pipeline import git, params
 from tasks.pipeline.stages import stages
-from tasks.proposal import Proposal, propose, show
-from tasks.proposal.files import look
-from tasks.proposal.section import NAME, replaced
 
 STAGE = "load"
 WAITING = "Another flow runs in this checkout: waiting for its end"
@@ -64,10 +64,13 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
-        prog="python -m flows.init",
+        prog="python -m flows.init.command",
         description=__doc__,
         epilog="Exit status: 0 done; 2 an error; 130 interrupted. Only section `dataset` of params.yaml is replaced.",
-        examples=["python -m flows.init data/mine.csv", "python -m flows.init data/parts --pattern '*.parquet'"],
+        examples=[
+            "python -m flows.init.command data/mine.csv",
+            "python -m flows.init.command data/parts --pattern '*.parquet'",
+        ],
     )
     parser.add_argument("data", metavar="DATA", help=".jsonl, .json, .csv, .tsv or .parquet file, or a folder of them")
     parser.add_argument(
@@ -144,7 +147,7 @@ def _next(path: str) -> list[str]:
         copy = f"data/{Path(path).name}"
         return [
             f"{path}: outside of the project, where no other machine has it. Better: copy it to data/, then",
-            f"  dvc add {shlex.quote(copy)} && python -m flows.init {shlex.quote(copy)}",
+            f"  dvc add {shlex.quote(copy)} && python -m flows.init.command {shlex.quote(copy)}",
             evaluate,
         ]
     if _is_known(path):

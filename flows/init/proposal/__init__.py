@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from flows.init.proposal import names
+from flows.init.proposal.columns import Column
+from flows.init.proposal.files import Looked
+from flows.init.proposal.roles import CHECK, Roles, roles
+from flows.init.proposal.section import quoted, shown, written
+from flows.init.proposal.separators import Separator, separator
 from tasks.console.format import counted
 from tasks.dataset.mapping import LABELS
 from tasks.dataset.sources import Record
-from tasks.proposal import names
-from tasks.proposal.columns import Column
-from tasks.proposal.files import Looked
-from tasks.proposal.roles import CHECK, Roles, roles
-from tasks.proposal.section import quoted, shown, written
-from tasks.proposal.separators import Separator, separator
 
 FEW_SET = 0.25
 """Share of records up to which a mark such as `invalid` says which to leave out."""
@@ -40,7 +40,10 @@ class Proposal(NamedTuple):
     def section(self) -> str:
         """The text of section `dataset`."""
         return written(
-            self.options, self.comments, self.notes, f"your data; python -m flows.init proposes this from {self.read}"
+            self.options,
+            self.comments,
+            self.notes,
+            f"your data; python -m flows.init.command proposes this from {self.read}",
         )
 
     @property

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from flows.init.proposal import names
+from flows.init.proposal.columns import Column
+from flows.init.proposal.section import quoted, scalar, shown
 from tasks.console.format import counted
-from tasks.proposal import names
-from tasks.proposal.columns import Column
-from tasks.proposal.section import quoted, scalar, shown
 
 MOST_COLUMNS = 30
 MISSING = {

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from flows.init.proposal import names
+from flows.init.proposal.candidates import System, require_one_record_a_question, systems
+from flows.init.proposal.columns import SINGLE, Column, columns
+from flows.init.proposal.section import quoted, shown
+from flows.init.proposal.unrecognised import explain
 from tasks.dataset.sources import Record
 from tasks.errors import DataError
-from tasks.proposal import names
-from tasks.proposal.candidates import System, require_one_record_a_question, systems
-from tasks.proposal.columns import SINGLE, Column, columns
-from tasks.proposal.section import quoted, shown
-from tasks.proposal.unrecognised import explain
 
 FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 40
 """Of a slice."""

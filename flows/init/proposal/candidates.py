@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from flows.init.proposal import names
+from flows.init.proposal.columns import SINGLE, Column
+from flows.init.proposal.section import quoted, shown
 from tasks.dataset.sources import Record
 from tasks.errors import DataError
-from tasks.proposal import names
-from tasks.proposal.columns import SINGLE, Column
-from tasks.proposal.section import quoted, shown
 
 FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 50
 NAMED = 3

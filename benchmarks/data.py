@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tasks import normalize
+from tasks.dataset.normalized import Normalize
+from tasks.dataset.normalized import normalized as normalized_table
+from tasks.dataset.settings import Params
 from tasks.dataset.sources import records
-from tasks.load import Params, load
+from tasks.load import load
 from tasks.pipeline import params
 
 ROOT = Path(__file__).parents[1]
@@ -86,7 +88,7 @@ def plain(dataset: dict[str, Any]) -> dict[str, Any]:
 
 def normalized(rows: pa.Table) -> pa.Table:
     """Rows of data/load as those of data/normalize."""
-    return normalize.normalize(rows, normalize.Params(normalize=real_sections()["normalize"]))
+    return normalized_table(rows, Normalize(**real_sections()["normalize"]))
 
 
 def text_pairs(rows: pa.Table) -> TextPairs:

@@ -19,9 +19,9 @@ from benchmarks.report import Floor, Result, Table, paragraphs
 from tasks.embed import Params, embed
 from tasks.ledger.vectors import Vectors
 from tasks.metrics.catalogue import configure
-from tasks.models.batches import unit
-from tasks.models.embedding import Embedding, open_encoder
-from tasks.models.local import model_files
+from tasks.models.embedding.batches import unit
+from tasks.models.embedding.encoders import Embedding, open_encoder
+from tasks.models.embedding.local import model_files
 from tasks.pipeline.tables import Parts, write_part
 
 ROUNDS = 3

@@ -17,7 +17,8 @@ import pyarrow as pa
 from benchmarks.data import real_rows
 from benchmarks.measure import in_forks
 from benchmarks.report import Floor, Result, Table, paragraphs
-from tasks.judge import Asking, Judge, Params, judge
+from tasks.judge import Params, judge
+from tasks.judging.settings import Asking, Judge
 from tasks.ledger.verdicts import Verdicts
 from tasks.models import offline
 from tasks.pipeline.params import section

@@ -63,33 +63,33 @@ class Told(NamedTuple):
 def run() -> Result:
     """The section `nights`."""
     quiet, drops = [*unchanged(TEAMS, NIGHTS)], [*dropped(TEAMS)]
-    floors = tuple(
+    targets = tuple(
         Floor(each.what, "at most" if each.sense == "at most" else "at least", each.target, "of teams", each.share)
         for each in [*quiet, *drops]
         if each.target is not None
     )
-    return Result("nights", _about(), (_table("Nothing changed", quiet), _table("A drop of 5 points", drops)), floors)
+    return Result("nights", _about(), (_table("Nothing changed", quiet), _table("A drop of 5 points", drops)), targets)
 
 
 def unchanged(teams: int, nights: int) -> Iterator[Told]:
     """How many teams are alarmed although nothing changed: at the same rows, and at fresh ones."""
     same = sum(same_rows(team, nights) < inf for team in range(teams))
     yield Told(f"same rows, {len(CANDIDATES) * len(METRICS)} measures", same, teams, "at most", ALPHA)
-    for floors in (ONE, TWO):
-        hits = sum(fresh_rows(team, [FLOOR] * nights, floors) < inf for team in range(teams))
-        what = f"fresh rows at the floor, {len(floors) * len(CANDIDATES)} floors × candidates"
+    for limits in (ONE, TWO):
+        hits = sum(fresh_rows(team, [FLOOR] * nights, limits) < inf for team in range(teams))
+        what = f"fresh rows at the floor, {len(limits) * len(CANDIDATES)} floors × candidates"
         yield Told(what, hits, teams, "at most", ALPHA)
 
 
 def dropped(teams: int) -> Iterator[Told]:
     """How many teams are told of a drop of 5 points of one metric of one candidate, night by night."""
-    for (good, targets), floors in ((EARLY, ONE), (LATE, ONE), (EARLY, TWO), (LATE, TWO)):
+    for (good, targets), limits in ((EARLY, ONE), (LATE, ONE), (EARLY, TWO), (LATE, TWO)):
         rates = [0.87] * good + [0.80] * max(targets)
-        days = np.array([fresh_rows(team, rates, floors) for team in range(teams)]) - good
+        days = np.array([fresh_rows(team, rates, limits) for team in range(teams)]) - good
         for within, target in targets.items():
-            what = f"after {good} good nights, within {within}; {len(floors) * len(CANDIDATES)} floors × candidates"
+            what = f"after {good} good nights, within {within}; {len(limits) * len(CANDIDATES)} floors × candidates"
             hits = int(((days > 0) & (days <= within)).sum())
-            yield Told(what, hits, teams, "at least", target if floors is ONE else None)
+            yield Told(what, hits, teams, "at least", target if limits is ONE else None)
 
 
 def same_rows(team: int, nights: int, seeing: Seeing = baseline_looks.look) -> float:
@@ -106,25 +106,25 @@ def same_rows(team: int, nights: int, seeing: Seeing = baseline_looks.look) -> f
     return inf
 
 
-def fresh_rows(team: int, rates: Sequence[float], floors: Mapping[str, float]) -> float:
+def fresh_rows(team: int, rates: Sequence[float], limits: Mapping[str, float]) -> float:
     """The first night with an alarm; rates: night by night the first metric of the first candidate.
 
     The other metrics and candidates stay at the floor, where false alarms are most likely, if the first does, and
     well above it otherwise.
     """
-    rng = generator("nights", "fresh rows", team, *rates, *floors)
+    rng = generator("nights", "fresh rows", team, *rates, *limits)
     past, seen = store.SCHEMA.empty_table(), np.zeros(0, np.uint64)
     others = FLOOR if set(rates) == {FLOOR} else 0.95
     for night, rate in enumerate(rates, 1):
         share = np.full((len(CANDIDATES), ROWS), others)
         answers = _answers(rng, share, first=rate)
         asked: Contents = rng.integers(0, 2**63, ROWS).astype(np.uint64)
-        streams = floors.streams({each.name: each for each in answers}, dict.fromkeys(CANDIDATES, asked), floors, NAME)
+        streams = floors.streams({each.name: each for each in answers}, dict.fromkeys(CANDIDATES, asked), limits, NAME)
         bets = floors.bet(streams, past, NAME, seen, ALPHA, START + timedelta(days=night))
         if bets.alarms:
             return night
         seen = np.union1d(seen, bets.contents)
-        made = [_row(night, candidate, metric) for candidate in CANDIDATES for metric in floors]
+        made = [_row(night, candidate, metric) for candidate in CANDIDATES for metric in limits]
         past = _appended(past, records.with_bets(made, bets))
     return inf
 

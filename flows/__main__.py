@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
 
@@ -56,7 +57,8 @@ def listed() -> str:
 
 def purpose(name: str) -> str:
     """The first line of the command's docstring."""
-    text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    spec = find_spec(f"flows.{name}")  # imports nothing of it but the package around
+    text = Path(str(spec and spec.origin)).read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(text)) or "").splitlines()[0]
 
 

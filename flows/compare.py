@@ -20,7 +20,7 @@ from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, console, ended, say, write_markup
 from tasks.errors import ComparisonError
 from tasks.pipeline import params
-from tasks.report import Report
+from tasks.reporting.settings import Report
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions
 

@@ -32,7 +32,7 @@ from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, ended, say
 from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
-from tasks.judging.ahead import require_key
+from tasks.judging.preflight import require_key
 from tasks.pipeline import params
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.params import DEFAULT

@@ -32,9 +32,9 @@ def _command(chosen: argparse.Namespace) -> int:
 
         say(import_revisions(chosen.revisions))
     elif getattr(chosen, "plan", False):
-        from tasks.judging import ahead
+        from tasks.judging import preflight
 
-        ahead.show()
+        preflight.show()
     elif chosen.command == "summary":
         from tasks.reporting import summary
 

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.metrics.base import Metric
-from tasks.models.embedding import Embedding, Encoder, open_encoder, vector_keys
+from tasks.models.embedding.encoders import Embedding, Encoder, open_encoder, vector_keys
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section
 from tasks.pipeline.tables import Parts, describe
+from tasks.scores.settings import Semantic
 from tasks.scores.tables import pairs_of
-from tasks.semantic import Semantic
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import Vectors

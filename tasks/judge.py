@@ -4,34 +4,31 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Protocol, Self
-from urllib.parse import urlsplit
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from tasks.console.terminal import say
 from tasks.errors import ModelError, ParamsError
 from tasks.judging import canaries
-from tasks.judging.budget import Budget, Limits, Price
+from tasks.judging.budget import Budget
 from tasks.judging.plan import Plan
 from tasks.judging.requests import Request, ask_all
 from tasks.judging.rows import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
-from tasks.judging.sampling import Filter
+from tasks.judging.settings import Asking, Judge
 from tasks.ledger.verdicts import Entry, Verdicts
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
-from tasks.metrics.catalogue import configure
-from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
-from tasks.metrics.judge.similarity_judge import SimilarityJudge
+from tasks.metrics.judge.meaning_match import MAJORITY
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.models.capabilities import Memory
-from tasks.models.chat import Chat, Endpoint
-from tasks.models.concurrency import Pace
+from tasks.models.chat.capabilities import Memory
+from tasks.models.chat.client import Chat, Endpoint
+from tasks.models.chat.concurrency import Pace
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
-from tasks.pipeline.settings import Positive, Section, Share
+from tasks.pipeline.run import RunJudge
+from tasks.pipeline.settings import Section
 from tasks.pipeline.tables import Parts, about, describe
 from tasks.scores.tables import about_columns, expect_metric, row_facts
 
@@ -40,97 +37,6 @@ RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
 """Environment variable that has the judge asked again where the ledger holds a failure."""
 SHOWN = 5
 """Kinds of failures that a message lists."""
-Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
-
-
-class Variables(Section):
-    """Variable of the prompt → column of data/normalize."""
-
-    input: Column
-    ground_truth: Column
-    output: Column
-
-
-class Judge(Section):
-    """Who judges, what is asked, and which rows. A metric that is null is not asked for."""
-
-    provider: Literal["none", "offline", "openai"]
-    model: str
-    base_url: str
-    api_key_env: str | None
-    seed: int
-    temperature: Annotated[float, Field(ge=0, le=2)]
-    draws: Positive
-    draw_temperature: Annotated[float, Field(gt=0, le=2)]
-    sampling_rate: Share
-    filters: tuple[Filter, ...]
-    variables: Variables
-    meaning_match: MeaningMatch | None
-    similarity_judge: SimilarityJudge | None
-    canaries: bool
-    max_unmeasured: Share
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_an_address(cls, url: str) -> str:
-        try:
-            parts = urlsplit(url)
-            known = parts.scheme in {"http", "https"} and parts.hostname and parts.username is None
-        except ValueError:
-            known = False
-        if not known:
-            raise ValueError("expected http://host/v1 or https://host/v1, without a user")
-        return url
-
-    @model_validator(mode="after")
-    def _something_is_asked(self) -> Self:
-        if self.provider == "offline" and (self.similarity_judge or self.draws > 1):
-            raise ValueError("the offline judge gives one verdict a row: draws must be 1, similarity_judge null")
-        if self.provider != "none" and not self.metrics:
-            raise ValueError("meaning_match and similarity_judge are null: nothing is asked; set provider to none")
-        if self.canaries and not self.meaning_match:
-            raise ValueError("canaries are asked for meaning_match, which is null")
-        return self
-
-    @field_validator("meaning_match", "similarity_judge", mode="before")
-    @classmethod
-    def _configure(cls, options: Any, info: ValidationInfo) -> Any:
-        return options if options is None else configure("judge", str(info.field_name), options)
-
-    @property
-    def metrics(self) -> list[JudgeMetric]:
-        """The metrics asked for."""
-        return [metric for metric in (self.meaning_match, self.similarity_judge) if metric]
-
-
-class RunJudge(Section):
-    """Section `run.judge`: how the judge is asked. timeout: seconds a call. prices: by model.
-
-    confirm_calls: if more are missing, nothing is asked until this number is raised.
-    """
-
-    concurrency: Positive
-    timeout: Annotated[float, Field(gt=0)]
-    retries: Annotated[int, Field(ge=0)]
-    confirm_calls: Positive
-    budget: Limits
-    prices: dict[str, Price]
-
-    def price(self, model: str) -> Price | None:
-        """The model's price; ParamsError when it has none and the budget is in money."""
-        if self.budget.max_cost is not None and model not in self.prices:
-            raise ParamsError(f"run.judge.prices.{model}: missing, and run.judge.budget.max_cost needs it")
-        return self.prices.get(model)
-
-
-class Asking(RunJudge):
-    """How the judge is asked this time. retry_failed: again where the ledger has a reply that is no verdict.
-
-    workers: processes for the offline judge, None = one a core.
-    """
-
-    retry_failed: bool
-    workers: int | None = None
 
 
 class Params(Section):

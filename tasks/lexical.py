@@ -1,20 +1,13 @@
 """Lexical scores: one row per (id, candidate)."""
 
-from typing import ClassVar
-
 import pyarrow as pa
 
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
-from tasks.scores.tables import Metrics, expect_scores, pairs_of, score_table
+from tasks.scores.settings import Lexical
+from tasks.scores.tables import expect_scores, pairs_of, score_table
 
 PRELOAD = ("tasks.metrics.warm_up",)
-
-
-class Lexical(Metrics):
-    """Metric → its options."""
-
-    family: ClassVar[str] = "lexical"
 
 
 class Params(Section):

@@ -1,42 +1,18 @@
 """What people read: one page with every number, its interval and the rows behind it, and the tables of `dvc plots`."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from pydantic import Field
-
-from tasks.pipeline.settings import Positive, Section
+from tasks.pipeline.run import Price, Run
+from tasks.pipeline.settings import Section
 from tasks.pipeline.tables import Parts
-from tasks.reporting import plots
-from tasks.reporting.cards import look
-from tasks.reporting.charts import Distribution, distribution
-from tasks.reporting.checks import stages
-from tasks.reporting.explorer import explorer, room
-from tasks.reporting.notable_rows import Answers, blank, choose, kinds, worth_reading
-from tasks.reporting.page import Content, render
-from tasks.reporting.provenance import Price, provenance
-from tasks.reporting.score_tables import FAMILIES, Metric, metrics, slices
-from tasks.reporting.trends import Series
-from tasks.scores.columns import ScoreColumn, learnt, score_columns
+from tasks.reporting.assembly import report_files
+from tasks.reporting.settings import Report
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid
 
 WHOLE = True
-BINS = 20
-"""Of each histogram."""
-
-
-class Report(Section):
-    """How much the page shows."""
-
-    rows_to_look_at: Annotated[int, Field(ge=0)]
-    answers: Annotated[int, Field(ge=0)]
-    max_chars: Positive
-    slice_values: Positive
-    small_n: Annotated[int, Field(ge=0)]
 
 
 class Params(Section):
@@ -45,13 +21,9 @@ class Params(Section):
     report: Report
 
 
-Table = tuple[Parts, list[ScoreColumn]]
-
-
-def how(run: Any) -> Mapping[str, Price]:
+def how(run: Run) -> Mapping[str, Price]:
     """What this stage needs of section `run`: what a model's tokens cost."""
-    prices: Mapping[str, Price] = run.judge.prices
-    return prices
+    return run.judge.prices
 
 
 def report(
@@ -65,147 +37,8 @@ def report(
     documents: Mapping[str, Any],
     ledger: Iterable["Paid"] | None = None,
     how: Mapping[str, Price] | None = None,
-    comparison: Mapping[str, Any] | None = None,
-    history: Sequence[Series] | None = None,
 ) -> Iterator[dict[str, str]]:
-    """Make the page and the tables of `dvc plots`.
-
-    documents: parsed JSON by path: reports/metrics.json and reports/validation/<stage>.json.
-    ledger: what the verdicts of the judge took, None where they are not at hand. how: the judge's prices, by model.
-    comparison: what `python -m flows.compare` found of another version and this one; then the page shows it.
-    history: past runs, as tasks.monitoring.series arranges them; then the page shows them.
-    """
-    options = params.report
-    estimates = aggregate.whole()
-    candidates = sorted(set(load.whole(["candidate"])["candidate"].to_pylist()))
-    document = documents["reports/metrics.json"]
-    taught = learnt(document["thresholds"])
-    tables = {
-        name: (parts, sorted(score_columns(parts, taught), key=lambda column: parts.schema.names.index(column.name)))
-        for name, parts in zip(FAMILIES, (load, lexical, semantic, judge), strict=True)
-    }
-    families = {name: metrics(parts, columns, estimates, candidates) for name, (parts, columns) in tables.items()}
-    every = [metric for family in families.values() for metric in family]
-    found = stages(documents)
-    answers = _answers(tables, families)
-    notable = kinds(answers)
-    drawn, not_drawn = _distributions(every, tables)
-    leading = [*_leading(every, families)]
-    content = Content(
-        candidates=candidates,
-        lead=next(iter(leading), None),
-        families={FAMILIES[name]: family for name, family in families.items() if family},
-        drawn=drawn,
-        not_drawn=not_drawn,
-        slices=slices(estimates, leading, options.slice_values),
-        small_n=options.small_n,
-        look=look(
-            choose(notable, answers, options.rows_to_look_at), notable, answers, [*tables.values()], options.max_chars
-        ),
-        stages=found,
-        **_as_measured(document),
-        comparison=comparison,
-        history=history,
-        explorer=None,
-        provenance=provenance(found, every, ledger, how or {}),
-        max_chars=options.max_chars,
+    """Make the page and the tables of `dvc plots`; arguments: as of `tasks.reporting.assembly.report_files`."""
+    yield report_files(
+        load, lexical, semantic, judge, aggregate, params.report, documents=documents, ledger=ledger, prices=how
     )
-    page = render(content)
-    packed = explorer(
-        worth_reading(notable, answers, options.answers),
-        notable,
-        answers,
-        tables,
-        next((metric.name for metric in leading if metric.name != "label"), None),
-        options.max_chars,
-        room(page),
-    )
-    yield {
-        "reports/index.html": render(content._replace(explorer=packed)) if packed else page,
-        "reports/plots/scores.json": _json(plots.scores(estimates)),
-        "reports/plots/pass_rates.json": _json(plots.pass_rates(estimates)),
-        "reports/plots/distributions.json": _json(plots.distributions(drawn)),
-    }
-
-
-def _leading(every: Sequence[Metric], families: Mapping[str, Sequence[Metric]]) -> Iterator[Metric]:
-    """The measured metrics, the nearest to what people say first: their labels, the judge, meaning, words."""
-    label = [metric for metric in every if metric.name == "label"]
-    judge, meaning = (sorted(families[name], key=lambda metric: metric.name) for name in ("judge", "semantic"))
-    order = {metric.name: metric for metric in [*label, *judge, *meaning, *every]}
-    yield from (metric for metric in order.values() if metric.gated and metric.rows)
-
-
-def _distributions(every: Sequence[Metric], tables: Mapping[str, Table]) -> tuple[list[Distribution], dict[str, str]]:
-    """The distributions, and the metrics that have none with the reason."""
-    columns = {column.name: (parts, column) for parts, those in tables.values() for column in those}
-    drawn, not_drawn = [], {}
-    for metric in every:
-        parts, column = columns[metric.name]
-        found = distribution(column, _rows_by_candidate(parts), BINS)
-        if found is not None:
-            drawn.append(found)
-        elif metric.rows:
-            not_drawn[metric.name] = "only the lowest and the highest score occur; the table above says it all"
-        else:
-            not_drawn[metric.name] = f"not measured: {', '.join(sorted(set(metric.missing.values())))}"
-    return drawn, not_drawn
-
-
-def _rows_by_candidate(parts: Parts) -> dict[str, Any]:
-    names = parts.whole(["candidate"])["candidate"].to_numpy(zero_copy_only=False)
-    return {name: np.flatnonzero(names == name) for name in sorted(set(names))}
-
-
-def _answers(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]]) -> Answers:
-    """The numbers of all answers, to find those worth a look."""
-    load, from_load = tables["load"]
-    keys = load.whole(["id", "candidate"])
-    columns = [column for _, those in tables.values() for column in those]
-    gated = [column for column in columns if column.passed is not None and column.name != "label"]
-    label = next((column.values for column in from_load if column.name == "label"), np.full(load.rows, np.nan))
-    semantic = {metric.name for metric in families["semantic"]}
-    usable = [column for column in gated if not np.isnan(column.values).all()]
-    lead = next((column for column in usable if column.name in semantic), usable[0] if usable else None)
-    return Answers(keys["id"], keys["candidate"], label, gated, blank(load), lead)
-
-
-def _as_measured(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page takes from reports/metrics.json."""
-    return {
-        "dataset": document["dataset"],
-        "confidence": document["confidence"],
-        "agreement": _agreement(document["candidates"]),
-        "thresholds": document["thresholds"],
-        "powered": _powered(document["candidates"]),
-        "correlations": document["correlations"],
-        "compared": document["comparisons"],
-        "joint": document["joint_confidence"],
-    }
-
-
-def _agreement(candidates: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Candidate → metric → agreement with people, the best first; candidates without labels are left out."""
-    found = {
-        name: {metric: entry["agreement"] for metric, entry in by_metric.items() if "agreement" in entry}
-        for name, by_metric in candidates.items()
-    }
-    return {
-        name: dict(sorted(each.items(), key=lambda item: -item[1]["accuracy"]["value"]))
-        for name, each in found.items()
-        if each
-    }
-
-
-def _powered(candidates: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Metric → candidate → the estimate that a cheap score makes of few verdicts."""
-    found: dict[str, dict[str, Any]] = {}
-    for name, by_metric in candidates.items():
-        for metric, entry in by_metric.items():
-            if "ppi" in entry:
-                found.setdefault(metric, {})[name] = entry["ppi"]
-    return found
-
-
-def _json(rows: list[dict[str, Any]]) -> str:
-    return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

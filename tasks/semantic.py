@@ -1,25 +1,20 @@
 """Semantic scores: one row per (id, candidate)."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from tasks.metrics.base import Floats
-from tasks.models.embedding import Embedding, open_encoder, vector_facts, vector_keys
+from tasks.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
-from tasks.scores.tables import Metrics, expect_scores, pairs_of, score_table
+from tasks.scores.settings import Semantic
+from tasks.scores.tables import expect_scores, pairs_of, score_table
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence
-
-
-class Semantic(Metrics):
-    """Metric → its options."""
-
-    family: ClassVar[str] = "semantic"
 
 
 class Params(Section):

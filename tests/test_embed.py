@@ -12,7 +12,7 @@ import pytest
 from tasks import embed as stage
 from tasks.embed import SCHEMA, Params, counts, embed, expect
 from tasks.ledger.vectors import VectorEvidence, Vectors
-from tasks.models.local import LocalEncoder
+from tasks.models.embedding.local import LocalEncoder
 from tasks.pipeline import validation
 from tasks.pipeline.tables import Parts, about, write_part
 

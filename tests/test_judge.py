@@ -11,14 +11,15 @@ import pyarrow as pa
 import pytest
 
 from tasks.errors import ModelError, ParamsError, ServerError
-from tasks.judge import Asking, Judge, Params, counts, expect, judge
-from tasks.judging.budget import Price
+from tasks.judge import Params, counts, expect, judge
 from tasks.judging.rows import SCHEMA
+from tasks.judging.settings import Asking, Judge
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
 from tasks.models import offline
 from tasks.pipeline import validation
 from tasks.pipeline.params import section
+from tasks.pipeline.run import Price
 from tasks.pipeline.tables import Parts, about, write_part
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
 

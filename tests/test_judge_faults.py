@@ -8,18 +8,19 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.test_judge_requests import request_about
 
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judging import requests
-from tasks.judging.budget import Budget, Limits
+from tasks.judging.budget import Budget
 from tasks.judging.requests import ask_all
 from tasks.ledger.verdicts import Verdicts
-from tasks.models.capabilities import Memory
-from tasks.models.chat import Chat, Endpoint
-from tasks.models.concurrency import Pace
+from tasks.models.chat.capabilities import Memory
+from tasks.models.chat.client import Chat, Endpoint
+from tasks.models.chat.concurrency import Pace
+from tasks.pipeline.run import Limits
 from tests.judge_server import Answer, Reply, completion, problem, question, verdict
 from tests.test_judge import HOW, IN_ORDER, KEY, column, judged, params, rows, server
-from tests.test_judge_requests import request_about
 
 __all__ = ["server"]
 STALL = 20.0

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.normalize import SCHEMA, Normalize, Params, expect, normalize
+from tasks.dataset.normalized import SCHEMA, Normalize
+from tasks.normalize import Params, expect, normalize
 from tasks.pipeline import validation
 from tasks.pipeline.tables import about
 

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from tasks.pipeline.tables import describe
-from tasks.report import Report
 from tasks.reporting import summary
 from tasks.reporting.page import FOLDER
+from tasks.reporting.settings import Report
 from tests.reporting.made import (
     ROWS,
     SECTION,

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Propose which column of your data is what, write it to params.yaml, load, and show what was understood."""

@@ -14,8 +14,8 @@ from flows.system import locks, processes
 from flows.system.supervisor import TIMED_OUT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import ended, say
+from tasks.dataset.settings import Dataset
 from tasks.errors import GoldmeterError, ParamsError
-from tasks.load import Dataset
 from tasks.pipeline import git, params
 from tasks.pipeline.stages import stages
 
@@ -64,12 +64,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
-        prog="python -m flows.init.command",
+        prog="python -m flows.init",
         description=__doc__,
         epilog="Exit status: 0 done; 2 an error; 130 interrupted. Only section `dataset` of params.yaml is replaced.",
         examples=[
-            "python -m flows.init.command data/mine.csv",
-            "python -m flows.init.command data/parts --pattern '*.parquet'",
+            "python -m flows.init data/mine.csv",
+            "python -m flows.init data/parts --pattern '*.parquet'",
         ],
     )
     parser.add_argument("data", metavar="DATA", help=".jsonl, .json, .csv, .tsv or .parquet file, or a folder of them")
@@ -147,7 +147,7 @@ def _next(path: str) -> list[str]:
         copy = f"data/{Path(path).name}"
         return [
             f"{path}: outside of the project, where no other machine has it. Better: copy it to data/, then",
-            f"  dvc add {shlex.quote(copy)} && python -m flows.init.command {shlex.quote(copy)}",
+            f"  dvc add {shlex.quote(copy)} && python -m flows.init {shlex.quote(copy)}",
             evaluate,
         ]
     if _is_known(path):
@@ -166,7 +166,3 @@ def _is_known(path: str) -> bool:
     made = {out for stage in stages().values() for out in stage.outs}
     tracked = git.run("--literal-pathspecs", "ls-files", "--error-unmatch", "--", path)
     return by_dvc or any(each.as_posix() in made for each in above) or tracked.returncode == 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -5,7 +5,9 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from scripts.reference.markdown import code, sentence, table
-from tasks import aggregate, embed, load, normalize
+from tasks import aggregate, embed
+from tasks.dataset import normalized
+from tasks.dataset.table import REJECTED, schema
 from tasks.judging import rows
 from tasks.pipeline import params
 from tasks.pipeline.stages import DATA, REPORTS, stages
@@ -89,9 +91,9 @@ def pipeline() -> str:
 def tables() -> str:
     """One chapter a table whose columns are known before it is made."""
     schemas = {
-        "load": load.schema(params.for_stage("load")),
-        "load_rejected": load.REJECTED,
-        "normalize": normalize.SCHEMA,
+        "load": schema(params.for_stage("load")),
+        "load_rejected": REJECTED,
+        "normalize": normalized.SCHEMA,
         "embed": embed.SCHEMA,
         "judge": rows.SCHEMA,
         "aggregate": aggregate.SCHEMA,

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tasks.comparison.version_scores import Side
+from tasks.dataset.normalized import Normalize, normalized
 from tasks.errors import ComparisonError
 from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure
-from tasks.normalize import Normalize, Params, normalize
 from tasks.pipeline.tables import Parts, about, write_part
 from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version
@@ -23,10 +23,10 @@ def rescored(base: Side, head: Version, folder: Path) -> Side:
     chosen = about(head.parts("normalize").schema).get("normalize")
     if chosen is None:
         raise ComparisonError(f"{head.name}: its data/normalize does not say how texts were normalised; run it again")
-    options, metrics = Params(normalize=Normalize(**chosen)), _metrics(head)
+    settings, metrics = Normalize(**chosen), _metrics(head)
     folder.mkdir(parents=True)
     for number, part in enumerate(base.load):
-        rows = normalize(part, options)
+        rows = normalized(part, settings)
         write_part(score_table(rows, pairs_of(rows), metrics), folder, number)
     return replace(base, tables={**base.tables, FAMILY: Parts(folder)}, learnt={})  # HEAD's thresholds, too
 

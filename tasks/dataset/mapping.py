@@ -5,13 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from hashlib import sha256
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from tasks.dataset.settings import Dataset, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
 from tasks.errors import DataError
-
-if TYPE_CHECKING:  # the sections' models stand in the stage's module
-    from tasks.load import Dataset, Params, Score
 
 LABELS = {
     "true": True,
@@ -45,7 +43,7 @@ class Shared(NamedTuple):
     phrases: list[str] | None
 
 
-def require_columns(records: Iterable[Record], dataset: "Dataset") -> None:
+def require_columns(records: Iterable[Record], dataset: Dataset) -> None:
     """Raise DataError for a mapped column that no record has; a record without it has a null there."""
     wanted = dict(_mapped(dataset))
     there: dict[str, None] = {}
@@ -61,7 +59,7 @@ def require_columns(records: Iterable[Record], dataset: "Dataset") -> None:
         raise DataError("\n".join([*lines[:SHOWN], f"columns there are: {', '.join(shown)}"]))
 
 
-def chosen(records: Iterable[Record], dataset: "Dataset") -> Iterator[Record]:
+def chosen(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
     """The records that `exclude` leaves, up to `limit`."""
     number = 0
     for record in records:
@@ -72,7 +70,7 @@ def chosen(records: Iterable[Record], dataset: "Dataset") -> Iterator[Record]:
             return
 
 
-def numbering(records: Iterable[Record], params: "Params") -> Numbering:
+def numbering(records: Iterable[Record], params: Params) -> Numbering:
     """Look through all records before the first row is made.
 
     Raises DataError when two have the same id (without ids: the same input and references), or none is left.
@@ -103,7 +101,7 @@ def numbering(records: Iterable[Record], params: "Params") -> Numbering:
     return {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in again.items()}
 
 
-def own_id(record: Record, params: "Params") -> str:
+def own_id(record: Record, params: Params) -> str:
     """The id the record brings; raises Unusable when it has none."""
     text = _text(record.values, params.dataset.id, params.load.max_chars)
     if text is None or not text.strip():
@@ -118,7 +116,7 @@ def hash_id(shared: Shared, numbers: Numbering) -> str:
     return text.hex() if number == 1 else f"{text.hex()}-{number}"
 
 
-def shared_by_candidates(record: Record, params: "Params") -> Shared:
+def shared_by_candidates(record: Record, params: Params) -> Shared:
     """What all candidates of the record share; raises Unusable when it can't be used for any of them."""
     dataset, values, most = params.dataset, record.values, params.load.max_chars
     shared = Shared(
@@ -135,7 +133,7 @@ def shared_by_candidates(record: Record, params: "Params") -> Shared:
     return shared
 
 
-def row(record: Record, row_id: str, shared: Shared, name: str, params: "Params") -> dict[str, Any]:
+def row(record: Record, row_id: str, shared: Shared, name: str, params: Params) -> dict[str, Any]:
     """The row of one candidate.
 
     Raises Unusable when its answer or a score can't be used, DataError when its label is none.
@@ -157,7 +155,7 @@ def row(record: Record, row_id: str, shared: Shared, name: str, params: "Params"
     }
 
 
-def _mapped(dataset: "Dataset") -> Iterator[tuple[str, str]]:
+def _mapped(dataset: Dataset) -> Iterator[tuple[str, str]]:
     """Each column of the mapping, and its place in params.yaml."""
     for place in ("id", "input", "references", "group", "phrases"):
         if column := getattr(dataset, place):
@@ -183,7 +181,7 @@ def _equals(value: Value, wanted: object) -> bool:
     return value == as_text(wanted)
 
 
-def _key(record: Record, params: "Params") -> tuple[bytes, bytes] | None:
+def _key(record: Record, params: Params) -> tuple[bytes, bytes] | None:
     """What must not stand twice; None for a record that will be rejected."""
     try:
         if params.dataset.id:
@@ -201,7 +199,7 @@ def _hash(value: object) -> bytes:
     return sha256(CANONICAL_JSON.encode(value).encode()).digest()
 
 
-def _twice(earlier: Record, record: Record, dataset: "Dataset") -> DataError:
+def _twice(earlier: Record, record: Record, dataset: Dataset) -> DataError:
     what = (
         f"the id {_shown(record.values.get(dataset.id))} (dataset.id: {dataset.id}) stands here and in"
         if dataset.id
@@ -237,7 +235,7 @@ def _texts(items: Iterable[Value], column: str, most: int) -> list[str]:
     return [text for text in checked if text is not None and text.strip()]
 
 
-def _references(values: Mapping[str, Value], dataset: "Dataset", most: int) -> list[str]:
+def _references(values: Mapping[str, Value], dataset: Dataset, most: int) -> list[str]:
     if dataset.references is None:
         return []
     value = values.get(dataset.references)
@@ -277,7 +275,7 @@ def _label(record: Record, column: str | None, place: str) -> bool | None:
     return label
 
 
-def _number(values: Mapping[str, Value], score: "Score", candidate: str) -> float | None:
+def _number(values: Mapping[str, Value], score: ScoreMapping, candidate: str) -> float | None:
     column = score.of(candidate)
     value = values.get(column)
     if value is None:

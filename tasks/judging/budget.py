@@ -2,36 +2,14 @@
 
 import threading
 from collections.abc import Mapping
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from pydantic import Field, PositiveFloat, PositiveInt
-
-from tasks.pipeline.settings import Section
+from tasks.pipeline.run import Limits, Price
 
 BYTES_A_TOKEN = 4.0
 """Of UTF-8, about; tokens are estimated before a call, and counted by the server after it."""
 REPLY_TOKENS = 80
 """What a verdict with its reason takes, about; what a model thinks before it comes on top."""
-MILLION = 1_000_000
-
-
-class Price(Section):
-    """US dollars for a million tokens."""
-
-    input: Annotated[float, Field(ge=0)]
-    output: Annotated[float, Field(ge=0)]
-
-    def of(self, prompt: float, completion: float) -> float:
-        """US dollars for so many tokens."""
-        return (prompt * self.input + completion * self.output) / MILLION
-
-
-class Limits(Section):
-    """What one run may use; None is no limit. max_cost: US dollars."""
-
-    max_calls: PositiveInt | None
-    max_tokens: PositiveInt | None
-    max_cost: PositiveFloat | None
 
 
 class Budget:

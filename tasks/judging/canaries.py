@@ -3,16 +3,14 @@
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tasks.judging.requests import Request
 from tasks.judging.rows import requests_of
+from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.models import offline
-
-if TYPE_CHECKING:
-    from tasks.judge import Judge
 
 PATH = Path(__file__).with_suffix(".jsonl")
 
@@ -38,14 +36,14 @@ def canaries() -> list[Canary]:
     return [Canary(**json.loads(line)) for line in PATH.read_text(encoding="utf-8").splitlines()]
 
 
-def requests(options: "Judge") -> list[Request]:
+def requests(options: Judge) -> list[Request]:
     """What to ask a server about them; nothing where they are off."""
     if not options.canaries or options.provider != "openai":
         return []
     return [request for canary in canaries() for request in _requests(canary, options)]
 
 
-def failed(options: "Judge", ledger: Verdicts) -> list[str]:
+def failed(options: Judge, ledger: Verdicts) -> list[str]:
     """The canaries that the judge is wrong about, or has not answered, and which; marks its verdicts as used."""
     if not options.canaries or options.provider == "none":
         return []
@@ -58,7 +56,7 @@ def failed(options: "Judge", ledger: Verdicts) -> list[str]:
     ]
 
 
-def _said(canary: Canary, options: "Judge", ledger: Verdicts) -> bool | None:
+def _said(canary: Canary, options: Judge, ledger: Verdicts) -> bool | None:
     """The verdict of most draws; None without any."""
     known = ledger.get([each.key for each in _requests(canary, options)])
     ledger.use(known)
@@ -76,5 +74,5 @@ def _word(verdict: bool) -> str:  # noqa: FBT001 (the verdict is all it takes)
     return "right" if verdict else "wrong"
 
 
-def _requests(canary: Canary, options: "Judge") -> list[Request]:
+def _requests(canary: Canary, options: Judge) -> list[Request]:
     return requests_of(canary.values, options).get(MeaningMatch().name, [])

@@ -1,15 +1,14 @@
-"""What the judge would be asked: calls, tokens and money, known before the first call."""
+"""What the judge will be asked: calls, tokens and money, known before the first call."""
 
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from tasks.judging.budget import REPLY_TOKENS, Price
+from tasks.judging.budget import REPLY_TOKENS
 from tasks.judging.requests import Request
-
-if TYPE_CHECKING:
-    from tasks.judge import Judge, RunJudge
+from tasks.judging.settings import Judge
+from tasks.pipeline.run import Price, RunJudge
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Plan:
     key: str | None
 
     @classmethod
-    def of(cls, requests: Iterable[Request], options: "Judge", how: "RunJudge") -> Self:
+    def of(cls, requests: Iterable[Request], options: Judge, how: RunJudge) -> Self:
         """The plan of these requests; ParamsError when the budget is in money and the model has no price."""
         calls, prompt = 0, 0.0
         for each in requests:

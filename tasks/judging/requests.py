@@ -14,7 +14,7 @@ from tasks.errors import ModelError, ServerError
 from tasks.judging.budget import Budget, expected_tokens
 from tasks.ledger.verdicts import Entry, Verdicts, canonical
 from tasks.metrics.judged import LAYOUT, JudgeMetric, Verdict
-from tasks.models.chat import Chat, Reply
+from tasks.models.chat.client import Chat, Reply
 
 NONCE_LENGTH = 10
 TOO_MANY = "HTTP 429"

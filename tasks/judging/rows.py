@@ -2,25 +2,23 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from tasks.judging.requests import Request, encode_fields
 from tasks.judging.sampling import sampled
+from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Entry, Verdicts
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.models.chat import server_class
+from tasks.models.chat.client import server_class
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import pool, workers_for
 from tasks.scores.tables import nullable
-
-if TYPE_CHECKING:
-    from tasks.judge import Judge
 
 ANSWERED, FAILED = "answered", "failed"
 STATUSES = (ANSWERED, FAILED, NOT_SAMPLED, FILTERED, DISABLED, EMPTY_RESPONSE, NO_RESPONSE, NO_REFERENCE)
@@ -76,7 +74,7 @@ class Judged(NamedTuple):
         return float(np.mean(verdicts)) if verdicts else np.nan
 
 
-def rows_of(part: pa.Table, options: "Judge") -> Iterator[Row]:
+def rows_of(part: pa.Table, options: Judge) -> Iterator[Row]:
     """What to ask about each row of data/normalize."""
     for row, is_sampled in zip(part.to_pylist(), _sampled(part, options), strict=True):
         status = _status(row, options, is_sampled=is_sampled)
@@ -84,7 +82,7 @@ def rows_of(part: pa.Table, options: "Judge") -> Iterator[Row]:
         yield Row(status, requests_of(_values(row, options), options) if asks else {})
 
 
-def requests_of(values: Mapping[str, Any], options: "Judge") -> Requests:
+def requests_of(values: Mapping[str, Any], options: Judge) -> Requests:
     """The requests about one row; values: input, ground_truth (a list) and output."""
     fields, server = encode_fields(values), server_class(options.base_url)
     temperature = options.temperature if options.draws == 1 else options.draw_temperature
@@ -98,7 +96,7 @@ def requests_of(values: Mapping[str, Any], options: "Judge") -> Requests:
 
 
 def missing(
-    parts: Iterable[pa.Table], options: "Judge", ledger: Verdicts, *, others: Iterable[Request], retry_failed: bool
+    parts: Iterable[pa.Table], options: Judge, ledger: Verdicts, *, others: Iterable[Request], retry_failed: bool
 ) -> Iterator[Request]:
     """Each request of the others, and of the rows, that has not been asked, once.
 
@@ -115,7 +113,7 @@ def missing(
                     yield request
 
 
-def estimates(parts: Parts, options: "Judge", most: int | None) -> Iterator[offline.Judged]:
+def estimates(parts: Parts, options: Judge, most: int | None) -> Iterator[offline.Judged]:
     """What the offline judge says of every row, part by part, in up to `most` processes (None: one a core)."""
     workers = workers_for(parts, most)
     if workers <= 1:
@@ -125,7 +123,7 @@ def estimates(parts: Parts, options: "Judge", most: int | None) -> Iterator[offl
         yield from executor.map(_estimates_of, repeat(parts), range(len(parts)), repeat(options))
 
 
-def table_of(part: pa.Table, options: "Judge", ledger: Verdicts, estimates: offline.Judged) -> pa.Table:
+def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offline.Judged) -> pa.Table:
     """The table of one part, every verdict of a model read from the ledger; estimates: of the part's rows."""
     rows = [*rows_of(part, options)]
     if options.provider == "offline":
@@ -149,7 +147,7 @@ def table_of(part: pa.Table, options: "Judge", ledger: Verdicts, estimates: offl
     return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
 
 
-def entries_of(part: pa.Table, options: "Judge", ledger: Verdicts) -> dict[str, Entry]:
+def entries_of(part: pa.Table, options: Judge, ledger: Verdicts) -> dict[str, Entry]:
     """What the ledger has of the rows of a part, by key."""
     return ledger.get([each.key for each in _every(rows_of(part, options))])
 
@@ -158,7 +156,7 @@ def _every(rows: Iterable[Row]) -> Iterator[Request]:
     return (each for row in rows for draws in row.requests.values() for each in draws)
 
 
-def _status(row: Mapping[str, Any], options: "Judge", *, is_sampled: bool) -> str:
+def _status(row: Mapping[str, Any], options: Judge, *, is_sampled: bool) -> str:
     """What is known before asking; `answered` for the rows to ask about."""
     output = row[options.variables.output]
     if options.provider == "none":
@@ -174,7 +172,7 @@ def _status(row: Mapping[str, Any], options: "Judge", *, is_sampled: bool) -> st
     return ANSWERED if _texts(output) else EMPTY_RESPONSE
 
 
-def _values(row: Mapping[str, Any], options: "Judge") -> dict[str, Any]:
+def _values(row: Mapping[str, Any], options: Judge) -> dict[str, Any]:
     variables = options.variables
     return {
         "input": row[variables.input],
@@ -187,18 +185,18 @@ def _texts(cell: Any) -> list[str]:
     return [text for text in (cell if isinstance(cell, list) else [cell]) if text and text.strip()]
 
 
-def _estimates(part: pa.Table, options: "Judge") -> offline.Judged:
+def _estimates(part: pa.Table, options: Judge) -> offline.Judged:
     """What the offline judge says of every row."""
     rows = [_values(row, options) for row in part.to_pylist()]
     one = [[" ".join(cell) if isinstance(cell, list) else cell for cell in (r["input"], r["output"])] for r in rows]
     return offline.judge([i for i, _ in one], [row["ground_truth"] for row in rows], [output for _, output in one])
 
 
-def _estimates_of(parts: Parts, number: int, options: "Judge") -> offline.Judged:
+def _estimates_of(parts: Parts, number: int, options: Judge) -> offline.Judged:
     return _estimates(parts.part(number), options)
 
 
-def _sampled(part: pa.Table, options: "Judge") -> list[bool]:
+def _sampled(part: pa.Table, options: Judge) -> list[bool]:
     if options.provider == "none":
         return [False] * len(part)
     return sampled(part["id"].to_pylist(), options.seed, options.sampling_rate)
@@ -210,7 +208,7 @@ def _judged_offline(row: Row, probability: float, reason: str | None) -> Judged:
     return Judged(ANSWERED, {MeaningMatch().name: [float(probability >= offline.RIGHT)]}, reason, None)
 
 
-def _judged(row: Row, known: Mapping[str, Entry], options: "Judge") -> Judged:
+def _judged(row: Row, known: Mapping[str, Entry], options: Judge) -> Judged:
     if row.status != ANSWERED:
         return _not_asked(row)
     entries = {name: [known[each.key] for each in draws] for name, draws in row.requests.items()}

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tasks.text.normalization import normalized_column
 from tasks.text.tokenizers import Cut, Tokenizer
 from tasks.text.tokens import Chunked, Ragged, chunked, tokens
 from tasks.text.utf8 import distinct, utf8
@@ -152,6 +153,11 @@ class Pairs:
             chunks = chunked(*utf8(texts), cut)
             self._chunks[cut] = replace(chunks, texts=chunks.texts.take(which))
         return self._chunks[cut]
+
+    @property
+    def normalized_texts(self) -> tuple[pa.Array, pa.Array]:
+        """The n responses and m references, normalised by the normalize stage, else by `normalize`'s defaults."""
+        return self.normalized or (normalized_column(self.responses), normalized_column(self.flat_references))
 
     @cached_property
     def flat_references(self) -> pa.Array:

@@ -1,1 +1,1 @@
-"""Models that stages ask: the only way from a stage to a network."""
+"""Models that a stage asks: encoders, the chat client, the bundled judge."""

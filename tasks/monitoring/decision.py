@@ -17,7 +17,7 @@ from tasks.monitoring.floors import Bets, Stream
 from tasks.monitoring.store import Row
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
-from tasks.report import Report
+from tasks.reporting.settings import Report
 from tasks.scores.columns import hashed
 from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions

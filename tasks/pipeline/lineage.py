@@ -13,7 +13,7 @@ from tasks.pipeline import params
 from tasks.pipeline.credentials import HIDDEN, without_credentials
 from tasks.pipeline.stages import Stage
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 """Where the running code stands; the data may be elsewhere."""
 IMPORT = re.compile(rb"^[ \t]*(?:import[ \t]+(\w+)|from[ \t]+(\w+)[\w.]*[ \t]+import\b)", re.MULTILINE)
 

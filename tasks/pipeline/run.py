@@ -2,10 +2,51 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, PositiveFloat, PositiveInt
 
-from tasks.judge import RunJudge
+from tasks.errors import ParamsError
 from tasks.pipeline.settings import Positive, Section
+
+MILLION = 1_000_000
+
+
+class Price(Section):
+    """US dollars for a million tokens."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+
+    def of(self, prompt: float, completion: float) -> float:
+        """US dollars for so many tokens."""
+        return (prompt * self.input + completion * self.output) / MILLION
+
+
+class Limits(Section):
+    """What one run may use; None is no limit. max_cost: US dollars."""
+
+    max_calls: PositiveInt | None
+    max_tokens: PositiveInt | None
+    max_cost: PositiveFloat | None
+
+
+class RunJudge(Section):
+    """Section `run.judge`: how the judge is asked. timeout: seconds a call. prices: by model.
+
+    confirm_calls: if more are missing, nothing is asked until this number is raised.
+    """
+
+    concurrency: Positive
+    timeout: Annotated[float, Field(gt=0)]
+    retries: Annotated[int, Field(ge=0)]
+    confirm_calls: Positive
+    budget: Limits
+    prices: dict[str, Price]
+
+    def price(self, model: str) -> Price | None:
+        """The model's price; ParamsError when it has none and the budget is in money."""
+        if self.budget.max_cost is not None and model not in self.prices:
+            raise ParamsError(f"run.judge.prices.{model}: missing, and run.judge.budget.max_cost needs it")
+        return self.prices.get(model)
 
 
 class Run(Section):

@@ -9,7 +9,7 @@ UNITS = {"embed": "distinct texts", "aggregate": "estimates"}
 
 
 class Stage(NamedTuple):
-    """What the gate of one stage found, and what became of the answers. made: as tasks.pipeline.lineage has it, if it was kept.
+    """What the gate of one stage found, and what became of the answers. made: its lineage, if it was kept.
 
     read: answers that it was given; None where nothing says so.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.comparison import wording as comparison_words
-from tasks.console import format
+from tasks.console import format as formats
 from tasks.reporting import axes, candidate_matrix
 from tasks.reporting import trends as past
 from tasks.reporting.charts import Distribution, colour, histogram, shape
@@ -51,11 +51,11 @@ class Answer(NamedTuple):
     """
 
     candidate: str
-    response: format.Text | None
+    response: formats.Text | None
     label: str
     reasons: list[str]
     scores: list[Score]
-    details: list[tuple[str, format.Text | Facts]]
+    details: list[tuple[str, formats.Text | Facts]]
     missing: list[str]
 
 
@@ -63,8 +63,8 @@ class Card(NamedTuple):
     """One input that people should look at."""
 
     id: str
-    input: format.Text | None
-    references: list[format.Text]
+    input: formats.Text | None
+    references: list[formats.Text]
     more_references: int
     slices: dict[str, str]
     answers: list[Answer]
@@ -128,12 +128,12 @@ def render(content: Content) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": format.number,
-        "percent": format.percent,
-        "level": format.level,
-        "count": format.count,
-        "counted": format.counted,
-        "visible": format.visible,
+        "number": formats.number,
+        "percent": formats.percent,
+        "level": formats.level,
+        "count": formats.count,
+        "counted": formats.counted,
+        "visible": formats.visible,
         "breakable": breakable,
         "passing": passing,
         "by_metric": by_metric,
@@ -143,7 +143,7 @@ def render(content: Content) -> str:
         "cost": past.cost,
         "truncate": pass_environment(partial(do_truncate, end="…")),
     }
-    environment.globals |= {"say": comparison_words, "shown": partial(format.shown, limit=content.max_chars)}
+    environment.globals |= {"say": comparison_words, "shown": partial(formats.shown, limit=content.max_chars)}
     environment.globals |= {"axis": axes, "pairwise": candidate_matrix, "word_diff": word_diff}
     page = environment.get_template("index.html.j2")
     series = content.history or ()
@@ -194,7 +194,7 @@ def expectation(name: str) -> str:
     return name.removeprefix("expect_").replace("_", " ")
 
 
-def details_shown(details: str, limit: int) -> format.Text | Facts:
+def details_shown(details: str, limit: int) -> formats.Text | Facts:
     """The details of a score; of facts at most `limit` characters.
 
     >>> details_shown('{"threshold": 0.7, "similarities": {"Rom": 0.1}}', 99).lines
@@ -202,9 +202,9 @@ def details_shown(details: str, limit: int) -> format.Text | Facts:
     """
     facts = json.loads(details)
     if not isinstance(facts, dict):
-        return format.shown(details, limit)
+        return formats.shown(details, limit)
     lines = [*_facts(facts)]
-    return Facts([*_first(lines, limit)], format.shown("".join(map("".join, lines)), limit).note)
+    return Facts([*_first(lines, limit)], formats.shown("".join(map("".join, lines)), limit).note)
 
 
 def _first(lines: Sequence[Sequence[str]], left: int) -> Iterator[list[str]]:
@@ -212,7 +212,7 @@ def _first(lines: Sequence[Sequence[str]], left: int) -> Iterator[list[str]]:
     for line in lines:
         kept = []
         for part in line:
-            kept.append(format.shown(part, max(0, left)).shown)
+            kept.append(formats.shown(part, max(0, left)).shown)
             left -= len(part)
         yield kept
         if left <= 0:

@@ -9,7 +9,8 @@ from tasks.errors import VersionError
 from tasks.ledger import open_evidence
 from tasks.pipeline import params
 from tasks.pipeline.stages import LEDGER, stages
-from tasks.report import how, report
+from tasks.reporting.assembly import report_files
+from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
 from tasks.versions.version import Version
 
@@ -28,11 +29,12 @@ def write_page(
     load, lexical, semantic, judge, aggregate = (head.parts(table) for table in stage.tables_read)
     sources = {source: head.path(source) for source in stage.documents_read}
     documents = {source: json.loads(file.read_text(encoding="utf-8")) for source, file in sources.items()}
-    options = params.for_stage(REPORT)
+    options = params.section(Report, params.raw(), REPORT)
     tables = (load, lexical, semantic, judge, aggregate)
     beside = {"comparison": comparison, "history": history, "ledger": _ledger(head, str(stage.ledger_read))}
     try:
-        (written,) = report(*tables, options, documents=documents, how=how(params.run_params()), **beside)
+        prices = params.run_params().judge.prices
+        written = report_files(*tables, options, documents=documents, prices=prices, **beside)
     except KeyError as error:
         raise VersionError(
             f"{head.name}: its reports are of an older kind, without {error}; `dvc repro` there makes them anew"

@@ -1,30 +1,15 @@
 """Score tables: one row per (id, candidate), per metric its score, result, statistics and details."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pydantic import ConfigDict, RootModel, field_validator
 
 from tasks.metrics.base import Floats, Metric
-from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Embed, Pairs
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.tables import about, describe
-
-
-class Metrics(RootModel[dict[str, Metric]]):
-    """Section of params.yaml that lists a family's metrics: metric → its options."""
-
-    model_config = ConfigDict(frozen=True)
-    family: ClassVar[str]
-
-    @field_validator("root", mode="before")
-    @classmethod
-    def _configure(cls, metrics: Any) -> dict[str, Metric]:
-        listed = cast(Mapping[str, Any], metrics or {})
-        return {name: configure(cls.family, name, options) for name, options in listed.items()}
 
 
 def pairs_of(rows: pa.Table, embed: Embed | None = None) -> Pairs:

@@ -5,7 +5,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from itertools import chain, pairwise
-from typing import Literal
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.text.tokenizers import Tokenizer
+from tasks.text.tokens import chunked, tokens
+from tasks.text.utf8 import distinct, utf8
 
 Form = Literal["NFKC", "NFC", "none"]
 ARTICLES = frozenset({"a", "an", "the"})
@@ -32,6 +39,18 @@ def normalize(
     while (changed := once(text)) != text:
         text = changed
     return text
+
+
+def normalized_column(texts: pa.Array, **options: Any) -> pa.Array:
+    """Each text as `normalize` with these options gives it; each distinct chunk between blanks is normalised once."""
+    words = Tokenizer(lambda text: normalize(text, **options).split(), cut="blanks")
+    each, which = distinct(texts)
+    ids, vocabulary = tokens(chunked(*utf8(each), words.cut), words, lowercase=False)
+    lists = pa.ListArray.from_arrays(
+        pa.array(ids.offsets, pa.int32()), pa.array(vocabulary, pa.string()).take(pa.array(ids.ids))
+    )
+    forms = pc.binary_join(lists, " ").take(pa.array(which))
+    return pc.if_else(texts.is_null(), pa.scalar(None, pa.string()), forms)
 
 
 def _once(text: str, *, unicode: Form, case: bool, punctuation: bool, articles: bool) -> str:

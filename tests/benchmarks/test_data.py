@@ -5,8 +5,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import data
+from tasks.dataset.settings import Params
 from tasks.dataset.sources import records
-from tasks.load import Params, load
+from tasks.load import load
 from tests.small_project import PARAMS
 
 

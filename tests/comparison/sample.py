@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.comparison.gate import Gate
-from tasks.load import LABEL
+from tasks.dataset.normalized import Normalize
+from tasks.dataset.table import LABEL
 from tasks.metrics.catalogue import configure
-from tasks.normalize import Normalize, normalize
 from tasks.normalize import Params as NormalizeParams
+from tasks.normalize import normalize
 from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version

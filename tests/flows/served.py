@@ -39,7 +39,7 @@ SCHEDULE: dict[str, Any] = {
     "notify": {"url": None, "header": "Authorization", "secret_env": None, "always": False},
 }
 
-# In place of flows/serving/nightly.py: each night says what the file `night` of the commit says, and waits while told to.
+# Instead of flows/serving/nightly.py: says what the file `night` of the commit says, and waits while told to.
 NIGHT = """
     import argparse, json, os, subprocess, sys, time
     from pathlib import Path

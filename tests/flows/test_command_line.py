@@ -188,7 +188,7 @@ def test_what_is_not_for_people_is_no_command(name: str, capsys: pytest.CaptureF
         ["tasks", "history"],
         ["tasks", "summary"],
         ["tasks", "ledger", "import", "HEAD"],
-        ["flows.init.command", "none.csv"],
+        ["flows.init", "none.csv"],
         ["flows.evaluate"],
         ["flows.evaluate", "--record"],
         ["flows.compare", "HEAD"],

@@ -3,7 +3,7 @@ import time
 import httpx2
 import pytest
 
-from tasks.models.deadline import MOST_BYTES, Deadline
+from tasks.models.chat.deadline import MOST_BYTES, Deadline
 
 
 def test_bytes_in_time_pass():

@@ -14,10 +14,10 @@ import pytest
 from pydantic import ValidationError
 
 from tasks.errors import ModelError
-from tasks.models import local, remote
-from tasks.models.batches import batches, batches_of_one_size
-from tasks.models.embedding import Embedding, open_encoder, vector_facts, vector_keys
-from tasks.models.local import BUNDLED, BUNDLED_SHA256, LocalEncoder, model_files
+from tasks.models.embedding import local, remote
+from tasks.models.embedding.batches import batches, batches_of_one_size
+from tasks.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys
+from tasks.models.embedding.local import BUNDLED, BUNDLED_SHA256, LocalEncoder, model_files
 
 SECTION = {
     "provider": "local",
@@ -102,7 +102,7 @@ def test_vectors_hardly_depend_on_the_batches(encoder):
 
 @pytest.mark.parametrize(("precision", "dtype"), [("fp32", "float32"), ("bf16", "bfloat16")])
 def test_a_vector_is_the_same_whatever_else_is_embedded_in_fp32_to_the_last_bit(precision, dtype):
-    from tasks.models.packed_linear import packable
+    from tasks.models.embedding.packed_linear import packable
 
     if f"torch.{dtype}" not in map(str, packable()):
         pytest.skip(f"torch's own products, which {dtype} takes here, depend on the number of rows")
@@ -130,7 +130,7 @@ def test_vectors_are_those_of_plain_sentence_transformers(plain, precision, chan
 
 @pytest.mark.parametrize(("precision", "change"), [("fp32", 1e-6), ("bf16", 5e-3)])
 def test_a_processor_without_packed_products_gives_the_same_precision(encoder, precision, change, monkeypatch):
-    monkeypatch.setattr("tasks.models.packed_linear.packable", set)
+    monkeypatch.setattr("tasks.models.embedding.packed_linear.packable", set)
     texts = ["Paris", "东京", *("very " * i + "likely Paris" for i in range(0, 300, 7))]
 
     vectors = LocalEncoder(precision=precision).encode(texts).astype(np.float64)
@@ -350,7 +350,7 @@ def test_broken_weights_are_an_error_that_names_the_folder(copy):
 
 def test_opening_and_counting_import_no_torch():
     code = (
-        "import sys; from tasks.models.local import LocalEncoder; e = LocalEncoder(); e.identity; e.window;"
+        "import sys; from tasks.models.embedding.local import LocalEncoder; e = LocalEncoder(); e.identity; e.window;"
         "assert e.count_tokens(['Paris']) == [3]; print({'torch', 'sentence_transformers'} & set(sys.modules))"
     )
 

@@ -9,7 +9,8 @@ from tasks.aggregate import Aggregate, aggregate
 from tasks.aggregate import Params as AggregateParams
 from tasks.comparison.gate import Gate
 from tasks.pipeline.tables import Parts, about, describe, write_part
-from tasks.report import Params, Report, report
+from tasks.report import Params, report
+from tasks.reporting.settings import Report
 
 GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 SECTION = {"rows_to_look_at": 6, "answers": 1000, "max_chars": 200, "slice_values": 2, "small_n": 3}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.judging.budget import Price
 from tasks.ledger.verdicts import Paid
+from tasks.pipeline.run import Price
 from tasks.reporting.checks import stages
 from tasks.reporting.provenance import NOT_RECORDED, provenance
 from tasks.reporting.score_tables import Metric

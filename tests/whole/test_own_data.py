@@ -1,4 +1,4 @@
-"""One's own data by `python -m flows.init.command`, in a copy of the project: loaded for real, and shown as understood."""
+"""One's own data by `python -m flows.init`, in a copy of the project: loaded for real, and shown as understood."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import yaml
 
 pytestmark = pytest.mark.long
 
-INIT = ("python", "-m", "flows.init.command")
+INIT = ("python", "-m", "flows.init")
 
 
 def dataset(project: Any) -> Any:

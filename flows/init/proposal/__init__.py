@@ -43,7 +43,7 @@ class Proposal(NamedTuple):
             self.options,
             self.comments,
             self.notes,
-            f"your data; python -m flows.init.command proposes this from {self.read}",
+            f"your data; python -m flows.init proposes this from {self.read}",
         )
 
     @property

@@ -13,8 +13,7 @@ from rapidfuzz import fuzz
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.text.normalization import normalize
-from tasks.text.normalized import normalized, normalized_texts
+from tasks.text.normalization import normalize, normalized_column
 from tasks.text.utf8 import equal, mapped
 
 
@@ -120,10 +119,10 @@ class Accuracy(MeanMetric):
     def _compared(self, pairs: Pairs) -> tuple[pa.Array, ...]:
         """The n responses and m references in the form in which they are compared."""
         if self.reads_normalized:
-            return normalized_texts(pairs)
+            return pairs.normalized_texts
         texts = (pairs.responses, pairs.flat_references)
         if self.normalize_text and self.rules == "default":
-            return tuple(normalized(side, case=not self.case_sensitive) for side in texts)
+            return tuple(normalized_column(side, case=not self.case_sensitive) for side in texts)
         return tuple(mapped(self.comparable, side) for side in texts)
 
     def _matches(self, pairs: Pairs) -> list[Match]:

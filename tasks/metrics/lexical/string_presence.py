@@ -6,7 +6,6 @@ import numpy as np
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.text.normalized import normalized_texts
 from tasks.text.utf8 import mapped, utf8
 
 LONG = 256
@@ -32,7 +31,7 @@ class StringPresence(MeanMetric):
     def pair_scores(self, pairs: Pairs) -> Floats:
         from tasks.text.kernels.slices import contained  # importing numba takes half a second
 
-        sides = normalized_texts(pairs) if self.normalize else (pairs.responses, pairs.flat_references)
+        sides = pairs.normalized_texts if self.normalize else (pairs.responses, pairs.flat_references)
         compared = sides if self.case_sensitive else [mapped(str.casefold, side) for side in sides]
         (texts, responses), (data, references) = map(utf8, compared)
         present = contained(texts, responses, data, references, pairs.rows, LONG)

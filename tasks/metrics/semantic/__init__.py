@@ -12,7 +12,7 @@ from tasks.metrics.pairs import Embed
 @cache
 def default_embed() -> Embed:
     """Unit vectors of texts by the bundled model, shape (m, d); loaded when the first text is encoded."""
-    from tasks.models.local import LocalEncoder
+    from tasks.models.embedding.local import LocalEncoder
 
     encoder = LocalEncoder()
 

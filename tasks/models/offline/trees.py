@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tasks.errors import ModelError
 from tasks.models.offline.feature_names import FEATURES
 
-FILE = Path(__file__).with_name("judge.npz")
+FILE = Path(__file__).parent / "data/judge.npz"
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 

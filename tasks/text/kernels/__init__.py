@@ -7,11 +7,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tasks.pipeline.lean_imports import without
-
-with without("scipy.linalg"):  # a third of a second, for matrix products that no kernel has
-    import numba.np.arraymath  # noqa: F401
-
 Bytes = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
 Ids = NDArray[np.int32]

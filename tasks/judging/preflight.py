@@ -1,0 +1,66 @@
+"""Preflight: the plan of the next run's judge calls, made before any stage runs."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from tasks.console.terminal import say
+from tasks.dataset.normalized import normalized
+from tasks.dataset.sources import records
+from tasks.dataset.table import tables
+from tasks.errors import ModelError
+from tasks.judging import canaries
+from tasks.judging.plan import Plan
+from tasks.judging.rows import missing
+from tasks.ledger import root
+from tasks.ledger.verdicts import Verdicts
+from tasks.pipeline import params
+from tasks.pipeline.stages import LEDGER
+
+
+def plan_next_run(*, retry_failed: bool = False) -> Plan | None:
+    """The plan of the next run, made from the user's records, whatever the stages have written; None without a model.
+
+    Raises what the stages load and normalize would raise.
+    """
+    options, how = params.for_stage("judge").judge, params.run_params().judge
+    if options.provider != "openai":
+        return None
+    of_load, of_normalize = params.for_stage("load"), params.for_stage("normalize").normalize
+    dataset = of_load.dataset
+
+    def parts() -> Iterator[pa.Table]:
+        for part in tables(records(dataset.path, dataset.pattern), of_load):
+            yield normalized(part["load"], of_normalize)
+
+    with Verdicts(root() / "judge") as ledger:
+        ledger.take_in(Path(LEDGER, "judge"))
+        requests = missing(parts(), options, ledger, others=canaries.requests(options), retry_failed=retry_failed)
+        return Plan.of(requests, options, how)
+
+
+def show() -> None:
+    """Print what the next run would ask."""
+    plan = plan_next_run()
+    if plan is None:
+        say("judge: no call: judge.provider asks no server")
+        return
+    say(f"judge: {plan}" if plan.calls else "judge: no call: the ledger has every verdict")
+    if plan.key and plan.calls:
+        say(f"set the environment variable {plan.key} to the key (judge.api_key_env)")
+
+
+def require_key(*, retry_failed: bool) -> None:
+    """Raise ModelError before any stage runs, when calls are missing and the key is not set."""
+    options = params.raw().get("judge") or {}
+    variable = options.get("api_key_env")
+    if options.get("provider") != "openai" or not variable or os.environ.get(variable, "").strip():
+        return
+    plan = plan_next_run(retry_failed=retry_failed)
+    if plan and plan.calls:
+        raise ModelError(
+            f"judge: {plan}; set the environment variable {variable} (judge.api_key_env) to the key, "
+            "or judge.provider to offline"
+        )

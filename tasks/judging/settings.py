@@ -1,0 +1,86 @@
+"""Section `judge` of params.yaml, and how the judge is asked in this run."""
+
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from tasks.judging.sampling import Filter
+from tasks.metrics.catalogue import configure
+from tasks.metrics.judge.meaning_match import MeaningMatch
+from tasks.metrics.judge.similarity_judge import SimilarityJudge
+from tasks.metrics.judged import JudgeMetric
+from tasks.pipeline.run import RunJudge
+from tasks.pipeline.settings import Positive, Section, Share
+
+Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
+
+
+class Variables(Section):
+    """Variable of the prompt → column of data/normalize."""
+
+    input: Column
+    ground_truth: Column
+    output: Column
+
+
+class Judge(Section):
+    """Who judges, what is asked, and which rows. A metric that is null is not asked for."""
+
+    provider: Literal["none", "offline", "openai"]
+    model: str
+    base_url: str
+    api_key_env: str | None
+    seed: int
+    temperature: Annotated[float, Field(ge=0, le=2)]
+    draws: Positive
+    draw_temperature: Annotated[float, Field(gt=0, le=2)]
+    sampling_rate: Share
+    filters: tuple[Filter, ...]
+    variables: Variables
+    meaning_match: MeaningMatch | None
+    similarity_judge: SimilarityJudge | None
+    canaries: bool
+    max_unmeasured: Share
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, url: str) -> str:
+        try:
+            parts = urlsplit(url)
+            known = parts.scheme in {"http", "https"} and parts.hostname and parts.username is None
+        except ValueError:
+            known = False
+        if not known:
+            raise ValueError("expected http://host/v1 or https://host/v1, without a user")
+        return url
+
+    @model_validator(mode="after")
+    def _something_is_asked(self) -> Self:
+        if self.provider == "offline" and (self.similarity_judge or self.draws > 1):
+            raise ValueError("the offline judge gives one verdict a row: draws must be 1, similarity_judge null")
+        if self.provider != "none" and not self.metrics:
+            raise ValueError("meaning_match and similarity_judge are null: nothing is asked; set provider to none")
+        if self.canaries and not self.meaning_match:
+            raise ValueError("canaries are asked for meaning_match, which is null")
+        return self
+
+    @field_validator("meaning_match", "similarity_judge", mode="before")
+    @classmethod
+    def _configure(cls, options: Any, info: ValidationInfo) -> Any:
+        return options if options is None else configure("judge", str(info.field_name), options)
+
+    @property
+    def metrics(self) -> list[JudgeMetric]:
+        """The metrics asked for."""
+        return [metric for metric in (self.meaning_match, self.similarity_judge) if metric]
+
+
+class Asking(RunJudge):
+    """How the judge is asked this time. retry_failed: again where the ledger has a reply that is no verdict.
+
+    workers: processes for the offline judge, None = one a core.
+    """
+
+    retry_failed: bool
+    workers: int | None = None

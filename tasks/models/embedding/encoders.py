@@ -1,0 +1,84 @@
+"""Texts to unit vectors: section `embed`, the encoder it names, and the keys under which its vectors are kept."""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from typing import Annotated, Literal, Protocol, Self
+
+from pydantic import Field, model_validator
+
+from tasks.models.embedding.batches import Vectors
+from tasks.pipeline.settings import Section
+
+
+class Embedding(Section):
+    """Section `embed`: how texts become vectors."""
+
+    provider: Literal["local", "openai", "langchain"]
+    model: Annotated[str, Field(min_length=1)]
+    base_url: str | None
+    api_key_env: str | None
+    precision: Literal["fp32", "bf16"]
+    long: Literal["truncate", "mean_of_windows"]
+    batch_tokens: Annotated[int, Field(ge=64)]
+
+    @model_validator(mode="after")
+    def _check_provider(self) -> Self:
+        if self.provider != "local" and (self.precision, self.long) != ("fp32", "truncate"):
+            raise ValueError(f"provider {self.provider} takes only precision fp32 and long truncate")
+        if self.provider != "openai" and self.base_url is not None:
+            raise ValueError(f"provider {self.provider} takes no base_url; only openai does")
+        return self
+
+    @property
+    def arithmetic(self) -> str:
+        """What keys and signatures say of the precision: bf16 is that of the linear layers, fp32 that of the rest."""
+        return "bf16-linear" if self.precision == "bf16" else self.precision
+
+
+class Encoder(Protocol):
+    """A model that makes vectors; nothing is loaded, and no server asked, before `encode`."""
+
+    @property
+    def identity(self) -> str:
+        """What tells its vectors from another model's: hashes of weights and set-up, or the server's model."""
+
+    @property
+    def window(self) -> int | None:
+        """Tokens that one pass reads; None where only the server knows."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), d); raises ModelError when the model can't be used."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
+        """Tokens of each text, uncut; None where only the server knows."""
+
+
+def open_encoder(section: Embedding) -> Encoder:
+    """The encoder that the section names; raises ModelError when it can't be found."""
+    if section.provider == "local":
+        from tasks.models.embedding.local import LocalEncoder
+
+        return LocalEncoder(section.model, section.precision, section.long, section.batch_tokens)
+    from tasks.models.embedding.remote import LangchainEncoder, OpenAIEncoder
+
+    if section.provider == "langchain":
+        return LangchainEncoder(section.model, section.batch_tokens)
+    return OpenAIEncoder(section.model, section.base_url, section.api_key_env, section.batch_tokens)
+
+
+def vector_keys(section: Embedding, encoder: Encoder, texts: Sequence[str]) -> list[bytes]:
+    """The key of each text's vector: the sha256 of all that is known of it before it is made; 32 bytes each."""
+    how = [encoder.identity, section.arithmetic, section.long]
+    return [_sha256(json.dumps([*how, text], ensure_ascii=False, separators=(",", ":"))) for text in texts]
+
+
+def vector_facts(section: Embedding, encoder: Encoder) -> dict[str, object]:
+    """What a signature says of the vectors; hashes shortened as git does."""
+    short = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1", encoder.identity)
+    return {"weights": short, "precision": section.arithmetic, "long": section.long}
+
+
+def _sha256(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8")).digest()

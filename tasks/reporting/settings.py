@@ -1,0 +1,17 @@
+"""Section `report` of params.yaml."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tasks.pipeline.settings import Positive, Section
+
+
+class Report(Section):
+    """How much the page shows."""
+
+    rows_to_look_at: Annotated[int, Field(ge=0)]
+    answers: Annotated[int, Field(ge=0)]
+    max_chars: Positive
+    slice_values: Positive
+    small_n: Annotated[int, Field(ge=0)]

@@ -1,0 +1,218 @@
+"""`python -m flows.init`: what it writes, keeps and says. Loading is left out here: tests/whole/test_own_data.py."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import tasks.__main__
+from flows.init import command
+from flows.init.proposal import propose, show
+from flows.init.proposal.files import look
+from tasks.pipeline import params
+from tests.small_project import ROOT, ROWS, edit, write
+
+EXAMPLE = "data/examples/qa.jsonl"
+
+CSV = "question,gold,answer_v1,answer_v2,topic\nWho?,me / I,me,you,x\nWhat?,this,that,this,y\n"
+
+
+def git(*command: str) -> str:
+    return subprocess.run(["git", *command], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def clone(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project under git and DVC, in which load does nothing."""
+    (project / ".dvc").mkdir()
+    git("init", "-q")
+    git("add", "-A")
+    git("-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "start")
+    (project / "data/mine.csv").write_text(CSV, encoding="utf-8")
+    monkeypatch.setattr(command, "_load", lambda: None)
+    monkeypatch.setattr(command.show, "loaded", lambda *_: None)
+    return project
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit status, standard output and standard error."""
+    status = command.main(arguments)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+@pytest.mark.usefixtures("clone")
+def test_the_section_is_written_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    before = params.PATH.read_text(encoding="utf-8")
+
+    status, out, err = told(capsys, "data/mine.csv")
+
+    after = params.PATH.read_text(encoding="utf-8")
+    dataset = yaml.safe_load(after)["dataset"]
+    assert (status, err) == (0, "")
+    assert (dataset["path"], dataset["input"], dataset["references"]) == ("data/mine.csv", "question", "gold")
+    assert dataset["candidates"] == {"v1": {"response": "answer_v1"}, "v2": {"response": "answer_v2"}}
+    assert after[after.index("\nload:") :] == before[before.index("\nload:") :]
+    assert after[: after.index("dataset:")] == before[: before.index("dataset:")]
+    assert sorted(path.name for path in Path().glob(".*")) == [".dvc", ".git"]
+    assert "section dataset written, from its 2 records" in out
+    assert "check in params.yaml: dataset.reference_separator" in out
+    params.check()
+
+
+@pytest.mark.usefixtures("clone")
+def test_data_that_nobody_knows_are_to_be_added(capsys: pytest.CaptureFixture[str]) -> None:
+    unknown = told(capsys, "data/mine.csv")[1]
+    Path("data/mine.csv.dvc").touch()
+    by_dvc = told(capsys, "data/mine.csv")[1]
+    by_git = told(capsys, "data/examples/qa.jsonl")[1]
+
+    assert unknown.endswith("next: dvc add data/mine.csv\n      python -m flows.evaluate\n")
+    assert by_dvc.endswith("\n\nnext: python -m flows.evaluate\n")
+    assert by_git.endswith("\n\nnext: python -m flows.evaluate\n")
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_section_that_was_not_committed_can_be_brought_back(capsys: pytest.CaptureFixture[str]) -> None:
+    committed = told(capsys, "data/examples/qa.jsonl")[1]
+    edited = params.PATH.read_bytes().replace(b"input: question", b"input: query  # mine \xc3\xbc\r")
+    params.PATH.write_bytes(edited)
+
+    out = told(capsys, "data/mine.csv")[1]
+
+    assert "not committed" not in committed
+    command = next(line for line in out.splitlines() if "not committed" in line).partition(": ")[2]
+    subprocess.run(command, shell=True, check=True)  # noqa: S602 (as a person would paste it)
+    assert params.PATH.read_bytes() == edited
+
+
+@pytest.mark.usefixtures("clone")
+def test_proposed_again_nothing_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    first = told(capsys, "data/mine.csv")
+    written = params.PATH.stat().st_ino
+
+    assert told(capsys, "data/mine.csv") == first
+    assert params.PATH.stat().st_ino == written
+
+
+@pytest.mark.usefixtures("clone")
+def test_an_absolute_path_below_the_project_is_written_relative(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, str(Path("data/mine.csv").absolute()))
+
+    assert params.raw()["dataset"]["path"] == "data/mine.csv"
+
+
+def test_data_elsewhere_are_told_to_be_copied(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elsewhere = clone.parent / f"{clone.name} elsewhere.csv"
+    elsewhere.write_text(CSV, encoding="utf-8")
+
+    out = told(capsys, str(elsewhere))[1]
+
+    assert f"{elsewhere}: outside of the project, where no other machine has it" in out
+    assert f"dvc add 'data/{elsewhere.name}' && python -m flows.init 'data/{elsewhere.name}'" in out
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "data/x.csv: no such file or folder"),
+        ("", "data/x.csv: empty, no record in it"),
+        ("a,b\n1,2\n", "data/x.csv: not recognised: input, references, candidates"),
+    ],
+)
+def test_what_can_not_be_proposed_leaves_params_as_they_are(
+    content: str | None, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = params.PATH.read_bytes()
+    if content is not None:
+        Path("data/x.csv").write_text(content, encoding="utf-8")
+
+    status, out, err = told(capsys, "data/x.csv")
+
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: {message}")
+    assert params.PATH.read_bytes() == before
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize("data", ["", " "])
+def test_an_empty_name_is_refused(data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, data) == (2, "", "error: DATA is empty; name a file, or a folder of them\n")
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("share", "stops"), [(0.05, True), (0.25, False)])
+def test_missing_answers_that_would_stop_the_run_are_told(
+    share: float, stops: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proposal = propose(EXAMPLE, look(EXAMPLE))
+    edit(lambda content: content["dataset"].update(proposal.options))
+    lacking, whole = {"aurora": None, "invalid": "true"}, {"invalid": "false"}
+    write(Path(), [row | (lacking if i < 2 else whole) for i, row in enumerate(ROWS)])
+    assert tasks.__main__.main(["load"]) == 0
+    capsys.readouterr()
+
+    show.loaded(propose(EXAMPLE, look(EXAMPLE)), share)
+
+    out = capsys.readouterr().out
+    said = "check: aurora has no answer in 2 of 10 rows (20.0%): above aggregate.max_unmeasured 0.05 the run stops"
+    assert (said in out) == stops
+    assert ("2 of the 2 without an answer of aurora among them: {invalid: true}" in out) == stops
+
+
+@pytest.mark.usefixtures("clone")
+def test_no_command_of_the_data_reaches_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"question \x1b[31m\u202e": "\x1b[2J", "gold\x1b]0;x\x07": "\x9b31m", "[red]response": "\u2066[/red]"}
+    Path("data/bad.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    status, out, err = told(capsys, "data/bad.jsonl")
+
+    assert status == 0
+    assert all(line.isprintable() for line in [*out.splitlines(), *err.splitlines()])
+    assert "[red]response" in out
+
+
+def test_params_keep_their_mode_and_their_place_behind_a_link(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (clone / "params.yaml").rename(clone / "real.yaml")
+    (clone / "real.yaml").chmod(0o640)
+    (clone / "params.yaml").symlink_to("real.yaml")
+
+    assert told(capsys, "data/mine.csv")[0] == 0
+    assert (clone / "params.yaml").is_symlink()
+    assert (clone / "real.yaml").stat().st_mode & 0o777 == 0o640
+    assert params.raw()["dataset"]["input"] == "question"
+
+
+def test_outside_of_a_project_it_says_where_to_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    status, _, err = told(capsys, "mine.csv")
+
+    assert status == 2
+    assert "change to the folder of dvc.yaml" in err
+
+
+def test_without_git_nothing_is_lost(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(".git").rename("away")
+    before = params.PATH.read_bytes()
+
+    status, _, err = told(capsys, "data/mine.csv")
+
+    assert status == 2
+    assert err.startswith("error: params.yaml: no git would keep what is there")
+    assert (clone / "params.yaml").read_bytes() == before
+
+
+def test_it_starts_without_prefect() -> None:
+    code = "import sys, flows.init.command; print({'prefect', 'great_expectations', 'torch', 'dvc'} & set(sys.modules))"
+
+    assert (
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        == "set()\n"
+    )

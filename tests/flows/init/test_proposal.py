@@ -1,0 +1,767 @@
+"""What `python -m flows.init` proposes: real shapes of files, what is unsure or not recognised, hostile names."""
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from dvc.utils.serialize import parse_yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flows.init.proposal import Proposal, names, propose
+from flows.init.proposal.files import MOST_RECORDS, Looked, look
+from flows.init.proposal.section import COMMENTS, replaced, scalar, written
+from flows.init.proposal.separators import separator
+from flows.init.proposal.unrecognised import MOST_COLUMNS
+from tasks.dataset.settings import Dataset
+from tasks.dataset.sources import Record
+from tasks.errors import DataError, GoldmeterError, ParamsError
+from tasks.pipeline import params
+from tasks.pipeline.settings import Section
+from tests.small_project import PARAMS, ROOT
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
+HOSTILE = [
+    "\x1b[31mred", "a\nb: c", "{x: [", "- y", "# z", "'\"", "null", "no", "1", "2024-01-01", "~", "\u202egnp",
+    "&a *b !c", "\u2028", "\ufeff", "😀", "%", "@", "`", "${dataset.path}", "<<", "...", "---", " ",
+]  # fmt: skip
+COLUMN = TEXTS | st.sampled_from(HOSTILE)
+VALUE = st.none() | TEXTS | st.sampled_from(["true", "0", "1.5", "[]", "a/b"])
+SYSTEMS = st.dictionaries(COLUMN, st.fixed_dictionaries({"response": COLUMN}, optional={"label": COLUMN}), min_size=1)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def lines(name: str, rows: Sequence[dict[str, Any]]) -> str:
+    """Write a file of JSON lines; its name."""
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return name
+
+
+def table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]], delimiter: str = ",") -> str:
+    """Write a CSV file or one like it; its name."""
+    with Path(name).open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows([header, *rows])
+    return name
+
+
+def found(path: str, pattern: str | None = None) -> Proposal:
+    return propose(path, look(path, pattern))
+
+
+def of(*rows: dict[str, Any]) -> Proposal:
+    return found(lines("rows.jsonl", rows))
+
+
+def mapped(proposal: Proposal) -> dict[str, Any]:
+    """The options that are no constants, and hold something."""
+    constant = {"path", "pattern", "limit", "exclude", "missing_response", "phrases", "scores"}
+    given_ = {name: value for name, value in proposal.options.items() if name not in constant and value}
+    return {name: value for name, value in given_.items() if value != "all"}
+
+
+def refused(*rows: dict[str, Any]) -> str:
+    with pytest.raises(DataError) as error:
+        of(*rows)
+    return str(error.value)
+
+
+def as_read(text: str) -> Any:
+    """Section dataset as load reads it; DVC, which reads YAML 1.2, must read the same."""
+    content = yaml.safe_load(text)
+    assert parse_yaml(text, "params.yaml") == content
+    return content["dataset"]
+
+
+def test_the_bundled_example() -> None:
+    example = str(ROOT / "data/examples/qa.jsonl")
+
+    proposal = found(example)
+
+    stated = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))["dataset"] | {"path": example}
+    for candidate in stated["candidates"].values():
+        del candidate["about"]
+    assert proposal.options == stated
+    assert proposal.unsure == {}
+    assert proposal.unused == []
+
+
+def test_evouna(evouna: Path) -> None:
+    proposal = found(str(evouna))
+
+    assert mapped(proposal) == {
+        "input": "question",
+        "references": "golden_answer",
+        "reference_separator": "/",
+        "candidates": {
+            name: {"response": f"answer_{name}", "label": f"judge_{name}"}
+            for name in ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+        },
+        "labels": "other",
+    }
+    assert proposal.comments["exclude"] == (
+        "improper is true in 224 of 1,000, 200 of the 200 without an answer of newbing among them: "
+        "{improper: true} leaves those out"
+    )
+    assert proposal.unsure == {
+        "candidates": "label = what people said of the answer; if judge_fid, … is a model's verdict, leave it out",
+        "reference_separator": '"/" stands in 421 of 999 references, such as "Olivia/MFSK"; '
+        "7 times as in a date, a unit or an address",
+        "labels": "4,056 of 4,799 answers are labelled; random, if those were drawn at random",
+    }
+    assert proposal.notes == ["not used: improper (true and false)"]
+
+
+def test_azure() -> None:
+    rows = [{"query": f"q{i}?", "response": f"r {i}", "ground_truth": f"g {i}"} for i in range(3)]
+
+    assert mapped(of(*rows)) == {
+        "input": "query", "references": "ground_truth", "candidates": {"model": {"response": "response"}}
+    }  # fmt: skip
+
+
+def test_ragas() -> None:
+    row = {"user_input": "q?", "response": "r", "reference": "g", "retrieved_contexts": ["c"], "faithfulness": 0.5}
+
+    proposal = of(row)
+
+    assert mapped(proposal) == {
+        "input": "user_input", "references": "reference", "candidates": {"model": {"response": "response"}}
+    }  # fmt: skip
+    assert proposal.comments["scores"] == "numbers from elsewhere; perhaps faithfulness: {faithfulness: faithfulness}"
+    assert proposal.notes == ["not used: retrieved_contexts (lists of texts), faithfulness (numbers)"]
+
+
+def test_ragas_of_old_whose_answer_is_the_systems() -> None:
+    row = {"question": "q?", "answer": "r", "contexts": ["c"], "ground_truth": "g", "answer_relevancy": 0.25}
+
+    assert mapped(of(row)) == {
+        "input": "question", "references": "ground_truth", "candidates": {"model": {"response": "answer"}}
+    }  # fmt: skip
+
+
+def test_deepeval() -> None:
+    row = {"input": "q?", "actual_output": "r", "expected_output": "g", "context": None, "retrieval_context": ["c"]}
+
+    assert mapped(of(row)) == {
+        "input": "input", "references": "expected_output", "candidates": {"model": {"response": "actual_output"}}
+    }  # fmt: skip
+
+
+def test_openai_evals_have_messages_and_no_answers() -> None:
+    row = {"input": [{"role": "user", "content": "q?"}], "ideal": "Paris"}
+
+    assert refused(row).splitlines() == [
+        "rows.jsonl: not recognised: input, candidates",
+        "  input: the question, such as a column `question` (or a column `id` of unique values)",
+        "  candidates: the answers of the system, such as a column `response`, or answer_A and answer_B of two systems",
+        "  input: a list of objects with role, content, but load takes a text; put that into its own column",
+        "2 columns, with a value of each:",
+        "  input: a list of objects with role, content",
+        '  ideal: "Paris"',
+        "Name the columns so, or write section dataset of params.yaml by hand, and `dvc repro`:",
+        "  path: rows.jsonl",
+        "  input: …",
+        "  references: ideal",
+        "  candidates: {mine: {response: …}}",
+    ]
+
+
+def test_an_id_is_never_the_question() -> None:
+    nested = {"question": "q?"}
+    rows = [{"id": i, "input": nested, "gold": {"answers": ["a"]}, "outputs": {"m": {"text": "a"}}} for i in range(3)]
+
+    message = refused(*rows).splitlines()
+
+    assert message[0] == "rows.jsonl: not recognised: references, candidates"
+    assert [line for line in message if "but load takes" in line] == [
+        "  input: an object with question, but load takes a text; put that into its own column",
+        "  gold: an object with answers, but load takes a text or a list of texts; put that into its own column",
+        "  outputs: an object with m, but load takes a text; put that into its own column",
+    ]
+    assert message[-4:] == ["  id: id", "  input:", "  references: …", "  candidates: {mine: {response: …}}"]
+
+
+def test_the_only_lists_of_texts_are_taken_for_references() -> None:
+    row = {"question": "q?", "response": "r", "refs": ["a", "b"]}
+
+    proposal = of(row)
+
+    assert mapped(proposal)["references"] == "refs"
+    assert proposal.unsure["references"] == "the only column of lists of texts; are they the right answers?"
+    for other in ({"more": ["c"]}, {"refs": None, "retrieved_contexts": ["c"]}, {"refs": None, "keywords": ["c"]}):
+        assert refused(row | other).startswith("rows.jsonl: not recognised: references")
+
+
+def test_messages_beside_an_id_are_left_out_and_told() -> None:
+    proposal = of({"id": "1", "messages": 3, "input": [{"role": "user"}], "ideal": "Paris", "completion": "Paris"})
+
+    assert mapped(proposal)["id"] == "id"
+    assert proposal.options["input"] is None
+    assert proposal.unsure["input"].startswith("none; input holds no text: a list of objects with role")
+
+
+TRUTHFUL = ["Type", "Category", "Question", "Best Answer", "Correct Answers", "Incorrect Answers", "Source"]
+TRUTHFUL_ROW = [
+    "Adversarial",
+    "Law",
+    "What if?",
+    "Nothing happens",
+    "Nothing happens; It passes",
+    "You die; You grow",
+    "x",
+]
+
+
+def test_truthfulqa_has_no_answers() -> None:
+    with pytest.raises(
+        DataError, match=r"^t\.csv: not recognised: candidates\n(.*\n)*  references: \"Correct Answers\""
+    ):
+        found(table("t.csv", TRUTHFUL, [TRUTHFUL_ROW] * 3))
+
+
+def test_truthfulqa_with_answers() -> None:
+    rows = [[*TRUTHFUL_ROW, f"a {i}"] for i in range(3)]
+
+    proposal = found(table("t.csv", [*TRUTHFUL, "gpt-4 answer"], rows))
+
+    assert mapped(proposal) == {
+        "input": "Question",
+        "references": "Correct Answers",
+        "reference_separator": ";",
+        "candidates": {"gpt-4": {"response": "gpt-4 answer"}},
+    }
+    assert proposal.comments["references"] == 'by its name; or: "Best Answer"'
+
+
+def test_answers_of_squad_have_to_be_taken_out() -> None:
+    row = {"id": "1", "question": "q?", "answers": {"text": ["g"], "answer_start": [1]}, "prediction_text": "r"}
+
+    assert (
+        "answers: an object with text, answer_start, but load takes a text or a list of texts; "
+        "put that into its own column" in refused(row)
+    )
+
+
+def test_squad_with_answers_taken_out() -> None:
+    rows = [
+        {"id": str(i), "title": "T", "question": f"q{i}?", "answers": ["g", "h"], "prediction_text": "r"}
+        for i in range(3)
+    ]
+
+    assert mapped(of(*rows)) == {
+        "id": "id",
+        "input": "question",
+        "references": "answers",
+        "candidates": {"model": {"response": "prediction_text"}},
+    }
+
+
+def test_choices_are_no_candidates() -> None:
+    rows = [{"question": "q?", "answer_a": "x", "answer_b": "y", "correct_answer": "ab"[i % 2]} for i in range(4)]
+
+    assert refused(*rows).startswith("rows.jsonl: not recognised: candidates")
+
+
+def test_codes_as_references_are_told() -> None:
+    rows = [{"question": f"q{i}", "choices": ["x", "y"], "answer": "AB"[i % 2], "prediction": "A"} for i in range(4)]
+
+    proposal = of(*rows)
+
+    assert mapped(proposal)["references"] == "answer"
+    assert proposal.unsure == {"references": 'codes such as "A"; the answers must be codes, too'}
+
+
+def test_two_columns() -> None:
+    with pytest.raises(DataError, match=r"^two\.csv: not recognised: candidates\n"):
+        found(table("two.csv", ["question", "answer"], [["a", "b"]]))
+
+
+def test_a_tsv_with_labels_of_some_systems() -> None:
+    header = ["Question", "Gold", "gpt-4 response", "claude_response", "human_verdict_gpt-4"]
+
+    proposal = found(table("x.tsv", header, [["q", "a, b", "c", "d", "yes"], ["r", "a", "c", "d", "no"]], "\t"))
+
+    assert mapped(proposal) == {
+        "input": "Question",
+        "references": "Gold",
+        "candidates": {
+            "gpt-4": {"response": "gpt-4 response", "label": "human_verdict_gpt-4"},
+            "claude": {"response": "claude_response"},
+        },
+    }
+
+
+def test_semicolons_in_a_csv_file_are_told_with_the_way_out() -> None:
+    path = table("semi.csv", ["question", "reference", "response"], [["a", "b, c", "d"]], ";")
+
+    with pytest.raises(DataError, match="first line has 2 of ';' and no ','") as error:
+        found(path)
+
+    exec(str(error.value).splitlines()[1].strip())  # noqa: S102 (our own line, as a person would paste it)
+    assert mapped(found("semi-commas.csv"))["references"] == "reference"
+
+
+def test_parquet_with_lists_and_a_folder_of_parts_beside_other_files() -> None:
+    Path("parts").mkdir()
+    frame = pd.DataFrame(
+        {"qid": [1, 2], "question": ["a", "b"], "references": [["x", "y"], ["z"]], "output": ["x", "y"]}
+    )
+    frame[:1].to_parquet("parts/0.parquet")
+    frame[1:].to_parquet("parts/1.parquet")
+    Path("parts/README.md").write_text("about", encoding="utf-8")
+
+    proposal = found("parts")
+
+    assert proposal.options["pattern"] == "*.parquet"
+    assert mapped(proposal) == {
+        "id": "qid", "input": "question", "references": "references", "candidates": {"model": {"response": "output"}}
+    }  # fmt: skip
+    assert proposal.read == "its 2 records"
+
+
+def test_a_folder_of_several_formats_needs_a_pattern() -> None:
+    Path("both").mkdir()
+    row = {"question": "a", "reference": "b", "response": "c"}
+    lines("both/a.jsonl", [row])
+    table("both/b.csv", list(row), [list(row.values())])
+
+    with pytest.raises(DataError, match=r"^both: files of several formats, 1 of \*\.csv, 1 of \*\.jsonl; .*--pattern"):
+        found("both")
+    assert found("both", "*.csv").options["pattern"] == "*.csv"
+
+
+def test_a_folder_is_read_for_the_one_format_in_it() -> None:
+    Path("here").mkdir()
+    for name in ("README.md", "setup.py", "params.yaml"):
+        Path("here", name).touch()
+
+    with pytest.raises(DataError, match=r"^here: no data files here: a folder must hold \.jsonl, .*--pattern '\*\*/"):
+        found("here")
+    table("here/a.csv", ["question", "reference", "response"], [["a", "b", "c"]])
+    assert found("here").options["pattern"] == "*.csv"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.jsonl", b"", r"^none\.jsonl: empty, no record in it$"),
+        ("none.json", b"[]", r"^none\.json: empty, no record in it$"),
+        ("header.csv", b"question,reference,response\n", r"^header\.csv: empty, no record in it$"),
+        ("latin.csv", "question,reference\nwho?,R\xf6ntgen\n".encode("latin-1"), r"^latin\.csv, line 2: .* not UTF-8"),
+        ("squad.json", b'{"data": []}', r"^squad\.json: an object, expected a list of objects$"),
+        ("mine.xlsx", b"PK", r"^mine\.xlsx: unknown format '\.xlsx'; allowed"),
+    ],
+)
+def test_what_load_can_not_read_is_its_own_error(name: str, content: bytes, message: str) -> None:
+    Path(name).write_bytes(content)
+
+    with pytest.raises(DataError, match=message):
+        found(name)
+
+
+def test_what_is_not_there_is_loads_own_error() -> None:
+    Path("empty").mkdir()
+
+    with pytest.raises(DataError, match=r"^mine\.csv: no such file or folder"):
+        found("mine.csv")
+    with pytest.raises(DataError, match=r"^empty: no data files here: "):
+        found("empty")
+    with pytest.raises(DataError, match="dvc import-url"):
+        found("https://example.com/mine.csv")
+
+
+def test_one_row_with_a_byte_order_mark() -> None:
+    Path("bom.csv").write_bytes(b"\xef\xbb\xbfquestion,reference,response\r\nwho?,me,you\r\n")
+
+    assert found("bom.csv").read == "its 1 record"
+    assert mapped(found("bom.csv"))["input"] == "question"
+
+
+def test_only_the_first_records_are_looked_at() -> None:
+    rows = [{"id": i, "question": f"q{i}", "reference": "a", "response": "b"} for i in range(MOST_RECORDS)]
+    path = lines("many.jsonl", rows)
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write('{"id": 0, "question": "q", "reference": "a", "response": "b"}\nnot JSON\n')
+
+    proposal = found(path)
+
+    assert proposal.read == "its first 1,000 records"
+    assert mapped(proposal)["id"] == "id"
+
+
+def test_a_record_a_system_is_told_with_the_way_out() -> None:
+    rows = [
+        {"question": f"q{i}", "gold": "a", "model": model, "answer": f"{model}{i}"} for i in "12" for model in "xyz"
+    ]
+
+    message = refused(*rows)
+
+    assert message.startswith('rows.jsonl: column model says which of 3 systems a record is of ("x", "y", "z"), but')
+    wide = pd.DataFrame(rows).pivot(index=["question", "gold"], columns="model", values="answer").reset_index()
+    wide.columns = ["question", "gold", "answer_x", "answer_y", "answer_z"]
+    assert [*mapped(of(*wide.to_dict("records")))["candidates"]] == ["x", "y", "z"]
+
+
+def test_a_list_in_a_cell_is_told() -> None:
+    rows = [["q?", "['a', 'b']", "a"], ["r?", "['c']", "c"]]
+
+    with pytest.raises(DataError, match="references: a list or an object as text, but load takes"):
+        found(table("cells.csv", ["question", "references", "response"], rows))
+
+
+def test_columns_named_like_models_are_taken_but_unsure() -> None:
+    rows = [
+        {"prompt": f"q{i}", "gold": "x", "gpt-4o": f"a {i}", "claude-3": f"b {i}", "language": "en"} for i in range(3)
+    ]
+
+    proposal = of(*rows)
+
+    assert [*mapped(proposal)["candidates"]] == ["gpt-4o", "claude-3"]
+    assert proposal.unsure["candidates.gpt-4o"] == "only its name says that it holds answers"
+    assert "    gpt-4o: {response: gpt-4o}  # check: only its name" in proposal.section
+
+
+def test_a_label_in_other_words_is_told() -> None:
+    row = {"question": "q", "gold": "an a", "response": "b", "human_label": "correct"}
+
+    assert of(row).unsure == {"candidates": "human_label is no label: load takes true and false, 1 and 0, yes and no"}
+
+
+def test_a_baseline_beside_a_labelled_system_is_one_too() -> None:
+    rows = [{"question": "q", "gold": "an a", "baseline": f"b{i}", "v2": "c", "v2_correct": "yes"} for i in range(2)]
+
+    assert mapped(of(*rows))["candidates"] == {
+        "baseline": {"response": "baseline"}, "v2": {"response": "v2", "label": "v2_correct"}
+    }  # fmt: skip
+
+
+def test_groups_repeat_and_slices_are_few() -> None:
+    rows = [
+        {"id": i, "question": f"q{i}", "gold": "a", "response": "b", "conversation_id": i // 2, "topic": "xy"[i % 2],
+         "year": 2000 + i % 2, "difficulty": 1 + i % 3, "session": i, "is_short": i % 2 == 0, "note": f"n{i}"}
+        for i in range(12)
+    ]  # fmt: skip
+
+    proposal = of(*rows)
+
+    assert proposal.options["group"] == "conversation_id"
+    assert proposal.options["slices"] == ["topic", "difficulty", "is_short"]
+    assert proposal.comments["slices"] == "topic: 2 values, difficulty: 3 values, is_short: 2 values"
+    assert proposal.notes == ["not used: year (numbers), session (numbers), note (12 values)"]
+
+
+def test_an_id_that_stands_twice_is_none() -> None:
+    row = {"id": "1", "question": "q", "reference": "a", "response": "b"}
+
+    proposal = of(row, row | {"question": "r"})
+
+    assert proposal.options["id"] is None
+    assert proposal.comments["id"] == "none: made from the input; id is null or has a value twice"
+
+
+def test_a_label_alone_belongs_to_the_only_system() -> None:
+    rows = [{"question": f"q{i}", "reference": "a", "response": "b", "is_correct": i % 2} for i in range(4)]
+
+    assert mapped(of(*rows))["candidates"] == {"model": {"response": "response", "label": "is_correct"}}
+
+
+ROW = {"question": "q", "reference": "an a", "response": "b"}
+
+
+@pytest.mark.parametrize("name", ["label", "annotation", "human", "verdict", "human_response"])
+def test_a_label_whose_name_does_not_say_right_is_unsure(name: str) -> None:
+    proposal = of(ROW | {name: 1}, ROW | {name: 0})
+
+    assert mapped(proposal)["candidates"] == {"model": {"response": "response", "label": name}}
+    assert proposal.unsure == {
+        "candidates": f"label = what people said of the answer; if {name} is true of any but right answers, "
+        "leave it out"
+    }
+
+
+@pytest.mark.parametrize("name", ["is_correct", "human_correct", "rightAnswer", "acceptable"])
+def test_a_label_whose_name_says_right_is_sure(name: str) -> None:
+    proposal = of(ROW | {name: 1}, ROW | {name: 0})
+
+    assert mapped(proposal)["candidates"]["model"] == {"response": "response", "label": name}
+    assert proposal.unsure == {}
+
+
+@pytest.mark.parametrize("names_", [("predicted_correct", "human_correct"), ("human_correct", "predicted_correct")])
+def test_peoples_verdict_is_preferred_and_that_there_is_another_is_told(names_: tuple[str, str]) -> None:
+    proposal = of(ROW | dict.fromkeys(names_, 1))
+
+    assert mapped(proposal)["candidates"]["model"]["label"] == "human_correct"
+    assert proposal.unsure == {"candidates.model": "label human_correct, or: predicted_correct"}
+
+
+def test_a_models_verdict_alone_is_unsure() -> None:
+    unsure = of(ROW | {"predicted_correct": 1}).unsure
+
+    assert unsure["candidates"].endswith("if predicted_correct is a model's verdict, leave it out")
+
+
+def test_answers_beside_a_response_are_unsure() -> None:
+    proposal = of({"question": "q", "answer": "an a", "correct_answer": "an a", "response": "b"})
+
+    assert mapped(proposal)["references"] == "correct_answer"
+    assert proposal.unsure == {"candidates.answer": "a system's answers, or right ones?"}
+
+
+@pytest.mark.parametrize("name", ["bad_answer", "wrong_answer", "incorrect_answer", "worstAnswer", "Bad Answers"])
+def test_wrong_answers_are_no_systems(name: str) -> None:
+    assert mapped(of(ROW | {name: "c"}))["candidates"] == {"model": {"response": "response"}}
+
+
+def test_an_input_that_is_mostly_blank_gives_way_to_one_that_is_not() -> None:
+    row = {"reference": "an a", "output": "b"}
+
+    proposal = of(*({"instruction": f"do {i}", "input": "" if i else "it"} | row for i in range(3)))
+
+    assert proposal.options["input"] == "instruction"
+    assert proposal.unsure == {"input": "not the best name, but input is blank in 2 of 3"}
+
+
+def test_a_blank_column_that_is_named_less_like_an_input_is_no_doubt() -> None:
+    proposal = of(ROW | {"text": ""}, ROW | {"text": "t"})
+
+    assert proposal.options["input"] == "question"
+    assert proposal.comments["input"] == "by its name; or: text"
+    assert proposal.unsure == {}
+
+
+def test_an_only_input_that_is_blank_in_more_than_a_few_records_is_unsure() -> None:
+    rows = [ROW | {"question": "" if i < 5 else f"q{i}"} for i in range(99)]
+
+    assert of(*rows).unsure == {"input": "question is blank in 5 of 99"}
+    assert of(*rows, ROW).unsure == {}
+
+
+def test_a_few_labels_are_not_taken_to_be_random() -> None:
+    rows = [
+        {"question": f"q{i}", "reference": "an a", "response": "b", "is_right": True if i == 3 else None}
+        for i in range(4)
+    ]
+
+    assert of(*rows).unsure == {"labels": "1 of 4 answers are labelled; random, if those were drawn at random"}
+
+
+def test_a_label_is_the_reference_of_a_classifier() -> None:
+    rows = [{"text": f"t{i}", "label": i % 2, "prediction": (i + 1) % 2} for i in range(4)]
+
+    proposal = of(*rows)
+
+    assert mapped(proposal)["references"] == "label"
+    assert proposal.unsure["references"].startswith("true and false; people's verdict")
+
+
+def test_phrases_are_only_suggested() -> None:
+    proposal = of({"question": "q", "reference": "a", "response": "b", "keywords": ["x"]})
+
+    assert proposal.options["phrases"] is None
+    assert proposal.comments["phrases"] == "column of phrases for semantic_list_contains; perhaps keywords"
+
+
+@pytest.mark.parametrize(
+    ("texts", "sign", "plausible"),
+    [
+        (["Paris / City of Paris", "Rome", "Bonn / Berlin"], " / ", True),
+        (["Paris/City of Paris", "Rome", "Bonn/Berlin"], "/", True),
+        (["a | b", "c | d"], " | ", True),
+        (["a|b", "c"] * 2, "|", True),
+        (["a||b", "c||d"], "||", True),
+        (["Nothing happens to you; It passes", "One; Two"], ";", True),
+        (["05/18/2018", "1/2", "12/25/1999"], "/", False),
+        (["100 km/h", "5 m/s", "AC/DC", "and/or"], "/", False),
+        (["https://a.example/b", "http://c.example"], "/", False),
+        (["a/b"] + ["c"] * 99, "/", False),
+        (
+            ["It was long and cold; nobody came to see what had become of the house; it fell"] * 2 + ["x"] * 3,
+            ";",
+            False,
+        ),
+    ],
+)
+def test_what_separates_references(texts: list[str], sign: str, plausible: bool) -> None:
+    found_ = separator(texts)
+
+    assert found_ is not None
+    assert (found_.text, found_.plausible) == (sign, plausible)
+
+
+def test_nothing_separates_plain_references() -> None:
+    assert separator(["Paris", "Marie Curie, physicist"]) is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "called"),
+    [
+        (["answer_fid", "answer_gpt4"], ["fid", "gpt4"]),
+        (["model_a_response", "model_b_response"], ["a", "b"]),
+        (["response", "gpt4_response"], ["response", "gpt4_response"]),
+        (["answer_1", "answer_2"], ["answer_1", "answer_2"]),
+        (["answer1", "answer2"], ["answer1", "answer2"]),
+        (["responseGpt", "responseClaude"], ["Gpt", "Claude"]),
+        (["gpt-4 (turbo) response", "gpt-4 response"], ["gpt-4_turbo", "gpt-4"]),
+        (["response"], ["model"]),
+        (["gpt-4.1_output"], ["gpt-4.1"]),
+        (["Antwort_\x1b[31m_response", "x_response"], ["Antwort_31m", "x"]),
+    ],
+)
+def test_systems_are_called_by_what_differs(columns: list[str], called: list[str]) -> None:
+    assert names.candidate_names(columns) == called
+
+
+@given(st.lists(TEXTS | st.sampled_from(HOSTILE), min_size=1, max_size=8, unique=True))
+def test_names_of_systems_are_short_plain_and_different(columns: list[str]) -> None:
+    called = names.candidate_names(columns)
+
+    assert len(set(called)) == len(columns)
+    assert all(name and len(name) <= 70 and name.isprintable() and " " not in name for name in called)
+
+
+def test_the_usual_comments_are_those_of_params() -> None:
+    text = PARAMS.read_text(encoding="utf-8")
+
+    for option, comment in COMMENTS.items():
+        assert any(line.startswith(f"  {option}:") and line.endswith(f"# {comment}") for line in text.splitlines())
+
+
+def test_a_section_looks_like_the_one_that_is_there() -> None:
+    row = {"question": "q", "reference": "a", "response": "b"}
+
+    assert of(row).section.splitlines()[:8] == [
+        "dataset:                        # your data; python -m flows.init proposes this from its 1 record",
+        "  path: rows.jsonl              # file or folder: .jsonl .json .csv .tsv .parquet",
+        '  pattern: "*"                  # in a folder: which files',
+        "  limit:                        # read so many records only; none: all",
+        "  exclude: {}                   # leave out records whose column has this value: {improper: true}",
+        "  missing_response: unmeasured  # a null answer: unmeasured, or wrong",
+        "  id:                           # none: made from the input",
+        "  input: question               # by its name",
+    ]
+
+
+@given(TEXTS | st.sampled_from(HOSTILE))
+def test_any_text_is_read_as_it_was_written(text: str) -> None:
+    assert as_read(f"dataset: {{{scalar(text)}: [{scalar(text)}]}}\n") == {text: [text]}
+
+
+OPTIONS = st.fixed_dictionaries({
+    "path": COLUMN,
+    "pattern": COLUMN,
+    "limit": st.none(),
+    "exclude": st.just({}),
+    "missing_response": st.just("unmeasured"),
+    "id": COLUMN | st.none(),
+    "input": COLUMN,
+    "references": COLUMN,
+    "reference_separator": COLUMN | st.none(),
+    "candidates": SYSTEMS,
+    "labels": st.sampled_from(["all", "other"]),
+    "group": COLUMN | st.none(),
+    "slices": st.lists(COLUMN, unique=True),
+    "phrases": st.none(),
+    "scores": st.just({}),
+})  # fmt: skip
+
+
+@given(OPTIONS, st.dictionaries(st.sampled_from(["id", "input", "references", "slices"]), st.text(max_size=300)))
+def test_a_section_is_read_as_the_mapping_that_was_written(options: dict[str, Any], comments: dict[str, str]) -> None:
+    from flows.init.proposal.section import shown
+
+    text = written(
+        options, {name: shown(each, 300) for name, each in comments.items()}, [shown("\n".join(HOSTILE))], "x"
+    )
+
+    assert as_read(text) == options
+    Dataset.model_validate(as_read(text))
+
+
+@given(st.dictionaries(COLUMN, st.tuples(VALUE, VALUE, VALUE), min_size=1, max_size=8))
+def test_any_columns_give_a_proposal_that_load_takes_or_an_error(columns: dict[str, Sequence[str | None]]) -> None:
+    named = ["question", "reference", "response", "gpt_response", "is_correct", "topic", "thread", "id"]
+    spread = dict(zip(named, columns.values(), strict=False)) | columns
+    records = [Record("x", i, {name: values[i] for name, values in spread.items()}) for i in range(3)]
+
+    try:
+        proposal = propose("x.csv", Looked(records, "*", complete=True))
+    except GoldmeterError as error:
+        told = str(error).splitlines()
+    else:
+        told = proposal.section.splitlines()
+        assert as_read(proposal.section) == proposal.options
+        Dataset.model_validate(proposal.options)
+
+    assert all(line.isprintable() for line in told)
+
+
+BEFORE = "# head: ü\n\nlexical: {bleu: {}}  # dataset: no\n"
+SECTION = "dataset:   # old\n  path: x\n  # a comment of it\n\n  input: |\n    two\n\n    lines\n"
+AFTER = "\n# about load: '\n\nload:\n  dataset: 3\n"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(("before", "after"), [("", ""), (BEFORE, ""), ("", AFTER), (BEFORE, AFTER), ("\ufeff", AFTER)])
+def test_only_the_section_is_replaced(before: str, after: str, end: str) -> None:
+    content, new = (before + SECTION + after).replace("\n", end), "dataset:\n  path: y\n"
+
+    assert replaced(content, new) == f"{before}{new}{after}".replace("\n", end if end in content else "\n")
+
+
+def test_of_our_own_params_every_other_byte_stays() -> None:
+    text = PARAMS.read_text(encoding="utf-8")
+    proposal = found(str(ROOT / "data/examples/qa.jsonl"))
+
+    changed = replaced(text, proposal.section)
+
+    start, end = text.index("dataset:"), text.index("\nload:")
+    assert changed == text[:start] + proposal.section + text[end:]
+    assert replaced(changed, proposal.section) == changed
+
+
+def test_a_missing_section_is_put_first() -> None:
+    assert replaced("# head\nload: {a: 1}\n", "dataset: {path: x}\n") == "# head\ndataset: {path: x}\nload: {a: 1}\n"
+
+
+@pytest.mark.parametrize("content", ["{dataset: {a: 1}, load: {b: 2}}\n", "dataset: &x {a: 1}\nload: *x\n"])
+def test_a_section_that_does_not_stand_by_itself_is_left(content: str) -> None:
+    with pytest.raises(ParamsError, match="can't be replaced where it stands; write by hand:\n\ndataset:"):
+        replaced(content, "dataset: {path: x}\n")
+
+
+def test_many_columns_are_listed_in_part() -> None:
+    message = refused({f"column {i}": "x" for i in range(2_000)})
+
+    assert f"  and {2_000 - MOST_COLUMNS:,} more" in message
+    assert len(message) < 3_000
+
+
+def test_texts_of_the_data_are_cut_and_spelled_out_in_messages() -> None:
+    message = refused({"\x1b]0;title\x07\nx": "\x1b[2J" * 1000 + "\u202e"})
+
+    assert all(line.isprintable() for line in message.splitlines())
+    assert len(message) < 1_000
+
+
+def test_a_column_that_no_params_can_name_is_left_out() -> None:
+    Path("half.jsonl").write_text('{"question": "q", "gold": "a", "response": "b", "\\ud800topic": "x", "": "y"}\n')
+
+    assert mapped(found("half.jsonl"))["input"] == "question"
+
+
+def test_a_proposal_is_checked_by_the_model_of_the_section() -> None:
+    proposal = of({"question": "q", "reference": "a", "response": "b"})
+
+    section: Section = params.section(Dataset, {"dataset": dict(proposal.options)}, "dataset")
+
+    assert list(proposal.options) == list(type(section).model_fields)

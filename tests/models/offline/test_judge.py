@@ -1,0 +1,129 @@
+import subprocess
+import sys
+import time
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.models.offline import RIGHT, judge, model_hash
+from tasks.models.offline.trees import FILE
+from tests.models.offline.pairs import RULES, judged
+from tests.small_project import ROOT
+
+TEXT = st.text(st.characters(), max_size=60)
+
+
+def test_the_written_pairs_are_judged_as_written():
+    """The model was trained on them: this shows that it is the model that was trained, not how good it is."""
+    right = (judged(RULES).probabilities >= RIGHT) == [pair["verdict"] for pair in RULES]
+
+    assert np.mean(right) >= 0.95
+
+
+def test_each_rule_has_thirty_pairs_and_both_verdicts():
+    by_rule = defaultdict(list)
+    for pair in RULES:
+        by_rule[pair["rule"]].append(pair["verdict"])
+
+    assert sorted(by_rule) == [1, 2, 3, 4, 5, 6, 7]
+    assert min(len(verdicts) for verdicts in by_rule.values()) >= 30
+    assert all(0.4 <= np.mean(verdicts) <= 0.6 for verdicts in by_rule.values())
+
+
+@pytest.mark.parametrize(
+    ("response", "reason"),
+    [
+        ("Paris", 'the answer is the accepted answer "Paris"'),
+        ("The capital of France is Paris.", 'the accepted answer "Paris" stands in the answer'),
+        ("Lyon", "no word of an accepted answer occurs"),
+        ("It is not Paris, it is Lyon.", 'a negation ("not") stands beside the accepted answer "Paris"'),
+        ("It might be Paris.", 'a hedge ("might be") stands beside the accepted answer "Paris"'),
+        ("Lyon or Paris", 'another candidate ("Lyon") stands beside the accepted answer "Paris"'),
+        ("I don't know.", """the answer says that it does not know ("don't know")"""),
+        ("", "the response is blank"),
+        (" \n", "the response is blank"),
+    ],
+)
+def test_a_reason_names_what_decided(response, reason):
+    assert judge(["What is the capital of France?"], [["Paris"]], [response]).reasons == [reason]
+
+
+def test_a_reason_names_another_number():
+    assert judge(["How many bones?"], [["206"]], ["two hundred and sixty bones"]).reasons == [
+        'the number "two hundred and sixty" is not that of the accepted answer "206"'
+    ]
+
+
+def test_a_row_without_response_or_reference_is_not_judged():
+    unjudged = judge(["q", None, "q"], [["Paris"], [], ["", " "]], [None, "Paris", "Paris"])
+
+    assert np.isnan(unjudged.probabilities).all()
+    assert unjudged.reasons == [None, None, None]
+
+
+def test_a_blank_response_is_wrong_but_for_want_of_a_reference():
+    assert np.array_equal(judge(["q", "q"], [["Paris"], []], ["", ""]).probabilities, [0, np.nan], equal_nan=True)
+
+
+def test_no_rows_have_no_verdicts():
+    assert judge([], [], []).probabilities.shape == (0,)
+
+
+def test_columns_of_different_length_are_refused():
+    with pytest.raises(ValueError, match="1 inputs, 2 rows of references and 3 responses"):
+        judge(["q"], [["a"], ["b"]], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("text", ["Paris", "42", "東京", "🎉", "!!!", "Ωμέγα", "नमस्ते", "The", "New York City"])
+def test_a_text_equals_itself(text):
+    assert judge([""], [[text]], [text]).probabilities[0] >= RIGHT
+
+
+def test_rows_are_judged_one_by_one():
+    together, backwards = judged(RULES), judged(RULES[::-1])
+    parts = [judged(RULES[i : i + 7]) for i in range(0, len(RULES), 7)]
+
+    assert together.probabilities.tolist() == backwards.probabilities[::-1].tolist()
+    assert together.probabilities.tolist() == [p for part in parts for p in part.probabilities.tolist()]
+    assert together.reasons == backwards.reasons[::-1] == [reason for part in parts for reason in part.reasons]
+
+
+@given(st.lists(st.tuples(st.none() | TEXT, st.lists(TEXT, max_size=3), st.none() | TEXT), max_size=3))
+def test_any_text_is_judged(rows):
+    verdicts = judge(*([row[i] for row in rows] for i in range(3)))
+
+    for (_, references, response), p, reason in zip(rows, verdicts.probabilities, verdicts.reasons, strict=True):
+        if response is None or not any(text.strip() for text in references):
+            assert np.isnan(p)
+            assert reason is None
+        else:
+            assert 0 <= p <= 1
+            assert reason.isprintable() or "\n" not in reason
+
+
+@pytest.mark.parametrize("word", ["a", "Paris ", "not or ", "1,", "I. ", "aaaaaaaaaaaab ", "एक ", "👩‍👧 ", "I think "])
+def test_long_texts_take_no_seconds(word):
+    judged(RULES[:1])  # machine code is there
+    long = word * (100_000 // len(word))
+    start = time.process_time()
+
+    judge([long], [[long, long[:-3] + "b", "Paris"]], [long[::-1] + long])
+
+    assert time.process_time() - start < 2
+
+
+def test_importing_takes_nothing_heavy_along():
+    heavy = {"numba", "sklearn", "scipy", "pandas", "pyarrow", "rapidfuzz"}
+    code = "import sys; from tasks.models import offline; offline.model_hash();"
+    code += f"print(sorted({heavy!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_hash_is_that_of_the_model():
+    assert len(model_hash()) == 64
+    assert FILE.stat().st_size <= 2_000_000

@@ -1,0 +1,108 @@
+"""dvc.yaml against the code: what a stage depends on is what it imports and what it reads."""
+
+from importlib import import_module
+from pathlib import Path
+
+import grimp
+import pytest
+
+from tasks.pipeline.stages import stages
+
+PLUMBING = {"tasks", "tasks.errors", "tasks.metrics", "tasks.models", "tasks.ledger", "tasks.pipeline", "tasks.console"}
+"""Packages, without what `NUMBERS` names, that move bytes, ask or tell: environment variables, words, the public face
+in Python, ledger, params, tables and contracts."""
+NUMBERS = {"tasks.pipeline.run", "tasks.console.format"}
+"""Prices, and how a number is written: they change the judge's budget and the report."""
+FAMILIES = {"lexical": "lexical", "embed": "semantic", "semantic": "semantic", "judge": "judge", "aggregate": "lexical"}
+"""The metrics that a stage finds by name, which no import shows."""
+
+
+PRICES = "run.judge.prices"
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("tasks", "flows", include_external_packages=True)
+
+
+def is_plumbing(module: str) -> bool:
+    inside = module.startswith(("tasks.ledger.", "tasks.pipeline.", "tasks.console."))
+    return module in PLUMBING or (inside and module not in NUMBERS)
+
+
+def covered(path: Path, deps: tuple[str, ...]) -> bool:
+    return any(path == Path(dep) or Path(dep) in path.parents for dep in deps)
+
+
+def source(module: str) -> Path:
+    path = Path(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def code_of(imports: grimp.ImportGraph, stage: str) -> set[str]:
+    """The modules that may change a stage's numbers: what it imports, stopping at plumbing."""
+    family = f"tasks.metrics.{FAMILIES.get(stage, '-')}."
+    found, todo = set(), [f"tasks.{stage}", *(m for m in imports.modules if m.startswith(family))]
+    while todo:
+        module = todo.pop()
+        if module.startswith("tasks") and not is_plumbing(module) and module not in found:
+            found.add(module)
+            todo += imports.find_modules_directly_imported_by(module)
+    return found
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_a_stage_depends_on_all_code_that_it_imports(stage: str, imports: grimp.ImportGraph) -> None:
+    missing = {m for m in code_of(imports, stage) if not covered(source(m), stages()[stage].deps)}
+
+    assert not missing
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_a_stage_lists_the_sections_of_params_that_it_sees(stage: str) -> None:
+    seen = import_module(f"tasks.{stage}").Params.model_fields
+
+    assert sorted(set(stages()[stage].params) - {PRICES}) == sorted(seen)
+
+
+def test_of_how_to_run_nothing_is_a_dep_but_the_prices_that_the_report_shows() -> None:
+    seen = {stage.name: name for stage in stages().values() for name in stage.params if name.startswith("run")}
+
+    assert seen == {"report": PRICES}
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_a_stage_has_one_name(stage: str) -> None:
+    assert stages()[stage].command == f"python -m tasks {stage}"
+    assert callable(getattr(import_module(f"tasks.{stage}"), stage))
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_every_dep_exists_or_is_made_by_another_stage(stage: str) -> None:
+    made = {out for each in stages().values() for out in each.outs}
+
+    assert all(dep in made or Path(dep).exists() or "$" in dep for dep in stages()[stage].deps)
+
+
+def test_every_file_beside_the_code_is_somebodys_dep() -> None:
+    deps = tuple(dep for stage in stages().values() for dep in stage.deps)
+    files = (path for path in Path("tasks").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    others = [path for path in files if path.suffix not in {".py", ".LICENSE"}]
+
+    assert [path for path in others if not covered(path, deps)] == []
+
+
+def test_metrics_and_statistics_are_pure(imports: grimp.ImportGraph) -> None:
+    impure = {"prefect", "dvc", "great_expectations", "yaml", "openai", "httpx", "requests", "urllib", "socket"}
+    pure = [m for m in imports.modules if m.startswith(("tasks.metrics", "tasks.statistics"))]
+
+    found = {m: imports.find_modules_directly_imported_by(m) & impure for m in pure}
+
+    assert not {module: names for module, names in found.items() if names}
+
+
+def test_only_flows_import_prefect(imports: grimp.ImportGraph) -> None:
+    importers = imports.find_modules_that_directly_import("prefect")
+
+    assert importers
+    assert all(module.startswith("flows") for module in importers)

@@ -1,0 +1,227 @@
+"""The comparison in HEAD's report: there, whole, and harmless whatever its texts hold."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.comparison.test_comparison_show import HOSTILE
+from tests.comparison.test_comparison_words import document as made_document
+from tests.comparison.test_comparison_words import measure, pair
+
+from tasks.comparison.compare import Request, compare_versions
+from tasks.comparison.document import rounded
+from tasks.errors import VersionError
+from tasks.pipeline.stages import stages
+from tasks.reporting.version_page import write_page
+from tasks.versions.version import Version
+from tests.comparison.sample import GATE
+from tests.reporting.made import ROWS, inputs, row, section_of, validation, written
+from tests.reporting.policy import scripts
+
+PAGE = "reports/index.html"
+VOID = {"meta", "br", "col", "link", "img", "input", "hr", "wbr"}
+
+
+class Tags(HTMLParser):
+    """The names of all tags, the ids, and whether each tag is closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.ids: list[str] = []
+        self.open: list[str] = []
+        self.attributes: set[str] = set()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def sides(tmp_path: Path) -> Any:
+    """A comparison of two versions whose newer one gives hostile answers."""
+    older = [row(f"q{n}", "aurora", "Paris", True, 1.0, 0.9) for n in range(21)]
+    newer = [
+        row(f"q{n}", "aurora", HOSTILE[n % len(HOSTILE)], False, 0.0, 0.1, topic="<b>[red]|\x1b[31m") for n in range(21)
+    ]
+    found = []
+    for name, rows in (("<i>a\x1b[31m", older), ("b", newer)):
+        folder = tmp_path / name
+        inputs(rows, folder / "data")
+        found.append(Version(name, folder, None))
+    return compare_versions(*found, GATE, Request()), newer
+
+
+def page(rows: Any, folder: Path, found: Any) -> str:
+    """The page of these rows with a comparison."""
+    html: str = written(rows, folder, comparison=rounded(found))[PAGE]
+    return html
+
+
+def changed(older: Any, newer: Any, folder: Path) -> str:
+    """What the page says of two answers to each of nine questions: of a version that is right, and of a wrong one."""
+    found = []
+    for name, answer, label in (("a", older, True), ("b", newer, False)):
+        rows = [row(f"q{n}", "aurora", answer, label, 0.9, 0.9) for n in range(9)]
+        inputs(rows, folder / name / "data")
+        found.append(Version(name, folder / name, None))
+    html = page(rows, folder / "page", compare_versions(*found, GATE, Request()))
+    section: str = section_of(html, "comparison")
+    return section
+
+
+def test_the_page_has_the_comparison_and_every_tag_of_it_is_closed(tmp_path: Path) -> None:
+    found, newer = sides(tmp_path)
+
+    html = page(newer, tmp_path / "page", found)
+
+    tags = Tags(html)
+    assert tags.open == []
+    assert sorted(set(tags.ids)) == sorted(tags.ids)
+    assert {"comparison", "scores"} <= set(tags.ids)
+    assert '<a href="#comparison">' in html
+    assert "21 rows changed result" in html
+    assert "wholly a loss" in html
+    assert "<caption>Differences of aurora: &lt;i&gt;a⟨U+001B⟩[31m → b</caption>" in html
+
+
+def test_nothing_of_others_is_markup(tmp_path: Path) -> None:
+    found, newer = sides(tmp_path)
+
+    html = page(newer, tmp_path / "page", found)
+
+    tags = Tags(html)
+    assert not tags.names & {"img", "iframe", "link", "object"}
+    assert len(scripts(html)) == 2
+    assert not {name for name in tags.attributes if name.startswith("on")}
+    assert "<b>[red]" not in html
+    assert "<i>a" not in html
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", html)
+    assert len(html) < 2_000_000
+
+
+def test_a_number_that_is_unknown_is_a_dash(tmp_path: Path) -> None:
+    split = {"base": None, "head": None, "shared": None, "composition": None}
+    unknown = {"value": None, "low": None, "high": None, "p_value": 1.0, "method": "undefined score"}
+    hollow = measure(base=None, head=None, difference=unknown, detectable=None, rows_needed=None, split=split)
+
+    section = section_of(page(ROWS, tmp_path, of_one({"bleu.value": hollow})), "comparison")
+
+    assert "no interval" in section
+    assert re.findall(r'<td class="right-aligned (\w+)">–</td>', section) == ["from", "to", "found"]
+
+
+def test_a_row_that_failed_before_and_after_is_counted_once(tmp_path: Path) -> None:
+    left = {"not_asked": 0, "failed_base": 2, "failed_head": 2, "worst": None, "best": None}
+    rows = {"shared": 1236, "only_base": 0, "only_head": 0, "data_changed": 0}
+    found = of_one({"f1": measure(unmeasured=left)}, rows=rows)
+
+    section = section_of(page(ROWS, tmp_path, found), "comparison")
+
+    assert '1,234 <br><span class="bad n">2 failed</span>' in section
+
+
+@pytest.mark.parametrize(
+    ("names", "head", "rows"),
+    [
+        (["f1", "label"], "Pass rate of", ["f1", "label"]),
+        (["f1", "f1.value"], "Measure", ["f1 pass rate", "f1.value"]),
+        (["rouge_recall"], "Measure", ["rouge_recall"]),
+    ],
+)
+def test_a_pass_rate_is_told_from_a_score(names: list[str], head: str, rows: list[str], tmp_path: Path) -> None:
+    section = section_of(page(ROWS, tmp_path, of_one({name: measure() for name in names})), "comparison")
+
+    assert f'<th scope="col">{head}</th>' in section
+    found = re.findall(r'<th scope="row">(.*?)</th>', section)
+    assert [re.sub(r"<[^>]*>", "", each) for each in found] == rows
+
+
+def of_one(measures: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """The comparison of one pair without changed rows."""
+    flips = {"rows": 0, "lost": {}, "gained": {}, "worst": []}
+    gate = {"margin": 0.0, "confidence": 0.95}
+    return made_document(pairs=[pair(measures, flips=flips, **changed)], gate=gate)
+
+
+def test_without_a_comparison_there_is_no_word_of_it(tmp_path: Path) -> None:
+    html = written(ROWS, tmp_path)[PAGE]
+
+    assert 'id="comparison"' not in html
+    assert 'id="candidates"' in html
+
+
+def test_the_same_comparison_makes_the_same_bytes(tmp_path: Path) -> None:
+    found, newer = sides(tmp_path)
+
+    assert page(newer, tmp_path / "x", found) == page(newer[::-1], tmp_path / "y", json.loads(json.dumps(found)))
+
+
+def test_a_version_without_its_numbers_has_no_page(tmp_path: Path, project: Path) -> None:
+    found, newer = sides(tmp_path)
+    inputs(newer, project / "run/data")
+
+    with pytest.raises(VersionError, match=r"run: no reports/metrics\.json there"):
+        write_page(Version("run", project / "run", None), found, tmp_path / "page.html")
+
+
+def test_both_answers_are_shown_with_what_only_one_has(tmp_path: Path) -> None:
+    section = changed("It is Paris, on the Seine", "It is Rome, on the Tiber", tmp_path)
+
+    assert "It is <del>Paris</del>, on the <del>Seine</del></div>" in section
+    assert "It is <ins>Rome</ins>, on the <ins>Tiber</ins></div>" in section
+    assert section.count('<article class="card">') == 9
+    assert "<summary>4 more</summary>" in section
+
+
+@pytest.mark.parametrize(("newer", "says"), [(None, "no response"), ("Rome, of course", "no word in common")])
+def test_without_a_word_in_common_nothing_is_marked(newer: str | None, says: str, tmp_path: Path) -> None:
+    section = changed("Paris", newer, tmp_path)
+
+    assert section.count(says) == 9
+    assert "<del>Paris" not in section
+
+
+def test_marks_never_leak_markup_of_either_answer(tmp_path: Path) -> None:
+    found, newer = sides(tmp_path)
+
+    section = section_of(page(newer, tmp_path / "page", found), "comparison")
+
+    for marked in re.findall(r"<(?:del|ins)>(.*?)</(?:del|ins)>", section, re.DOTALL):
+        assert "<" not in marked
+
+
+def a_run(folder: Path, *, with_ledger: bool) -> Version:
+    """An earlier run in a folder, judged by a server."""
+    _, documents = inputs(ROWS, folder / "data")
+    judged = {"code": "c0de", "params": {"judge": {"provider": "openai", "model": "gpt-5-mini"}}, "versions": {}}
+    every = {source: validation() for source in stages()["report"].documents_read} | documents
+    every |= {"reports/validation/judge.json": validation() | {"made": judged}}
+    for source, body in every.items():
+        (folder / source).parent.mkdir(parents=True, exist_ok=True)
+        (folder / source).write_text(json.dumps(body), encoding="utf-8")
+    if with_ledger:
+        verdict = {"key": "a", "attempts": 1, "raw": "{}", "model": None, "tokens": {"prompt": 10**6, "completion": 0}}
+        (folder / "data/ledger/judge").mkdir(parents=True)
+        (folder / "data/ledger/judge/verdicts.jsonl").write_text(json.dumps(verdict) + "\n", encoding="utf-8")
+    return Version("run", folder, None)
+
+
+@pytest.mark.parametrize(
+    ("with_ledger", "words"),
+    [(True, "1,000,000 prompt and 0 completion tokens: $0.25"), (False, "the ledger of its verdicts is not at hand")],
+)
+@pytest.mark.usefixtures("project")
+def test_the_page_of_a_version_says_what_its_verdicts_cost(tmp_path: Path, words: str, *, with_ledger: bool) -> None:
+    write_page(a_run(tmp_path / "run", with_ledger=with_ledger), None, tmp_path / "page.html")
+
+    assert words in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -25,7 +25,8 @@ PATH = [
 QUICK = [
     "benchmarks/test_data.py", "benchmarks/test_reference.py", "flows/serving/test_nightly.py",
     "judging/test_preflight.py", "test_bad_input.py", "test_docs.py", "versions/test_experiments.py",
-    "pipeline/test_lineage.py", "pipeline/test_params.py", "flows/init/test_proposal.py", "test_runner.py", "console/test_terminal.py",
+    "pipeline/test_lineage.py", "pipeline/test_params.py", "flows/init/test_proposal.py", "test_runner.py",
+    "console/test_terminal.py",
 ]  # fmt: skip
 """Tests that would fail if they took a newcomer's params.yaml and metrics for those that are shipped."""
 ACTIVATE = ". .venv/bin/activate"

@@ -11,9 +11,10 @@ from tasks.reporting import plots
 from tasks.reporting.cards import look
 from tasks.reporting.charts import Distribution, distribution
 from tasks.reporting.checks import stages
+from tasks.reporting.content import Content
 from tasks.reporting.explorer import explorer, room
 from tasks.reporting.notable_rows import Answers, blank, choose, kinds, worth_reading
-from tasks.reporting.page import Content, render
+from tasks.reporting.page import render
 from tasks.reporting.provenance import Price, provenance
 from tasks.reporting.score_tables import FAMILIES, Metric, metrics, slices
 from tasks.reporting.settings import Report

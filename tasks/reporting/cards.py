@@ -3,18 +3,60 @@
 import json
 from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import Any
+from typing import Any, NamedTuple
 
 from tasks.console.format import Text, shown
 from tasks.metrics.base import NOT_ASKED
 from tasks.pipeline.tables import Parts
+from tasks.reporting.explanations import SUFFIXES, DetailLines, metric_of, reason_shown
 from tasks.reporting.notable_rows import Answers, Chosen, Kind
-from tasks.reporting.page import REFERENCES_SHOWN, Answer, Card, Facts, Look, Score, details_shown
 from tasks.scores.columns import Mask, ScoreColumn
 
+REFERENCES_SHOWN = 10
 TEXTS = ("input", "response", "references")
-REASONS = ("_details", "_reason")
-"""How columns end that say why a score is what it is."""
+
+
+class ScoreCell(NamedTuple):
+    """One score of one answer; verdict: pass, fail, unmeasured, or nothing where there is no threshold."""
+
+    name: str
+    value: float | None
+    verdict: str
+
+
+class AnswerCard(NamedTuple):
+    """One candidate's answer to the input of a card.
+
+    label: right, wrong or nothing. response: None = no response. reasons: why to look. missing: why scores are missing.
+    """
+
+    candidate: str
+    response: Text | None
+    label: str
+    reasons: list[str]
+    scores: list[ScoreCell]
+    details: list[tuple[str, Text | DetailLines]]
+    missing: list[str]
+
+
+class InputCard(NamedTuple):
+    """One input that people should look at."""
+
+    id: str
+    input: Text | None
+    references: list[Text]
+    more_references: int
+    slices: dict[str, str]
+    answers: list[AnswerCard]
+
+
+class CardGroup(NamedTuple):
+    """The cards of one kind; total: answers of that kind in the whole run."""
+
+    title: str
+    about: str
+    total: int
+    cards: list[InputCard]
 
 
 def look(
@@ -23,7 +65,7 @@ def look(
     answers: Answers,
     tables: Sequence[tuple[Parts, Sequence[ScoreColumn]]],
     max_chars: int,
-) -> list[Look]:
+) -> list[CardGroup]:
     """The chosen rows, kind by kind.
 
     tables: data/load first, then the score tables, each with its columns.
@@ -34,9 +76,9 @@ def look(
     passed = {column.name: column.passed for column in answers.gated if column.passed is not None}
     columns = [column for _, those in tables for column in those if column.name != "label"]
 
-    def answer(position: int) -> Answer:
+    def answer(position: int) -> AnswerCard:
         response, candidate = rows[position]["response"], answers.candidates[position].as_py()
-        return Answer(
+        return AnswerCard(
             candidate=candidate,
             response=None if response is None else shown(response, max_chars),
             label={1.0: "right", 0.0: "wrong"}.get(float(answers.label[position]), ""),
@@ -48,11 +90,11 @@ def look(
             missing=_missing(details[position]),
         )
 
-    def card(each: Chosen) -> Card:
+    def card(each: Chosen) -> InputCard:
         return _card(each, rows[each.positions[0]], [answer(position) for position in each.positions], max_chars)
 
     return [
-        Look(
+        CardGroup(
             kind.title,
             kind.about,
             int(kind.rows.sum()),
@@ -62,9 +104,9 @@ def look(
     ]
 
 
-def _card(chosen: Chosen, row: Mapping[str, Any], answers: list[Answer], max_chars: int) -> Card:
+def _card(chosen: Chosen, row: Mapping[str, Any], answers: list[AnswerCard], max_chars: int) -> InputCard:
     references = row["references"] or []
-    return Card(
+    return InputCard(
         id=chosen.id,
         input=None if row["input"] is None else shown(row["input"], max_chars),
         references=[shown(text or "", max_chars) for text in references[:REFERENCES_SHOWN]],
@@ -74,12 +116,12 @@ def _card(chosen: Chosen, row: Mapping[str, Any], answers: list[Answer], max_cha
     )
 
 
-def _score(column: ScoreColumn, passed: Mapping[str, Mask], position: int) -> Score:
+def _score(column: ScoreColumn, passed: Mapping[str, Mask], position: int) -> ScoreCell:
     value = float(column.values[position])
     if isnan(value):
-        return Score(column.name, None, "not asked" if column.not_asked[position] else "unmeasured")
+        return ScoreCell(column.name, None, "not asked" if column.not_asked[position] else "unmeasured")
     verdict = ("pass" if passed[column.name][position] else "fail") if column.name in passed else ""
-    return Score(column.name, value, verdict)
+    return ScoreCell(column.name, value, verdict)
 
 
 def _text_columns(load: Parts) -> list[str]:
@@ -90,7 +132,7 @@ def _details(tables: Sequence[Parts], positions: Sequence[int]) -> dict[int, dic
     """Position → column → what it says."""
     found: dict[int, dict[str, str]] = {position: {} for position in positions}
     for table in tables:
-        columns = [name for name in table.schema.names if name.endswith(REASONS)]
+        columns = [name for name in table.schema.names if name.endswith(SUFFIXES)]
         for position, row in table.take(columns, positions).items() if columns else ():
             found[position] |= {name: str(text) for name, text in row.items() if text is not None}
     return found
@@ -101,15 +143,3 @@ def _missing(details: Mapping[str, str]) -> list[str]:
     facts = [json.loads(text) for name, text in details.items() if name.endswith("_details")]
     reasons = {str(each["unmeasured"]) for each in facts if isinstance(each, dict) and "unmeasured" in each}
     return sorted(reasons - NOT_ASKED)
-
-
-def reason_shown(column: str, text: str, limit: int) -> Text | Facts:
-    """What a column says of a score, for people."""
-    return details_shown(text, limit) if column.endswith("_details") else shown(text, limit)
-
-
-def metric_of(column: str) -> str:
-    """The metric whose scores a column explains."""
-    for end in REASONS:
-        column = column.removesuffix(end)
-    return column

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from tasks.console.format import Text, abridged, rule, shown, visible
 from tasks.pipeline.tables import Parts
-from tasks.reporting.cards import REASONS, metric_of, reason_shown
+from tasks.reporting.cards import REFERENCES_SHOWN
 from tasks.reporting.charts import colour, shape
+from tasks.reporting.explanations import SUFFIXES, DetailLines, metric_of, reason_shown
 from tasks.reporting.notable_rows import Answers, Kind, disagreeing
-from tasks.reporting.page import REFERENCES_SHOWN, Facts
 from tasks.reporting.score_tables import FAMILIES
 from tasks.scores.columns import Mask, ScoreColumn
 
@@ -236,7 +236,7 @@ def _characters(texts: pa.ChunkedArray) -> NDArray[np.int64]:
 
 
 def _reason_columns(parts: Parts) -> list[str]:
-    return [name for name in parts.schema.names if name.endswith(REASONS)]
+    return [name for name in parts.schema.names if name.endswith(SUFFIXES)]
 
 
 def _asked_columns(load: Parts) -> list[str]:
@@ -280,8 +280,8 @@ def _reasons(parts: Parts, rows: Rows, max_chars: int) -> dict[str, dict[int, Re
     return {name: told for name, told in found.items() if told}
 
 
-def _reason(said: Text | Facts) -> Reason:
-    return {"facts": said.lines, "note": said.note} if isinstance(said, Facts) else _with_note(said)
+def _reason(said: Text | DetailLines) -> Reason:
+    return {"facts": said.lines, "note": said.note} if isinstance(said, DetailLines) else _with_note(said)
 
 
 def _packed(text: str | None, max_chars: int) -> Packed:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
+from tests.comparison.test_comparison_words import measure
+from tests.comparison.test_comparison_words import pair as made_pair
 
 from tasks.comparison import wording
 from tasks.comparison.compare import Request
@@ -18,8 +20,6 @@ from tasks.comparison.render import to_markdown, to_terminal
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.statistics import sidak
 from tests.comparison.sample import Row, answers, gate
-from tests.comparison.test_comparison_words import measure
-from tests.comparison.test_comparison_words import pair as made_pair
 from tests.comparison.test_document import compared, measures
 
 

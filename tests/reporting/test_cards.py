@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tasks.console.format import Text
-from tasks.reporting.page import Facts, details_shown
+from tasks.reporting.explanations import DetailLines, details_shown
 from tests.reporting.made import ROWS, row, score_table, section_of, written
 from tests.test_report import Page, words_of
 
@@ -21,7 +21,7 @@ def look(rows, folder, **more):
 def test_each_fact_is_a_line_and_those_inside_it_too():
     details = {"threshold": 0.7, "similarities": {ARABIC: 0.5, HEBREW: 1}, "matches": [True], "note": "empty"}
 
-    assert details_shown(json.dumps(details), 99) == Facts(
+    assert details_shown(json.dumps(details), 99) == DetailLines(
         [
             ["threshold", "0.7"],
             ["similarities", ARABIC, "0.5"],
@@ -37,7 +37,7 @@ def test_each_fact_is_a_line_and_those_inside_it_too():
 def test_of_many_facts_the_first_are_shown_and_a_note_says_so():
     details = {"a": "xxxx", "similarities": {"y" * 20: 1}, "b": 2}
 
-    assert details_shown(json.dumps(details), 20) == Facts(
+    assert details_shown(json.dumps(details), 20) == DetailLines(
         [["a", "xxxx"], ["similarities", "yyy…", "…"]], "cut: the first 20 of 40 characters"
     )
     assert details_shown(json.dumps({"z" * 10**6: 1}), 3).lines == [["zzz…", "…"]]

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
-from tests.comparison.test_comparison_words import measure
-from tests.comparison.test_comparison_words import pair as made_pair
 
 from tasks.comparison import wording
 from tasks.comparison.compare import Request
@@ -21,6 +19,8 @@ from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.statistics import sidak
 from tests.comparison.sample import Row, answers, gate
 from tests.comparison.test_document import compared, measures
+from tests.comparison.test_wording import measure
+from tests.comparison.test_wording import pair as made_pair
 
 
 def terminal(document: Any) -> str:

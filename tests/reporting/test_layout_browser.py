@@ -1,12 +1,12 @@
 """Scores and comparisons in Chromium at every width and on paper: long names, long numbers, many candidates."""
 
 import pytest
-from tests.comparison.test_comparison_page import of_one
-from tests.comparison.test_comparison_words import LOSS, measure
 
 from tasks.pipeline.tables import describe
 from tests.browser import DESKTOP, PHONE, Screen, broken_numbers, chromium, on_drawings, overlaps, too_wide, visit
+from tests.comparison.test_wording import LOSS, measure
 from tests.reporting.made import column, row, score_table, written
+from tests.reporting.test_version_page import of_one
 
 __all__ = ["chromium", "visit"]
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("page_in_browser")]

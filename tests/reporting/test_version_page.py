@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.comparison.test_comparison_show import HOSTILE
-from tests.comparison.test_comparison_words import document as made_document
-from tests.comparison.test_comparison_words import measure, pair
 
 from tasks.comparison.compare import Request, compare_versions
 from tasks.comparison.document import rounded
@@ -18,6 +15,9 @@ from tasks.pipeline.stages import stages
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import Version
 from tests.comparison.sample import GATE
+from tests.comparison.test_render import HOSTILE
+from tests.comparison.test_wording import document as made_document
+from tests.comparison.test_wording import measure, pair
 from tests.reporting.made import ROWS, inputs, row, section_of, validation, written
 from tests.reporting.policy import scripts
 

@@ -1,9 +1,11 @@
 """The ledger: verdicts and vectors by content, kept in a store of this clone and as evidence of each version."""
 
 import os
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tasks.errors import VersionError
+from tasks.pipeline import git
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence, Vectors
@@ -13,18 +15,20 @@ ROOT_VARIABLE = "GOLDMETER_LEDGER"
 
 
 def root() -> Path:
-    """The folder of the stores: `<git common dir>/goldmeter/ledger`, one for all worktrees of a clone.
+    """Return the folder of the stores: `<git common dir>/goldmeter/ledger`, shared by all worktrees of a clone.
 
-    The environment variable GOLDMETER_LEDGER overrides it; outside git it is ./.goldmeter/ledger.
+    The environment variable GOLDMETER_LEDGER overrides it; outside of a git repository it is ./.goldmeter/ledger.
     """
     if override := os.environ.get(ROOT_VARIABLE):
         return Path(override).expanduser().absolute()
-    common = _git_common_dir()
-    return (common / "goldmeter" if common else Path(".goldmeter").absolute()) / "ledger"
+    try:
+        return git.common_folder() / "goldmeter" / "ledger"
+    except VersionError:
+        return Path(".goldmeter").absolute() / "ledger"
 
 
 def open_store(kind: str) -> "Verdicts | Vectors":
-    """Open the store of a kind for reading and writing: judge (verdicts) or embed (vectors)."""
+    """Open the store of verdicts (kind "judge") or vectors (kind "embed") for reading and writing."""
     if kind == "judge":
         from tasks.ledger.verdicts import Verdicts
 
@@ -35,7 +39,7 @@ def open_store(kind: str) -> "Verdicts | Vectors":
 
 
 def open_evidence(kind: str, folder: Path) -> "VectorEvidence | VerdictEvidence":
-    """Open the evidence of a kind for reading: the folder data/ledger/<kind> of a version."""
+    """Open the evidence in a version's folder data/ledger/<kind> for reading; kinds as in `open_store`."""
     if kind == "judge":
         from tasks.ledger.verdicts import VerdictEvidence
 
@@ -43,12 +47,3 @@ def open_evidence(kind: str, folder: Path) -> "VectorEvidence | VerdictEvidence"
     from tasks.ledger.vectors import VectorEvidence
 
     return VectorEvidence(folder)
-
-
-def _git_common_dir() -> Path | None:
-    try:
-        command = ["git", "rev-parse", "--git-common-dir"]
-        answer = subprocess.run(command, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return Path(answer.stdout.rstrip("\n")).resolve()

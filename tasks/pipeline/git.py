@@ -1,7 +1,7 @@
-"""What git answers of the repository around a folder, as DVC finds it too, whichever one the environment names.
+"""Git commands in the repository around a folder.
 
-A hook, or a shell's `GIT_DIR`, would have us reset, record and read another one, or the index of a commit that is
-being made. No command of ours runs a hook of the user's, starts a daemon, or splits the index.
+Environment variables that name another repository, such as GIT_DIR in a hook, are ignored: git and DVC then agree on
+the repository. No command runs the user's hooks, starts a file system monitor, or splits the index.
 """
 
 import os
@@ -13,46 +13,72 @@ from pathlib import Path
 from tasks.errors import VersionError
 
 _SETTINGS = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "core.splitIndex": "false"}
+# Editors set it around the hooks of a commit; git would take our patterns for names of files.
 _MEANING_OF_PATHS = "GIT_LITERAL_PATHSPECS"
-"""Set by editors around the hooks of a commit; our patterns would be taken for names of files."""
-_CONFIGURE = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
-"""Settings by environment, such as safe.directory in a container: git hands these on to submodules as well."""
+# Settings by environment, such as safe.directory in a container: needed by every command.
+_CONFIGURATION = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
 
 
 def run(
     *command: str, folder: Path = Path(), feed: str = "", environment: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a git command in the folder; what is no UTF-8 comes as surrogates. Raises VersionError without git."""
+    """Run a git command in a folder.
+
+    Args:
+        command: The arguments of git, such as "rev-parse", "HEAD".
+        folder: Where git runs.
+        feed: The standard input.
+        environment: Variables to add.
+
+    Returns:
+        The finished process, whatever its exit status. Bytes that are not UTF-8 are surrogates in its output.
+
+    Raises:
+        VersionError: Git is not installed.
+    """
     settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
-    named = _of_a_repository()
-    kept = {name: value for name, value in os.environ.items() if name not in named}
-    return _run("-C", str(folder), *settings, *command, feed=feed, environment=kept | dict(environment or {}))
+    ignored = _repository_variables()
+    own = {name: value for name, value in os.environ.items() if name not in ignored}
+    return _run("-C", str(folder), *settings, *command, feed=feed, environment=own | dict(environment or {}))
 
 
 def answer(*command: str) -> str | None:
-    """What git says in the working folder, without blanks around it; None when it fails."""
+    """Return the stripped output of a git command in the working folder; None when the command fails."""
     done = run(*command)
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def forget_surroundings() -> None:
-    """Take out of our environment what names a repository, for the sake of the commands that we start.
+def common_folder(folder: Path = Path()) -> Path:
+    """Return the `.git` folder that all worktrees of the clone around a folder share.
 
-    Raises VersionError without git.
+    Raises:
+        VersionError: The folder is in no repository, or git is not installed.
     """
-    for name in _of_a_repository():
+    done = run("rev-parse", "--git-common-dir", folder=folder)
+    if done.returncode:
+        raise VersionError(f"{folder.absolute()}: not in a git repository: `git init`")
+    return (folder / done.stdout.removesuffix("\n")).resolve()
+
+
+def forget_surroundings() -> None:
+    """Remove the variables that name a repository from our environment, and so from that of child processes.
+
+    Raises:
+        VersionError: Git is not installed.
+    """
+    for name in _repository_variables():
         os.environ.pop(name, None)
 
 
 @cache
-def _of_a_repository() -> frozenset[str]:
-    """The variables by which git is told of a repository, of its parts, or how to take a path."""
+def _repository_variables() -> frozenset[str]:
+    """Return the environment variables that name a repository or parts of it, or change the meaning of paths."""
     listed = _run("rev-parse", "--local-env-vars", feed="", environment=os.environ).stdout.split()
-    return frozenset({*listed, _MEANING_OF_PATHS} - _CONFIGURE)
+    return frozenset({*listed, _MEANING_OF_PATHS} - _CONFIGURATION)
 
 
 def _run(*command: str, feed: str, environment: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """A git command; line ends stay as they are, for they may be part of a name."""
+    """Run git as it is; line ends are not translated, because they may be part of a file's name."""
     try:
         done = subprocess.run(
             ["git", *command],
@@ -62,6 +88,6 @@ def _run(*command: str, feed: str, environment: Mapping[str, str]) -> "subproces
             check=False,
         )
     except FileNotFoundError:
-        raise VersionError("git: not found; versions are kept by it: install it") from None
-    output, errors = (each.decode("utf-8", "surrogateescape") for each in (done.stdout, done.stderr))
+        raise VersionError("git: not found; goldmeter keeps versions with git: install it") from None
+    output, errors = (stream.decode("utf-8", "surrogateescape") for stream in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(done.args, done.returncode, output, errors)

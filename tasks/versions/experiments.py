@@ -229,7 +229,7 @@ def _is_taken(name: str) -> bool:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Alone among all worktrees of this clone; the kernel lets go when we die."""
-    folder = Path(_git("rev-parse", "--git-common-dir"), "goldmeter")
+    folder = git.common_folder() / "goldmeter"
     folder.mkdir(exist_ok=True)
     with (folder / "experiments.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

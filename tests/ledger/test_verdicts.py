@@ -307,6 +307,28 @@ def test_the_root_is_in_the_git_folder_that_all_worktrees_share(
     assert roots == [tmp_path / "main" / ".git" / "goldmeter" / "ledger"] * 2
 
 
+def test_the_root_is_in_the_repository_around_the_folder_whichever_one_the_environment_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("project", "other"):
+        subprocess.run(["git", "init", "-q", tmp_path / name], check=True)
+    monkeypatch.delenv("GOLDMETER_LEDGER", raising=False)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
+    monkeypatch.chdir(tmp_path / "project")
+
+    assert ledger.root() == tmp_path / "project" / ".git" / "goldmeter" / "ledger"
+
+
+def test_the_root_is_in_the_working_folder_where_git_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GOLDMETER_LEDGER", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    assert ledger.root() == tmp_path / ".goldmeter" / "ledger"
+
+
 def test_the_root_outside_git_and_by_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))

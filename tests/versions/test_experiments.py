@@ -169,9 +169,9 @@ def test_dvc_lists_shows_applies_pushes_and_pulls_it_and_versions_compare(clone:
 
 @pytest.mark.usefixtures("clone")
 def test_new_code_of_a_stage_and_new_dvc_files_belong_to_it_and_data_does_not() -> None:
-    stages = Path("dvc.yaml").read_text(encoding="utf-8")
+    pipeline = Path("dvc.yaml").read_text(encoding="utf-8")
     deps = "    deps: [tasks/metrics, tasks/new.py, data/today.csv, '${dataset.path}', s3://b/k, /dev/null, ../x.py]\n"
-    Path("dvc.yaml").write_text(stages.replace("    cmd: echo\n", f"    cmd: echo\n{deps}"), encoding="utf-8")
+    Path("dvc.yaml").write_text(pipeline.replace("    cmd: echo\n", f"    cmd: echo\n{deps}"), encoding="utf-8")
     stages.stages.cache_clear()
     Path(".gitignore").write_text("data/load\n*.pyc\n", encoding="utf-8")
     for name in ("tasks/new.py", "tasks/metrics/mine.py", "tasks/metrics/mine.pyc", "tasks/other.py", "in/big.csv.dvc"):
@@ -529,9 +529,9 @@ def test_a_submodule(clone: Path) -> None:
     git("clone", "-q", ".", str(clone / "other"))
     git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(clone / "other"), "vendor")
     git("commit", "-q", "-m", "with a submodule")
-    stages = Path("dvc.yaml").read_text(encoding="utf-8")
+    pipeline = Path("dvc.yaml").read_text(encoding="utf-8")
     Path("dvc.yaml").write_text(
-        stages.replace("    cmd: echo\n", "    cmd: echo\n    deps: [vendor, vendor/new.py]\n"), encoding="utf-8"
+        pipeline.replace("    cmd: echo\n", "    cmd: echo\n    deps: [vendor, vendor/new.py]\n"), encoding="utf-8"
     )
     stages.stages.cache_clear()
     Path("vendor/new.py").write_text("", encoding="utf-8")
@@ -589,7 +589,7 @@ def test_children_are_told_of_no_repository_but_of_settings(monkeypatch: pytest.
 
 def test_without_git_there_is_no_repository_to_forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    tasks_git._of_a_repository.cache_clear()
+    tasks_git._repository_variables.cache_clear()
 
     with pytest.raises(VersionError, match="git: not found"):
         forget_surroundings()

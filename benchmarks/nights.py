@@ -177,6 +177,6 @@ def _about() -> tuple[str, ...]:
         rows a night, {NIGHTS} nights. Same rows: every night's answers are as good as the baseline's, row by row.
         Fresh rows: the floor is {FLOOR}, where every metric stays, or one metric of one candidate falls to 0.80.
 
-        Levels, bets and verdicts come from tasks/history and tasks/comparison; only git and files are left out.
+        Levels, bets and verdicts come from tasks/monitoring and tasks/comparison; only git and files are left out.
         """
     )

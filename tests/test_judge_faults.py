@@ -8,7 +8,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.test_judge_requests import request_about
 
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judging import requests
@@ -20,6 +19,7 @@ from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.concurrency import Pace
 from tasks.pipeline.run import Limits
 from tests.judge_server import Answer, Reply, completion, problem, question, verdict
+from tests.judging.test_requests import request_about
 from tests.test_judge import HOW, IN_ORDER, KEY, column, judged, params, rows, server
 
 __all__ = ["server"]

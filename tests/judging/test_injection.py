@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.test_judge_requests import request_about
 
 from tasks.pipeline.tables import Parts, write_part
 from tests.injections import INJECTIONS
 from tests.judge_server import Answer, completion, question, verdict
+from tests.judging.test_requests import request_about
 from tests.test_judge import column, judged, params, server
 
 __all__ = ["server"]

@@ -1,4 +1,4 @@
-"""Histories as tasks/history writes them."""
+"""Histories as tasks/monitoring writes them."""
 
 import json
 import random

@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from flows import train_judge
-from flows.train_judge import Labelled, calibration_error, contains, examples, main, people, written
+from flows.train_judge import main
 from tasks.errors import DataError
-from tasks.models.offline import RIGHT, judge
+from tasks.models.offline import RIGHT, judge, training
+from tasks.models.offline.training import Labelled, calibration_error, contains, examples, people, written
 from tasks.models.offline.trees import read
 from tests.models.offline import pairs
 
@@ -23,7 +23,7 @@ def train(data, output):
 
 
 def test_training_twice_gives_the_same_bytes_and_a_report(monkeypatch, capsys, data, tmp_path):
-    monkeypatch.setattr(train_judge, "ITERATIONS", 20)
+    monkeypatch.setattr(training, "ITERATIONS", 20)
     for name in ("one.npz", "two.npz"):
         train(data, tmp_path / name)
 
@@ -65,7 +65,7 @@ def test_nothing_is_learnt_from_verdicts_against_the_rules():
     rows = [Labelled("q", ["Paris and Rome"], answer, True, "one", written=False, group="q") for answer in answers]
 
     assert examples(rows[:4]).weights.tolist() == [1, 0, 0, 0]
-    assert examples([row._replace(written=True) for row in rows]).weights.tolist() == [train_judge.RULE_WEIGHT] * 5
+    assert examples([row._replace(written=True) for row in rows]).weights.tolist() == [training.RULE_WEIGHT] * 5
 
 
 def test_data_that_is_no_list_of_objects_is_refused(tmp_path):
@@ -95,7 +95,7 @@ def test_the_shipped_model_is_of_this_data(evouna):
 
 def test_pairs_worded_alike_are_in_one_fold_and_have_both_verdicts():
     """A fold that had seen a pair's twin would say nothing of pairs to come."""
-    rows = [*written(train_judge.RULES)]
+    rows = [*written(training.RULES)]
     folds, verdicts = examples(rows).folds, {}
     by_question = {(row.question, fold) for row, fold in zip(rows, folds, strict=True)}
     for row in rows:
@@ -106,4 +106,4 @@ def test_pairs_worded_alike_are_in_one_fold_and_have_both_verdicts():
 
 
 def test_the_written_pairs_are_read():
-    assert {row.source for row in written(train_judge.RULES)} == {f"rule {n}" for n in range(1, 8)}
+    assert {row.source for row in written(training.RULES)} == {f"rule {n}" for n in range(1, 8)}

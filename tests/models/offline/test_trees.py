@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from flows.train_judge import Examples, boosted, calibration, exported
 from tasks.errors import ModelError
 from tasks.models.offline.feature_names import FEATURES
+from tasks.models.offline.training import Examples, boosted, calibration, exported
 from tasks.models.offline.trees import FILE, read, render, shipped
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import grimp
 import pytest
 
+from scripts.reference.layout import ORDER
 from tasks.pipeline.stages import stages
 
 STAGES = {f"tasks.{name}" for name in stages()}
@@ -81,3 +82,14 @@ def test_the_top_of_tasks_holds_the_stages_and_what_runs_them(imports: grimp.Imp
     files = {child for child in imports.find_children("tasks") if not imports.find_children(child)}
 
     assert files == STAGES | names
+
+
+def test_the_readme_lists_the_packages_from_below_to_above() -> None:
+    listed = [HEIGHT[f"tasks.{name}"] for name in ORDER]
+
+    assert listed == sorted(listed)
+    assert {f"tasks.{name}" for name in ORDER} == set(HEIGHT) - STAGES - OUTSIDE
+
+
+OUTSIDE = {"tasks.errors", "tasks.runner", "tasks.__main__", "flows", "benchmarks", "scripts"}
+"""Modules on the map that are no package, and packages outside of tasks/."""

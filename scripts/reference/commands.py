@@ -29,7 +29,9 @@ def parser_of(module: str) -> argparse.ArgumentParser:
     def caught(parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         raise _FoundError(parser)
 
-    main = getattr(importlib.import_module(module), "main", None)
+    package = importlib.import_module(module)
+    entrance = importlib.import_module(f"{module}.__main__") if hasattr(package, "__path__") else package
+    main = getattr(entrance, "main", None)
     if main is None:
         raise ValueError(f"{module}: no main that makes a parser")
     arguments: list[list[str]] = [[]] if inspect.signature(main).parameters else []

@@ -187,7 +187,7 @@ def test_a_label_that_is_none_names_row_and_value(given, shown):
     values = [PARIS, PARIS | {"id": "2", "ok": given}]
 
     assert refusal(values, candidates={"m": {"response": "a", "label": "ok"}}) == (
-        f"answers.jsonl, line 2: ok is {shown}, which is no label (dataset.candidates.m.label); "
+        f"answers.jsonl, line 2: ok is {shown}, which is not a label (dataset.candidates.m.label); "
         "allowed: true and false, 1 and 0, yes and no, or nothing"
     )
 
@@ -247,7 +247,7 @@ def test_equal_input_and_references_are_an_error():
 
 def test_equal_ids_are_an_error_that_names_both_places():
     assert refusal([PARIS | {"id": "7"}, PARIS, PARIS | {"id": "7"}]) == (
-        "answers.jsonl, line 3: the id '7' (dataset.id: id) stands here and in answers.jsonl, line 1; make ids unique"
+        "answers.jsonl, line 3: the id '7' (dataset.id: id) is also in answers.jsonl, line 1; make ids unique"
     )
 
 
@@ -362,7 +362,7 @@ def test_a_column_that_no_record_has_is_an_error():
         "dataset.candidates.m.response: no record has a column 'answer'; did you mean 'answers'?",
         "dataset.candidates.m.label: no record has a column 'ok'",
         "dataset.scores.s: no record has a column 's_m'",
-        r"columns there are: 'id', 'q', 'references', 'answers', 'odd\ud800'",
+        r"existing columns: 'id', 'q', 'references', 'answers', 'odd\ud800'",
     ]
 
 
@@ -379,13 +379,13 @@ def test_nothing_left_is_an_error():
         ({"id": None, "input": None}, "id: null takes the hash of the input, but input is null too"),
         ({"candidates": {}}, "at least 1 item"),
         ({"reference_separator": ""}, "at least 1 character"),
-        ({"slices": ["a", "a"]}, "a column stands twice"),
+        ({"slices": ["a", "a"]}, "a column appears twice"),
         ({"scores": {"a b": "x"}}, "should match pattern"),
         (
             {"scores": {"s": {"column": "x", "bounds": [0, 1], "threshold": 2}}},
             "threshold 2 is outside the bounds 0 to 1",
         ),
-        ({"scores": {"s": {"column": "x", "bounds": [1, 1]}}}, "bounds 1 to 1 hold nothing"),
+        ({"scores": {"s": {"column": "x", "bounds": [1, 1]}}}, "bounds 1 to 1 contain no number"),
         ({"limit": 0}, "greater than or equal to 1"),
     ],
 )
@@ -514,7 +514,7 @@ messy = st.none() | st.text(max_size=8) | st.sampled_from([["a"], [], {"x": "y"}
 
 @settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys("qabr", messy)), max_size=12), st.integers(2, 9))
-def test_every_answer_stands_in_exactly_one_table(values, part_rows):
+def test_every_answer_is_in_exactly_one_table(values, part_rows):
     numbered = [each | {"id": f"#{line}"} for line, each in enumerate(values, 1)]
     whole = [*numbered, {"id": "last", "q": "?", "r": "x", "a": "y", "b": "z"}]
     wanted = params(candidates=TWO, references="r", reference_separator="/", limits={"part_rows": part_rows})

@@ -1,40 +1,35 @@
-"""How a user's record becomes rows: which records count, what their id is, what each candidate answered."""
+"""Turn a user's record into rows by the mapping in params.yaml."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from hashlib import sha256
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, NamedTuple
 
 from tasks.dataset.settings import Dataset, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
 from tasks.errors import DataError
 
-LABELS = {
-    "true": True,
-    "1": True,
-    "1.0": True,
-    "yes": True,
-    "false": False,
-    "0": False,
-    "0.0": False,
-    "no": False,
-}
-"""1.0 and 0.0: what pandas makes of 1 and 0 in a column with gaps."""
+# pandas writes 1.0 and 0.0 for 1 and 0 in a column with missing values.
+LABELS = dict.fromkeys(("true", "1", "1.0", "yes"), True) | dict.fromkeys(("false", "0", "0.0", "no"), False)
 CANONICAL_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-SHOWN = 30
+# Columns that an error message lists.
+COLUMNS_LISTED = 30
+# Characters of a value that an error message quotes.
+QUOTED_LENGTH = 60
 
-Numbering = Mapping[bytes, Mapping[bytes, int]]
-"""Of inputs that stand in several records: hash of the input → hash of the references → number, from 1."""
+# For inputs that several records share: hash of the input → hash of the references → number, from 1.
+RecordNumbers = Mapping[bytes, Mapping[bytes, int]]
 
 
-class Unusable(Exception):  # noqa: N818 (caught within the stage: a reason, no error)
-    """Why a record, or one candidate's answer to it, can't be used."""
+class UnusableValueError(Exception):
+    """A value of a record can't be used; the message is stored as the reason in data/load_rejected."""
 
 
-class Shared(NamedTuple):
-    """What all candidates of a record share."""
+class SharedValues(NamedTuple):
+    """The values that all candidates of a record share."""
 
     input: str | None
     references: list[str]
@@ -44,23 +39,27 @@ class Shared(NamedTuple):
 
 
 def require_columns(records: Iterable[Record], dataset: Dataset) -> None:
-    """Raise DataError for a mapped column that no record has; a record without it has a null there."""
-    wanted = dict(_mapped(dataset))
-    there: dict[str, None] = {}
-    missing = set(wanted)
+    """Check that each mapped column is in at least one record; in the other records it counts as null.
+
+    Raises:
+        DataError: A mapped column is in no record.
+    """
+    mapped = dict(_mapped_columns(dataset))
+    present: dict[str, None] = {}
+    missing = set(mapped)
     for record in records:
         missing -= record.values.keys()
         if not missing:
             return
-        there.update(dict.fromkeys(record.values))
-    if there:
-        lines = [_no_column(place, column, list(there)) for column, place in wanted.items() if column in missing]
-        shown = [_shown(column) for column in there][:SHOWN] + ["…"] * (len(there) > SHOWN)
-        raise DataError("\n".join([*lines[:SHOWN], f"columns there are: {', '.join(shown)}"]))
+        present.update(dict.fromkeys(record.values))
+    if present:
+        lines = [_missing_column(place, column, list(present)) for column, place in mapped.items() if column in missing]
+        listed = [_quoted(column) for column in present][:COLUMNS_LISTED] + ["…"] * (len(present) > COLUMNS_LISTED)
+        raise DataError("\n".join([*lines[:COLUMNS_LISTED], f"existing columns: {', '.join(listed)}"]))
 
 
-def chosen(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
-    """The records that `exclude` leaves, up to `limit`."""
+def selected(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
+    """Yield the records that `exclude` does not match, at most `limit` of them."""
     number = 0
     for record in records:
         if not any(_equals(record.values.get(column), value) for column, value in dataset.exclude.items()):
@@ -70,16 +69,18 @@ def chosen(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
             return
 
 
-def numbering(records: Iterable[Record], params: Params) -> Numbering:
-    """Look through all records before the first row is made.
+def number_records(records: Iterable[Record], params: Params) -> RecordNumbers:
+    """Number the records that share an input, in one pass over all records.
 
-    Raises DataError when two have the same id (without ids: the same input and references), or none is left.
+    Raises:
+        DataError: Two records have the same id (without an id column: the same input and references), or no record
+            is selected.
     """
     first: dict[bytes, bytes] = {}
-    again: dict[bytes, set[bytes]] = {}
-    any_left = False
-    for record in chosen(records, params.dataset):
-        any_left = True
+    repeated: dict[bytes, set[bytes]] = {}
+    any_selected = False
+    for record in selected(records, params.dataset):
+        any_selected = True
         key = _key(record, params)
         if key is None:
             continue
@@ -87,56 +88,66 @@ def numbering(records: Iterable[Record], params: Params) -> Numbering:
         if text not in first:
             first[text] = references
             continue
-        others = again.setdefault(text, {first[text]})
+        others = repeated.setdefault(text, {first[text]})
         if references in others:
-            earlier = next(each for each in chosen(records, params.dataset) if _key(each, params) == key)
-            raise _twice(earlier, record, params.dataset)
+            earlier = next(other for other in selected(records, params.dataset) if _key(other, params) == key)
+            raise _duplicate(earlier, record, params.dataset)
         others.add(references)
-    if not any_left:
+    if not any_selected:
         raise DataError(
             f"dataset: no record is left; dataset.exclude leaves out all: {params.dataset.exclude}"
             if params.dataset.exclude
             else "dataset: there is no record"
         )
-    return {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in again.items()}
+    return {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in repeated.items()}
 
 
-def own_id(record: Record, params: Params) -> str:
-    """The id the record brings; raises Unusable when it has none."""
+def id_from_column(record: Record, params: Params) -> str:
+    """Return the record's value in the id column.
+
+    Raises:
+        UnusableValueError: The value is missing or blank.
+    """
     text = _text(record.values, params.dataset.id, params.load.max_chars)
     if text is None or not text.strip():
-        raise Unusable(f"{params.dataset.id}: no id")
+        raise UnusableValueError(f"{params.dataset.id}: no id")
     return text
 
 
-def hash_id(shared: Shared, numbers: Numbering) -> str:
-    """The sha256 of the input; further records with this input get -2, -3, … by the order of their references' hash."""
-    text, references = _hash_key(shared)
+def id_from_input(shared: SharedValues, numbers: RecordNumbers) -> str:
+    """Return the sha256 of the input; records that share it get -2, -3, … by the order of their references' hash."""
+    text, references = _content_key(shared)
     number = numbers.get(text, {}).get(references, 1)
     return text.hex() if number == 1 else f"{text.hex()}-{number}"
 
 
-def shared_by_candidates(record: Record, params: Params) -> Shared:
-    """What all candidates of the record share; raises Unusable when it can't be used for any of them."""
-    dataset, values, most = params.dataset, record.values, params.load.max_chars
-    shared = Shared(
-        _text(values, dataset.input, most),
-        _references(values, dataset, most),
-        _text(values, dataset.group, most),
-        {column: _text(values, column, most) for column in dataset.slices},
-        _phrases(values, dataset.phrases, most),
+def shared_values(record: Record, params: Params) -> SharedValues:
+    """Return the values that all candidates of the record share.
+
+    Raises:
+        UnusableValueError: One of them can't be used, so that no candidate of the record gets a row.
+    """
+    dataset, values, max_chars = params.dataset, record.values, params.load.max_chars
+    shared = SharedValues(
+        _text(values, dataset.input, max_chars),
+        _references(values, dataset, max_chars),
+        _text(values, dataset.group, max_chars),
+        {name: _text(values, name, max_chars) for name in dataset.slices},
+        _phrases(values, dataset.phrases, max_chars),
     )
     if dataset.id is None and (shared.input is None or not shared.input.strip()):
-        raise Unusable(f"{dataset.input}: no input to make an id of")
+        raise UnusableValueError(f"{dataset.input}: no input to make an id of")
     if params.load.require_references and not shared.references:
-        raise Unusable(f"{dataset.references}: no reference that is not blank")
+        raise UnusableValueError(f"{dataset.references}: no reference that is not blank")
     return shared
 
 
-def row(record: Record, row_id: str, shared: Shared, name: str, params: Params) -> dict[str, Any]:
-    """The row of one candidate.
+def candidate_row(record: Record, row_id: str, shared: SharedValues, name: str, params: Params) -> dict[str, Any]:
+    """Return the row of one candidate.
 
-    Raises Unusable when its answer or a score can't be used, DataError when its label is none.
+    Raises:
+        UnusableValueError: The candidate's response or one of its scores can't be used.
+        DataError: The label is neither true nor false.
     """
     dataset = params.dataset
     candidate = dataset.candidates[name]
@@ -151,12 +162,12 @@ def row(record: Record, row_id: str, shared: Shared, name: str, params: Params) 
         "response": response,
         "label": label,
         **{f"score_{key}": _number(record.values, score, name) for key, score in dataset.scores.items()},
-        "content": _hash([shared.input, shared.references]).hex(),
+        "content": _json_hash([shared.input, shared.references]).hex(),
     }
 
 
-def _mapped(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """Each column of the mapping, and its place in params.yaml."""
+def _mapped_columns(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """Yield each column of the mapping with its path in params.yaml."""
     for place in ("id", "input", "references", "group", "phrases"):
         if column := getattr(dataset, place):
             yield column, f"dataset.{place}"
@@ -166,100 +177,93 @@ def _mapped(dataset: Dataset) -> Iterator[tuple[str, str]]:
         yield candidate.response, f"dataset.candidates.{name}.response"
         if candidate.label:
             yield candidate.label, f"dataset.candidates.{name}.label"
-        yield from ((score.of(name), f"dataset.scores.{key}") for key, score in dataset.scores.items())
+        yield from ((score.column_of(name), f"dataset.scores.{key}") for key, score in dataset.scores.items())
 
 
-def _no_column(place: str, column: str, there: list[str]) -> str:
-    near = " or ".join(map(_shown, get_close_matches(column, there, n=3)))
+def _missing_column(place: str, column: str, present: list[str]) -> str:
+    near = " or ".join(map(_quoted, get_close_matches(column, present, n=3)))
     return f"{place}: no record has a column {column!r}{f'; did you mean {near}?' if near else ''}"
 
 
 def _equals(value: Value, wanted: object) -> bool:
-    """Whether the source text is the wanted one; for true and false, any word that a label may have for it."""
+    """Compare the source text with a value of params.yaml; a boolean matches any word allowed in a label for it."""
     if isinstance(wanted, bool) and isinstance(value, str):
         return LABELS.get(value.strip().lower()) is wanted
     return value == as_text(wanted)
 
 
 def _key(record: Record, params: Params) -> tuple[bytes, bytes] | None:
-    """What must not stand twice; None for a record that will be rejected."""
+    """Return what must be unique among the records; None for a record that will be rejected."""
     try:
         if params.dataset.id:
-            return _hash(own_id(record, params)), b""
-        return _hash_key(shared_by_candidates(record, params))
-    except Unusable:
+            return _json_hash(id_from_column(record, params)), b""
+        return _content_key(shared_values(record, params))
+    except UnusableValueError:
         return None
 
 
-def _hash_key(shared: Shared) -> tuple[bytes, bytes]:
-    return sha256((shared.input or "").encode()).digest(), _hash(shared.references)
+def _content_key(shared: SharedValues) -> tuple[bytes, bytes]:
+    return sha256((shared.input or "").encode()).digest(), _json_hash(shared.references)
 
 
-def _hash(value: object) -> bytes:
+def _json_hash(value: object) -> bytes:
     return sha256(CANONICAL_JSON.encode(value).encode()).digest()
 
 
-def _twice(earlier: Record, record: Record, dataset: Dataset) -> DataError:
-    what = (
-        f"the id {_shown(record.values.get(dataset.id))} (dataset.id: {dataset.id}) stands here and in"
+def _duplicate(earlier: Record, record: Record, dataset: Dataset) -> DataError:
+    problem = (
+        f"the id {_quoted(record.values.get(dataset.id))} (dataset.id: {dataset.id}) is also in"
         if dataset.id
-        else f"{_shown(record.values.get(dataset.input or ''))}: the same input and references, so the same "
+        else f"{_quoted(record.values.get(dataset.input or ''))}: the same input and references, so the same "
         "candidates, as in"
     )
-    help_ = "make ids unique" if dataset.id else "remove one, or name a column of unique ids in dataset.id"
-    return DataError(f"{record.file}, line {record.line}: {what} {earlier.file}, line {earlier.line}; {help_}")
+    advice = "make ids unique" if dataset.id else "remove one, or name a column of unique ids in dataset.id"
+    return DataError(f"{record.file}, line {record.line}: {problem} {earlier.file}, line {earlier.line}; {advice}")
 
 
-def _text(values: Mapping[str, Value], column: str | None, most: int) -> str | None:
-    return None if column is None else _checked(values.get(column), column, most)
+def _text(values: Mapping[str, Value], column: str | None, max_chars: int) -> str | None:
+    return None if column is None else _checked_text(values.get(column), column, max_chars)
 
 
-def _checked(value: Value, column: str, most: int) -> str | None:
-    """The value if it is null or text that can be used; raises Unusable otherwise."""
+def _checked_text(value: Value, column: str, max_chars: int) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise Unusable(f"{column}: {'a list' if isinstance(value, list) else 'an object'} where text is expected")
-    if len(value) > most:
-        raise Unusable(f"{column}: {len(value):,} characters; load.max_chars is {most:,}")
+        kind = "a list" if isinstance(value, list) else "an object"
+        raise UnusableValueError(f"{column}: {kind} where text is expected")
+    if len(value) > max_chars:
+        raise UnusableValueError(f"{column}: {len(value):,} characters; load.max_chars is {max_chars:,}")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise Unusable(f"{column}: character {error.start + 1} is half of a surrogate pair") from None
+        raise UnusableValueError(f"{column}: character {error.start + 1} is half of a surrogate pair") from None
     return value
 
 
-def _texts(items: Iterable[Value], column: str, most: int) -> list[str]:
-    """Those of the items that are not blank."""
-    checked = [_checked(item, column, most) for item in items]
+def _texts(value: Value, column: str, max_chars: int) -> list[str]:
+    """Return the items of a list, or one value as a list, without those that are blank."""
+    checked = [_checked_text(item, column, max_chars) for item in (value if isinstance(value, list) else [value])]
     return [text for text in checked if text is not None and text.strip()]
 
 
-def _references(values: Mapping[str, Value], dataset: Dataset, most: int) -> list[str]:
+def _references(values: Mapping[str, Value], dataset: Dataset, max_chars: int) -> list[str]:
     if dataset.references is None:
         return []
     value = values.get(dataset.references)
     if isinstance(value, str) and dataset.reference_separator:
         value = [part.strip() for part in value.split(dataset.reference_separator)]
-    return _texts(value if isinstance(value, list) else [value], dataset.references, most)
+    return _texts(value, dataset.references, max_chars)
 
 
-def _phrases(values: Mapping[str, Value], column: str | None, most: int) -> list[str] | None:
-    """A list, a JSON list in a string, or one string; no column is null, no phrase in it an empty list."""
+def _phrases(values: Mapping[str, Value], column: str | None, max_chars: int) -> list[str] | None:
+    """Read a list, a JSON list in a string, or one string; no column gives None, no phrase in it an empty list."""
     if column is None:
         return None
     value = values.get(column)
     if isinstance(value, str) and value.lstrip().startswith("["):
-        value = _json_list(value)
-    return _texts(value if isinstance(value, list) else [value], column, most)
-
-
-def _json_list(text: str) -> Value:
-    try:
-        value = as_text(DECODER.decode(text.strip()))
-    except (ValueError, RecursionError):
-        return text
-    return value
+        with suppress(ValueError, RecursionError):  # not JSON: one phrase that begins with a bracket
+            value = as_text(DECODER.decode(value.strip()))
+    return _texts(value, column, max_chars)
 
 
 def _label(record: Record, column: str | None, place: str) -> bool | None:
@@ -269,29 +273,30 @@ def _label(record: Record, column: str | None, place: str) -> bool | None:
     label = LABELS.get(value.strip().lower()) if isinstance(value, str) else None
     if label is None:
         raise DataError(
-            f"{record.file}, line {record.line}: {column} is {_shown(value)}, which is no label ({place}); "
+            f"{record.file}, line {record.line}: {column} is {_quoted(value)}, which is not a label ({place}); "
             "allowed: true and false, 1 and 0, yes and no, or nothing"
         )
     return label
 
 
 def _number(values: Mapping[str, Value], score: ScoreMapping, candidate: str) -> float | None:
-    column = score.of(candidate)
+    column = score.column_of(candidate)
     value = values.get(column)
     if value is None:
         return None
     try:
-        number = float(value) if isinstance(value, str) and "_" not in value else float("nan")
+        # float() alone would read 1_000 as a number.
+        number = float(value) if isinstance(value, str) and "_" not in value else nan
     except ValueError:
-        number = float("nan")
+        number = nan
     if not isfinite(number):
-        raise Unusable(f"{column}: {_shown(value)} is no number")
+        raise UnusableValueError(f"{column}: {_quoted(value)} is no number")
     low, high = score.bounds or (number, number)
     if not low <= number <= high:
-        raise Unusable(f"{column}: {number:g} is outside the bounds {low:g} to {high:g}")
+        raise UnusableValueError(f"{column}: {number:g} is outside the bounds {low:g} to {high:g}")
     return number
 
 
-def _shown(value: Value) -> str:
+def _quoted(value: Value) -> str:
     text = repr(value)
-    return text if len(text) <= 2 * SHOWN else f"{text[: 2 * SHOWN]}…"
+    return text if len(text) <= QUOTED_LENGTH else f"{text[:QUOTED_LENGTH]}…"

@@ -1,4 +1,4 @@
-"""The table of data/normalize: the texts of data/load, and their normalised forms."""
+"""The table data/normalize: the texts of data/load and their normalised forms, one row per (id, candidate)."""
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ SCHEMA = pa.schema(
 
 
 class Normalize(Section):
-    """What does not count as a difference; white space never does."""
+    """Which differences between texts are ignored; white space always is."""
 
     unicode: Form
     case: bool
@@ -30,7 +30,15 @@ class Normalize(Section):
 
 
 def normalized(load: pa.Table, settings: Normalize) -> pa.Table:
-    """One row per (id, candidate): its texts, and the response and references normalised; no response stays null."""
+    """Add the normalised response and references to the texts; a null response stays null.
+
+    Args:
+        load: A part of data/load.
+        settings: Section `normalize` of params.yaml.
+
+    Returns:
+        A table with the columns of `SCHEMA` and the rows of `load`, in the same order.
+    """
     options = settings.model_dump()
     references = load["references"].combine_chunks()
     offsets = np.cumsum([0, *pc.list_value_length(references).to_pylist()], dtype=np.int32)

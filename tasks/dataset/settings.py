@@ -1,4 +1,4 @@
-"""Sections `dataset` and `load` of params.yaml."""
+"""The sections `dataset` and `load` of params.yaml."""
 
 import json
 from typing import Annotated, Any, Literal, Self
@@ -12,7 +12,7 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 class CandidateMapping(Section):
-    """A system whose answers are scored: the column of its answers, that of people's verdicts, facts about it."""
+    """A system whose answers are scored: the columns of its responses and human labels, and what is noted about it."""
 
     response: Name
     label: Name | None = None
@@ -20,34 +20,35 @@ class CandidateMapping(Section):
 
     @field_validator("about", mode="before")
     @classmethod
-    def _as_json(cls, facts: Any) -> Any:
-        return json.loads(json.dumps(facts, default=str, allow_nan=False))  # YAML makes dates of dates
+    def _as_json(cls, about: Any) -> Any:
+        # YAML reads 2024-05-01 as a date, which tables can't store.
+        return json.loads(json.dumps(about, default=str, allow_nan=False))
 
 
 class ScoreMapping(Section):
-    """Numbers from elsewhere. In `column`, {candidate} stands for the candidate's name; bounds: null = unknown."""
+    """Scores computed elsewhere. In `column`, {candidate} is replaced by the candidate's name; null bounds: unknown."""
 
     column: Name
     bounds: tuple[FiniteFloat, FiniteFloat] | None = None
     threshold: FiniteFloat | None = None
     higher_is_better: bool = True
 
-    def of(self, candidate: str) -> str:
-        """The column of this candidate's scores."""
+    def column_of(self, candidate: str) -> str:
+        """Return the name of the column with this candidate's scores."""
         return self.column.replace("{candidate}", candidate)
 
     @model_validator(mode="after")
     def _check_threshold(self) -> Self:
         low, high = self.bounds or (float("-inf"), float("inf"))
         if low >= high:
-            raise ValueError(f"bounds {low:g} to {high:g} hold nothing")
+            raise ValueError(f"bounds {low:g} to {high:g} contain no number")
         if self.threshold is not None and not low <= self.threshold <= high:
             raise ValueError(f"threshold {self.threshold:g} is outside the bounds {low:g} to {high:g}")
         return self
 
 
 class Dataset(Section):
-    """Where the user's records are, and which of their columns are what."""
+    """The place of the user's records and the meaning of their columns."""
 
     path: Name
     pattern: Name | None
@@ -67,27 +68,27 @@ class Dataset(Section):
 
     @field_validator("scores", mode="before")
     @classmethod
-    def _name_is_column(cls, scores: Any) -> Any:
+    def _expand_column_names(cls, scores: Any) -> Any:
         if not isinstance(scores, dict):
             return scores
         return {name: {"column": score} if isinstance(score, str) else score for name, score in scores.items()}
 
     @field_validator("slices")
     @classmethod
-    def _once_each(cls, slices: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_unique(cls, slices: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(slices)) < len(slices):
-            raise ValueError("a column stands twice")
+            raise ValueError("a column appears twice")
         return slices
 
     @model_validator(mode="after")
-    def _id_from_something(self) -> Self:
+    def _check_id_source(self) -> Self:
         if self.id is None and self.input is None:
             raise ValueError("id: null takes the hash of the input, but input is null too; name a column in one")
         return self
 
 
 class Load(Section):
-    """How records become rows."""
+    """Size of a part, limits on texts and rejected rows."""
 
     part_rows: Positive
     max_chars: Positive
@@ -96,13 +97,17 @@ class Load(Section):
 
 
 class Params(Section):
-    """The sections this stage sees."""
+    """The sections that the load stage reads."""
 
     dataset: Dataset
     load: Load
 
     def check(self) -> None:
-        """Raise ParamsError when the two sections do not fit together."""
+        """Check that the two sections fit together.
+
+        Raises:
+            ParamsError: One record has more candidates than a part has rows, or references are required but not mapped.
+        """
         if len(self.dataset.candidates) > self.load.part_rows:
             count = len(self.dataset.candidates)
             raise ParamsError(f"load.part_rows: {self.load.part_rows}, but one id alone has {count} candidates")

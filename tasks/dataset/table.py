@@ -1,20 +1,20 @@
-"""The table of data/load, and beside it the answers that can't be used: one row per (id, candidate) in each."""
+"""The tables data/load and data/load_rejected: one row per (id, candidate) in each."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 
 from tasks.dataset.mapping import (
-    Numbering,
-    Unusable,
-    chosen,
-    hash_id,
-    numbering,
-    own_id,
+    RecordNumbers,
+    UnusableValueError,
+    candidate_row,
+    id_from_column,
+    id_from_input,
+    number_records,
     require_columns,
-    row,
-    shared_by_candidates,
+    selected,
+    shared_values,
 )
 from tasks.dataset.settings import Params, ScoreMapping
 from tasks.dataset.sources import Record
@@ -29,29 +29,51 @@ REJECTED = pa.schema(
         "reason": pa.string(),
     }
 )
+# The human labels, described as a binary score column.
+LABEL: dict[str, Any] = {
+    "metric": "label",
+    "family": "dataset",
+    "options": {},
+    "signature": "label|v:1",
+    "rate_signature": "label|v:1|pass:1",
+    "bounds": (0.0, 1.0),
+    "threshold": None,
+    "higher_is_better": True,
+    "corpus_is_mean": True,
+}
 
 
 def tables(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
-    """The parts of both tables, by name (`load`, `load_rejected`), rows in input order.
+    """Yield the parts of both tables, rows in input order.
 
-    records: iterated three times (columns, ids, rows), so that no more than a part and a hash per record is in
-    memory. A record that can't be used is rejected for every candidate: records x candidates = rows + rejected.
-    Raises DataError for a mapped column that is nowhere, equal ids, labels that are none, and when nothing is left.
+    A record that can't be used is rejected for every candidate, so records x candidates = rows + rejected rows.
+
+    Args:
+        records: The user's records. They are iterated three times (columns, ids, rows), so that memory holds no more
+            than one part and a hash per record; an iterator is first read into a list.
+        params: The sections `dataset` and `load`.
+
+    Yields:
+        The two tables of a part, as `load` and `load_rejected`.
+
+    Raises:
+        DataError: A mapped column is in no record, two ids are equal, a label can't be read, or no record is selected.
     """
     params.check()
     records = list(records) if isinstance(records, Iterator) else records
     require_columns(records, params.dataset)
-    part = TablePart(params, numbering(records, params))
-    for record in chosen(records, params.dataset):
-        if part.full:
+    numbers = number_records(records, params)
+    part = LoadPart(params, numbers)
+    for record in selected(records, params.dataset):
+        if part.is_full:
             yield part.tables()
-            part = part.next()
+            part = LoadPart(params, numbers)
         part.add(record)
     yield part.tables()
 
 
 def schema(params: Params) -> pa.Schema:
-    """The columns of data/load; `slices` and `score_<name>` depend on what is mapped."""
+    """Return the schema of data/load; `slices` and `score_<name>` depend on what is mapped."""
     slices = pa.struct([(name, pa.string()) for name in params.dataset.slices])
     texts = pa.list_(pa.string())
     return pa.schema(
@@ -68,84 +90,73 @@ def schema(params: Params) -> pa.Schema:
     )
 
 
-class TablePart:
-    """The rows of one part, while it grows."""
+class LoadPart:
+    """Collects the rows of one part of data/load and data/load_rejected."""
 
-    def __init__(self, params: Params, numbers: Numbering) -> None:
+    def __init__(self, params: Params, numbers: RecordNumbers) -> None:
         self.params, self.numbers = params, numbers
         self.rows: list[dict[str, Any]] = []
         self.rejected: list[dict[str, Any]] = []
         self.read = 0
 
-    def next(self) -> Self:
-        """The part after this one."""
-        return type(self)(self.params, self.numbers)
-
     @property
-    def full(self) -> bool:
-        """Whether the candidates of one more record would be too many."""
+    def is_full(self) -> bool:
+        """Whether one more record would exceed `load.part_rows`; rows of one record stay in one part."""
         return self.read + len(self.params.dataset.candidates) > self.params.load.part_rows
 
     def add(self, record: Record) -> None:
         """Add a row or a rejected row for each candidate."""
-        self.read += len(self.params.dataset.candidates)
+        candidates = self.params.dataset.candidates
+        self.read += len(candidates)
         row_id = None
         try:
             if self.params.dataset.id:
-                row_id = own_id(record, self.params)
-            shared = shared_by_candidates(record, self.params)
-            row_id = row_id or hash_id(shared, self.numbers)
-        except Unusable as reason:
-            for name in self.params.dataset.candidates:
-                self._reject(record, row_id, name, reason)
+                row_id = id_from_column(record, self.params)
+            shared = shared_values(record, self.params)
+            row_id = row_id or id_from_input(shared, self.numbers)
+        except UnusableValueError as reason:
+            self.rejected += [_rejected_row(record, row_id, name, reason) for name in candidates]
             return
-        for name in self.params.dataset.candidates:
+        for name in candidates:
             try:
-                self.rows.append(row(record, row_id, shared, name, self.params))
-            except Unusable as reason:
-                self._reject(record, row_id, name, reason)
-
-    def _reject(self, record: Record, row_id: str | None, candidate: str, reason: Unusable) -> None:
-        self.rejected.append(
-            {
-                "file": record.file,
-                "line": record.line,
-                "id": row_id,
-                "candidate": candidate,
-                "reason": str(reason),
-            }
-        )
+                self.rows.append(candidate_row(record, row_id, shared, name, self.params))
+            except UnusableValueError as reason:
+                self.rejected.append(_rejected_row(record, row_id, name, reason))
 
     def tables(self) -> dict[str, pa.Table]:
-        """The part's tables."""
-        table = pa.Table.from_pylist(self.rows, schema(self.params))
-        facts = {**_facts(self.params), "rows_read": self.read}
+        """Return both tables of the part."""
+        description = {**_description(self.params), "rows_read": self.read}
         return {
-            "load": describe(table, facts),
+            "load": describe(pa.Table.from_pylist(self.rows, schema(self.params)), description),
             "load_rejected": pa.Table.from_pylist(self.rejected, REJECTED),
         }
 
 
-def _facts(params: Params) -> dict[str, Any]:
-    """What later stages must know of data/load."""
+def _rejected_row(record: Record, row_id: str | None, candidate: str, reason: UnusableValueError) -> dict[str, Any]:
+    return {"file": record.file, "line": record.line, "id": row_id, "candidate": candidate, "reason": str(reason)}
+
+
+def _description(params: Params) -> dict[str, Any]:
+    """Describe data/load for later stages."""
     dataset = params.dataset
     columns = {"label": LABEL} if any(candidate.label for candidate in dataset.candidates.values()) else {}
+    columns |= {f"score_{name}": _score_description(name, score) for name, score in dataset.scores.items()}
     return {
         "candidates": {name: candidate.about for name, candidate in dataset.candidates.items()},
-        "columns": columns | {f"score_{name}": _score_facts(name, score) for name, score in dataset.scores.items()},
+        "columns": columns,
         "labels": dataset.labels,
         "max_rejected": params.load.max_rejected,
         "missing_response": dataset.missing_response,
     }
 
 
-def _score_facts(name: str, score: ScoreMapping) -> dict[str, Any]:
-    bounds = "none" if score.bounds is None else "..".join(map(_exactly, score.bounds))
+def _score_description(name: str, score: ScoreMapping) -> dict[str, Any]:
+    bounds = "none" if score.bounds is None else "..".join(map(_exact, score.bounds))
     signature = f"score|name:{name}|bounds:{bounds}|better:{'higher' if score.higher_is_better else 'lower'}|v:2"
-    gate = {}
+    pass_rule = {}
     if score.threshold is not None:
-        rule = f"thr:{'>=' if score.higher_is_better else '<='}{_exactly(score.threshold)}"
-        gate = {"threshold": score.threshold, "rate_signature": f"{signature}|{rule}"}
+        rule = f"thr:{'>=' if score.higher_is_better else '<='}{_exact(score.threshold)}"
+        pass_rule = {"threshold": score.threshold, "rate_signature": f"{signature}|{rule}"}
     return {
         "metric": name,
         "family": "dataset",
@@ -154,28 +165,14 @@ def _score_facts(name: str, score: ScoreMapping) -> dict[str, Any]:
         "bounds": score.bounds,
         "higher_is_better": score.higher_is_better,
         "corpus_is_mean": True,
-        **gate,
+        **pass_rule,
     }
 
 
-def _exactly(number: float) -> str:
-    """A number with all its digits.
+def _exact(number: float) -> str:
+    """Format a number with all its digits.
 
-    >>> _exactly(1.0), _exactly(0.5)
+    >>> _exact(1.0), _exact(0.5)
     ('1', '0.5')
     """
     return repr(float(number)).removesuffix(".0")
-
-
-LABEL: dict[str, Any] = {
-    "metric": "label",
-    "family": "dataset",
-    "options": {},
-    "signature": "label|v:1",
-    "rate_signature": "label|v:1|pass:1",
-    "bounds": (0.0, 1.0),
-    "threshold": None,
-    "higher_is_better": True,
-    "corpus_is_mean": True,
-}
-"""People's verdict, as a binary column."""

@@ -97,7 +97,7 @@ def test_a_label_that_is_none(said: Any, name: str) -> None:
     write(Path.cwd(), [row | {"aurora_correct": name} for row in ROWS])
 
     assert main(["load"]) == USER_ERROR
-    assert "which is no label" in said()
+    assert "which is not a label" in said()
 
 
 @pytest.mark.usefixtures("project")

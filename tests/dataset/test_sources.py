@@ -1,4 +1,4 @@
-"""Reading user files: what is kept as it stands, and what is refused with file and line."""
+"""Reading user files: values stay as they are written; unreadable files are refused with file and line."""
 
 import csv
 import datetime as dt
@@ -53,7 +53,7 @@ def read_or_refused(path):
         return [], str(error)
 
 
-# what is kept
+# values as they are written
 
 
 def test_csv_cells_are_text_and_empty_is_null(write):
@@ -246,13 +246,13 @@ def test_a_parquet_file_without_rows(write):
         ("a.jsonl", '{"a": 1}\n{"a": 1,\n', "line 2, column 9", "Expecting property name enclosed in double quotes"),
         ("a.jsonl", '{"a": 1} {"a": 2}\n', "line 1, column 10", "more text after the end; found '{\"a\": 2}'"),
         ("a.jsonl", '{"a": "x\ty"}\n', "line 1, column 9", "Invalid control character"),
-        ("a.jsonl", '{"a": 1}\n  {"a": NaN}\n', "line 2, column 3", "NaN is no JSON number; use null"),
-        ("a.jsonl", '{"a": [-Infinity]}', "line 1, column 1", "-Infinity is no JSON number"),
-        ("a.jsonl", '{"a": 1, "b": 2, "a": 3}', "line 1, column 1", "the key 'a' stands twice in one object"),
-        ("a.jsonl", '{"x": {"a": 1, "a": 1}}', "line 1, column 1", "the key 'a' stands twice in one object"),
+        ("a.jsonl", '{"a": 1}\n  {"a": NaN}\n', "line 2, column 3", "NaN is not a JSON number; use null"),
+        ("a.jsonl", '{"a": [-Infinity]}', "line 1, column 1", "-Infinity is not a JSON number"),
+        ("a.jsonl", '{"a": 1, "b": 2, "a": 3}', "line 1, column 1", "the key 'a' appears twice in one object"),
+        ("a.jsonl", '{"x": {"a": 1, "a": 1}}', "line 1, column 1", "the key 'a' appears twice in one object"),
         ("a.jsonl", '{"a": ' + "[" * 100_000, "line 1, column 1", "nested too deep"),
         ("a.json", '[{"a": 1},\n {"a" 2}]', "line 2, column 7", "Expecting ':' delimiter; found '2}]'"),
-        ("a.json", '[{"a": 1},\n {"a": 2, "a": 2}]', "line 2, column 2", "the key 'a' stands twice"),
+        ("a.json", '[{"a": 1},\n {"a": 2, "a": 2}]', "line 2, column 2", "the key 'a' appears twice"),
         ("a.json", '[{"a": 1}\n {"a": 2}]', "line 2, column 2", "expected ',' or ']'"),
         ("a.json", '[{"a": 1},]', "line 1, column 11", "Expecting value"),
         ("a.json", '[{"a": 1}', "line 1, column 10", "expected ',' or ']'; found the end"),
@@ -318,7 +318,7 @@ def test_records_in_an_object_are_found(write):
     [
         ("a,b\n1,2\n\n3\n", "line 4: expected 2 fields, found 1; see its quotes"),
         ('a,b\n"x\ny",2\n1,2,3\n', "line 4: expected 2 fields, found 3; see its quotes"),
-        ("a,b,a\n1,2,3\n", "line 1: the column name 'a' stands twice, in columns 1 and 3"),
+        ("a,b,a\n1,2,3\n", "line 1: the column name 'a' appears twice, in columns 1 and 3"),
         (",a\n0,1\n", "line 1: column 1 of the header has no name; pandas writes such an index column"),
         (
             'a,b\n1,2\n"never closed,2\n3,4\n',
@@ -348,7 +348,7 @@ def test_parquet_with_two_columns_of_one_name(write):
     path = write("a.parquet", "")
     pq.write_table(pa.Table.from_arrays([pa.array(["x"])] * 2, names=["a", "a"]), path)
 
-    assert refusal(path) == "a.parquet: the column name 'a' stands twice, in columns 1 and 2"
+    assert refusal(path) == "a.parquet: the column name 'a' appears twice, in columns 1 and 2"
 
 
 def test_parquet_bytes_that_are_no_text(write):

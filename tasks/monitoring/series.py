@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tasks.comparison.measures import differing
 from tasks.metrics.catalogue import names
-from tasks.reporting.trends import BY_HAND, Alarm, Break, Point, Run, Series, Trend
+from tasks.reporting.trends import BY_HAND, Alarm, MeasureChange, PastRun, Series, Trend, TrendPoint
 
 SHOWN = 180
 """Runs of a series that are drawn: half a year of nights."""
@@ -26,17 +26,17 @@ GAP = 5
 SCORE = ("value", "low", "high")
 RATE = ("pass_rate", "pass_rate_low", "pass_rate_high")
 Row = Mapping[str, Any]
-Onset = tuple[Run, str, str]
+Onset = tuple[PastRun, str, str]
 """Where an alarm begins: run, candidate, metric."""
 
 
 class _Axis(NamedTuple):
     """The runs of a series: each one's number, and the longest time between two that a line is drawn across."""
 
-    numbers: dict[Run, int]
+    numbers: dict[PastRun, int]
     longest: timedelta
 
-    def apart(self, last: Run, run: Run) -> bool:
+    def apart(self, last: PastRun, run: PastRun) -> bool:
         """Whether a run lies between the two, or too long a time."""
         return self.numbers[run] - self.numbers[last] > 1 or run.started - last.started > self.longest
 
@@ -67,19 +67,19 @@ def _series(schedule: str, rows: Sequence[Row]) -> Series:
     return Series(schedule, [*axis.numbers], len(runs) - len(axis.numbers), _ranked(trends), alarms)
 
 
-def _run(row: Row) -> Run:
-    return Run(row["run"], row["started"], row["seconds"], row["cost"], row["data"])
+def _run(row: Row) -> PastRun:
+    return PastRun(row["run"], row["started"], row["seconds"], row["cost"], row["data"])
 
 
-def _axis(runs: Sequence[Run]) -> _Axis:
+def _axis(runs: Sequence[PastRun]) -> _Axis:
     gaps = [(later.started - earlier.started).total_seconds() for earlier, later in pairwise(runs)]
     longest = timedelta(seconds=GAP * median(gaps)) if gaps else timedelta.max
     return _Axis({run: number for number, run in enumerate(runs)}, longest)
 
 
-def _alarms(runs: Sequence[Run], rows: Sequence[Row]) -> list[Alarm]:
+def _alarms(runs: Sequence[PastRun], rows: Sequence[Row]) -> list[Alarm]:
     """Every alarm, newest first: of one candidate and metric, in runs without a quiet one between them."""
-    raised: dict[tuple[str, str], dict[Run, str]] = {}
+    raised: dict[tuple[str, str], dict[PastRun, str]] = {}
     for row in rows:
         if row["alarm"] is not None:
             raised.setdefault((row["candidate"], row["metric"]), {})[_run(row)] = row["alarm"]
@@ -91,7 +91,7 @@ def _alarms(runs: Sequence[Run], rows: Sequence[Row]) -> list[Alarm]:
     return sorted(found, key=lambda alarm: (alarm.last.started, alarm.first.started), reverse=True)
 
 
-def _streaks(runs: Sequence[Run], raised: Mapping[Run, str]) -> list[list[Run]]:
+def _streaks(runs: Sequence[PastRun], raised: Mapping[PastRun, str]) -> list[list[PastRun]]:
     grouped = groupby(runs, key=raised.__contains__)
     return [list(streak) for alarmed, streak in grouped if alarmed]
 
@@ -113,8 +113,8 @@ def _floors(row: Row) -> dict[str, Any]:
 def _trend(measure: str, rows: Sequence[Row], axis: _Axis, onsets: AbstractSet[Onset]) -> Trend | None:
     """One measure of these rows' metric, whose name alone is its pass rate where it has one; None: never measured."""
     share = measure == rows[0]["metric"] and any(row["pass_rate"] is not None for row in rows)
-    found: list[Point] = []
-    breaks: dict[Run, list[str]] = {}
+    found: list[TrendPoint] = []
+    breaks: dict[PastRun, list[str]] = {}
     for candidate in sorted({row["candidate"] for row in rows}):
         mine = sorted((row for row in rows if row["candidate"] == candidate), key=lambda row: axis.numbers[_run(row)])
         points = [_point(measure, row, onsets, share=share) for row in mine]
@@ -126,12 +126,13 @@ def _trend(measure: str, rows: Sequence[Row], axis: _Axis, onsets: AbstractSet[O
         return None
     found.sort(key=lambda point: axis.numbers[point.run])
     ordered = sorted(breaks, key=axis.numbers.__getitem__)
-    return Trend(measure, share, found, [Break(run, tuple(dict.fromkeys(breaks[run]))) for run in ordered], large=False)
+    changes = [MeasureChange(run, tuple(dict.fromkeys(breaks[run]))) for run in ordered]
+    return Trend(measure, share, found, changes, large=False)
 
 
 def _line(
-    rows: Sequence[Row], points: Sequence[Point], axis: _Axis, *, share: bool
-) -> Iterator[tuple[Point, list[str]]]:
+    rows: Sequence[Row], points: Sequence[TrendPoint], axis: _Axis, *, share: bool
+) -> Iterator[tuple[TrendPoint, list[str]]]:
     """A candidate's points, each in its segment, and what is measured differently from there on."""
     segment, last = 0, None
     for row, point in zip(rows, points, strict=True):
@@ -158,12 +159,12 @@ def _plain(threshold: float | None) -> str:
     return "absent" if threshold is None else f"{threshold:g}"
 
 
-def _point(measure: str, row: Row, onsets: AbstractSet[Onset], *, share: bool) -> Point:
+def _point(measure: str, row: Row, onsets: AbstractSet[Onset], *, share: bool) -> TrendPoint:
     run, floors, decided = _run(row), _floors(row), _decided(row)
     value, low, high = (row[name] for name in (RATE if share else SCORE))
     compared = row["measure"] == measure
     alarm = row["alarm"] if measure in (decided or [row["metric"]]) else None
-    return Point(
+    return TrendPoint(
         run=run,
         candidate=row["candidate"],
         value=value,

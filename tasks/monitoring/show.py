@@ -11,7 +11,7 @@ from tasks.console.format import NONE, counted, visible
 from tasks.console.terminal import console, say
 from tasks.monitoring.series import series
 from tasks.monitoring.store import read
-from tasks.reporting.trends import Point, Run, Series, Trend
+from tasks.reporting.trends import PastRun, Series, Trend, TrendPoint
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions
 
@@ -35,7 +35,7 @@ def show() -> None:
     out.print(table(found, out.width))
     for each in found:
         out.print(_headline(each))
-        for alarm in each.standing:
+        for alarm in each.active_alarms:
             since = f"since {alarm.first.started:%Y-%m-%d %H:%M} UTC, {counted(alarm.runs, 'run')}"
             out.print(f"  {visible(alarm.sentence)} ({since})", soft_wrap=True)
 
@@ -76,19 +76,19 @@ def table(found: Sequence[Series], width: int) -> Table:
     return drawn
 
 
-def _caption(found: Sequence[Series], runs: Sequence[tuple[Run, Series]], *, wide: bool) -> str:
+def _caption(found: Sequence[Series], runs: Sequence[tuple[PastRun, Series]], *, wide: bool) -> str:
     """What stands under the heads, and how many runs are not in the table."""
     leading = [*dict.fromkeys(each.trends[0].measure for each in found if each.trends)]
-    earlier = len(runs) + sum(each.before for each in found) - SHOWN
+    earlier = len(runs) + sum(each.older_runs for each in found) - SHOWN
     more = f"; {counted(earlier, 'run')} before these: python -m tasks history --html" if earlier > 0 else ""
     shown = f"{visible(', '.join(leading))}{' with its interval' if wide else ''}" if leading else "nothing measured"
     return f"{shown}; worse: of the measures compared with the baseline{more}"
 
 
-def _cells(run: Run, each: Series, names: Sequence[str], *, wide: bool) -> list[Text | str]:
-    points = each.trends[0].of(run) if each.trends else {}
-    verdicts = [point.verdict for trend in each.trends for point in trend.of(run).values() if point.verdict]
-    raised = each.raised(run)
+def _cells(run: PastRun, each: Series, names: Sequence[str], *, wide: bool) -> list[Text | str]:
+    points = each.trends[0].at(run) if each.trends else {}
+    verdicts = [point.verdict for trend in each.trends for point in trend.at(run).values() if point.verdict]
+    raised = each.alarms_in(run)
     return [
         f"{run.started:%Y-%m-%d %H:%M}",
         visible(run.name),
@@ -99,7 +99,7 @@ def _cells(run: Run, each: Series, names: Sequence[str], *, wide: bool) -> list[
     ]
 
 
-def _measured(trend: Trend, point: Point, *, wide: bool) -> str:
+def _measured(trend: Trend, point: TrendPoint, *, wide: bool) -> str:
     """A value, and its interval where there is room."""
     if point.value is None or point.low is None or not wide:
         return trend.figure(point.value)
@@ -109,4 +109,4 @@ def _measured(trend: Trend, point: Point, *, wide: bool) -> str:
 
 def _headline(each: Series) -> Text:
     name = visible(each.schedule) or "by hand"
-    return Text(f"{name}: {each.status}", style="bold red" if each.standing else "")
+    return Text(f"{name}: {each.status}", style="bold red" if each.active_alarms else "")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tasks.pipeline.tables import Parts
-from tasks.reporting import plots
+from tasks.reporting import dvc_plots
 from tasks.reporting.cards import look
-from tasks.reporting.charts import Distribution, distribution
 from tasks.reporting.checks import stages
 from tasks.reporting.content import Content
 from tasks.reporting.explorer import explorer, room
+from tasks.reporting.histograms import Distribution, distribution
 from tasks.reporting.notable_rows import Answers, blank, choose, kinds, worth_reading
 from tasks.reporting.page import render
 from tasks.reporting.provenance import Price, provenance
@@ -96,9 +96,9 @@ def report_files(
     )
     return {
         "reports/index.html": render(content._replace(explorer=packed)) if packed else page,
-        "reports/plots/scores.json": _json(plots.scores(estimates)),
-        "reports/plots/pass_rates.json": _json(plots.pass_rates(estimates)),
-        "reports/plots/distributions.json": _json(plots.distributions(drawn)),
+        "reports/plots/scores.json": _json(dvc_plots.scores(estimates)),
+        "reports/plots/pass_rates.json": _json(dvc_plots.pass_rates(estimates)),
+        "reports/plots/distributions.json": _json(dvc_plots.distributions(drawn)),
     }
 
 

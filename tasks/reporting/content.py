@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tasks.reporting.cards import CardGroup
-from tasks.reporting.charts import Distribution
 from tasks.reporting.checks import Stage
 from tasks.reporting.explorer import Explorer
+from tasks.reporting.histograms import Distribution
 from tasks.reporting.provenance import Provenance
 from tasks.reporting.score_tables import Metric, SliceTable
 from tasks.reporting.trends import Series

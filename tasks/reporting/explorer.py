@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tasks.console.format import Text, abridged, rule, shown, visible
 from tasks.pipeline.tables import Parts
 from tasks.reporting.cards import REFERENCES_SHOWN
-from tasks.reporting.charts import colour, shape
+from tasks.reporting.drawing import colour, shape
 from tasks.reporting.explanations import SUFFIXES, DetailLines, metric_of, reason_shown
 from tasks.reporting.notable_rows import Answers, Kind, disagreeing
 from tasks.reporting.score_tables import FAMILIES

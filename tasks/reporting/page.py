@@ -10,8 +10,9 @@ from tasks.comparison import wording as comparison_words
 from tasks.console import format as formats
 from tasks.reporting import axes, candidate_matrix
 from tasks.reporting import trends as past
-from tasks.reporting.charts import colour, histogram, shape
 from tasks.reporting.content import Content
+from tasks.reporting.drawing import colour, shape
+from tasks.reporting.histograms import histogram
 from tasks.reporting.score_tables import by_metric, passing
 from tasks.reporting.trend_charts import trend_charts
 from tasks.reporting.word_diff import word_diff
@@ -45,7 +46,7 @@ def render(content: Content) -> str:
         "passing": passing,
         "by_metric": by_metric,
         "expectation": expectation,
-        "moment": past.moment,
+        "timestamp": past.timestamp,
         "duration": past.duration,
         "cost": past.cost,
         "truncate": pass_environment(partial(do_truncate, end="…")),

@@ -1,17 +1,20 @@
-"""What the page shows of past runs: each schedule's runs, what each measured, and the alarms."""
+"""Past runs as plain values: the runs of each schedule, what each measured, and its alarms."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from tasks.console.format import NONE, counted, number, percent, visible
 
+# The schedule of runs that nobody scheduled.
 BY_HAND = ""
-"""The schedule of runs that nobody scheduled."""
 
 
-class Run(NamedTuple):
-    """One run. seconds: how long it took; cost: US dollars, None: a price is unknown; data: hash of what it saw."""
+class PastRun(NamedTuple):
+    """One run of the history.
+
+    seconds: its duration. cost: US dollars; None if a price is unknown. data: hash of the data set.
+    """
 
     name: str
     started: datetime
@@ -20,15 +23,16 @@ class Run(NamedTuple):
     data: str
 
 
-class Point(NamedTuple):
-    """What one run measured of one candidate. value: None where nothing could be measured.
+class TrendPoint(NamedTuple):
+    """What one run measured of one candidate.
 
-    difference: from the baseline, on the rows that both have, with the limits that decided. floor: what the mean must
-    keep. alarm: the sentence, or None; onset: whether the run before was quiet.
-    segment: a line joins only points of one segment.
+    value: None if nothing could be measured. floor: the minimum of the mean; None if there is none.
+    difference: from the baseline, on the rows that both have, with the limits that decided.
+    alarm: the sentence of the alarm, or None. onset: whether the run before had no alarm.
+    segment: a line joins only points of the same segment.
     """
 
-    run: Run
+    run: PastRun
     candidate: str
     value: float | None
     low: float | None
@@ -45,55 +49,61 @@ class Point(NamedTuple):
     segment: int
 
     @property
-    def before(self) -> float | None:
-        """What the baseline has, on this scale."""
+    def baseline_value(self) -> float | None:
+        """The value of the baseline on the same rows."""
         return None if self.value is None or self.difference is None else self.value - self.difference
 
 
-class Break(NamedTuple):
-    """From a run on a measure is another one: which fields of its signature differ, each with both values."""
+class MeasureChange(NamedTuple):
+    """The first run after a change of a measure; differing: each changed field of its signature, with both values."""
 
-    run: Run
+    run: PastRun
     differing: tuple[str, ...]
 
     @property
     def fields(self) -> str:
-        """The names of the fields."""
-        return ", ".join(each.partition(" was ")[0] for each in self.differing)
+        """The names of the changed fields."""
+        return ", ".join(text.partition(" was ")[0] for text in self.differing)
 
 
 class Trend(NamedTuple):
-    """One measure over time: oldest point first. share: a pass rate, shown in percent; large: worth a large plot."""
+    """One measure over time, oldest point first.
+
+    share: whether it is a pass rate, which is written in percent. large: whether it gets a large chart.
+    """
 
     measure: str
     share: bool
-    points: list[Point]
-    breaks: list[Break]
+    points: list[TrendPoint]
+    changes: list[MeasureChange]
     large: bool
 
     def figure(self, value: float | None) -> str:
-        """A value as the page shows it."""
+        """Format a value of this measure."""
         return percent(value) if self.share else number(value)
 
     @property
-    def held(self) -> str:
-        """What the newest points are held against."""
+    def reference_lines(self) -> str:
+        """What the dashed and dotted lines are, from the floors and baselines of the newest points."""
         newest = [point for point in self.points if point.run == self.points[-1].run]
         floors = [f"dashed: floor {self.figure(point.floor)}" for point in newest if point.floor is not None]
-        baselines = [f"dotted: baseline {visible(str(point.baseline))}" for point in newest if point.before is not None]
+        baselines = [
+            f"dotted: baseline {visible(str(point.baseline))}" for point in newest if point.baseline_value is not None
+        ]
         return ", ".join(dict.fromkeys([*floors, *baselines]))
 
-    def of(self, run: Run) -> dict[str, Point]:
-        """Candidate → what that run measured."""
+    def at(self, run: PastRun) -> dict[str, TrendPoint]:
+        """Return candidate → its point of a run."""
         return {point.candidate: point for point in self.points if point.run == run}
 
     @property
     def description(self) -> str:
-        """What the eye sees of the plot, in words."""
+        """The chart in words, for screen readers."""
         runs = [*dict.fromkeys(point.run for point in self.points)]
-        first, last = moment(runs[0].started), moment(runs[-1].started)
+        first, last = timestamp(runs[0].started), timestamp(runs[-1].started)
         when = f"from {first} to {last}" if len(runs) > 1 else f"at {first}"
-        return "; ".join([f"{counted(len(runs), 'run')} {when}", *self._lines(), *self._broken()])
+        changes = (f"measured differently from {timestamp(change.run.started)} on" for change in self.changes)
+        return "; ".join([f"{counted(len(runs), 'run')} {when}", *self._lines(), *changes])
 
     def _lines(self) -> Iterator[str]:
         for name in dict.fromkeys(point.candidate for point in self.points):
@@ -108,92 +118,90 @@ class Trend(NamedTuple):
                 f"highest {self.figure(max(values))}{f', {alarms} with an alarm' if alarms else ''}"
             )
 
-    def _broken(self) -> Iterator[str]:
-        for each in self.breaks:
-            yield f"measured differently from {moment(each.run.started)} on"
-
 
 class Alarm(NamedTuple):
-    """An alarm of a candidate's metric, raised by `runs` runs in a row. sentence: of the newest of them."""
+    """An alarm of a candidate's metric, raised by `runs` consecutive runs.
+
+    sentence: as the last of these runs wrote it. active: whether the newest run of the schedule raised it.
+    """
 
     candidate: str
     metric: str
     sentence: str
-    first: Run
-    last: Run
+    first: PastRun
+    last: PastRun
     runs: int
-    standing: bool
+    active: bool
 
 
 class Series(NamedTuple):
-    """The runs of one schedule, oldest first, and the trends of what they measured, the leading one first.
+    """The runs of one schedule, oldest first, and their trends, the leading measure first.
 
-    before: how many older runs the history has. alarms: newest first.
+    older_runs: how many runs the history has before these. alarms: newest first.
     """
 
     schedule: str
-    runs: list[Run]
-    before: int
+    runs: list[PastRun]
+    older_runs: int
     trends: list[Trend]
     alarms: list[Alarm]
 
     @property
-    def standing(self) -> list[Alarm]:
+    def active_alarms(self) -> list[Alarm]:
         """The alarms that the newest run raised."""
-        return [alarm for alarm in self.alarms if alarm.standing]
+        return [alarm for alarm in self.alarms if alarm.active]
 
-    def raised(self, run: Run) -> int:
-        """How many alarms a run raised."""
+    def alarms_in(self, run: PastRun) -> int:
+        """Count the alarms that a run raised."""
         return sum(alarm.first.started <= run.started <= alarm.last.started for alarm in self.alarms)
 
     @property
     def candidates(self) -> list[str]:
-        """Every candidate that one of the runs has, sorted."""
+        """The candidates of all runs, sorted."""
         return sorted({point.candidate for trend in self.trends for point in trend.points})
 
     @property
     def status(self) -> str:
-        """Whether something is wrong, and since when."""
+        """A sentence that says whether an alarm is active, and since when."""
         last = self.runs[-1]
-        if self.standing:
-            first = min((alarm.first for alarm in self.standing), key=lambda run: run.started)
-            longest = max(alarm.runs for alarm in self.standing)
-            return f"Wrong since {moment(first.started)}, {counted(longest, 'run')}."
-        total = f"{counted(len(self.runs) + self.before, 'run')}, the last at {moment(last.started)}"
+        if self.active_alarms:
+            first = min(alarm.first.started for alarm in self.active_alarms)
+            longest = max(alarm.runs for alarm in self.active_alarms)
+            return f"Wrong since {timestamp(first)}, {counted(longest, 'run')}."
+        total = f"{counted(len(self.runs) + self.older_runs, 'run')}, the last at {timestamp(last.started)}"
         if self.schedule == BY_HAND:
             return f"{total}."
         if not self.alarms:
             return f"No alarm: {total}."
         ended = self.alarms[0].last
-        return f"No alarm now: {total}; the last alarm was at {moment(ended.started)}."
+        return f"No alarm now: {total}; the last alarm was at {timestamp(ended.started)}."
 
 
-def moment(when: datetime) -> str:
-    """A point in time, to the minute.
+def timestamp(when: datetime) -> str:
+    """Format a point in time to the minute.
 
     >>> from datetime import UTC
-    >>> moment(datetime(2026, 11, 21, 2, 0, 9, tzinfo=UTC))
+    >>> timestamp(datetime(2026, 11, 21, 2, 0, 9, tzinfo=UTC))
     '2026-11-21 02:00 UTC'
     """
     return f"{when:%Y-%m-%d %H:%M} UTC"
 
 
 def duration(seconds: float) -> str:
-    """A time taken.
+    """Format a duration.
 
     >>> duration(4.2), duration(75), duration(7260)
     ('4 s', '1 min 15 s', '2 h 1 min')
     """
-    whole = timedelta(seconds=round(seconds))
-    hours, rest = divmod(int(whole.total_seconds()), 3600)
-    minutes, left = divmod(rest, 60)
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {left} s" if minutes else f"{left} s"
 
 
 def cost(dollars: float | None) -> str:
-    """What a run paid for.
+    """Format a cost in US dollars.
 
     >>> cost(0.0), cost(1.5), cost(0.0042), cost(None)
     ('0', '$1.50', '$0.0042', '–')

@@ -65,13 +65,13 @@ def test_a_value_that_was_decided_on_has_a_trend_of_its_own_with_its_floor_diffe
 
     assert (rate.value, rate.difference, rate.floor, rate.alarm) == (0.6, None, None, None)
     assert (value.value, value.difference, value.floor, value.alarm) == (0.4, -0.1, 0.35, "f1.value: worse")
-    assert value.before == pytest.approx(0.5)
+    assert value.baseline_value == pytest.approx(0.5)
 
 
 def test_a_changed_signature_breaks_the_line_and_names_the_field():
     trend = one(daily(range(6), signature=lambda day: f"f1|tok:{'13a' if day < 4 else 'char'}|v:1"))
 
-    (broken,) = trend.breaks
+    (broken,) = trend.changes
     assert segments(trend) == [[0, 1, 2, 3], [4, 5]]
     assert (broken.run.started, broken.differing, broken.fields) == (FIRST + 4 * DAY, ("tok was 13a, is char",), "tok")
 
@@ -81,7 +81,7 @@ def test_a_changed_threshold_breaks_a_pass_rate_and_no_value():
 
     by_name = {trend.measure: trend for trend in series(past(*rows))[0].trends}
 
-    assert [each.differing for each in by_name["f1"].breaks] == [("threshold was 0.5, is 0.6",)]
+    assert [each.differing for each in by_name["f1"].changes] == [("threshold was 0.5, is 0.6",)]
     assert segments(by_name["f1"]) == [[0, 1], [2, 3]]
     assert segments(by_name["f1.value"]) == [[0, 1, 2, 3]]
 
@@ -93,7 +93,7 @@ def test_the_break_of_two_candidates_is_one():
         for row in daily(range(4), candidate=name, signature=lambda day: f"f1|v:{day // 2}")
     ]
 
-    assert [each.differing for each in one(rows).breaks] == [("v was 0, is 1",)]
+    assert [each.differing for each in one(rows).changes] == [("v was 0, is 1",)]
 
 
 def test_no_line_crosses_an_unmeasured_run_a_run_without_the_candidate_or_a_long_pause():
@@ -119,7 +119,7 @@ def test_a_line_goes_on_over_a_few_missed_nights():
 def test_a_change_is_noticed_across_unmeasured_runs():
     rows = daily(range(5), rate=lambda day: None if day == 2 else 0.5, signature=lambda day: f"f1|v:{day // 3}")
 
-    assert [each.run.started for each in one([*rows, entry(candidate="b")]).breaks] == [FIRST + 3 * DAY]
+    assert [each.run.started for each in one([*rows, entry(candidate="b")]).changes] == [FIRST + 3 * DAY]
 
 
 def test_a_metric_that_was_never_measured_has_no_trend():
@@ -132,12 +132,12 @@ def test_an_alarm_lasts_from_its_first_run_to_the_last_before_a_quiet_one():
     (found,) = series(past(*daily(range(7), alarm=lambda day: f"sentence {day}" if day in {1, 2, 5, 6} else None)))
     now, earlier = found.alarms
 
-    assert (now.first.started, now.runs, now.sentence, now.standing) == (FIRST + 5 * DAY, 2, "sentence 6", True)
+    assert (now.first.started, now.runs, now.sentence, now.active) == (FIRST + 5 * DAY, 2, "sentence 6", True)
     assert (earlier.first.started, earlier.last.started, earlier.runs) == (FIRST + DAY, FIRST + 2 * DAY, 2)
-    assert not earlier.standing
+    assert not earlier.active
     assert [point.onset for point in found.trends[0].points] == [False, True, False, False, False, True, False]
     assert found.status == "Wrong since 2026-09-06 02:00 UTC, 2 runs."
-    assert [found.raised(run) for run in found.runs] == [0, 1, 1, 0, 0, 1, 1]
+    assert [found.alarms_in(run) for run in found.runs] == [0, 1, 1, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,9 @@ def test_no_more_than_a_few_are_large_when_all_is_wrong():
 def test_a_long_history_shows_its_newest_runs_and_knows_since_when():
     (found,) = series(past(*daily(range(SHOWN + 40), alarm=lambda day: "x" if day >= 10 else None)))
 
-    assert (len(found.runs), found.before) == (SHOWN, 40)
+    assert (len(found.runs), found.older_runs) == (SHOWN, 40)
     assert found.runs[0].started == FIRST + 40 * DAY
-    assert found.standing[0].first.started == FIRST + 10 * DAY
+    assert found.active_alarms[0].first.started == FIRST + 10 * DAY
 
 
 def test_the_description_tells_what_the_eye_sees():

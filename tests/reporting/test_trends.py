@@ -3,7 +3,7 @@ import re
 import pytest
 
 from tasks.monitoring.series import series
-from tasks.reporting.charts import SHAPES
+from tasks.reporting.drawing import SHAPES
 from tests.reporting.made import ROWS, section_of, written
 from tests.reporting.past import DAY, FIRST, entry, floors, nights, past
 from tests.reporting.policy import scripts

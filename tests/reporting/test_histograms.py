@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from tasks.reporting.charts import distribution, histogram
+from tasks.reporting.histograms import distribution, histogram
 from tasks.scores.columns import ScoreColumn
 from tests.reporting.made import column
 

@@ -14,7 +14,8 @@ from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
 from tasks.pipeline.tables import describe, write_part
-from tasks.scores.tables import about_columns
+from tasks.scores.column_facts import statement
+from tasks.scores.tables import facts_of
 
 ROWS, PART_ROWS = 1_000_000, 50_000
 SECONDS, GIGABYTES = 10.0, 2.0
@@ -75,9 +76,9 @@ def _tables(metrics: list[Metric], number: int) -> Iterator[tuple[str, pa.Table]
     yield "load", describe(pa.table(load), {"columns": {}, "labels": "all"})
     for family in FAMILIES:
         chosen = [metric for metric in metrics if type(metric).__module__.split(".")[-2] == family]
-        about = {name: facts for metric in chosen for name, facts in about_columns(metric, {}).items()}
+        columns = {name: facts for metric in chosen for name, facts in facts_of(metric, {}).items()}
         scores = {name: column for metric in chosen for name, column in _columns(metric, rng).items()}
-        yield family, describe(pa.table(keys | scores), {"columns": about})
+        yield family, describe(pa.table(keys | scores), statement(columns))
     judge = {"offline_match": pa.array(rng.random(PART_ROWS)), "judge_status": pa.array(["disabled"] * PART_ROWS)}
     yield "judge", describe(pa.table(keys | judge), {"columns": {}})
     if number == 0:

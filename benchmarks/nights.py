@@ -17,6 +17,7 @@ from tasks.comparison.pairing import pair
 from tasks.metrics.base import Floats
 from tasks.monitoring import baseline_looks, floors, records, store
 from tasks.monitoring.seen_rows import Contents
+from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.versions.experiments import Facts
 
@@ -147,12 +148,12 @@ def _candidate(rng: np.random.Generator, name: str, rate: Floats, first: float |
 
 def _binary(name: str, passed: Any) -> ScoreColumn:
     column = _column(name, passed.astype(np.float64))
-    return column.passing_from(1.0, f"{name}|v:1|pass:1")
+    return column.with_threshold(1.0, f"{name}|v:1|pass:1")
 
 
 def _column(name: str, values: Floats) -> ScoreColumn:
-    about = {"metric": name, "signature": f"{name}|v:1", "bounds": [0.0, 1.0], "higher_is_better": True}
-    return ScoreColumn(name, values, np.zeros(ROWS, np.bool_), None, None, about)
+    facts = ColumnFacts(name, "lexical", f"{name}|v:1", (0.0, 1.0))
+    return ScoreColumn(name, values, np.zeros(ROWS, np.bool_), None, None, facts)
 
 
 def _row(night: int, candidate: str, metric: str = METRICS[0]) -> store.Row:

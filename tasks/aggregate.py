@@ -24,8 +24,9 @@ from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.tables import Parts
 from tasks.scores import estimates, human_labels
-from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, learnt
+from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
+from tasks.scores.metrics_report import fitted_thresholds
 
 WHOLE = True
 SCHEMA = pa.schema(
@@ -70,8 +71,8 @@ def aggregate(
     """Every metric of every candidate: value, interval, counts, pass rate; over all rows and slice by slice."""
     found = [*candidates(load, [lexical, semantic, judge])]
     thresholds = human_labels.thresholds(found, params.aggregate.confidence)
-    taught = learnt(thresholds)
-    each = [candidate.learning(taught) for candidate in found]
+    fitted = fitted_thresholds(thresholds)
+    each = [candidate.with_fitted(fitted) for candidate in found]
     rows = [*_rows(each, params.aggregate, progress)]
     table = pa.Table.from_pylist(rows, SCHEMA)
     yield {
@@ -82,7 +83,7 @@ def aggregate(
                 "confidence": params.aggregate.confidence,
                 "joint_confidence": params.gate.confidence,
                 "dataset": _dataset(load, rejected, embed),
-                "candidates": _with_people(_tree(table), each, taught, load, judge, params.aggregate.confidence),
+                "candidates": _with_people(_tree(table), each, fitted, load, judge, params.aggregate.confidence),
                 "comparisons": _comparisons(each, params.gate),
                 "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
                 "correlations": _correlations(each),
@@ -161,14 +162,15 @@ def _comparisons(each: Sequence[Candidate], gate: Gate) -> list[Row]:
 def _with_people(
     tree: dict[str, Any],
     each: Sequence[Candidate],
-    taught: Mapping[str, float],
+    fitted: Mapping[str, float],
     load: Parts,
     judge: Parts,
     confidence: float,
 ) -> dict[str, Any]:
     """The tree of estimates, with how far metrics agree with labels, and what few labels or verdicts are worth.
 
-    A metric whose threshold these labels taught is no witness of its agreement with them: `thresholds` has that figure.
+    Metrics whose threshold was fitted on these labels are skipped: their agreement would be optimistic; `thresholds`
+    holds a cross-validated figure.
     """
     random = load.about.get("labels") == "random"
     offline, unsampled = _offline(judge)
@@ -176,13 +178,13 @@ def _with_people(
         cheap, left = offline[candidate.positions], unsampled[candidate.positions]
         for column in candidate.columns:
             entry = tree[candidate.name][column.name]
-            if column.name not in taught and (found := human_labels.agreement(candidate, column, confidence)):
+            if column.name not in fitted and (found := human_labels.agreement(candidate, column, confidence)):
                 entry["agreement"] = rounded(found)
             ppi = None
             if column.name == human_labels.LABEL:
-                ppi = human_labels.powered(candidate, cheap, confidence, random=random)
-            elif column.about["family"] == "judge":
-                ppi = human_labels.judged(candidate, column, cheap, left, confidence)
+                ppi = human_labels.prediction_powered(candidate, cheap, confidence, random=random)
+            elif column.facts.family == "judge":
+                ppi = human_labels.prediction_powered_judge(candidate, column, cheap, left, confidence)
             if ppi:
                 entry["ppi"] = rounded(ppi)
     return tree
@@ -242,7 +244,7 @@ def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
         some = np.flatnonzero(measured)
         inside, clusters = column.rows(some), None if groups is None else groups[some]
     estimate = estimates.estimate(inside, clusters, params.confidence, guarantee=params.guarantee)
-    low, high = column.about["bounds"] or (None, None)
+    low, high = column.facts.bounds or (None, None)
     n, not_asked = int(measured.sum()), int(column.not_asked.sum())
     failed = int((~measured & ~column.not_asked).sum())
     return {
@@ -258,7 +260,7 @@ def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
         "lower_bound": low,
         "upper_bound": high,
         "failed_share": failed / (n + failed) if n + failed else 0.0,
-        "signature": column.about["signature"],
+        "signature": column.facts.signature,
         **_pass_rate(inside, clusters, params),
     }
 
@@ -275,7 +277,6 @@ def _with_failed(
 
 
 def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
-    about = column.about
     if column.passed is None:
         return {}
     passed = column.passed.astype(np.float64)
@@ -284,8 +285,8 @@ def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
         "pass_value": _finite(rate.value),
         "pass_low": rate.low,
         "pass_high": rate.high,
-        "threshold": about["threshold"],
-        "rate_signature": about["rate_signature"],
+        "threshold": column.facts.threshold,
+        "rate_signature": column.facts.rate_signature,
     }
 
 

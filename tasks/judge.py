@@ -30,7 +30,8 @@ from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.run import RunJudge
 from tasks.pipeline.settings import Section
 from tasks.pipeline.tables import Parts, about, describe
-from tasks.scores.tables import about_columns, expect_metric, row_facts
+from tasks.scores.column_facts import ColumnFacts, statement
+from tasks.scores.tables import expect_metric, facts_of, row_facts
 
 WHOLE = True
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
@@ -210,11 +211,11 @@ def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict
     """What a reader of the table must know: what each column means, and how it was made."""
     read = options.variables.model_dump().values()
     earlier = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in read))
-    columns: dict[str, Any] = {}
+    columns: dict[str, ColumnFacts] = {}
     for metric in options.metrics:
-        columns |= about_columns(metric, {**_signature_facts(options, metric, served), **earlier})
+        columns |= facts_of(metric, {**_signature_facts(options, metric, served), **earlier})
     return {
-        "columns": columns,
+        **statement(columns),
         "max_unmeasured": options.max_unmeasured,
         "sampling_rate": options.sampling_rate,
         "offline": offline.model_hash(),

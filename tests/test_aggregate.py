@@ -14,7 +14,8 @@ from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
 from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.pipeline.validation import check
-from tasks.scores.tables import about_columns, score_table
+from tasks.scores.column_facts import statement
+from tasks.scores.tables import facts_of, score_table
 
 GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)
@@ -221,8 +222,8 @@ def test_a_guarantee_is_refused_for_grouped_rows(tmp_path: Path) -> None:
 
 
 def test_every_score_column_says_what_it_is() -> None:
-    about = about_columns(configure("lexical", "rouge", {}), {})
+    facts = statement(facts_of(configure("lexical", "rouge", {}), {}))["columns"]
 
-    assert list(about) == ["rouge_precision", "rouge_recall", "rouge_f1_score"]
-    assert "threshold" not in about["rouge_recall"]
-    assert about["rouge_f1_score"]["threshold"] == 0.5
+    assert list(facts) == ["rouge_precision", "rouge_recall", "rouge_f1_score"]
+    assert "threshold" not in facts["rouge_recall"]
+    assert facts["rouge_f1_score"]["threshold"] == 0.5

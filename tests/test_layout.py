@@ -12,9 +12,10 @@ STAGES = {f"tasks.{name}" for name in stages()}
 FLOORS: tuple[set[str], ...] = (
     {"tasks.errors"},
     {"tasks.pipeline", "tasks.console", "tasks.text", "tasks.statistics"},
-    {"tasks.models", "tasks.ledger", "tasks.dataset"},
+    {"tasks.models", "tasks.ledger"},
     {"tasks.metrics", "tasks.versions"},
     {"tasks.scores"},
+    {"tasks.dataset"},
     {"tasks.judging", "tasks.comparison"},
     {"tasks.reporting"},
     {"tasks.monitoring"},

@@ -127,8 +127,8 @@ def critical_value(each: Sequence[Compared], confidence: float) -> float:
         influence[rows, number] = _influence(one)
         if groups is not None and one.pairing.groups is not None:
             groups[np.searchsorted(keys, one.pairing.keys)] = len(keys) + one.pairing.groups
-    with estimates.quiet():
-        return max_t(influence, None if estimates.single(groups) else groups, confidence)
+    with estimates.silenced():
+        return max_t(influence, None if estimates.is_one_cluster(groups) else groups, confidence)
 
 
 def alone(one: Compared, confidence: float) -> "PairedDifference":
@@ -142,7 +142,7 @@ def detectable(one: Compared, confidence: float) -> float | None:
 
     if not _has_spread(one):
         return None
-    with estimates.quiet():
+    with estimates.silenced():
         if one.head.kind == "corpus":
             influence = _influence(one) * one.head.scale
             found = detectable_corpus_difference(influence, one.clusters, POWER, confidence)
@@ -159,7 +159,7 @@ def rows_needed(one: Compared, difference: float, confidence: float) -> int | No
     if not _has_spread(one) or one.head.kind == "corpus" or not difference:
         return None
     sought = min(abs(difference), one.head.scale) if one.head.bounds else difference
-    with estimates.quiet():
+    with estimates.silenced():
         try:
             return rows_to_find(sought, one.differences, one.clusters, _bounds(one), POWER, confidence)
         except TooManyRowsError:
@@ -168,7 +168,7 @@ def rows_needed(one: Compared, difference: float, confidence: float) -> int | No
 
 def _has_spread(one: Compared) -> bool:
     """Whether rows tell how much differences vary."""
-    return bool(one.measured.sum() > 1 and not estimates.single(one.clusters))
+    return bool(one.measured.sum() > 1 and not estimates.is_one_cluster(one.clusters))
 
 
 def _difference(one: Compared, confidence: float, gate: Gate) -> Difference:
@@ -185,17 +185,19 @@ def _estimate(one: Compared, confidence: float, margin: float | None = None) -> 
     from tasks.statistics import PairedDifference, corpus_difference, paired_difference
 
     clusters = one.clusters
-    if estimates.single(clusters):
+    if estimates.is_one_cluster(clusters):
         width = one.head.scale if one.head.bounds else np.inf
         return PairedDifference(_value(one), -width, width, int(one.measured.sum()), estimates.ONE_CLUSTER, 1.0)
     if one.head.kind == "corpus":
         base, head = one.columns
         score = estimates.corpus_score(one.head.column)
         bounds = _bounds(one)
-        return estimates.noted(
+        return estimates.with_warnings(
             lambda: corpus_difference(_stats(base), _stats(head), score, clusters, confidence, bounds)
         )
-    return estimates.noted(lambda: paired_difference(one.differences, clusters, _bounds(one), confidence, margin))
+    return estimates.with_warnings(
+        lambda: paired_difference(one.differences, clusters, _bounds(one), confidence, margin)
+    )
 
 
 def _influence(one: Compared) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 
 from tasks.comparison.gate import VALUE
 from tasks.metrics.base import Floats
-from tasks.scores.columns import TO_LEARN, Candidate, ScoreColumn
+from tasks.scores.columns import Candidate, ScoreColumn
 
 Bounds = tuple[float, float]
 LABEL = "label"
@@ -24,20 +24,17 @@ class Measure(NamedTuple):
     @property
     def signature(self) -> str:
         """What must be equal on both sides."""
-        return str(self.column.about["rate_signature" if self.kind == "rate" else "signature"])
+        return (self.column.facts.rate_signature if self.kind == "rate" else None) or self.column.facts.signature
 
     @property
     def higher_is_better(self) -> bool:
         """Whether more of it is better; passing always is."""
-        return self.kind == "rate" or bool(self.column.about["higher_is_better"])
+        return self.kind == "rate" or self.column.facts.higher_is_better
 
     @property
     def bounds(self) -> Bounds | None:
         """Smallest and largest possible value; None where they are unknown."""
-        if self.kind == "rate":
-            return (0.0, 1.0)
-        known: Sequence[float] | None = self.column.about["bounds"]
-        return None if known is None else (known[0], known[1])
+        return (0.0, 1.0) if self.kind == "rate" else self.column.facts.bounds
 
     @property
     def scale(self) -> float:
@@ -70,7 +67,7 @@ def gated(candidate: Candidate, names: Sequence[str] | None) -> list[str]:
 
 def untaught(candidate: Candidate) -> list[str]:
     """The pass rates that a candidate lacks because no labels taught the threshold."""
-    return [column.name for column in candidate.columns if TO_LEARN in column.about]
+    return [column.name for column in candidate.columns if column.facts.awaits_threshold]
 
 
 def differing(base: str, head: str) -> list[str]:
@@ -92,7 +89,7 @@ def differing(base: str, head: str) -> list[str]:
 
 def _of(column: ScoreColumn) -> Iterator[Measure]:
     value = Measure(column.name, "mean" if column.stats is None else "corpus", column)
-    if TO_LEARN in column.about:  # its name alone is the pass rate that it lacks
+    if column.facts.awaits_threshold:  # its name alone is the pass rate that it lacks
         yield value._replace(name=f"{column.name}{VALUE}")
         return
     if column.passed is None:

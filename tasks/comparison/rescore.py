@@ -9,6 +9,7 @@ from tasks.errors import ComparisonError
 from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure
 from tasks.pipeline.tables import Parts, about, write_part
+from tasks.scores.column_facts import stated
 from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version
 
@@ -33,6 +34,6 @@ def rescored(base: Side, head: Version, folder: Path) -> Side:
 
 def _metrics(head: Version) -> dict[str, Metric]:
     """HEAD's lexical metrics, with the options that its table states."""
-    columns = head.parts(FAMILY).about["columns"].values()
-    options = {column["metric"]: column["options"] for column in columns}
+    columns = stated(head.parts(FAMILY).about).values()
+    options = {facts.metric: facts.options for facts in columns}
     return {name: configure(FAMILY, name, chosen) for name, chosen in options.items()}

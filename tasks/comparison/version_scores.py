@@ -15,7 +15,9 @@ from tasks.errors import ComparisonError, DataError
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
-from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, hashed, learnt
+from tasks.scores.column_facts import stated
+from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, hashed
+from tasks.scores.metrics_report import fitted_thresholds
 from tasks.versions.version import Version
 
 SCORES = ("lexical", "semantic", "judge")
@@ -120,8 +122,8 @@ def with_thresholds(older: Sequence[Pairing]) -> list[Pairing]:
 
 def _measures(table: Parts) -> set[str]:
     """The names of all measures of a table's columns; as tasks.comparison.measures names them."""
-    columns = table.about.get("columns", {})
-    return {*columns} | {f"{name}{VALUE}" for name, about in columns.items() if "rate_signature" in about}
+    columns = stated(table.about)
+    return {*columns} | {f"{name}{VALUE}" for name, facts in columns.items() if facts.rate_signature is not None}
 
 
 def _learnt(version: Version) -> dict[str, float]:
@@ -130,7 +132,7 @@ def _learnt(version: Version) -> dict[str, float]:
         return {}
     try:
         document = json.loads(version.path(METRICS).read_text(encoding="utf-8"))
-        return learnt(document.get("thresholds", {}))
+        return fitted_thresholds(document.get("thresholds", {}))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(f"{version.name}: {METRICS}: not what aggregate writes ({error!r}); `dvc repro`") from None
 
@@ -166,7 +168,9 @@ def _with_thresholds(base: Candidate, head: Candidate) -> Candidate:
 
 def _by_rule_of(older: ScoreColumn, newer: ScoreColumn | None) -> ScoreColumn:
     """The older column with the newer one's threshold, if only that differs."""
-    about = older.about
-    if newer is None or about["signature"] != newer.about["signature"] or newer.about.get("threshold") is None:
+    if newer is None or older.facts.signature != newer.facts.signature:
         return older
-    return older.passing_from(newer.about["threshold"], newer.about["rate_signature"])
+    threshold, rate_signature = newer.facts.threshold, newer.facts.rate_signature
+    if threshold is None or rate_signature is None:
+        return older
+    return older.with_threshold(threshold, rate_signature)

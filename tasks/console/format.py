@@ -1,9 +1,8 @@
 """Numbers and texts as a page shows them: three significant digits, nothing invisible, nothing endless."""
 
 import re
-from collections.abc import Mapping
 from math import floor, isnan, log10
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 NONE = "–"
 SMALLEST_SHOWN, LARGEST_SHOWN = 1e-4, 1e15
@@ -79,23 +78,6 @@ def counted(n: int, one: str, several: str = "") -> str:
     ('1 answer', '1,200 answers', '2 replies')
     """
     return f"{n:,} {one if n == 1 else several or f'{one}s'}"
-
-
-def rule(about: Mapping[str, Any]) -> str:
-    """Which scores of a column pass, by what its metadata says of it.
-
-    >>> rule({"threshold": 0.5, "higher_is_better": True}), rule({"threshold": None, "bounds": [0, 1]})
-    ('from 0.5', 'at 1')
-
-    A binary score of several draws passes above a share of them; only the last field of its rate's signature says so.
-
-    >>> rule({"threshold": None, "bounds": [0, 1], "rate_signature": "meaning_match|v:1|pass:>0.5"})
-    'above 0.5'
-    """
-    if about["threshold"] is None:
-        _, above, share = about.get("rate_signature", "").rpartition("|")[2].rpartition("pass:>")
-        return f"above {share}" if above else f"at {about['bounds'][1]:g}"
-    return f"{'from' if about['higher_is_better'] else 'up to'} {about['threshold']:g}"
 
 
 def visible(text: str) -> str:

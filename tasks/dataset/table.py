@@ -19,6 +19,7 @@ from tasks.dataset.mapping import (
 from tasks.dataset.settings import Params, ScoreMapping
 from tasks.dataset.sources import Record
 from tasks.pipeline.tables import describe
+from tasks.scores.column_facts import ColumnFacts, statement
 
 REJECTED = pa.schema(
     {
@@ -30,17 +31,13 @@ REJECTED = pa.schema(
     }
 )
 # The human labels, described as a binary score column.
-LABEL: dict[str, Any] = {
-    "metric": "label",
-    "family": "dataset",
-    "options": {},
-    "signature": "label|v:1",
-    "rate_signature": "label|v:1|pass:1",
-    "bounds": (0.0, 1.0),
-    "threshold": None,
-    "higher_is_better": True,
-    "corpus_is_mean": True,
-}
+LABEL = ColumnFacts(
+    metric="label",
+    family="dataset",
+    signature="label|v:1",
+    bounds=(0.0, 1.0),
+    rate_signature="label|v:1|pass:1",
+)
 
 
 def tables(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
@@ -139,34 +136,33 @@ def _rejected_row(record: Record, row_id: str | None, candidate: str, reason: Un
 def _description(params: Params) -> dict[str, Any]:
     """Describe data/load for later stages."""
     dataset = params.dataset
-    columns = {"label": LABEL} if any(candidate.label for candidate in dataset.candidates.values()) else {}
-    columns |= {f"score_{name}": _score_description(name, score) for name, score in dataset.scores.items()}
+    labels = {"label": LABEL} if any(candidate.label for candidate in dataset.candidates.values()) else {}
+    scores = {f"score_{name}": _score_description(name, score) for name, score in dataset.scores.items()}
     return {
         "candidates": {name: candidate.about for name, candidate in dataset.candidates.items()},
-        "columns": columns,
+        **statement(labels | scores),
         "labels": dataset.labels,
         "max_rejected": params.load.max_rejected,
         "missing_response": dataset.missing_response,
     }
 
 
-def _score_description(name: str, score: ScoreMapping) -> dict[str, Any]:
+def _score_description(name: str, score: ScoreMapping) -> ColumnFacts:
     bounds = "none" if score.bounds is None else "..".join(map(_exact, score.bounds))
     signature = f"score|name:{name}|bounds:{bounds}|better:{'higher' if score.higher_is_better else 'lower'}|v:2"
-    pass_rule = {}
+    rate_signature = None
     if score.threshold is not None:
-        rule = f"thr:{'>=' if score.higher_is_better else '<='}{_exact(score.threshold)}"
-        pass_rule = {"threshold": score.threshold, "rate_signature": f"{signature}|{rule}"}
-    return {
-        "metric": name,
-        "family": "dataset",
-        "options": {"column": score.column},
-        "signature": signature,
-        "bounds": score.bounds,
-        "higher_is_better": score.higher_is_better,
-        "corpus_is_mean": True,
-        **pass_rule,
-    }
+        rate_signature = f"{signature}|thr:{'>=' if score.higher_is_better else '<='}{_exact(score.threshold)}"
+    return ColumnFacts(
+        metric=name,
+        family="dataset",
+        signature=signature,
+        bounds=score.bounds,
+        higher_is_better=score.higher_is_better,
+        options={"column": score.column},
+        threshold=score.threshold,
+        rate_signature=rate_signature,
+    )
 
 
 def _exact(number: float) -> str:

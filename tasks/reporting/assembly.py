@@ -19,7 +19,8 @@ from tasks.reporting.provenance import Price, provenance
 from tasks.reporting.score_tables import FAMILIES, Metric, metrics, slices
 from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
-from tasks.scores.columns import ScoreColumn, learnt, score_columns
+from tasks.scores.columns import ScoreColumn, score_columns
+from tasks.scores.metrics_report import fitted_thresholds
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid
@@ -53,9 +54,9 @@ def report_files(
     estimates = aggregate.whole()
     candidates = sorted(set(load.whole(["candidate"])["candidate"].to_pylist()))
     document = documents["reports/metrics.json"]
-    taught = learnt(document["thresholds"])
+    fitted = fitted_thresholds(document["thresholds"])
     tables = {
-        name: (parts, sorted(score_columns(parts, taught), key=lambda column: parts.schema.names.index(column.name)))
+        name: (parts, sorted(score_columns(parts, fitted), key=lambda column: parts.schema.names.index(column.name)))
         for name, parts in zip(FAMILIES, (load, lexical, semantic, judge), strict=True)
     }
     families = {name: metrics(parts, columns, estimates, candidates) for name, (parts, columns) in tables.items()}

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.console.format import Text, abridged, rule, shown, visible
+from tasks.console.format import Text, abridged, shown, visible
 from tasks.pipeline.tables import Parts
 from tasks.reporting.cards import REFERENCES_SHOWN
 from tasks.reporting.drawing import colour, shape
@@ -169,7 +169,7 @@ def _metric(table: str, column: ScoreColumn, rows: Rows) -> dict[str, Any]:
         "name": column.name,
         "family": FAMILIES[table],
         "judge": table == "judge",
-        "rule": f"passes {rule(column.about)}" if gated else "",
+        "rule": f"passes {column.facts.rule}" if gated else "",
         "scores": [None if np.isnan(value) else _rounded(value) for value in values.tolist()],
         "results": "".join(became.tolist()),
     }

@@ -44,7 +44,7 @@ def distribution(column: ScoreColumn, rows: Mapping[str, NDArray[np.intp]], bins
     measured_rows = {name: chosen[~np.isnan(column.values[chosen])] for name, chosen in rows.items()}
     measured = {name: column.values[chosen] for name, chosen in measured_rows.items() if chosen.size}
     scores = np.concatenate([*measured.values(), np.empty(0)])
-    low, high = column.about["bounds"] or (scores.min(initial=np.inf), scores.max(initial=-np.inf))
+    low, high = column.facts.bounds or (scores.min(initial=np.inf), scores.max(initial=-np.inf))
     if np.isin(scores, [low, high]).all():
         return None
     edges = np.linspace(low, high, bins + 1)
@@ -52,7 +52,7 @@ def distribution(column: ScoreColumn, rows: Mapping[str, NDArray[np.intp]], bins
         column.name,
         edges,
         {name: np.histogram(values, edges)[0] / values.size for name, values in measured.items()},
-        column.about.get("threshold"),
+        column.facts.threshold,
         "; ".join(_quartiles(name, values) for name, values in measured.items()),
     )
 

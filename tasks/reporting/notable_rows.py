@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.console.format import number, rule
+from tasks.console.format import number
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import Mask, ScoreColumn, hashed
@@ -161,8 +161,8 @@ def _without_score(answers: Answers) -> Iterator[Kind]:
 def _lowest(answers: Answers, column: ScoreColumn) -> Kind:
     measured = ~np.isnan(column.values)
     passed = np.zeros_like(measured) if column.passed is None else column.passed
-    limit = rule(column.about)
-    worse = -column.values if column.about["higher_is_better"] else column.values
+    limit = column.facts.rule
+    worse = -column.facts.sign * column.values
     return Kind(
         f"Worst {column.name}",
         f"Answers that fail {column.name}, the worst scores first.",
@@ -176,11 +176,11 @@ def _mean_position(columns: Sequence[ScoreColumn], n: int) -> Floats:
     """Where the scores of each row stand between worst (0) and best (1), on average; shape (n,)."""
     total, seen = np.zeros(n), np.zeros(n)
     for column in columns:
-        if not column.about["bounds"]:
+        if column.facts.bounds is None:
             continue
-        low, high = column.about["bounds"]
+        low, high = column.facts.bounds
         position = (column.values - low) / (high - low)
-        position = position if column.about["higher_is_better"] else 1 - position
+        position = position if column.facts.higher_is_better else 1 - position
         total += np.nan_to_num(position)
         seen += ~np.isnan(position)
     return total / np.maximum(seen, 1)
@@ -221,7 +221,7 @@ def _worst_of_each_id(answers: Answers) -> Floats:
     """The worst score of the lead among the answers to each id, lower is worse; infinite where there is none."""
     worst = np.full(int(answers.asked.max(initial=-1)) + 1, np.inf)
     if answers.lead is not None:
-        score = answers.lead.values * (1 if answers.lead.about["higher_is_better"] else -1)
+        score = answers.lead.values * answers.lead.facts.sign
         np.fmin.at(worst, answers.asked, score)
     return worst
 

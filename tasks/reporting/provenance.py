@@ -114,7 +114,7 @@ def _seen(by_stage: Mapping[str, Mapping[str, str]]) -> list[Seen]:
 def _signatures(metrics: Sequence[Metric]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for metric in metrics:
-        found.setdefault(metric.about["signature"], []).append(metric.name)
+        found.setdefault(metric.facts.signature, []).append(metric.name)
     return found
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.console.format import rule
 from tasks.metrics.base import DISABLED, NOT_ASKED
 from tasks.pipeline.tables import Parts
+from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn, details_column
 
 Row = dict[str, Any]
@@ -34,19 +34,19 @@ class Metric(NamedTuple):
     """
 
     name: str
-    about: Row
+    facts: ColumnFacts
     rows: dict[str, Row]
     missing: dict[str, str]
 
     @property
     def gated(self) -> bool:
         """Whether it has a pass rate."""
-        return "rate_signature" in self.about
+        return self.facts.has_pass_rate
 
     @property
     def rule(self) -> str:
         """When a row passes, in words."""
-        return "" if not self.gated or self.name == "label" else f"passes {rule(self.about)}"
+        return "" if not self.gated or self.name == "label" else f"passes {self.facts.rule}"
 
     @property
     def methods(self) -> dict[str, list[str]]:
@@ -94,31 +94,31 @@ def metrics(
     table: Parts, columns: Sequence[ScoreColumn], estimates: pa.Table, candidates: Sequence[str]
 ) -> list[Metric]:
     """The score columns of a table, in their order; people's label first."""
-    about = {column.name: column.about for column in columns}
-    names = sorted(about, key=lambda name: name != "label")
+    facts = {column.name: column.facts for column in columns}
+    names = sorted(facts, key=lambda name: name != "label")
     headline = [row for row in estimates.to_pylist() if row["slice"] is None]
-    return [_metric(table, name, about[name], headline, candidates) for name in names]
+    return [_metric(table, name, facts[name], headline, candidates) for name in names]
 
 
-def _metric(table: Parts, name: str, about: Row, headline: list[Row], candidates: Sequence[str]) -> Metric:
+def _metric(table: Parts, name: str, facts: ColumnFacts, headline: list[Row], candidates: Sequence[str]) -> Metric:
     rows = {row["candidate"]: row for row in headline if row["metric"] == name and row["n"]}
-    missing = {each: why_missing(table, name, about, each) for each in candidates if each not in rows}
-    return Metric(name, about, {each: rows[each] for each in candidates if each in rows}, missing)
+    missing = {each: why_missing(table, name, facts, each) for each in candidates if each not in rows}
+    return Metric(name, facts, {each: rows[each] for each in candidates if each in rows}, missing)
 
 
-def why_missing(table: Parts, name: str, about: Row, candidate: str) -> str:
+def why_missing(table: Parts, name: str, facts: ColumnFacts, candidate: str) -> str:
     """The commonest reason for a candidate's missing scores."""
     if name == "label":
         return "no labels"
     reasons: Counter[str] = Counter()
-    for reason, status in _reasons(table, name, about, candidate):
+    for reason, status in _reasons(table, name, facts, candidate):
         reasons[_reason(reason, status)] += 1
     return min(reasons, key=lambda each: (-reasons[each], each), default="no rows")
 
 
-def _reasons(table: Parts, name: str, about: Row, candidate: str) -> Iterator[tuple[str | None, str | None]]:
+def _reasons(table: Parts, name: str, facts: ColumnFacts, candidate: str) -> Iterator[tuple[str | None, str | None]]:
     present = table.schema.names
-    details = details_column(table, name, about)
+    details = details_column(table, name, facts)
     columns = [each for each in (details, "judge_status") if each and each in present]
     for part in table.read(["candidate", *columns]):
         rows = part.filter(pc.equal(part["candidate"], candidate))

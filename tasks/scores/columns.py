@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tasks.errors import DataError
-from tasks.metrics.base import LEARNT, NOT_ASKED, Floats
+from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.pipeline.tables import Parts
+from tasks.scores.column_facts import ColumnFacts, stated
 
 Mask = NDArray[np.bool_]
-NOT_LEARNT: Mapping[str, float] = {}
-TO_LEARN = "to_learn"
-"""In place of the threshold and the pass rate's signature of a column whose threshold is not learnt yet: that one."""
+NONE_FITTED: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True)
@@ -26,8 +25,8 @@ class ScoreColumn:
     """One score column of one candidate; n rows.
 
     values: shape (n,), NaN = unmeasured. not_asked: shape (n,), unmeasured by design.
-    passed: shape (n,), which measured rows pass; None for a column without a pass rate, or a threshold yet to learn.
-    stats: shape (n, k), where the corpus score is not the mean. about: what the table's metadata says of it.
+    passed: shape (n,), which measured rows pass; None for a column without a pass rate, or whose threshold is not
+    fitted yet. stats: shape (n, k), None where the corpus score is the mean.
     """
 
     name: str
@@ -35,29 +34,25 @@ class ScoreColumn:
     not_asked: Mask
     passed: Mask | None
     stats: Floats | None
-    about: dict[str, Any]
+    facts: ColumnFacts
 
     def rows(self, chosen: Mask | NDArray[np.intp]) -> "ScoreColumn":
         """Some rows of the column, by a mask or by their numbers."""
         passed = None if self.passed is None else self.passed[chosen]
         stats = None if self.stats is None else self.stats[chosen]
-        return ScoreColumn(self.name, self.values[chosen], self.not_asked[chosen], passed, stats, self.about)
+        return ScoreColumn(self.name, self.values[chosen], self.not_asked[chosen], passed, stats, self.facts)
 
-    def passing_from(self, threshold: float, rate_signature: str) -> "ScoreColumn":
+    def with_threshold(self, threshold: float, rate_signature: str) -> "ScoreColumn":
         """The column with another threshold."""
-        with np.errstate(invalid="ignore"):
-            better = self.values >= threshold if self.about["higher_is_better"] else self.values <= threshold
-        about = {key: value for key, value in self.about.items() if key != TO_LEARN}
-        return replace(
-            self, passed=np.asarray(better), about=about | {"threshold": threshold, "rate_signature": rate_signature}
-        )
+        facts = replace(self.facts, threshold=threshold, rate_signature=rate_signature, awaits_threshold=False)
+        return replace(self, passed=facts.passes(self.values), facts=facts)
 
-    def learning(self, taught: Mapping[str, float]) -> "ScoreColumn":
-        """The column with the threshold that labels taught, if it is to have one; column → threshold."""
-        if TO_LEARN not in self.about or self.name not in taught:
+    def with_fitted(self, thresholds: Mapping[str, float]) -> "ScoreColumn":
+        """The column with its fitted threshold, if it awaits one; thresholds: column → fitted threshold."""
+        if not self.facts.awaits_threshold or self.name not in thresholds:
             return self
-        limit = taught[self.name]
-        return self.passing_from(limit, f"{self.about[TO_LEARN]}={limit!r}")
+        limit = thresholds[self.name]
+        return self.with_threshold(limit, f"{self.facts.rate_signature}={limit!r}")
 
 
 class Slices(NamedTuple):
@@ -82,22 +77,23 @@ class Candidate:
     groups: NDArray[np.intp] | None
     slices: dict[str, Slices]
 
-    def learning(self, taught: Mapping[str, float]) -> "Candidate":
-        """The candidate with the thresholds that labels taught; column → threshold."""
-        return replace(self, columns=[column.learning(taught) for column in self.columns])
-
-
-def learnt(thresholds: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Column → the threshold that labels taught, of those that params say to learn; from reports/metrics.json."""
-    return {name: row["learnt"] for name, row in thresholds.items() if row["used"]}
+    def with_fitted(self, thresholds: Mapping[str, float]) -> "Candidate":
+        """The candidate with the fitted thresholds of its columns; thresholds: column → fitted threshold."""
+        return replace(self, columns=[column.with_fitted(thresholds) for column in self.columns])
 
 
 def candidates(
-    rows: Parts, score_tables: Sequence[Parts], taught: Mapping[str, float] = NOT_LEARNT
+    rows: Parts, score_tables: Sequence[Parts], thresholds: Mapping[str, float] = NONE_FITTED
 ) -> Iterator[Candidate]:
     """The numbers of each candidate, by name. Rows are sorted by a hash of their id, so input order does not matter.
 
-    taught: column → threshold, of those that are learnt from labels.
+    Args:
+        rows: data/load.
+        score_tables: The other tables with scores; their rows are those of `rows`, in the same order.
+        thresholds: Column → fitted threshold.
+
+    Raises:
+        DataError: A table has other rows, or rows in another order.
     """
     keys = rows.whole(["id", "candidate"])
     names = _coded(keys["candidate"])
@@ -105,7 +101,7 @@ def candidates(
     groups, slices = _groups(rows, hashes), _slices(rows)
     for table in score_tables:
         _require_same_rows(keys, table)
-    columns = [column for table in (rows, *score_tables) for column in score_columns(table, taught)]
+    columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds)]
     for number, name in enumerate(names.values):
         chosen = np.flatnonzero(names.codes == number)
         order = chosen[np.argsort(hashes[chosen], kind="stable")]
@@ -130,44 +126,36 @@ def hashed(texts: pa.ChunkedArray) -> NDArray[np.uint64]:
     return pd.util.hash_array(texts.to_numpy(zero_copy_only=False), categorize=False)
 
 
-def score_columns(table: Parts, taught: Mapping[str, float] = NOT_LEARNT) -> Iterator[ScoreColumn]:
-    """Every score column of a table, its rows in the table's order; taught: as of `candidates`."""
-    described = table.about.get("columns", {})
-    wanted = [[name, f"{name}_result", f"{about['metric']}_stats"] for name, about in described.items()]
+def score_columns(table: Parts, thresholds: Mapping[str, float] = NONE_FITTED) -> Iterator[ScoreColumn]:
+    """Every score column of a table, its rows in the table's order; thresholds: column → fitted threshold."""
+    columns = stated(table.about)
+    wanted = [[name, f"{name}_result", f"{facts.metric}_stats"] for name, facts in columns.items()]
     present = set(table.schema.names)
-    rows = table.whole([*dict.fromkeys(each for names in wanted for each in names if each in present)])
-    for name, meaning in described.items():
-        about = _to_learn(meaning) if meaning.get("threshold") == LEARNT else meaning
+    rows = table.whole([*dict.fromkeys(column for names in wanted for column in names if column in present)])
+    for name, facts in columns.items():
         values = pc.cast(rows[name], pa.float64()).to_numpy(zero_copy_only=False)
-        not_asked = _not_asked(table, name, about, np.isnan(values))
-        column = ScoreColumn(name, values, not_asked, _passed(rows, name, about, values), _stats(rows, about), about)
-        yield column.learning(taught)
+        not_asked = _not_asked(table, name, facts, np.isnan(values))
+        column = ScoreColumn(name, values, not_asked, _passed(rows, name, facts, values), _stats(rows, facts), facts)
+        yield column.with_fitted(thresholds)
 
 
-def _to_learn(about: dict[str, Any]) -> dict[str, Any]:
-    ungated = {key: value for key, value in about.items() if key not in {"threshold", "rate_signature"}}
-    return ungated | {TO_LEARN: about["rate_signature"]}
-
-
-def _passed(table: pa.Table, name: str, about: dict[str, Any], values: Floats) -> Mask | None:
+def _passed(table: pa.Table, name: str, facts: ColumnFacts, values: Floats) -> Mask | None:
     """Which rows pass: as the table says; by the threshold where numbers from elsewhere have no result."""
-    if "rate_signature" not in about:
+    if not facts.has_pass_rate:
         return None
     if (result := f"{name}_result") in table.column_names:
         return np.asarray(pc.equal(table[result], "pass").to_numpy(zero_copy_only=False), np.bool_)
-    limit = about["bounds"][1] if about["threshold"] is None else about["threshold"]
-    with np.errstate(invalid="ignore"):
-        return np.asarray(values >= limit if about["higher_is_better"] else values <= limit)
+    return facts.passes(values)
 
 
-def _stats(table: pa.Table, about: dict[str, Any]) -> Floats | None:
-    if about["corpus_is_mean"]:
+def _stats(table: pa.Table, facts: ColumnFacts) -> Floats | None:
+    if facts.corpus_is_mean:
         return None
-    stats = table[f"{about['metric']}_stats"].combine_chunks()
+    stats = table[f"{facts.metric}_stats"].combine_chunks()
     return np.asarray(stats.flatten()).reshape(len(stats), -1)
 
 
-def _not_asked(table: Parts, name: str, about: dict[str, Any], missing: Mask) -> Mask:
+def _not_asked(table: Parts, name: str, facts: ColumnFacts, missing: Mask) -> Mask:
     """Which rows of a column are unmeasured by design."""
     names = table.schema.names
     if name == "label":
@@ -176,19 +164,19 @@ def _not_asked(table: Parts, name: str, about: dict[str, Any], missing: Mask) ->
         status = table.whole(["judge_status"])["judge_status"]
         by_design = pc.is_in(status, pa.array(sorted(NOT_ASKED))).to_numpy(zero_copy_only=False)
         return np.asarray(missing & by_design.astype(np.bool_), np.bool_)
-    details = details_column(table, name, about)
+    details = details_column(table, name, facts)
     if details is None or not missing.any():
         return np.zeros_like(missing)
     reasons = table.whole([details])[details].filter(pa.array(missing)).to_pylist()
-    asked = np.zeros_like(missing)
-    asked[missing] = [json.loads(reason or "{}").get("unmeasured") in NOT_ASKED for reason in reasons]
-    return asked
+    not_asked = np.zeros_like(missing)
+    not_asked[missing] = [json.loads(reason or "{}").get("unmeasured") in NOT_ASKED for reason in reasons]
+    return not_asked
 
 
-def details_column(table: Parts, name: str, about: dict[str, Any]) -> str | None:
+def details_column(table: Parts, name: str, facts: ColumnFacts) -> str | None:
     """The column that says why a score is what it is: its own, or that of its metric; None where there is none."""
     present = table.schema.names
-    return next((each for each in (f"{name}_details", f"{about['metric']}_details") if each in present), None)
+    return next((column for column in (f"{name}_details", f"{facts.metric}_details") if column in present), None)
 
 
 def _groups(rows: Parts, ids: NDArray[np.uint64]) -> NDArray[np.intp] | None:
@@ -212,8 +200,8 @@ def _slices(rows: Parts) -> dict[str, Slices]:
 def _coded(texts: pa.ChunkedArray) -> Slices:
     """The distinct texts in order, and which of them each row has."""
     encoded = texts.combine_chunks().dictionary_encode()
-    found = encoded.dictionary.to_pylist()
-    order = sorted(range(len(found)), key=found.__getitem__)
-    place = np.empty(len(found), np.intp)
-    place[order] = np.arange(len(found))
-    return Slices([found[i] for i in order], place[encoded.indices.to_numpy(zero_copy_only=False)])
+    distinct = encoded.dictionary.to_pylist()
+    order = sorted(range(len(distinct)), key=distinct.__getitem__)
+    place = np.empty(len(distinct), np.intp)
+    place[order] = np.arange(len(distinct))
+    return Slices([distinct[i] for i in order], place[encoded.indices.to_numpy(zero_copy_only=False)])

@@ -1,4 +1,4 @@
-"""What people's labels say: how far each metric agrees with them, which threshold serves best, what they save."""
+"""Human labels: how far metrics agree with them, which thresholds fit them best, and estimates from few of them."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -8,24 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.metrics.base import Floats
-from tasks.scores.columns import TO_LEARN, Candidate, Mask, ScoreColumn
-from tasks.scores.estimates import noted, quiet, single
+from tasks.scores.columns import Candidate, Mask, ScoreColumn
+from tasks.scores.estimates import is_one_cluster, silenced, with_warnings
+from tasks.scores.metrics_report import AgreementEntry, Interval, PredictionPowered, ThresholdEntry
 
 if TYPE_CHECKING:
-    from tasks.statistics import Estimate, LearntThreshold
+    from tasks.statistics import Estimate, LearntThreshold, PpiEstimate
 
 LABEL = "label"
+# With fewer labels any figure would be noise.
 FEWEST = 10
-"""Labels below which nothing is said of a metric: any figure would be noise."""
+# The share of rows that may lack a cheap score.
 MOST_MISSING = 0.1
-"""Share of rows that may lack a cheap score."""
-Row = dict[str, Any]
 
 
 class Labelled(NamedTuple):
-    """A metric's scores beside people's verdicts; n rows that have both.
+    """A metric's scores beside human labels; n rows that have both.
 
-    scores: higher is better. passed: None where the threshold is yet to be learnt. clusters: rows that belong together.
+    scores: higher is better. passed: None where the threshold is not fitted yet. clusters: rows that belong together.
     keys: equal for answers to the same input.
     """
 
@@ -36,119 +36,139 @@ class Labelled(NamedTuple):
     keys: NDArray[np.integer[Any]]
 
 
-def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> Row | None:
-    """How far a column's verdicts agree with people's on one candidate; None without labels or a pass rate."""
-    from tasks.statistics import agreement as agrees
+def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> AgreementEntry | None:
+    """How far a column's pass or fail agrees with the human labels of one candidate.
+
+    Returns:
+        None for a column without a pass rate, and with too few labels.
+    """
+    from tasks.statistics import agreement as agreement_with_labels
 
     rows = _labelled(candidate, column)
-    if rows is None or rows.passed is None or len(rows.labels) < FEWEST or single(rows.clusters):
+    if rows is None or rows.passed is None or len(rows.labels) < FEWEST or is_one_cluster(rows.clusters):
         return None
-    scores = None if column.about["threshold"] is None else rows.scores
-    with quiet():
-        found = agrees(rows.passed, rows.labels, scores, rows.clusters, confidence)
+    scores = None if column.facts.threshold is None else rows.scores
+    with silenced():
+        result = agreement_with_labels(rows.passed, rows.labels, scores, rows.clusters, confidence)
     return {
-        "n": found.n,
-        "accuracy": _entry(found.accuracy),
-        "kappa": _entry(found.kappa),
-        "auc": None if found.auc is None else _entry(found.auc),
-        "false_pass": found.false_pass,
-        "false_fail": found.false_fail,
+        "n": result.n,
+        "accuracy": _interval(result.accuracy),
+        "kappa": _interval(result.kappa),
+        "auc": None if result.auc is None else _interval(result.auc),
+        "false_pass": result.false_pass,
+        "false_fail": result.false_fail,
     }
 
 
-def thresholds(each: Sequence[Candidate], confidence: float) -> dict[str, Row]:
-    """Column → the threshold that labels of all candidates together teach, and how accurate it is on fresh rows.
+def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, ThresholdEntry]:
+    """Column → the threshold that fits the labels of all candidates best, and its accuracy on rows outside of the fit.
 
-    Answers of several candidates to one input belong together.
-    used: whether params say so (`threshold: learnt`).
+    Answers of several candidates to one input are one cluster.
     """
-    found = {}
-    for column in each[0].columns if each else ():
-        if column.about.get("threshold") is None and TO_LEARN not in column.about:
+    fitted = {}
+    for column in candidates[0].columns if candidates else ():
+        if column.facts.threshold is None and not column.facts.awaits_threshold:
             continue
-        if taught := _taught(each, column.name, confidence):
-            found[column.name] = _threshold(column, taught)
-    return found
+        if threshold := _fitted(candidates, column.name, confidence):
+            fitted[column.name] = _threshold(column, threshold)
+    return fitted
 
 
-def powered(candidate: Candidate, offline: Floats, confidence: float, *, random: bool) -> Row | None:
-    """The share that people call right, from labels on a random part of the rows and every metric on all.
+def prediction_powered(
+    candidate: Candidate, offline: Floats, confidence: float, *, random: bool
+) -> PredictionPowered | None:
+    """The share of right answers, from labels on a random part of the rows and every metric on all of them.
 
-    offline: the offline judge's probabilities, shape (n,). random: whether params say that the labelled rows were
-    chosen at random. None when not, when all rows are labelled, or too few.
+    Args:
+        candidate: n rows.
+        offline: The offline judge's probabilities, shape (n,).
+        confidence: Between 0.5 and 1.
+        random: Whether params say that the labelled rows were chosen at random.
+
+    Returns:
+        None for labels that were not chosen at random, too few labels, and labels on every row.
     """
     from tasks.statistics import cross_fitted, ppi_mean
 
     label = _column(candidate, LABEL)
-    known = None if label is None else ~np.isnan(label.values)
-    if label is None or known is None or not random or known.all() or known.sum() < FEWEST:
+    labelled = None if label is None else ~np.isnan(label.values)
+    if label is None or labelled is None or not random or labelled.all() or labelled.sum() < FEWEST:
         return None
-    table = _cheap(candidate, offline)
-    there, rest = _split(candidate.groups, known)
-    if not table.shape[1] or single(there):
+    scores = _cheap_scores(candidate, offline)
+    clusters, rest = _split(candidate.groups, labelled, ~labelled)
+    if not scores.shape[1] or is_one_cluster(clusters):
         return None
-    labels = label.values[known]
-    inside, outside = cross_fitted(labels, table[known], table[~known], there)
-    found = noted(lambda: ppi_mean(labels, inside, outside, there, rest, confidence=confidence))
-    return _powered(found, f"{table.shape[1]} score{'' if table.shape[1] == 1 else 's'}, cross-fitted")
+    labels = label.values[labelled]
+    inside, outside = cross_fitted(labels, scores[labelled], scores[~labelled], clusters)
+    result = with_warnings(lambda: ppi_mean(labels, inside, outside, clusters, rest, confidence=confidence))
+    return _powered_entry(result, f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted")
 
 
-def judged(candidate: Candidate, column: ScoreColumn, cheap: Floats, unsampled: Mask, confidence: float) -> Row | None:
-    """A judge's value from verdicts on a sample of the rows and a cheap score on all of them.
+def prediction_powered_judge(
+    candidate: Candidate, column: ScoreColumn, offline: Floats, unsampled: Mask, confidence: float
+) -> PredictionPowered | None:
+    """A judge's value, from verdicts on a sample of the rows and the offline judge's probability on all of them.
 
-    cheap: shape (n,). unsampled: rows that only the sample left out; None when there are none.
+    Args:
+        candidate: n rows.
+        column: The judge's verdicts.
+        offline: The offline judge's probabilities, shape (n,).
+        unsampled: Rows that only the sample left out, shape (n,).
+        confidence: Between 0.5 and 1.
+
+    Returns:
+        None for a judge of every row, and for too few verdicts.
     """
     from tasks.statistics import ppi_mean
 
-    scored = ~np.isnan(cheap)
+    scored = ~np.isnan(offline)
     measured = ~np.isnan(column.values) & scored
-    left = unsampled & scored
-    if not left.any() or measured.sum() < FEWEST or column.about["bounds"] is None:
+    rest = unsampled & scored
+    bounds = column.facts.bounds
+    if not rest.any() or measured.sum() < FEWEST or bounds is None:
         return None
-    groups = candidate.groups
-    there, rest = (None, None) if groups is None else (groups[measured], groups[left])
-    if single(there):
+    clusters = _split(candidate.groups, measured, rest)
+    if is_one_cluster(clusters[0]):
         return None
-    bounds = tuple(column.about["bounds"])
     values = column.values[measured]
-    found = noted(lambda: ppi_mean(values, cheap[measured], cheap[left], there, rest, bounds, confidence))
-    return _powered(found, "offline_match")
+    result = with_warnings(lambda: ppi_mean(values, offline[measured], offline[rest], *clusters, bounds, confidence))
+    return _powered_entry(result, "offline_match")
 
 
-def _cheap(candidate: Candidate, offline: Floats) -> Floats:
-    """What every row has a score of, shape (n, k); where few rows lack one it is the mean, as any number would do."""
+def _cheap_scores(candidate: Candidate, offline: Floats) -> Floats:
+    """Scores that nearly all rows have, shape (n, k); a missing one is the column's mean: any constant would do."""
     columns = [column.values for column in candidate.columns if column.name != LABEL] + [offline]
-    measured = [each for each in columns if np.isnan(each).mean() <= MOST_MISSING]
-    filled = [np.where(np.isnan(each), np.nanmean(each), each) for each in measured]
+    measured = [values for values in columns if np.isnan(values).mean() <= MOST_MISSING]
+    filled = [np.where(np.isnan(values), np.nanmean(values), values) for values in measured]
     return np.column_stack(filled) if filled else np.empty((len(candidate.keys), 0))
 
 
-def _split(groups: NDArray[np.intp] | None, known: Mask) -> tuple[Any, Any]:
-    return (None, None) if groups is None else (groups[known], groups[~known])
+def _split(groups: NDArray[np.intp] | None, measured: Mask, rest: Mask) -> tuple[Any, Any]:
+    return (None, None) if groups is None else (groups[measured], groups[rest])
 
 
-def _powered(found: Any, score: str) -> Row:
+def _powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
     return {
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "n": found.n,
-        "n_rest": found.n_rest,
-        "worth": round(found.labels_worth) if isfinite(found.labels_worth) else None,
+        "value": result.value,
+        "low": result.low,
+        "high": result.high,
+        "n": result.n,
+        "n_rest": result.n_rest,
+        "worth": round(result.labels_worth) if isfinite(result.labels_worth) else None,
         "score": score,
-        "method": found.method,
+        "method": result.method,
     }
 
 
-def _taught(each: Sequence[Candidate], name: str, confidence: float) -> "LearntThreshold | None":
+def _fitted(candidates: Sequence[Candidate], name: str, confidence: float) -> "LearntThreshold | None":
     from tasks.statistics import threshold_from_labels
 
-    columns = [(candidate, _column(candidate, name)) for candidate in each]
+    columns = [(candidate, _column(candidate, name)) for candidate in candidates]
     parts = [_labelled(candidate, column) for candidate, column in columns if column is not None]
     rows = _pooled([part for part in parts if part is not None])
-    if rows is None or len(rows.labels) < FEWEST or single(rows.clusters):
+    if rows is None or len(rows.labels) < FEWEST or is_one_cluster(rows.clusters):
         return None
-    with quiet():
+    with silenced():
         return threshold_from_labels(rows.scores, rows.labels, rows.clusters, confidence)
 
 
@@ -161,15 +181,14 @@ def _pooled(parts: Sequence[Labelled]) -> Labelled | None:
     return Labelled(scores, labels, None, clusters, clusters)
 
 
-def _threshold(column: ScoreColumn, found: "LearntThreshold") -> Row:
-    sign = 1.0 if column.about["higher_is_better"] else -1.0
-    value = sign * found.threshold
+def _threshold(column: ScoreColumn, fitted: "LearntThreshold") -> ThresholdEntry:
+    value = column.facts.sign * fitted.threshold
     return {
-        "threshold": column.about.get("threshold"),
+        "threshold": column.facts.threshold,
         "learnt": value if isfinite(value) else None,
-        "used": TO_LEARN in column.about and isfinite(value),
-        "accuracy": _entry(found.accuracy),
-        "n": found.accuracy.n,
+        "used": column.facts.awaits_threshold and isfinite(value),
+        "accuracy": _interval(fitted.accuracy),
+        "n": fitted.accuracy.n,
     }
 
 
@@ -179,16 +198,16 @@ def _labelled(candidate: Candidate, column: ScoreColumn) -> Labelled | None:
     if label is None or column.name == LABEL:
         return None
     both = ~np.isnan(label.values) & ~np.isnan(column.values)
-    sign = 1.0 if column.about["higher_is_better"] else -1.0
     passed = None if column.passed is None else column.passed[both]
     clusters = None if candidate.groups is None else candidate.groups[both]
-    return Labelled(sign * column.values[both], label.values[both], passed, clusters, candidate.keys[both])
+    scores = column.facts.sign * column.values[both]
+    return Labelled(scores, label.values[both], passed, clusters, candidate.keys[both])
 
 
 def _column(candidate: Candidate, name: str) -> ScoreColumn | None:
     return next((column for column in candidate.columns if column.name == name), None)
 
 
-def _entry(estimate: "Estimate") -> Row:
+def _interval(estimate: "Estimate") -> Interval:
     value = estimate.value if isfinite(estimate.value) else None
     return {"value": value, "low": estimate.low, "high": estimate.high, "method": estimate.method}

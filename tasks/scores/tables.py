@@ -1,6 +1,7 @@
 """Score tables: one row per (id, candidate), per metric its score, result, statistics and details."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from tasks.metrics.base import Floats, Metric
 from tasks.metrics.pairs import Embed, Pairs
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.tables import about, describe
+from tasks.scores.column_facts import TO_FIT, ColumnFacts, statement
 
 
 def pairs_of(rows: pa.Table, embed: Embed | None = None) -> Pairs:
@@ -33,12 +35,12 @@ def score_table(
     facts: what else defines the numbers, such as the embedding model; part of every signature.
     """
     columns: dict[str, pa.Array] = {"id": rows["id"], "candidate": rows["candidate"]}
-    meaning: dict[str, Any] = {}
+    meaning: dict[str, ColumnFacts] = {}
     for metric in metrics.values():
         columns |= _columns(metric, pairs)
         earlier = row_facts(rows.schema, reads_normalized=metric.reads_normalized)
-        meaning |= about_columns(metric, {**(facts or {}), **earlier})
-    return describe(pa.table(columns), {"columns": meaning})
+        meaning |= facts_of(metric, {**(facts or {}), **earlier})
+    return describe(pa.table(columns), statement(meaning))
 
 
 def row_facts(schema: pa.Schema, *, reads_normalized: bool) -> dict[str, object]:
@@ -51,19 +53,21 @@ def row_facts(schema: pa.Schema, *, reads_normalized: bool) -> dict[str, object]
     return facts
 
 
-def about_columns(metric: Metric, facts: Mapping[str, object]) -> dict[str, dict[str, Any]]:
-    """What a reader of the table must know of each column of a metric."""
-    shared = {
-        "family": type(metric).__module__.split(".")[-2],
-        "metric": metric.name,
-        "options": metric.model_dump(),
-        "bounds": metric.bounds,
-        "higher_is_better": metric.higher_is_better,
-        "corpus_is_mean": metric.corpus_is_mean,
-        "signature": metric.signature(**facts),
-    }
-    gated = {"threshold": metric.threshold, "rate_signature": metric.rate_signature(**facts)}
-    return {name: shared | (gated if name == metric.column else {}) for name in metric.columns}
+def facts_of(metric: Metric, signed: Mapping[str, object]) -> dict[str, ColumnFacts]:
+    """Column → its facts, of each column of a metric; signed: what else is part of the signatures."""
+    shared = ColumnFacts(
+        metric=metric.name,
+        family=type(metric).__module__.split(".")[-2],
+        signature=metric.signature(**signed),
+        bounds=metric.bounds,
+        higher_is_better=metric.higher_is_better,
+        corpus_is_mean=metric.corpus_is_mean,
+        options=metric.model_dump(),
+    )
+    fixed = None if isinstance(metric.threshold, str) else metric.threshold
+    rate = metric.rate_signature(**signed)
+    gated = replace(shared, threshold=fixed, rate_signature=rate, awaits_threshold=metric.threshold == TO_FIT)
+    return {name: gated if name == metric.column else shared for name in metric.columns}
 
 
 def expect_scores(metrics: Iterable[Metric]) -> Contract:

@@ -62,7 +62,7 @@ def load_table(rows: Sequence[Row], scores: Mapping[str, dict[str, Any]] | None 
         **{name: pa.array([each.get(name) for each in rows], pa.float64()) for name in scores or {}},
         "content": pa.array(asked, pa.string()),
     }
-    labelled = {"label": LABEL} if any(each["label"] is not None for each in rows) else {}
+    labelled = {"label": LABEL.to_json()} if any(each["label"] is not None for each in rows) else {}
     facts = {"columns": labelled | dict(scores or {}), "missing_response": "unmeasured", "labels": "all"}
     return describe(pa.table(columns), facts)
 

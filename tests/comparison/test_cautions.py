@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
+from tests.comparison.test_comparison_words import measure
+from tests.comparison.test_comparison_words import pair as made_pair
 
 from tasks.comparison import wording
 from tasks.comparison.compare import Request
@@ -15,6 +17,7 @@ from tasks.comparison.differences import Compared, critical_value
 from tasks.comparison.measures import Measure
 from tasks.comparison.pairing import pair
 from tasks.comparison.render import to_markdown, to_terminal
+from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.statistics import sidak
 from tests.comparison.sample import Row, answers, gate
@@ -154,9 +157,9 @@ def test_so_few_rows_show_no_difference_of_a_corpus_score_beyond_its_scale(rows:
 def one_of(n: int) -> Compared:
     """One pass rate that falls from 1 on every other one of n rows."""
     keys, nothing = np.arange(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_)
-    about = {"rate_signature": "f1|thr:1", "bounds": (0.0, 1.0), "higher_is_better": True, "threshold": 1.0}
+    facts = ColumnFacts("f1", "lexical", "f1", (0.0, 1.0), threshold=1.0, rate_signature="f1|thr:1")
     before, after = np.ones(n), np.arange(n) % 2.0
-    columns = [ScoreColumn("f1", values, nothing, values >= 1.0, None, about) for values in (before, after)]
+    columns = [ScoreColumn("f1", values, nothing, values >= 1.0, None, facts) for values in (before, after)]
     sides = [Candidate("a", keys, np.arange(n), [column], None, {}) for column in columns]
     base, head = (Measure("f1", "rate", column) for column in columns)
     return Compared(pair(*sides), base, head, ~nothing)

@@ -159,7 +159,7 @@ def test_a_threshold_that_changed_is_put_on_the_older_scores_where_only_it_diffe
     older = {column.name: column for column in same.base.columns}
     before = {column.name: column for column in found[0].base.columns}
     newer = {column.name: column for column in same.head.columns}
-    assert older["f1"].about["rate_signature"] == newer["f1"].about["rate_signature"]
+    assert older["f1"].facts.rate_signature == newer["f1"].facts.rate_signature
     assert older["f1"].passed is not None
     assert older["f1"].passed.tolist() == [False, False, False]
     assert older["bleu"] is before["bleu"]

@@ -1,10 +1,8 @@
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.console.format import FLAG, UNSEEN, count, counted, level, number, percent, rule, shown, visible
-from tasks.metrics.judge.meaning_match import MeaningMatch
+from tasks.console.format import FLAG, UNSEEN, count, counted, level, number, percent, shown, visible
 
 
 @pytest.mark.parametrize(
@@ -49,19 +47,6 @@ def test_a_confidence_has_the_digits_that_it_was_set_with(confidence, text):
 def test_counts():
     assert (count(1234567), count(0), count(0.5)) == ("1,234,567", "0", "0.500")
     assert [counted(n, "answer") for n in (1, 0, 1000)] == ["1 answer", "0 answers", "1,000 answers"]
-
-
-def test_rule_of_a_metric_that_is_better_when_lower():
-    assert rule({"threshold": 0.25, "higher_is_better": False}) == "up to 0.25"
-
-
-def test_rule_of_several_draws_is_a_majority():
-    metric = MeaningMatch()
-    about = {"threshold": None, "bounds": [0, 1], "higher_is_better": True}
-
-    assert rule(about | {"rate_signature": metric.rate_signature()}) == "above 0.5"
-    assert metric.result(np.array([0.5, 2 / 3])).tolist() == ["fail", "pass"]
-    assert rule(about | {"rate_signature": "exact_match|strip:|pass:>|v:1|pass:1"}) == "at 1"
 
 
 @given(st.floats(-1e9, 1e9))

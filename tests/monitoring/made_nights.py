@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +15,7 @@ from tasks import monitoring
 from tasks.monitoring import Night
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
+from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.versions.experiments import Experiment, Facts
 from tests.comparison.sample import Row, version
@@ -37,13 +39,13 @@ def line(night: int = 1, **others: Any) -> dict[str, Any]:
 
 
 def candidate(
-    values: Sequence[float], name: str = "aurora", groups: Sequence[int] | None = None, **about: Any
+    values: Sequence[float], name: str = "aurora", groups: Sequence[int] | None = None, **changed: Any
 ) -> Candidate:
     """A candidate with the metric `f1`, whose pass rate and value have these numbers; NaN is unmeasured."""
     numbers = np.asarray(values, np.float64)
-    known = {"metric": "f1", "signature": "f1|v:1", "bounds": [0.0, 1.0], "higher_is_better": True} | about
-    column = ScoreColumn("f1", numbers, np.isnan(numbers), None, None, known).passing_from(
-        0.5, f"{known['signature']}≥.5"
+    described = replace(ColumnFacts("f1", "lexical", "f1|v:1", (0.0, 1.0)), **changed)
+    column = ScoreColumn("f1", numbers, np.isnan(numbers), None, None, described).with_threshold(
+        0.5, f"{described.signature}≥.5"
     )
     positions = np.arange(len(numbers))
     clusters = None if groups is None else np.asarray(groups, np.intp)

@@ -201,9 +201,9 @@ def test_the_rows_of_a_group_are_one_bet() -> None:
 
 def test_a_measure_of_which_less_is_better_has_a_limit() -> None:
     watch = Watch(**{"f1.value": 200.0})
-    slow = candidate([900.0] * 20, bounds=[0.0, 1000.0], higher_is_better=False)
+    slow = candidate([900.0] * 20, bounds=(0.0, 1000.0), higher_is_better=False)
 
-    bets = watch.night(candidate([100.0] * 20, bounds=[0.0, 1000.0], higher_is_better=False))
+    bets = watch.night(candidate([100.0] * 20, bounds=(0.0, 1000.0), higher_is_better=False))
     assert bets.alarms == {}
     [[told]] = watch.night(slow).alarms.values()
     assert told.startswith("aurora f1.value: above its limit of 200 (alarm of tonight); mean 900 of 20 fresh rows")
@@ -216,7 +216,7 @@ def test_a_measure_of_which_less_is_better_has_a_limit() -> None:
         ({"f1": 1.0}, {}, r"^schedule\.nightly\.floors\.f1: 1: expected a number between 0 and 1"),
         ({"f1": 0.0}, {}, r"^schedule\.nightly\.floors\.f1: 0: expected"),
         ({"f1": 85.0}, {}, r"^schedule\.nightly\.floors\.f1: 85: expected"),
-        ({"f1.value": 6.0}, {"bounds": [1.0, 5.0]}, r"floors\.f1\.value: 6: expected a number between 1 and 5"),
+        ({"f1.value": 6.0}, {"bounds": (1.0, 5.0)}, r"floors\.f1\.value: 6: expected a number between 1 and 5"),
         ({"f1.value": 0.5}, {"bounds": None}, r"floors\.f1\.value: f1 has no bounds"),
     ],
 )

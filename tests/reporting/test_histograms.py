@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tasks.reporting.histograms import distribution, histogram
+from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn
 from tests.reporting.made import column
 
@@ -13,7 +14,8 @@ ROWS = {"aurora": np.array([0, 1, 2, 3]), "borealis": np.array([4, 5])}
 
 def scores(values, threshold=0.5, bounds=(0.0, 1.0)):
     values = np.array(values, dtype=np.float64)
-    return ScoreColumn("f1", values, np.isnan(values), None, None, column("f1", "lexical", threshold, bounds))
+    facts = ColumnFacts.from_json(column("f1", "lexical", threshold, bounds))
+    return ScoreColumn("f1", values, np.isnan(values), None, None, facts)
 
 
 def drawn(values=(0.0, 0.1, 1.0, np.nan, 0.6, 0.55), **options):

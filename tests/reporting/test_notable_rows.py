@@ -5,6 +5,7 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from tasks.reporting.notable_rows import Answers, blank, choose, disagreeing, kinds, worth_reading
+from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn
 from tests.reporting.made import ROWS, column, load_table, parts_of
 
@@ -12,10 +13,10 @@ NAN = float("nan")
 
 
 def scores(name, values, *, not_asked=(), threshold=0.5, higher=True):
-    about = column(name, "lexical", threshold) | {"higher_is_better": higher}
+    facts = ColumnFacts.from_json(column(name, "lexical", threshold) | {"higher_is_better": higher})
     asked = np.isin(np.arange(len(values)), not_asked)
     scored, limit = np.array(values, dtype=np.float64), 1.0 if threshold is None else threshold
-    return ScoreColumn(name, scored, asked, scored >= limit if higher else scored <= limit, None, about)
+    return ScoreColumn(name, scored, asked, scored >= limit if higher else scored <= limit, None, facts)
 
 
 def answers(ids, label, gated, lead=0, empty=(), names=None):

@@ -1,6 +1,7 @@
 """The value of a column with its interval, by what kind of column it is."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,15 @@ import pytest
 
 from tasks.comparison.version_scores import side
 from tasks.scores import estimates
+from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn
 from tasks.statistics import Estimate
 from tests.comparison.sample import LATENCY, answers, version
 
 
 def column(values: list[float], bounds: Any = (0.0, 1.0), stats: Any = None) -> ScoreColumn:
-    n = len(values)
-    return ScoreColumn("m", np.array(values), np.zeros(n, np.bool_), None, stats, LATENCY | {"bounds": bounds})
+    n, facts = len(values), replace(ColumnFacts.from_json(LATENCY), bounds=bounds)
+    return ScoreColumn("m", np.array(values), np.zeros(n, np.bool_), None, stats, facts)
 
 
 def test_bounded_scores_get_the_interval_of_a_mean() -> None:
@@ -65,7 +67,7 @@ def test_one_cluster_has_a_value_and_no_interval(bounds: Any) -> None:
     [(None, False), (np.array([]), False), (np.array([1]), True), (np.array([1, 1]), True), (np.array([1, 2]), False)],
 )
 def test_whether_there_is_a_single_cluster(clusters: Any, expected: bool) -> None:
-    assert estimates.single(clusters) is expected
+    assert estimates.is_one_cluster(clusters) is expected
 
 
 def test_a_few_clusters_are_noted_in_the_method_and_warn_nobody() -> None:
@@ -82,7 +84,7 @@ def test_a_warning_is_noted_once() -> None:
             warnings.warn("look out", stacklevel=1)
         return Estimate(0.5, 0.0, 1.0, 1, "m")
 
-    assert estimates.noted(warn_twice).method == "m; look out"
+    assert estimates.with_warnings(warn_twice).method == "m; look out"
 
 
 def test_a_guarantee_is_only_there_for_bounded_means() -> None:

@@ -1,26 +1,28 @@
-"""What labels say of metrics: agreement, thresholds they teach, and what few of them with a cheap score are worth."""
+"""Human labels: agreement of metrics with them, fitted thresholds, and estimates from few of them."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tasks.scores import human_labels
-from tasks.scores.columns import TO_LEARN, Candidate, ScoreColumn, learnt
+from tasks.scores.column_facts import ColumnFacts
+from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.scores.metrics_report import fitted_thresholds
 from tasks.statistics import mean_interval
 
 NAN = np.nan
-ABOUT = {"metric": "f1", "family": "lexical", "bounds": (0.0, 1.0), "higher_is_better": True, "signature": "f1|v:1"}
-GATED = ABOUT | {"threshold": 0.5, "rate_signature": "f1|v:1|thr:0.5"}
-UNTAUGHT = ABOUT | {TO_LEARN: "f1|v:1|thr:learnt"}
-BINARY = ABOUT | {"metric": "exact_match", "threshold": None, "rate_signature": "exact_match|v:1|pass:1"}
-LABEL = ABOUT | {"metric": "label", "family": "dataset", "threshold": None, "rate_signature": "label|v:1|pass:1"}
+FACTS = ColumnFacts("f1", "lexical", "f1|v:1", (0.0, 1.0))
+GATED = replace(FACTS, threshold=0.5, rate_signature="f1|v:1|thr:0.5")
+UNFITTED = replace(FACTS, rate_signature="f1|v:1|thr:learnt", awaits_threshold=True)
+BINARY = replace(FACTS, metric="exact_match", rate_signature="exact_match|v:1|pass:1")
+LABEL = replace(FACTS, metric="label", family="dataset", rate_signature="label|v:1|pass:1")
 
 
-def column(name, values, about):
+def column(name, values, facts):
     values = np.asarray(values, dtype=np.float64)
-    limit = 1.0 if about.get("threshold") is None else about["threshold"]
-    with np.errstate(invalid="ignore"):
-        passed = None if TO_LEARN in about else (values >= limit if about["higher_is_better"] else values <= limit)
-    return ScoreColumn(name, values, np.isnan(values) & (name == "label"), passed, None, about)
+    passed = facts.passes(values) if facts.has_pass_rate else None
+    return ScoreColumn(name, values, np.isnan(values) & (name == "label"), passed, None, facts)
 
 
 def candidate(*columns, name="a", groups=None):
@@ -43,7 +45,7 @@ def test_agreement_counts_what_passes_wrongly_and_what_fails_wrongly():
 
 def test_agreement_of_a_score_where_less_is_better_looks_at_it_upside_down():
     label = column("label", [1, 0] * 10, LABEL)
-    errors = column("score_errors", [0.1, 0.9] * 10, GATED | {"higher_is_better": False})
+    errors = column("score_errors", [0.1, 0.9] * 10, replace(GATED, higher_is_better=False))
 
     found = human_labels.agreement(candidate(label, errors), errors, 0.95)
 
@@ -67,7 +69,7 @@ def test_too_few_labels_say_nothing(labels):
 
     assert human_labels.agreement(one, f1, 0.95) is None
     assert human_labels.thresholds([one], 0.95) == {}
-    assert human_labels.powered(one, np.zeros(len(labels)), 0.95, random=True) is None
+    assert human_labels.prediction_powered(one, np.zeros(len(labels)), 0.95, random=True) is None
 
 
 def test_a_metric_beside_no_label_column_has_no_agreement():
@@ -83,45 +85,45 @@ def test_one_cluster_of_labels_says_nothing():
     assert human_labels.agreement(one, f1, 0.95) is None
     assert human_labels.thresholds([one], 0.95) == {}
     part = candidate(column("label", [1, 0] * 10 + [NAN] * 20, LABEL), column("f1", [0.7] * 40, GATED), groups=[3] * 40)
-    assert human_labels.powered(part, np.zeros(40), 0.95, random=True) is None
+    assert human_labels.prediction_powered(part, np.zeros(40), 0.95, random=True) is None
 
 
-def test_a_threshold_is_learnt_from_all_candidates_and_used_where_params_say_so():
+def test_a_threshold_is_fitted_on_all_candidates_and_used_where_params_ask_for_it():
     label = column("label", [0, 0, 0, 1, 1, 1] * 5, LABEL)
     low, high = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9] * 5, [0.1, 0.2, 0.35, 0.4, 0.8, 0.9] * 5
 
-    both = [candidate(label, column("f1", scores, UNTAUGHT), name=name) for name, scores in (("a", low), ("b", high))]
+    both = [candidate(label, column("f1", scores, UNFITTED), name=name) for name, scores in (("a", low), ("b", high))]
     used = human_labels.thresholds(both, 0.95)
     only_shown = human_labels.thresholds([candidate(label, column("f1", low, GATED))], 0.95)
 
     assert (used["f1"]["learnt"], used["f1"]["used"], used["f1"]["threshold"]) == (0.375, True, None)
     assert used["f1"]["n"] == 60
-    assert learnt(used) == {"f1": 0.375}
+    assert fitted_thresholds(used) == {"f1": 0.375}
     assert (only_shown["f1"]["learnt"], only_shown["f1"]["used"], only_shown["f1"]["threshold"]) == (0.5, False, 0.5)
-    assert learnt(only_shown) == {}
+    assert fitted_thresholds(only_shown) == {}
 
 
-def test_a_learnt_threshold_of_a_score_where_less_is_better_keeps_its_sign():
+def test_a_fitted_threshold_of_a_score_where_less_is_better_keeps_its_sign():
     label = column("label", [1, 0] * 10, LABEL)
-    errors = column("score_errors", [0.25, 0.75] * 10, GATED | {"higher_is_better": False})
+    errors = column("score_errors", [0.25, 0.75] * 10, replace(GATED, higher_is_better=False))
 
     assert human_labels.thresholds([candidate(label, errors)], 0.95)["score_errors"]["learnt"] == 0.5
 
 
 def test_where_nothing_should_pass_no_threshold_is_used():
-    label, f1 = column("label", [0] * 20, LABEL), column("f1", [0.1, 0.9] * 10, UNTAUGHT)
+    label, f1 = column("label", [0] * 20, LABEL), column("f1", [0.1, 0.9] * 10, UNFITTED)
 
     found = human_labels.thresholds([candidate(label, f1)], 0.95)["f1"]
 
     assert (found["learnt"], found["used"]) == (None, False)
 
 
-def test_a_column_passes_by_the_threshold_it_learnt_and_says_so():
-    f1 = column("f1", [0.1, 0.4, NAN], UNTAUGHT).learning({"f1": 0.375})
+def test_a_column_passes_by_its_fitted_threshold_and_its_signature_says_so():
+    f1 = column("f1", [0.1, 0.4, NAN], UNFITTED).with_fitted({"f1": 0.375})
 
     assert f1.passed.tolist() == [False, True, False]
-    assert f1.about["rate_signature"] == "f1|v:1|thr:learnt=0.375"
-    assert TO_LEARN not in f1.about
+    assert f1.facts.rate_signature == "f1|v:1|thr:learnt=0.375"
+    assert not f1.facts.awaits_threshold
 
 
 def labelled_in_part(n=400, labels=100):
@@ -136,7 +138,7 @@ def test_few_labels_and_a_cheap_score_narrow_the_interval():
     right, label, scores = labelled_in_part()
     one = candidate(label, column("f1", scores, GATED), column("bleu", scores**2, GATED))
 
-    found = human_labels.powered(one, scores, 0.95, random=True)
+    found = human_labels.prediction_powered(one, scores, 0.95, random=True)
     alone = mean_interval(right[:100])
 
     assert (found["n"], found["n_rest"], found["score"]) == (100, 300, "3 scores, cross-fitted")
@@ -149,13 +151,16 @@ def test_labels_that_were_not_chosen_at_random_get_no_help():
     _, label, scores = labelled_in_part()
     one = candidate(label, column("f1", scores, GATED))
 
-    assert human_labels.powered(one, scores, 0.95, random=False) is None
+    assert human_labels.prediction_powered(one, scores, 0.95, random=False) is None
 
 
 def test_all_rows_labelled_need_no_help():
     _, label, scores = labelled_in_part(labels=400)
 
-    assert human_labels.powered(candidate(label, column("f1", scores, GATED)), scores, 0.95, random=True) is None
+    assert (
+        human_labels.prediction_powered(candidate(label, column("f1", scores, GATED)), scores, 0.95, random=True)
+        is None
+    )
 
 
 def test_a_score_that_some_rows_lack_still_helps_and_one_that_many_lack_does_not_count():
@@ -164,20 +169,22 @@ def test_a_score_that_some_rows_lack_still_helps_and_one_that_many_lack_does_not
     some[::20], many[::3] = NAN, NAN
     one = candidate(label, column("f1", some, GATED), column("bleu", many, GATED))
 
-    assert human_labels.powered(one, np.full(400, NAN), 0.95, random=True)["score"] == "1 score, cross-fitted"
+    assert (
+        human_labels.prediction_powered(one, np.full(400, NAN), 0.95, random=True)["score"] == "1 score, cross-fitted"
+    )
 
 
 def test_without_any_cheap_score_there_is_no_estimate():
     _, label, _ = labelled_in_part()
 
-    assert human_labels.powered(candidate(label), np.full(400, NAN), 0.95, random=True) is None
+    assert human_labels.prediction_powered(candidate(label), np.full(400, NAN), 0.95, random=True) is None
 
 
 def test_grouped_labels_are_counted_by_group():
     _, label, scores = labelled_in_part()
     one = candidate(label, column("f1", scores, GATED), groups=np.arange(400) // 4)
 
-    found = human_labels.powered(one, scores, 0.95, random=True)
+    found = human_labels.prediction_powered(one, scores, 0.95, random=True)
 
     assert found["n"] == 100
     assert found["low"] < found["value"] < found["high"]
@@ -189,22 +196,22 @@ def test_verdicts_on_a_sample_and_the_offline_judge_on_all_rows():
     verdicts = column("meaning_match", np.where(sampled, right, NAN), BINARY)
     one = candidate(verdicts)
 
-    found = human_labels.judged(one, verdicts, scores, ~sampled, 0.95)
+    found = human_labels.prediction_powered_judge(one, verdicts, scores, ~sampled, 0.95)
 
     assert (found["n"], found["n_rest"], found["score"]) == (100, 300, "offline_match")
     assert found["low"] <= right.mean() <= found["high"]
-    assert human_labels.judged(one, verdicts, scores, np.zeros(400, bool), 0.95) is None
+    assert human_labels.prediction_powered_judge(one, verdicts, scores, np.zeros(400, bool), 0.95) is None
 
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
-def test_rows_that_taught_a_threshold_pass_by_it_however_many_digits_it_has(higher_is_better):
-    score = column("f1", [2 / 3] * 20, UNTAUGHT | {"higher_is_better": higher_is_better})
+def test_rows_that_a_threshold_was_fitted_on_pass_it_however_many_digits_it_has(higher_is_better):
+    score = column("f1", [2 / 3] * 20, replace(UNFITTED, higher_is_better=higher_is_better))
     one = candidate(column("label", [1] * 20, LABEL), score)
 
-    taught = learnt(human_labels.thresholds([one], 0.95))
-    judged = score.learning(taught)
+    thresholds = fitted_thresholds(human_labels.thresholds([one], 0.95))
+    judged = score.with_fitted(thresholds)
 
-    assert taught == {"f1": 2 / 3}
+    assert thresholds == {"f1": 2 / 3}
     assert judged.passed.all()
-    assert judged.about["threshold"] == 2 / 3
-    assert judged.about["rate_signature"] == "f1|v:1|thr:learnt=0.6666666666666666"
+    assert judged.facts.threshold == 2 / 3
+    assert judged.facts.rate_signature == "f1|v:1|thr:learnt=0.6666666666666666"

@@ -1,0 +1,111 @@
+"""What the metadata of a table states of each score column; other modules read and write it through this one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The stage load writes facts too, so this module imports no metric. Equal to tasks.metrics.base.LEARNT.
+TO_FIT = "learnt"
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What a score column means.
+
+    bounds: smallest and largest possible score, None where they are unknown.
+    threshold: None for a binary score, which passes at its upper bound, and for a score without a pass rate.
+    rate_signature: None for a column without a pass rate.
+    awaits_threshold: whether human labels are to fit the threshold, and have not yet.
+    """
+
+    metric: str
+    family: str
+    signature: str
+    bounds: tuple[float, float] | None
+    higher_is_better: bool = True
+    corpus_is_mean: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
+    threshold: float | None = None
+    rate_signature: str | None = None
+    awaits_threshold: bool = False
+
+    @classmethod
+    def from_json(cls, stated: Mapping[str, Any]) -> Self:
+        """The facts that `to_json` wrote."""
+        threshold, bounds = stated.get("threshold"), stated["bounds"]
+        awaits = threshold == TO_FIT
+        return cls(
+            metric=stated["metric"],
+            family=stated["family"],
+            signature=stated["signature"],
+            bounds=None if bounds is None else (bounds[0], bounds[1]),
+            higher_is_better=stated["higher_is_better"],
+            corpus_is_mean=stated["corpus_is_mean"],
+            options=stated["options"],
+            threshold=None if awaits else threshold,
+            rate_signature=stated.get("rate_signature"),
+            awaits_threshold=awaits,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as the table's metadata has them."""
+        rate = {
+            "threshold": TO_FIT if self.awaits_threshold else self.threshold,
+            "rate_signature": self.rate_signature,
+        }
+        return {
+            "metric": self.metric,
+            "family": self.family,
+            "options": self.options,
+            "signature": self.signature,
+            "bounds": self.bounds,
+            "higher_is_better": self.higher_is_better,
+            "corpus_is_mean": self.corpus_is_mean,
+        } | ({} if self.rate_signature is None else rate)
+
+    @property
+    def has_pass_rate(self) -> bool:
+        """Whether rows of the column pass or fail."""
+        return self.rate_signature is not None and not self.awaits_threshold
+
+    @property
+    def sign(self) -> float:
+        """1 where more is better, else -1: scores times it are better the higher they are."""
+        return 1.0 if self.higher_is_better else -1.0
+
+    @property
+    def rule(self) -> str:
+        """Which scores pass, in words.
+
+        A binary score of several draws passes above a share of them, which only its rate's signature states.
+        """
+        if self.threshold is not None:
+            return f"{'from' if self.higher_is_better else 'up to'} {self.threshold:g}"
+        _, above, share = (self.rate_signature or "").rpartition("|")[2].rpartition("pass:>")
+        return f"above {share}" if above else f"at {self._limit:g}"
+
+    def passes(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which scores pass the threshold; a binary score passes at its upper bound. Shape (n,), NaN fails."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(scores >= self._limit if self.higher_is_better else scores <= self._limit)
+
+    @property
+    def _limit(self) -> float:
+        if self.threshold is not None:
+            return self.threshold
+        if self.bounds is None:
+            raise ValueError(f"{self.metric}: neither a threshold nor bounds: no row can pass")
+        return self.bounds[1]
+
+
+def stated(table_facts: Mapping[str, Any]) -> dict[str, ColumnFacts]:
+    """Column → its facts. table_facts: the metadata of a table, as `tasks.pipeline.tables.about` returns it."""
+    return {name: ColumnFacts.from_json(each) for name, each in table_facts.get("columns", {}).items()}
+
+
+def statement(columns: Mapping[str, ColumnFacts]) -> dict[str, Any]:
+    """The part of a table's metadata that `stated` reads. columns: column → its facts."""
+    return {"columns": {name: facts.to_json() for name, facts in columns.items()}}

@@ -1,0 +1,155 @@
+"""reports/metrics.json: its sections as types, its one writer and its one reader."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypedDict, cast
+
+from tasks.errors import DataError
+
+METRICS = Path("reports/metrics.json")
+
+
+class PassRate(TypedDict):
+    """The share of measured rows that pass, with its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    threshold: float | None
+    signature: str
+
+
+class Interval(TypedDict):
+    """An estimate with its interval."""
+
+    value: float | None
+    low: float
+    high: float
+    method: str
+
+
+class AgreementEntry(TypedDict):
+    """How far a metric's pass or fail agrees with human labels on n rows; auc: None for binary scores."""
+
+    n: int
+    accuracy: Interval
+    kappa: Interval
+    auc: Interval | None
+    false_pass: int
+    false_fail: int
+
+
+class PredictionPowered(TypedDict):
+    """An estimate from n measured rows and a cheap score on n_rest others.
+
+    worth: the number of measured rows that would give as narrow an interval; None when it is not finite.
+    score: the cheap score, in words.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    n_rest: int
+    worth: int | None
+    score: str
+    method: str
+
+
+class Entry(TypedDict):
+    """One metric of one candidate. worst, best: its value if every failed row had the lowest or the highest score."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    n_not_asked: int
+    n_failed: int
+    worst: float | None
+    best: float | None
+    method: str
+    signature: str
+    pass_rate: NotRequired[PassRate]
+    slices: NotRequired[dict[str, dict[str, "Entry"]]]
+    agreement: NotRequired[AgreementEntry]
+    ppi: NotRequired[PredictionPowered]
+
+
+class ThresholdEntry(TypedDict):
+    """The threshold of a column that agrees best with human labels, and its accuracy on other rows.
+
+    threshold: the configured one. learnt: the fitted one, None where no row should pass. used: whether params ask for
+    the fitted one.
+    """
+
+    threshold: float | None
+    learnt: float | None
+    used: bool
+    accuracy: Interval
+    n: int
+
+
+class DatasetCounts(TypedDict):
+    """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows."""
+
+    rows: int
+    ids: int
+    rejected: int
+    rejected_reasons: dict[str, int]
+    truncated_texts: int
+    hash: str
+
+
+class Correlations(TypedDict):
+    """Correlations of the scores of all candidates' rows; values: shape (k, k) for k metrics."""
+
+    metrics: list[str]
+    values: list[list[float | None]]
+
+
+class MetricsReport(TypedDict):
+    """The whole document. comparisons: pairs of candidates, in the form that tasks.comparison.document reads."""
+
+    schema: Literal[1]
+    confidence: float
+    joint_confidence: float
+    dataset: DatasetCounts
+    candidates: dict[str, dict[str, Entry]]
+    comparisons: list[dict[str, Any]]
+    thresholds: dict[str, ThresholdEntry]
+    correlations: Correlations
+
+
+def parsed(text: str) -> MetricsReport:
+    """The document from its text. A document of an earlier version of goldmeter may lack sections."""
+    return cast(MetricsReport, json.loads(text))
+
+
+@contextmanager
+def reading(path: Path = METRICS, version: str = "") -> Iterator[MetricsReport]:
+    """The document of a file, to be used in the body of the `with` statement.
+
+    version: the name of the version whose document it is, for the message.
+
+    Raises:
+        DataError: The file is not there, is no JSON, or lacks what the body looks up.
+    """
+    name = f"{version}: {METRICS}" if version else str(path)
+    try:
+        yield parsed(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"{name}: not found; `dvc repro` writes it") from None
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DataError(f"{name}: not what aggregate writes ({error!r}); `dvc repro` writes it anew") from None
+
+
+def to_json(document: Mapping[str, Any]) -> str:
+    """Readable JSON; the same document gives the same bytes."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def fitted_thresholds(thresholds: Mapping[str, ThresholdEntry]) -> dict[str, float]:
+    """Column → fitted threshold, of the columns whose params ask for it."""
+    return {name: row["learnt"] for name, row in thresholds.items() if row["used"] and row["learnt"] is not None}

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
-from tests.comparison.test_comparison_words import measure
-from tests.comparison.test_comparison_words import pair as made_pair
 
 from tasks.comparison import wording
 from tasks.comparison.compare import Request

@@ -1,6 +1,5 @@
 """Estimates: one row per (candidate, metric, slice column, slice value); the row without a slice is the headline."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -26,7 +25,16 @@ from tasks.pipeline.tables import Parts
 from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
-from tasks.scores.metrics_report import fitted_thresholds
+from tasks.scores.metrics_report import (
+    METRICS,
+    Candidates,
+    Correlations,
+    DatasetCounts,
+    Entry,
+    MetricsReport,
+    fitted_thresholds,
+    to_json,
+)
 
 WHOLE = True
 SCHEMA = pa.schema(
@@ -75,20 +83,19 @@ def aggregate(
     each = [candidate.with_fitted(fitted) for candidate in found]
     rows = [*_rows(each, params.aggregate, progress)]
     table = pa.Table.from_pylist(rows, SCHEMA)
+    document: MetricsReport = {
+        "schema": 1,
+        "confidence": params.aggregate.confidence,
+        "joint_confidence": params.gate.confidence,
+        "dataset": _dataset(load, rejected, embed),
+        "candidates": _with_labels(_tree(table), each, fitted, load, judge, params.aggregate.confidence),
+        "comparisons": _comparisons(each, params.gate),
+        "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
+        "correlations": _correlations(each),
+    }
     yield {
         "aggregate": table,
-        "reports/metrics.json": to_json(
-            {
-                "schema": 1,
-                "confidence": params.aggregate.confidence,
-                "joint_confidence": params.gate.confidence,
-                "dataset": _dataset(load, rejected, embed),
-                "candidates": _with_people(_tree(table), each, fitted, load, judge, params.aggregate.confidence),
-                "comparisons": _comparisons(each, params.gate),
-                "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
-                "correlations": _correlations(each),
-            }
-        ),
+        METRICS: to_json(document),
         "reports/summary.json": to_json(summary(table)),
     }
 
@@ -159,15 +166,15 @@ def _comparisons(each: Sequence[Candidate], gate: Gate) -> list[Row]:
     return document.pairs(document.compare(pairings, gate), pairings)
 
 
-def _with_people(
-    tree: dict[str, Any],
+def _with_labels(
+    tree: Candidates,
     each: Sequence[Candidate],
     fitted: Mapping[str, float],
     load: Parts,
     judge: Parts,
     confidence: float,
-) -> dict[str, Any]:
-    """The tree of estimates, with how far metrics agree with labels, and what few labels or verdicts are worth.
+) -> Candidates:
+    """The entries with their agreement with human labels, and with estimates from few labels or verdicts.
 
     Metrics whose threshold was fitted on these labels are skipped: their agreement would be optimistic; `thresholds`
     holds a cross-validated figure.
@@ -199,7 +206,7 @@ def _offline(judge: Parts) -> tuple[Floats, Mask]:
     return rows["offline_match"].to_numpy(zero_copy_only=False), np.asarray(unsampled, dtype=np.bool_)
 
 
-def _correlations(each: Sequence[Candidate]) -> Row:
+def _correlations(each: Sequence[Candidate]) -> Correlations:
     """How the scores go together, over the rows of all candidates."""
     from tasks.statistics import correlations
 
@@ -290,7 +297,7 @@ def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
     }
 
 
-def _dataset(load: Parts, rejected: Parts, embed: Parts) -> Row:
+def _dataset(load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
     """Counts, and a hash of what was asked and expected that does not depend on the order of rows."""
     rows = load.whole(["id", "content"])
     contents = rows["content"].unique()
@@ -305,9 +312,9 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> Row:
     }
 
 
-def _tree(table: pa.Table) -> dict[str, Any]:
+def _tree(table: pa.Table) -> Candidates:
     """The table as a tree: candidate → metric → numbers rounded to 6 decimals."""
-    tree: dict[str, Any] = {}
+    tree: Candidates = {}
     for row in table.to_pylist():
         metrics = tree.setdefault(row["candidate"], {})
         if row["slice"] is None:
@@ -318,13 +325,28 @@ def _tree(table: pa.Table) -> dict[str, Any]:
     return tree
 
 
-def _entry(row: Row) -> Row:
-    names = ("value", "low", "high", "n", "n_not_asked", "n_failed", "worst", "best", "method", "signature")
-    entry = {name: rounded(row[name]) for name in names}
-    if row["pass_low"] is None:
-        return entry
-    rate = {name: rounded(row[f"pass_{name}"]) for name in ("value", "low", "high")}
-    return entry | {"pass_rate": rate | {"threshold": row["threshold"], "signature": row["rate_signature"]}}
+def _entry(row: Row) -> Entry:
+    entry: Entry = {
+        "value": rounded(row["value"]),
+        "low": rounded(row["low"]),
+        "high": rounded(row["high"]),
+        "n": row["n"],
+        "n_not_asked": row["n_not_asked"],
+        "n_failed": row["n_failed"],
+        "worst": rounded(row["worst"]),
+        "best": rounded(row["best"]),
+        "method": row["method"],
+        "signature": row["signature"],
+    }
+    if row["pass_low"] is not None:
+        entry["pass_rate"] = {
+            "value": rounded(row["pass_value"]),
+            "low": rounded(row["pass_low"]),
+            "high": rounded(row["pass_high"]),
+            "threshold": row["threshold"],
+            "signature": row["rate_signature"],
+        }
+    return entry
 
 
 def summary(table: pa.Table) -> dict[str, dict[str, float]]:
@@ -334,11 +356,6 @@ def summary(table: pa.Table) -> dict[str, dict[str, float]]:
         if row["slice"] is None and row["value"] is not None:
             values.setdefault(row["candidate"], {})[row["metric"]] = float(f"{row['value']:.4g}")
     return values
-
-
-def to_json(document: Row) -> str:
-    """Readable JSON; the same document gives the same bytes."""
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _finite(value: float | None) -> float | None:

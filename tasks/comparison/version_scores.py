@@ -1,6 +1,5 @@
 """The two sides of a comparison: what a version holds, which candidates belong together, which rows may be paired."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -11,18 +10,17 @@ from numpy.typing import NDArray
 from tasks.comparison.gate import VALUE, Gate
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, pair
-from tasks.errors import ComparisonError, DataError
+from tasks.errors import ComparisonError
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import stated
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, hashed
-from tasks.scores.metrics_report import fitted_thresholds
+from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
 from tasks.versions.version import Version
 
 SCORES = ("lexical", "semantic", "judge")
 """Tables that hold scores, beside those of data/load."""
-METRICS = "reports/metrics.json"
 Pair = tuple[str, str]
 
 
@@ -130,11 +128,8 @@ def _learnt(version: Version) -> dict[str, float]:
     """Column → the threshold that this version's labels taught, where its params say to use it."""
     if not version.has(METRICS):
         return {}
-    try:
-        document = json.loads(version.path(METRICS).read_text(encoding="utf-8"))
+    with reading(version.path(METRICS), version.name) as document:
         return fitted_thresholds(document.get("thresholds", {}))
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise DataError(f"{version.name}: {METRICS}: not what aggregate writes ({error!r}); `dvc repro`") from None
 
 
 class _Asked(NamedTuple):

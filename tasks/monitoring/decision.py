@@ -19,12 +19,13 @@ from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
 from tasks.reporting.settings import Report
 from tasks.scores.columns import hashed
+from tasks.scores.metrics_report import METRICS
 from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions
 
 Document = Mapping[str, Any]
 Alarms = dict[records.Key, list[str]]
-TABLES = (*(f"data/{name}" for name in ("load", *version_scores.SCORES)), version_scores.METRICS)
+TABLES = (*(f"data/{name}" for name in ("load", *version_scores.SCORES)), METRICS)
 """What a comparison reads."""
 
 

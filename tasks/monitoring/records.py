@@ -2,21 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from tasks.comparison import wording
 from tasks.comparison.gate import VALUE
 from tasks.comparison.wording import cut, extent, listed
 from tasks.console.format import count, visible
-from tasks.errors import DataError
 from tasks.monitoring.baseline_looks import Look
 from tasks.monitoring.floors import Bets
 from tasks.monitoring.store import Row
+from tasks.scores.metrics_report import Entry, reading
 from tasks.versions.experiments import Experiment, Facts
 
-METRICS = Path("reports/metrics.json")
-_NUMBERS = ("value", "low", "high", "n", "n_not_asked", "n_failed", "signature")
 LONGEST_ID = 20
 """Characters of a row's id in a sentence: ids that were made from the input have 64."""
 _GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
@@ -29,17 +26,12 @@ def rows(experiment: Experiment, facts: Facts, schedule: str = "") -> list[Row]:
     Raises DataError when there is no reports/metrics.json, or it is not what aggregate writes.
     """
     known = {"run": experiment.name, "commit": experiment.commit, "schedule": schedule, **facts._asdict()}
-    try:
-        candidates = json.loads(METRICS.read_text(encoding="utf-8"))["candidates"]
+    with reading() as document:
         return [
             known | {"candidate": candidate, "metric": metric} | _numbers(entry)
-            for candidate, found in candidates.items()
-            for metric, entry in found.items()
+            for candidate, metrics in document["candidates"].items()
+            for metric, entry in metrics.items()
         ]
-    except FileNotFoundError:
-        raise DataError(f"{METRICS}: not found; `dvc repro` makes it") from None
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise DataError(f"{METRICS}: not what aggregate writes ({error!r}); `dvc repro`") from None
 
 
 def compared(before: Sequence[Row], document: Mapping[str, Any], baseline: str, commit: str, look: Look) -> list[Row]:
@@ -144,10 +136,16 @@ def _decided(name: str, measure: Mapping[str, Any] | None) -> Row:
     }
 
 
-def _numbers(entry: Mapping[str, Any]) -> Row:
+def _numbers(entry: Entry) -> Row:
     rate = entry.get("pass_rate", {})
     return {
-        **{name: entry[name] for name in _NUMBERS},
+        "value": entry["value"],
+        "low": entry["low"],
+        "high": entry["high"],
+        "n": entry["n"],
+        "n_not_asked": entry["n_not_asked"],
+        "n_failed": entry["n_failed"],
+        "signature": entry["signature"],
         "pass_rate": rate.get("value"),
         "pass_rate_low": rate.get("low"),
         "pass_rate_high": rate.get("high"),

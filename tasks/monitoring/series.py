@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from tasks.comparison.measures import differing
-from tasks.metrics.catalogue import names
 from tasks.reporting.trends import BY_HAND, Alarm, MeasureChange, PastRun, Series, Trend, TrendPoint
+from tasks.scores import leading
 
 SHOWN = 180
 """Runs of a series that are drawn: half a year of nights."""
@@ -185,14 +185,12 @@ def _point(measure: str, row: Row, onsets: AbstractSet[Onset], *, share: bool) -
 
 def _ranked(trends: Sequence[Trend]) -> list[Trend]:
     """The leading measure first, then those with an alarm now, a floor, an earlier alarm; a few of them large."""
-    order = ["label", *names("judge"), *names("semantic")]
-    places = {name: place for place, name in enumerate(order)}
-    leading = min(trends, key=lambda trend: (not trend.share, places.get(trend.measure, len(order))), default=None)
+    lead = min(trends, key=lambda trend: (not trend.share, leading.rank(trend.measure)), default=None)
     newest = max((point.run.started for trend in trends for point in trend.points), default=None)
 
     def rank(trend: Trend) -> int:
         reasons = [
-            trend is leading,
+            trend is lead,
             any(point.alarm is not None and point.run.started == newest for point in trend.points),
             any(point.floor is not None for point in trend.points),
             any(point.alarm is not None for point in trend.points),

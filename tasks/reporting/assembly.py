@@ -1,7 +1,7 @@
 """Everything that the stage report writes, from the tables and documents of a version."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +19,16 @@ from tasks.reporting.provenance import Price, provenance
 from tasks.reporting.score_tables import FAMILIES, Metric, metrics, slices
 from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
+from tasks.scores import leading
 from tasks.scores.columns import ScoreColumn, score_columns
-from tasks.scores.metrics_report import fitted_thresholds
+from tasks.scores.metrics_report import (
+    METRICS,
+    AgreementEntry,
+    Candidates,
+    MetricsReport,
+    PredictionPowered,
+    fitted_thresholds,
+)
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid
@@ -53,7 +61,7 @@ def report_files(
     """
     estimates = aggregate.whole()
     candidates = sorted(set(load.whole(["candidate"])["candidate"].to_pylist()))
-    document = documents["reports/metrics.json"]
+    document: MetricsReport = documents[METRICS]
     fitted = fitted_thresholds(document["thresholds"])
     tables = {
         name: (parts, sorted(score_columns(parts, fitted), key=lambda column: parts.schema.names.index(column.name)))
@@ -65,14 +73,15 @@ def report_files(
     answers = _answers(tables, families)
     notable = kinds(answers)
     drawn, not_drawn = _distributions(every, tables)
-    leading = [*_leading(every, families)]
+    gated = [metric for metric in every if metric.gated and metric.rows]
+    ranked = sorted(gated, key=lambda metric: leading.rank(metric.name))
     content = Content(
         candidates=candidates,
-        lead=next(iter(leading), None),
+        lead=next(iter(ranked), None),
         families={FAMILIES[name]: family for name, family in families.items() if family},
         drawn=drawn,
         not_drawn=not_drawn,
-        slices=slices(estimates, leading, options.slice_values),
+        slices=slices(estimates, ranked, options.slice_values),
         small_n=options.small_n,
         look=look(
             choose(notable, answers, options.rows_to_look_at), notable, answers, [*tables.values()], options.max_chars
@@ -91,7 +100,7 @@ def report_files(
         notable,
         answers,
         tables,
-        next((metric.name for metric in leading if metric.name != "label"), None),
+        next((metric.name for metric in ranked if metric.name != "label"), None),
         options.max_chars,
         room(page),
     )
@@ -101,14 +110,6 @@ def report_files(
         "reports/plots/pass_rates.json": _json(dvc_plots.pass_rates(estimates)),
         "reports/plots/distributions.json": _json(dvc_plots.distributions(drawn)),
     }
-
-
-def _leading(every: Sequence[Metric], families: Mapping[str, Sequence[Metric]]) -> Iterator[Metric]:
-    """The measured metrics, the nearest to what people say first: their labels, the judge, meaning, words."""
-    label = [metric for metric in every if metric.name == "label"]
-    judge, meaning = (sorted(families[name], key=lambda metric: metric.name) for name in ("judge", "semantic"))
-    order = {metric.name: metric for metric in [*label, *judge, *meaning, *every]}
-    yield from (metric for metric in order.values() if metric.gated and metric.rows)
 
 
 def _distributions(every: Sequence[Metric], tables: Mapping[str, Table]) -> tuple[list[Distribution], dict[str, str]]:
@@ -145,7 +146,7 @@ def _answers(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric
     return Answers(keys["id"], keys["candidate"], label, gated, blank(load), lead)
 
 
-def _as_measured(document: Mapping[str, Any]) -> dict[str, Any]:
+def _as_measured(document: MetricsReport) -> dict[str, Any]:
     """What the page takes from reports/metrics.json."""
     return {
         "dataset": document["dataset"],
@@ -159,22 +160,22 @@ def _as_measured(document: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _agreement(candidates: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _agreement(candidates: Candidates) -> dict[str, dict[str, AgreementEntry]]:
     """Candidate → metric → agreement with people, the best first; candidates without labels are left out."""
     found = {
         name: {metric: entry["agreement"] for metric, entry in by_metric.items() if "agreement" in entry}
         for name, by_metric in candidates.items()
     }
     return {
-        name: dict(sorted(each.items(), key=lambda item: -item[1]["accuracy"]["value"]))
+        name: dict(sorted(each.items(), key=lambda item: -(item[1]["accuracy"]["value"] or 0.0)))
         for name, each in found.items()
         if each
     }
 
 
-def _powered(candidates: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _powered(candidates: Candidates) -> dict[str, dict[str, PredictionPowered]]:
     """Metric → candidate → the estimate that a cheap score makes of few verdicts."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, PredictionPowered]] = {}
     for name, by_metric in candidates.items():
         for metric, entry in by_metric.items():
             if "ppi" in entry:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from tasks.comparison.gate import VALUE, verdict
 from tasks.comparison.wording import RELATIONS
 from tasks.reporting.score_tables import Metric
+from tasks.scores import leading
 
 Row = Mapping[str, Any]
 Headlines = Mapping[str, Mapping[str, float]]
@@ -33,10 +34,10 @@ class Matrix(NamedTuple):
 
 
 def lead_measure(pairs: Sequence[Row], wanted: str | None = None) -> str | None:
-    """The measure that says most of these pairs: people's labels, else the wanted metric's, else the first."""
+    """The leading measure of these pairs; of equal rank the wanted metric's, else the first."""
     names = [name for pair in pairs for name in pair["measures"]]
-    ranked = [LABEL, wanted, f"{wanted}{VALUE}", *names]
-    return next((name for name in ranked if name in names), None)
+    wanted_first = [name for name in (wanted, f"{wanted}{VALUE}", *names) if name in names]
+    return min(wanted_first, key=lambda name: leading.rank(str(name).removesuffix(VALUE)), default=None)
 
 
 def headlines(metrics: Iterable[Metric]) -> Headlines:

@@ -3,23 +3,24 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tasks.comparison.wording import cut, listed
 from tasks.console import markdown
 from tasks.console.format import NONE, abridged, counted, level, number, percent
 from tasks.console.terminal import console, plain, width_of
-from tasks.errors import DataError, ParamsError
+from tasks.errors import ParamsError
 from tasks.pipeline.yaml import load_yaml
+from tasks.scores import leading
+from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, Entry, MetricsReport, reading
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-METRICS = Path("reports/metrics.json")
 REPORT = Path("reports/index.html")
 VALIDATION = Path("reports/validation")
 LOCK, REPORTING = Path("dvc.lock"), "report"
@@ -71,18 +72,15 @@ class Summary(NamedTuple):
     warnings: list[str]
 
 
-def last(metrics: Path = METRICS, validation: Path = VALIDATION) -> Summary | None:
+def last(metrics: Path = Path(METRICS), validation: Path = VALIDATION) -> Summary | None:
     """What the last run found; None when there was none yet.
 
     Raises DataError when its files are not what the stages write.
     """
     if not metrics.exists():
         return None
-    try:
-        document = json.loads(metrics.read_text(encoding="utf-8"))
+    with reading(metrics) as document:
         return _summary(document, [*_failed_checks(validation)])
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise DataError(f"{metrics}: not what aggregate writes ({error!r}); remove it, and `dvc repro`") from None
 
 
 def show(*, reported: bool = False) -> None:
@@ -117,20 +115,20 @@ def _is_reported() -> bool:
     """Whether the report was made from the numbers that there are, unless dvc.lock can't say."""
     try:
         deps = load_yaml(LOCK)["stages"][REPORTING]["deps"]
-        seen = next(dep["md5"] for dep in deps if dep["path"] == str(METRICS))
+        seen = next(dep["md5"] for dep in deps if dep["path"] == METRICS)
     except (FileNotFoundError, ParamsError, LookupError, TypeError, StopIteration):
         return True
-    return bool(seen == hashlib.md5(METRICS.read_bytes(), usedforsecurity=False).hexdigest())
+    return bool(seen == hashlib.md5(Path(METRICS).read_bytes(), usedforsecurity=False).hexdigest())
 
 
-def _summary(document: Mapping[str, Any], checks: Sequence[str]) -> Summary:
-    candidates: Mapping[str, Mapping[str, Any]] = document["candidates"]
+def _summary(document: MetricsReport, checks: Sequence[str]) -> Summary:
+    candidates = document["candidates"]
     metrics = dict.fromkeys(metric for values in candidates.values() for metric in values)
     cells = {
         metric: {name: _cell(values[metric]) for name, values in candidates.items() if metric in values}
         for metric in metrics
     }
-    lead = _lead(candidates, [*metrics])
+    lead = _lead(candidates)
     return Summary(
         lead,
         level(document["confidence"]),
@@ -141,23 +139,20 @@ def _summary(document: Mapping[str, Any], checks: Sequence[str]) -> Summary:
     )
 
 
-def _lead(candidates: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> str | None:
-    """The measured metric nearest to what people say: their labels, else the judge, meaning, words."""
-    from tasks.metrics.catalogue import names
-
-    order = [*dict.fromkeys(["label", *names("judge"), *names("semantic"), *metrics])]
-    measured = {
+def _lead(candidates: Candidates) -> str | None:
+    """The leading metric of those that have a pass rate."""
+    measured = (
         metric
         for values in candidates.values()
         for metric, entry in values.items()
-        if entry.get("pass_rate", {}).get("value") is not None
-    }
-    return next((metric for metric in order if metric in measured), None)
+        if "pass_rate" in entry and entry["pass_rate"]["value"] is not None
+    )
+    return min(measured, key=leading.rank, default=None)
 
 
-def _cell(entry: Mapping[str, Any]) -> Cell:
+def _cell(entry: Entry) -> Cell:
     rows = entry["n"] + entry["n_not_asked"] + entry["n_failed"]
-    return Cell(_interval(*(entry[name] for name in ("value", "low", "high"))), entry["n"], rows)
+    return Cell(_interval(entry["value"], entry["low"], entry["high"]), entry["n"], rows)
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:
@@ -177,7 +172,7 @@ def _figure(value: float | None) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
-def _rate(candidate: str, entry: Mapping[str, Any]) -> Rate:
+def _rate(candidate: str, entry: Entry) -> Rate:
     rate = entry.get("pass_rate", {"value": None, "low": None, "high": None})
     limits = "" if rate["low"] is None else f" [{percent(rate['low'])}, {percent(rate['high'])}]"
     return Rate(_short(candidate), f"{percent(rate['value'])}{limits}", _cell(entry).counts)
@@ -194,7 +189,7 @@ def _failed_checks(folder: Path) -> Iterator[str]:
             yield f"checks of the stage {path.stem} failed: {path}"
 
 
-def _unmeasured(candidates: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _unmeasured(candidates: Candidates) -> Iterator[str]:
     """How many answers of each candidate could not be measured, and by what."""
     for name, values in candidates.items():
         metrics: dict[tuple[int, int], list[str]] = {}
@@ -205,7 +200,7 @@ def _unmeasured(candidates: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             yield f"{_short(name)}: {failed:,} of {asked:,} answers could not be measured: {listed(some)}"
 
 
-def _lost(dataset: Mapping[str, Any]) -> Iterator[str]:
+def _lost(dataset: DatasetCounts) -> Iterator[str]:
     """Answers that were rejected, and texts that were read in part."""
     if rejected := dataset["rejected"]:
         reasons = Counter(dataset["rejected_reasons"]).most_common()

@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from tasks.errors import DataError
 
-METRICS = Path("reports/metrics.json")
+METRICS = "reports/metrics.json"
 
 
 class PassRate(TypedDict):
@@ -109,6 +109,10 @@ class Correlations(TypedDict):
     values: list[list[float | None]]
 
 
+# Candidate → metric → entry.
+Candidates = dict[str, dict[str, Entry]]
+
+
 class MetricsReport(TypedDict):
     """The whole document. comparisons: pairs of candidates, in the form that tasks.comparison.document reads."""
 
@@ -116,7 +120,7 @@ class MetricsReport(TypedDict):
     confidence: float
     joint_confidence: float
     dataset: DatasetCounts
-    candidates: dict[str, dict[str, Entry]]
+    candidates: Candidates
     comparisons: list[dict[str, Any]]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
@@ -128,7 +132,7 @@ def parsed(text: str) -> MetricsReport:
 
 
 @contextmanager
-def reading(path: Path = METRICS, version: str = "") -> Iterator[MetricsReport]:
+def reading(path: Path = Path(METRICS), version: str = "") -> Iterator[MetricsReport]:
     """The document of a file, to be used in the body of the `with` statement.
 
     version: the name of the version whose document it is, for the message.
@@ -145,7 +149,7 @@ def reading(path: Path = METRICS, version: str = "") -> Iterator[MetricsReport]:
         raise DataError(f"{name}: not what aggregate writes ({error!r}); `dvc repro` writes it anew") from None
 
 
-def to_json(document: Mapping[str, Any]) -> str:
+def to_json(document: Mapping[str, object]) -> str:
     """Readable JSON; the same document gives the same bytes."""
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

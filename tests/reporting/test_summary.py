@@ -229,10 +229,10 @@ def test_the_report_is_named_when_it_was_made_from_these_numbers(
     Path("reports").mkdir()
     read(Path("reports"), several("a"))
     summary.REPORT.touch()
-    these = hashlib.md5(summary.METRICS.read_bytes(), usedforsecurity=False).hexdigest()
+    these = hashlib.md5(Path(summary.METRICS).read_bytes(), usedforsecurity=False).hexdigest()
     if seen:
         md5 = these if seen == "these" else these[::-1]
-        stages = {"report": {"deps": [{"path": "data/load", "md5": "0"}, {"path": str(summary.METRICS), "md5": md5}]}}
+        stages = {"report": {"deps": [{"path": "data/load", "md5": "0"}, {"path": summary.METRICS, "md5": md5}]}}
         Path("dvc.lock").write_text(json.dumps({"stages": stages}), encoding="utf-8")
 
     summary.show(reported=reported)

@@ -6,7 +6,7 @@ from pathlib import Path
 from scripts.reference.markdown import code, sentence, table
 
 ORDER = (
-    "pipeline", "console", "text", "statistics", "models", "ledger", "dataset", "metrics", "versions", "scores",
+    "pipeline", "console", "text", "statistics", "models", "ledger", "metrics", "versions", "scores", "dataset",
     "judging", "comparison", "reporting", "monitoring",
 )  # fmt: skip
 """Packages of tasks/ from those that import nothing of ours to those that import most; a test compares the map."""

@@ -6,12 +6,11 @@ All from one process, a Prefect deployment each.
 import asyncio
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -22,6 +21,7 @@ from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterTags
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, FlowRun
 from prefect.client.schemas.sorting import DeploymentSort
+from prefect.context import AsyncClientContext
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_logger
@@ -50,8 +50,6 @@ _PAGE = 200  # the server refuses the client's default, no limit
 _SERVED = timedelta(minutes=1)
 _RUN_ID, _LAST_STEPS = "PREFECT__FLOW_RUN_ID", 10.0
 """What Prefect sets for the process of a run; seconds that it has to end after its run has."""
-_LOOKS = 2
-"""A run is not late before the server was asked so many times for what is due."""
 _STRATEGIES = {"skip": ConcurrencyLimitStrategy.CANCEL_NEW, "queue": ConcurrencyLimitStrategy.ENQUEUE}
 Schedules = Mapping[str, Schedule]
 
@@ -201,16 +199,42 @@ async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: 
 
 
 async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Event) -> None:
-    runner = _Server(stop)
-    for name, schedule in schedules.items():
-        served = await runner.aadd_deployment(deployment_of(name, schedule, ours))
-        runner.missed[served] = schedule.missed
-    serving = asyncio.create_task(runner.start())
-    await _either(serving, stop.wait())
-    if not serving.done():
-        await _let_finished_end()
-        await runner.astop()
-    await serving
+    runner, missed = _Server(stop), dict[UUID, orphans.Missed]()
+    async with AsyncClientContext.get_or_create() as context:  # the runner takes its client from this context
+        _settle_missed_before_start(context.client, missed, timedelta(seconds=runner.query_seconds))
+        for name, schedule in schedules.items():
+            served = await runner.aadd_deployment(deployment_of(name, schedule, ours))
+            missed[served] = schedule.missed
+        serving = asyncio.create_task(runner.start())
+        await _either(serving, stop.wait())
+        if not serving.done():
+            await _let_finished_end()
+            await runner.astop()
+        await serving
+
+
+def _settle_missed_before_start(
+    client: PrefectClient, missed: Mapping[UUID, orphans.Missed], interval: timedelta
+) -> None:
+    """Have the client settle missed runs before it returns the runs to start: the runner starts all that it gets.
+
+    Runs are missed while the machine sleeps or the server is away.
+
+    Args:
+        missed: What to do about them, for each deployment.
+        interval: Time between two requests of the runner; a run is not late before the second one.
+    """
+    due = client.get_scheduled_flow_runs_for_deployments
+    grace = max(orphans.GRACE, 2 * interval)
+
+    async def settled(deployment_ids: list[UUID], **options: Any) -> list[FlowRun]:
+        runs = await due(deployment_ids, **options)
+        late = orphans.with_missed(runs, grace) & missed.keys()
+        for deployment in late:
+            await orphans.settle_missed(client, deployment, missed[deployment], grace=grace, queued=False)
+        return await due(deployment_ids, **options) if late else runs
+
+    client.get_scheduled_flow_runs_for_deployments = settled  # type: ignore[method-assign, assignment]
 
 
 async def _let_finished_end() -> None:
@@ -224,32 +248,12 @@ async def _let_finished_end() -> None:
 
 
 class _Server(Runner):
-    """Prefect's runner, which ends when it is told: what Prefect does on SIGTERM leaves runs unmarked.
-
-    missed: which runs of a deployment to make up for that were due while the machine slept, or the server was away.
-    """
+    """Prefect's runner, ended by an event: on SIGTERM, Prefect's own leaves runs in a state that is not final."""
 
     def __init__(self, stop: asyncio.Event) -> None:
-        # not paused at the end: a run that is due meanwhile is missed, however we ended
+        # not paused at the end: a run that is due meanwhile counts as missed, however this process ended
         super().__init__(name=TAG, pause_on_shutdown=False, limit=None, prefetch_seconds=0)
         self._stop = stop
-        self.missed: dict[UUID, orphans.Missed] = {}
-
-    async def __aenter__(self) -> Self:
-        await super().__aenter__()
-        poller = self._scheduled_run_poller
-        # it starts what it finds at once, so that what was missed has to be settled before it looks
-        poller._get_scheduled_flow_runs = partial(self._due, poller._get_scheduled_flow_runs)  # type: ignore[method-assign]  # noqa: SLF001
-        return self
-
-    async def _due(self, look: Callable[[], Awaitable[list[FlowRun]]]) -> list[FlowRun]:
-        """The runs to start now, with those settled that were missed."""
-        grace = max(orphans.GRACE, _LOOKS * timedelta(seconds=self.query_seconds))
-        found = await look()
-        late = orphans.with_missed(found, grace) & self.missed.keys()
-        for deployment in late:
-            await orphans.settle_missed(self._client, deployment, self.missed[deployment], grace=grace, queued=False)
-        return await look() if late else found
 
     def handle_sigterm(self, *_args: Any, **_kwargs: Any) -> None:
         self._stop.set()

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -152,7 +152,7 @@ def _share_dvc(ours: Path, theirs: Path) -> None:
     A relative path means what it means in the checkout, whether it stands in the committed or in the local settings.
     """
     from configobj import ConfigObj  # type: ignore[import-untyped]
-    from dvc.config import Config, ConfigError, _pack_named, merge
+    from dvc.config import Config, ConfigError, merge
 
     local = theirs / Config.CONFIG_LOCAL
     local.unlink(missing_ok=True)
@@ -165,7 +165,18 @@ def _share_dvc(ours: Path, theirs: Path) -> None:
         raise VersionError(f"{ours}: DVC's settings can't be read: {error}") from error
     local.touch(mode=0o600)  # it may hold secrets
     with local.open("wb") as file:
-        ConfigObj(_pack_named(settings), encoding="utf-8").write(file)  # DVC itself writes ASCII only
+        ConfigObj(_as_sections(settings), encoding="utf-8").write(file)  # DVC itself writes ASCII only
+
+
+def _as_sections(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The settings as sections of DVC's file: those of one remote, database or the like as `['remote "name"']`."""
+    sections: dict[str, Mapping[str, Any]] = {}
+    for section, options in settings.items():
+        named = {name: value for name, value in options.items() if isinstance(value, Mapping)}
+        sections |= {f'{section} "{name}"': value for name, value in named.items()}
+        if plain := {name: value for name, value in options.items() if name not in named}:
+            sections[section] = plain
+    return sections
 
 
 def _relative_ones(settings: dict[str, Any], source: Path, target: Path) -> dict[str, Any]:

@@ -64,12 +64,16 @@ def one_at_a_time(tmp: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
 
 def release_stale(tmp: Path) -> None:
-    """Take out of DVC's table of busy paths what it does not see to be stale.
+    """Remove stale entries from DVC's table of locked paths, `rwlock`.
 
-    DVC itself forgets a process whose number is gone. It stops for ever at a table cut short by a kill, at a
-    zombie (a container without init reaps none), and at a number that another process has by now (after a
-    restart of a container they all come again).
+    DVC itself ignores entries of a process ID that does not exist. It waits forever for a zombie (a container without
+    init reaps none), for a process ID that another process has by now (usual after a restart of a container), and
+    fails on a table that a kill cut short.
+
+    Args:
+        tmp: The folder `.dvc/tmp`.
     """
+    # Private API, written for dvc 3.67.1: the file and its format. DVC has no command that does this.
     table = tmp / "rwlock"
     with (tmp / "rwlock.lock").open("a") as guard:  # what DVC holds while it edits the table
         fcntl.flock(guard, fcntl.LOCK_EX)

@@ -1,32 +1,40 @@
-"""The Prefect server that runs live in: the one of PREFECT_API_URL, else one on loopback that ends with us."""
+"""The Prefect server that a run uses: the one of PREFECT_API_URL, or one on loopback that ends with this process."""
 
+import atexit
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
-from unittest.mock import patch
+from typing import TYPE_CHECKING, NamedTuple
 
 import httpx
-from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_PORT, temporary_settings
+from prefect.settings import (
+    PREFECT_API_URL,
+    PREFECT_HOME,
+    PREFECT_SERVER_API_PORT,
+    PREFECT_UI_URL,
+    temporary_settings,
+)
 
 from flows.system import locks, processes
 from tasks.errors import GoldmeterError
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
 LOOPBACK = "127.0.0.1"
-STARTING, ENDING = 120.0, 10.0
-"""Seconds that a server has to start (its first start makes the database), and to end."""
-LEASES = "prefect.server.concurrency.lease_storage.filesystem"
-"""Where a server keeps who holds a deployment's slot: in memory, as is its default, a restart would end a long run."""
+# the first start creates the database
+START_SECONDS, END_SECONDS = 120.0, 10.0
+# where a server stores who holds a deployment's slot: in memory, the default, a restart would end a long run
+LEASE_STORAGE = "prefect.server.concurrency.lease_storage.filesystem"
 
 
 class Server(NamedTuple):
-    """url: of its API. own: nobody else's runs are in it, and it ends with us."""
+    """A running server; `url` is that of its API, `own` means that this process started it for itself alone."""
 
     url: str
     own: bool
@@ -34,7 +42,11 @@ class Server(NamedTuple):
 
 @contextmanager
 def prefect_server() -> Iterator[Server]:
-    """The server, and Prefect's settings such that everything asks it; raises GoldmeterError when none answers."""
+    """Use the server of PREFECT_API_URL, or start one, and point Prefect's settings to it.
+
+    Raises:
+        GoldmeterError: The server does not answer, or another checkout serves from the same database.
+    """
     if url := _named():
         yield Server(url, own=False)
         return
@@ -44,64 +56,73 @@ def prefect_server() -> Iterator[Server]:
         f"{home}: schedules of another checkout are served from this database. Run `prefect server start` by itself "
         "and set PREFECT_API_URL for both, or give this one another PREFECT_HOME"
     )
+    port = _free_port(PREFECT_SERVER_API_PORT.value(), 0)
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
     with (
         locks.held(home / "goldmeter-server.lock", taken),
-        _started(home / "goldmeter-server.log") as url,
+        _started(command, port, home / "goldmeter-server.log") as url,
         temporary_settings(updates={PREFECT_API_URL: url}),
     ):
         yield Server(url, own=True)
 
 
 def for_one_run() -> None:
-    """Have Prefect's temporary server, unless one is named, outlive Ctrl-C, and end with us even by SIGKILL.
+    """Start a temporary server, unless one is named, that survives Ctrl-C and ends with this process, even by SIGKILL.
 
-    Raises GoldmeterError when the server that is named does not answer.
+    Ctrl-C in a terminal, and `timeout`, signal the whole process group. Prefect's own temporary server is in it, and a
+    client repeats its requests for minutes once the server is gone. Ours has a session of its own.
+
+    Raises:
+        GoldmeterError: The server that is named does not answer, or ours does not start.
     """
-    if not _named():
-        _apart()
+    named = _named()
     processes.watch()
+    if named is None:
+        port = _free_port(0)
+        command = [sys.executable, "-m", "uvicorn", "--app-dir", str(Path(__file__).parents[2])]
+        command += ["--factory", "flows.system.server:temporary_app", "--host", LOOPBACK, "--port", str(port)]
+        command += ["--log-level", "error", "--lifespan", "on"]
+        resources = ExitStack()
+        atexit.register(resources.close)
+        url = resources.enter_context(_started(command, port, None))
+        # without an address of the UI, which this server lacks: Prefect would log links to it
+        resources.enter_context(temporary_settings(updates={PREFECT_API_URL: url, PREFECT_UI_URL: ""}))
+
+
+def temporary_app() -> "FastAPI":
+    """Prefect's API without UI and background services."""
+    from prefect.server.api.server import create_app
+
+    return create_app(ephemeral=True, final=True)
 
 
 def _named() -> str | None:
-    """The address of a server that answers, None where none is named."""
+    """The URL in PREFECT_API_URL; raises GoldmeterError when no server answers there."""
     url: str | None = PREFECT_API_URL.value()
     if url and not _answers(url):
         raise GoldmeterError(f"PREFECT_API_URL={url}: no Prefect server answers there; start it, or unset the variable")
     return url
 
 
-def _apart() -> None:
-    """Put in the place of Prefect's temporary server one with a session of its own.
-
-    Ctrl-C in a terminal, and `timeout`, signal our whole group: with its server gone, a client asks it for minutes.
-    """
-    from prefect.server.api.server import SubprocessASGIServer
-
-    class Apart(SubprocessASGIServer):
-        def _run_uvicorn_command(self) -> "subprocess.Popen[Any]":
-            with patch("subprocess.Popen", partial(subprocess.Popen, start_new_session=True)):
-                return super()._run_uvicorn_command()
-
-    Apart()  # Prefect keeps the first one that is made, and asks for no other
-
-
 def environment(port: int) -> dict[str, str]:
-    """Ours, and what the server needs: it asks for no password, so no page of another site may ask for anything."""
+    """Environment of the server. It asks for no password, so it refuses requests from pages of other sites."""
     return os.environ | {
-        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES,
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASE_STORAGE,
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": f"http://{LOOPBACK}:{port},http://localhost:{port}",
         "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
     }
 
 
 @contextmanager
-def _started(log: Path) -> Iterator[str]:
-    """A server with the database of PREFECT_HOME; what it says goes to a file."""
-    port = _port()
+def _started(command: Sequence[str], port: int, log: Path | None) -> Iterator[str]:
+    """Run a server with the database of PREFECT_HOME; yields the URL of its API.
+
+    Args:
+        log: The file that gets its output; None: the output of this process.
+    """
     url = f"http://{LOOPBACK}:{port}/api"
-    command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
     with (
-        log.open("wb") as output,
+        log.open("wb") if log else nullcontext() as output,
         subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -112,17 +133,17 @@ def _started(log: Path) -> Iterator[str]:
         ) as process,
     ):
         try:
-            _wait_for(process, url, log)
+            _wait_for(process, url, str(log or "the output above"))
             yield url
         finally:
             _end(process)
 
 
-def _port() -> int:
-    """Prefect's usual port, or any when that is taken."""
-    for port in (PREFECT_SERVER_API_PORT.value(), 0):
+def _free_port(*preferred: int) -> int:
+    """The first of the preferred ports that is free; 0 stands for any."""
+    for port in preferred:
         with socket.socket() as probe:
-            # as the server will: no waiting after a restart
+            # the server sets it too: after a restart, its port is free at once
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((LOOPBACK, port))
@@ -132,12 +153,12 @@ def _port() -> int:
     raise GoldmeterError(f"{LOOPBACK}: no free port for Prefect's server; set PREFECT_API_URL to a server that runs")
 
 
-def _wait_for(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    deadline = time.monotonic() + STARTING
+def _wait_for(process: subprocess.Popen[bytes], url: str, log: str) -> None:
+    deadline = time.monotonic() + START_SECONDS
     while not _answers(url):
         if process.poll() is not None or time.monotonic() > deadline:
             raise GoldmeterError(f"Prefect's server did not start; {log} says why")
-        time.sleep(0.2)
+        time.sleep(0.1)
 
 
 def _answers(url: str) -> bool:
@@ -150,6 +171,6 @@ def _answers(url: str) -> bool:
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(ENDING)
+        process.wait(END_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()

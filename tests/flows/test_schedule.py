@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 
-from flows.schedule import _Server, deployment_of, main, times
+from flows.schedule import _settle_missed_before_start, deployment_of, main, times
 from flows.serving import orphans
 from flows.serving.scheduled import CHECKOUT, HOST, committed
 from flows.system import locks
@@ -215,48 +215,44 @@ def due(deployment: UUID, ago: timedelta, state: str = "Late") -> FlowRun:
     return FlowRun(flow_id=uuid4(), deployment_id=deployment, state_name=state, next_scheduled_start_time=when)
 
 
-def found_by(runner: _Server, *answers: list[FlowRun]) -> list[FlowRun]:
-    """What the runner starts when the server has these answers."""
+def started(missed: dict[UUID, str], interval: float, *answers: list[FlowRun]) -> list[FlowRun]:
+    """The runs that the runner gets to start when the server has these answers."""
     left = [*answers]
 
-    async def look() -> list[FlowRun]:
-        return left.pop(0)
+    class Client:
+        async def get_scheduled_flow_runs_for_deployments(self, deployment_ids, scheduled_before):
+            assert (deployment_ids, scheduled_before) == ([*missed], START)
+            return left.pop(0)
 
-    runner._client = None
-    found = asyncio.run(runner._due(look))
+    client = Client()
+    _settle_missed_before_start(client, missed, timedelta(seconds=interval))
+    runs = asyncio.run(client.get_scheduled_flow_runs_for_deployments([*missed], scheduled_before=START))
     assert left == []
-    return found
-
-
-def runner() -> _Server:
-    return _Server(asyncio.Event())
+    return runs
 
 
 def test_before_runs_start_those_are_settled_that_were_due_while_the_machine_slept(settled):
-    serving, (late, other) = runner(), (uuid4(), uuid4())
-    serving.missed = {late: "skip", other: "once"}
+    late, other = uuid4(), uuid4()
     slept, now = due(late, timedelta(hours=3)), due(other, timedelta(seconds=9))
 
-    assert found_by(serving, [slept, now], [now]) == [now]
+    assert started({late: "skip", other: "once"}, 10, [slept, now], [now]) == [now]
     assert settled == [(late, "skip", {"grace": orphans.GRACE, "queued": False})]
 
 
-def test_runs_that_wait_in_a_queue_or_belong_to_nobody_here_are_left_alone(settled):
-    serving, deployment = runner(), uuid4()
-    serving.missed = {deployment: "skip"}
+def test_runs_that_wait_in_a_queue_or_belong_to_another_runner_are_left_alone(settled):
+    deployment = uuid4()
     waiting = due(deployment, timedelta(hours=3), orphans.QUEUED)
     elsewhere = due(uuid4(), timedelta(hours=3))
 
-    assert found_by(serving, [waiting, elsewhere]) == [waiting, elsewhere]
+    assert started({deployment: "skip"}, 10, [waiting, elsewhere]) == [waiting, elsewhere]
     assert settled == []
 
 
 def test_a_runner_that_asks_seldom_misses_nothing_by_that(settled):
-    serving, deployment = runner(), uuid4()
-    serving.missed, serving.query_seconds = {deployment: "skip"}, 300
+    deployment = uuid4()
     late = due(deployment, timedelta(minutes=6))
 
-    assert found_by(serving, [late]) == [late]
+    assert started({deployment: "skip"}, 300, [late]) == [late]
     assert settled == []
 
 

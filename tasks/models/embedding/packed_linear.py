@@ -1,10 +1,13 @@
-"""Linear layers: the precision they multiply at, and by oneDNN, twice as fast as torch's own on some processors."""
+"""Linear layers: the precision they multiply at, and by oneDNN, faster than torch's own on some processors."""
 
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
+
+# Private API, written for torch 2.13.0: the operators that torch's compiler emits for packed weights. torch has no
+# public name for them, and its public products sum in another order, so the vectors in every ledger would change.
 
 
 def set_linears(network: nn.Module, dtype: torch.dtype) -> None:
@@ -29,15 +32,15 @@ def packable() -> set[torch.dtype]:
     """The precisions whose products oneDNN makes faster here; none where torch was built without it, or for ARM."""
     if not (torch.backends.mkldnn.is_available() and torch.backends.mkl.is_available()):  # type: ignore[no-untyped-call]
         return set()
-    bf16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()  # noqa: SLF001, the packing has no public name
+    bf16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()  # noqa: SLF001  # see above
     return {torch.float32, torch.bfloat16} if bf16 else {torch.float32}
 
 
 def _packed(layer: nn.Linear, dtype: torch.dtype) -> Callable[[Tensor], Tensor]:
-    """What the layer computes. These operators are those of torch's compiler; torch is pinned."""
-    multiply = torch.ops.mkldnn._linear_pointwise  # noqa: SLF001
+    """The layer's product with weights that are laid out for oneDNN once."""
+    multiply = torch.ops.mkldnn._linear_pointwise  # noqa: SLF001  # see above
     weight, bias = _parameters(layer, dtype)
-    packed = torch.ops.mkldnn._reorder_linear_weight(weight, None)  # noqa: SLF001
+    packed = torch.ops.mkldnn._reorder_linear_weight(weight, None)  # noqa: SLF001  # see above
 
     def forward(input: Tensor) -> Tensor:  # noqa: A002, as torch names it
         product: Tensor = multiply(input.to(dtype), packed, bias, "none", [], "")

@@ -1,4 +1,4 @@
-"""Compiles the kernels of this package, anew when any of its sources has changed."""
+"""Compile the kernels of this package, again after a change in any of its sources."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,12 +10,11 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def compiled(function: Function) -> Function:
-    """The function as machine code; its kernels call each other over modules, so one source does not tell its age.
+    """The function as machine code.
 
-    Numba keeps machine code by the time stamp of the function's own source; here that of all sources takes its place.
+    Numba takes machine code from its cache until the function's own source file changes, but these kernels call each
+    other across modules. Numba names the cached files after the qualified name, so the name includes the hash of all
+    sources here.
     """
-    kernel = compiled_alone(function)
-    kept = getattr(kernel, "_cache", None)  # none where NUMBA_DISABLE_JIT is set
-    if kept is not None:
-        kept._cache_file._source_stamp = sources()  # noqa: SLF001  # numba, pinned, has no public way
-    return kernel
+    function.__qualname__ = f"{function.__qualname__}_{sources()[:16]}"
+    return compiled_alone(function)

@@ -159,7 +159,9 @@ def cross_validated(rows: Examples, scores: Floats) -> Floats:
 
 def exported(model: HistGradientBoostingClassifier, curve: Floats) -> Trees:
     """The trees of scikit-learn as our own."""
-    nodes = [predictors[0].nodes for predictors in model._predictors]  # noqa: SLF001  # no public way to the nodes
+    # Private API, written for scikit-learn 1.9.1, which has no public way to the nodes of its boosted trees. Only
+    # training reads them; the judge itself runs without scikit-learn.
+    nodes = [predictors[0].nodes for predictors in model._predictors]  # noqa: SLF001
     starts = np.cumsum([0, *map(len, nodes)])[:-1]
     joined = np.concatenate(nodes)
     shift = np.repeat(starts, [*map(len, nodes)])

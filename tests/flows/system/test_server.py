@@ -1,10 +1,13 @@
-"""How a Prefect server is started, and what for."""
+"""How a Prefect server is started, and for what."""
 
-import subprocess
+import atexit
+import os
+from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
-from prefect.server.api.server import SubprocessASGIServer
+from prefect.settings import PREFECT_API_URL, PREFECT_UI_URL
 
 from flows.system import server
 from flows.system.server import environment
@@ -17,14 +20,30 @@ def test_the_server_takes_no_request_from_a_page_of_another_site() -> None:
     assert given["PREFECT_SERVER_CORS_ALLOWED_ORIGINS"] == "http://127.0.0.1:4321,http://localhost:4321"
 
 
-def test_prefects_temporary_server_is_out_of_reach_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[dict[str, Any]] = []
-    monkeypatch.setattr(SubprocessASGIServer, "_instances", {})
+def test_the_server_for_one_run_has_a_session_of_its_own_and_ends_with_the_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    at_exit: list[Callable[[], Any]] = []
+    started: list[Any] = []
+    popen = server.subprocess.Popen
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
     monkeypatch.setattr(server.processes, "watch", lambda: None)
-    monkeypatch.setattr(subprocess, "Popen", lambda **how: started.append(how))
+    monkeypatch.setattr(atexit, "register", at_exit.append)
+    monkeypatch.setattr(
+        server.subprocess, "Popen", lambda *args, **how: started.append(popen(*args, **how)) or started[-1]
+    )
 
     server.for_one_run()
-    SubprocessASGIServer()._run_uvicorn_command()
+    try:
+        url = PREFECT_API_URL.value()
+        assert httpx.get(f"{url}/health").is_success
+        assert os.getsid(started[0].pid) == started[0].pid  # out of reach of the terminal's signals
+        assert not PREFECT_UI_URL.value()
+        server.for_one_run()  # uses the one that runs
+        assert len(started) == 1
+    finally:
+        for end in reversed(at_exit):
+            end()
 
-    assert [how["start_new_session"] for how in started] == [True]
-    assert "uvicorn" in started[0]["args"]
+    assert started[0].returncode is not None
+    assert PREFECT_API_URL.value() != url

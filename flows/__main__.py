@@ -5,12 +5,12 @@ import runpy
 import shutil
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
 
 from tasks.console.terminal import USER_ERROR, complain, ended, say
+from tasks.errors import did_you_mean
 
 COMMANDS = ("init", "evaluate", "compare", "schedule", "train_judge")
 """What people run, in the order they need it."""
@@ -23,9 +23,8 @@ def main(arguments: Sequence[str]) -> int:
         return ended(_list)
     name, *rest = arguments
     if name not in COMMANDS:
-        near = get_close_matches(name, COMMANDS, n=1)
-        meant = f"; did you mean {near[0]}?" if near else ""
-        complain(f"{name!r}: no such command; allowed: {', '.join(COMMANDS)}{meant}")
+        suggestion = did_you_mean(name, COMMANDS) or ";"
+        complain(f"{name!r}: no such command{suggestion} allowed: {', '.join(COMMANDS)}")
         return USER_ERROR
     sys.argv = [f"flows.{name}", *rest]
     runpy.run_module(f"flows.{name}", run_name="__main__", alter_sys=True)

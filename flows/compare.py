@@ -1,7 +1,6 @@
 """Compare two versions, and say whether the newer one may ship."""
 
 import argparse
-import json
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, console, ended, say, write_markup
 from tasks.errors import ComparisonError
 from tasks.pipeline import params
+from tasks.pipeline.files import to_json
 from tasks.reporting.settings import Report
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions
@@ -143,7 +143,7 @@ def _write(document: Document, chosen: argparse.Namespace) -> None:
     """Every form that was asked for; on the terminal a table, unless standard output takes another form."""
     ascii_only = chosen.json == STDOUT
     forms = {
-        "json": lambda: json.dumps(document, indent=1, ensure_ascii=ascii_only, allow_nan=False) + "\n",
+        "json": lambda: to_json(document, ascii_only=ascii_only),
         "markdown": lambda: to_markdown(document),
     }
     asked = {name: getattr(chosen, name) for name in forms if getattr(chosen, name) is not None}

@@ -32,13 +32,14 @@ from prefect.types.entrypoint import EntrypointType
 
 from flows.serving import as_served, notify, orphans
 from flows.serving.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
-from flows.system import locks, processes
+from flows.system import processes
 from flows.system.server import Server, prefect_server
 from tasks import monitoring
 from tasks.console.arguments import Parser
 from tasks.console.terminal import ended, say
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.pipeline import git, params
+from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule
 
 TAG = "goldmeter"
@@ -168,7 +169,7 @@ def _serve(schedules: Schedules, *, everything: bool) -> int:
     folder = Path(ours[CHECKOUT], "goldmeter")
     folder.mkdir(parents=True, exist_ok=True)
     refusal = GoldmeterError(f"{folder}: another `python -m flows.schedule` serves this repository")
-    with locks.held(folder / "schedule.lock", refusal):
+    with exclusive(folder / "schedule.lock", refusal=refusal):
         for name, schedule in schedules.items():
             as_served.keep(Path(ours[CHECKOUT]), name, schedule)
         processes.watch()

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import combinations
 from math import isfinite
 from typing import Annotated, Any
@@ -19,6 +18,8 @@ from tasks.comparison.pairing import pair
 from tasks.errors import ParamsError
 from tasks.metrics.base import NOT_SAMPLED, Floats
 from tasks.pipeline.contract import Contract
+from tasks.pipeline.files import to_json
+from tasks.pipeline.hashing import sha256
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.tables import Parts
@@ -33,7 +34,6 @@ from tasks.scores.metrics_report import (
     Entry,
     MetricsReport,
     fitted_thresholds,
-    to_json,
 )
 
 WHOLE = True
@@ -308,7 +308,7 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
         "rejected": rejected.rows,
         "rejected_reasons": dict(sorted(reasons.items())),
         "truncated_texts": embed.about.get("truncated", 0),
-        "hash": sha256("\n".join(contents.take(pc.sort_indices(contents)).to_pylist()).encode()).hexdigest(),
+        "hash": sha256("\n".join(contents.take(pc.sort_indices(contents)).to_pylist())).hex(),
     }
 
 

@@ -1,8 +1,11 @@
-"""Errors a user can act on: what, where, what was allowed, what to do."""
+"""Errors a user can act on: what is wrong, where, what is allowed, what to do."""
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 
 
 class GoldmeterError(ValueError):
-    """Base of all: printed as one message without a traceback, exit status 2."""
+    """Base class: commands print the message without a traceback and exit with status 2."""
 
 
 class ParamsError(GoldmeterError):
@@ -10,7 +13,7 @@ class ParamsError(GoldmeterError):
 
 
 class DataError(GoldmeterError):
-    """Input data can't be read; the message names file and row."""
+    """Data or a document can't be read; the message names the file, and the row where there is one."""
 
 
 class ContractError(GoldmeterError):
@@ -22,7 +25,7 @@ class ModelError(GoldmeterError):
 
 
 class ServerError(ModelError):
-    """A model's server can't be reached, or is overloaded: trying again later may do."""
+    """A model's server can't be reached, or is overloaded: a later attempt may succeed."""
 
 
 class LedgerError(GoldmeterError):
@@ -30,8 +33,20 @@ class LedgerError(GoldmeterError):
 
 
 class VersionError(GoldmeterError):
-    """A version that git or DVC should know can't be read; the message starts with its name."""
+    """A version can't be read from git or DVC, or can't be recorded; the message starts with its name."""
 
 
 class ComparisonError(GoldmeterError):
     """Two versions can't be compared."""
+
+
+def did_you_mean(name: str, allowed: Iterable[str], quote: Callable[[str], str] = str) -> str:
+    """Return a question that suggests similar names, to be appended to a message; "" if none is similar.
+
+    quote: how a name is written; the names of data columns may hold anything.
+
+    >>> did_you_mean("blue", ["bleu", "rouge"])
+    '; did you mean bleu?'
+    """
+    similar = " or ".join(map(quote, get_close_matches(name, [*allowed])))
+    return f"; did you mean {similar}?" if similar else ""

@@ -1,7 +1,5 @@
 """Runs one stage: read, call, validate, write; the only code that touches the stages' files."""
 
-import fcntl
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,9 +13,9 @@ import pyarrow as pa
 
 from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
-from tasks.ledger.segments import sync
 from tasks.pipeline import params, validation
 from tasks.pipeline.contract import Contract
+from tasks.pipeline.files import lock_opened, move_durably, read_json, sync
 from tasks.pipeline.lineage import made
 from tasks.pipeline.progress import Progress, shown
 from tasks.pipeline.stages import DATA, LEDGER, Stage, stages
@@ -27,7 +25,6 @@ from tasks.pipeline.workers import pool, workers_for
 Written = Mapping[str, pa.Table | str]
 """What a stage makes of one part: table name → table, or path of a report → text."""
 
-AGAIN = "`dvc repro` brings it back, or makes it again"
 TOLD_EVERY = 1_000
 """Records between two words of progress: one for each would take as long as reading it."""
 
@@ -120,9 +117,8 @@ class _Workspace:
         """Write the validation report at once: it stays when the stage fails."""
         path = Path("reports", "validation", f"{self.stage.name}.json")
         self.write({str(path): text}, 0)
-        _sync(self.folder / path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        (self.folder / path).replace(path)
+        move_durably(self.folder / path, path)
 
     def advice(self, module: Any, options: Any) -> list[str]:
         """What the stage's module has to say of the tables that were not published."""
@@ -139,7 +135,7 @@ class _Workspace:
             self.ledger.write_evidence(evidence)
         ready = [out for out in self.stage.outs if (self.folder / out).exists()]
         for out in ready:
-            _sync(self.folder / out)
+            _sync_all(self.folder / out)
         self._exchange(ready)
 
     def _restore(self) -> None:
@@ -174,7 +170,7 @@ def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace, progr
         more["progress"] = progress
     if hasattr(module, "how"):
         more["how"] = module.how(params.run_params())
-    if documents := {path: _read(Path(path)) for path in stage.documents_read}:
+    if documents := {path: read_json(Path(path)) for path in stage.documents_read}:
         more["documents"] = documents
     contract = _contract(module, options)
     main = stage.tables_written[0] if stage.tables_written else None
@@ -271,22 +267,10 @@ def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[validation.Check
     return validation.add_up(part.checks for part in kept), keys, counts
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """A document that another stage wrote."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        problem = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        raise DataError(f"{path}: can't be read: {problem}; {AGAIN}") from None
-    if not isinstance(content, dict):
-        raise DataError(f"{path}: expected an object, found a {type(content).__name__}; {AGAIN}")
-    return content
-
-
-def _sync(path: Path) -> None:
-    """Force a file, or a folder and all in it, to the disk."""
-    for each in [*path.rglob("*"), path] if path.is_dir() else [path]:
-        sync(each)
+def _sync_all(path: Path) -> None:
+    """Wait until a file, or a folder and everything below it, is on the disk."""
+    for below in [*path.rglob("*"), path]:
+        sync(below)
 
 
 def _locked(folder: Path, stage: str) -> int:
@@ -295,12 +279,8 @@ def _locked(folder: Path, stage: str) -> int:
         _remove(folder)
         folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if folder.exists() and os.path.samestat(folder.stat(), os.fstat(handle)):
-            return handle  # else its last user removed it meanwhile
-    except BlockingIOError:
-        pass
+    if lock_opened(handle, folder):
+        return handle
     os.close(handle)
     raise DataError(f"{stage}: another run of this stage is at work in {folder}; wait for it, or end it")
 

@@ -17,6 +17,7 @@ from tasks.console.terminal import ended, say
 from tasks.dataset.settings import Dataset
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.pipeline import git, params
+from tasks.pipeline.files import replacing
 from tasks.pipeline.stages import stages
 
 STAGE = "load"
@@ -103,10 +104,9 @@ def _write(proposal: Proposal) -> str | None:
     if changed == content:
         return None
     kept = _kept(content)
-    half = file.with_name(f".{file.name}.half")
-    half.write_bytes(changed.encode())
-    shutil.copymode(file, half)
-    half.replace(file)
+    with replacing(file) as temporary:
+        temporary.write_bytes(changed.encode())
+        shutil.copymode(file, temporary)
     return kept
 
 

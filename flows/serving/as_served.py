@@ -1,12 +1,13 @@
 """A schedule as it was when its serving began: whom to tell when the commit's can't be read, and when runs are due."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from flows.serving import worktree
+from tasks.errors import DataError
+from tasks.pipeline.files import read_json, replacing
 from tasks.pipeline.schedule import Notify, Schedule
 
 NOBODY = Notify(url=None, header="Authorization", secret_env=None, always=False)
@@ -20,10 +21,9 @@ def keep(common: Path, name: str, schedule: Schedule) -> None:
     """
     file = _file(common, name)
     file.parent.mkdir(parents=True, exist_ok=True)
-    half = file.with_name(f"{file.name}.half")
-    half.touch(mode=0o600)  # the address of a webhook may be a secret
-    half.write_text(schedule.model_dump_json(), encoding="utf-8")
-    half.replace(file)
+    with replacing(file) as temporary:
+        temporary.touch(mode=0o600)  # the address of a webhook may be a secret
+        temporary.write_text(schedule.model_dump_json(), encoding="utf-8")
 
 
 def notify(common: Path, name: str) -> Notify:
@@ -46,10 +46,9 @@ def differences(common: Path, name: str, committed: Schedule) -> list[str]:
 
 def _read(common: Path, name: str) -> dict[str, Any]:
     try:
-        content = json.loads(_file(common, name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return read_json(_file(common, name))
+    except DataError:
         return {}
-    return content if isinstance(content, dict) else {}
 
 
 def _file(common: Path, name: str) -> Path:

@@ -21,6 +21,7 @@ from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
 from tasks.monitoring import Night
 from tasks.pipeline import git, params
 from tasks.pipeline.credentials import without_credentials
+from tasks.pipeline.files import replacing
 from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.schedule import Schedule
 from tasks.reporting import summary
@@ -53,7 +54,8 @@ def main(arguments: Sequence[str]) -> int:
         return USER_ERROR
     outcome = night(chosen.name)
     say(outcome.sentence, sys.stdout if outcome.ok else sys.stderr)
-    _write(chosen.outcome, outcome)
+    with replacing(chosen.outcome) as temporary:  # who reads the file never finds half of it
+        temporary.write_text(outcome.model_dump_json(), encoding="utf-8")
     return 0 if outcome.ok else 1
 
 
@@ -248,16 +250,6 @@ def _line(text: object) -> str:
     if len(lines) > TOLD + 1:
         lines[1:-TOLD] = ["…"]
     return " · ".join(lines)
-
-
-def _write(path: Path, outcome: Outcome) -> None:
-    """Write the outcome as a whole: who reads the file never finds half of it."""
-    half = path.with_name(f"{path.name}.half")
-    with half.open("w", encoding="utf-8") as file:
-        file.write(outcome.model_dump_json())
-        file.flush()
-        os.fsync(file.fileno())
-    half.replace(path)
 
 
 if __name__ == "__main__":

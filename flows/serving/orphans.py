@@ -1,7 +1,6 @@
 """What earlier processes left in Prefect's books: runs whose process is gone, and runs that nobody started."""
 
 import asyncio
-import fcntl
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -25,6 +24,7 @@ from prefect.states import Cancelled, Crashed
 
 from flows.serving import worktree
 from flows.serving.scheduled import CHECKOUT, HOST
+from tasks.pipeline.files import is_locked
 
 GRACE = timedelta(minutes=1)
 """A run that is due for less is not missed; one that starts has said by then where it is computed."""
@@ -113,20 +113,9 @@ async def _settled(client: PrefectClient, run: FlowRun) -> FlowRun:
 async def _is_held(lock: Path) -> bool:
     """Whether a process holds the worktree, and goes on holding it: what a kill left needs seconds to end."""
     for _ in range(int(_ENDING / _POLL)):
-        if _is_free(lock):
+        if not is_locked(lock):
             return False
         await asyncio.sleep(_POLL)
-    return True
-
-
-def _is_free(lock: Path) -> bool:
-    try:
-        with lock.open("r") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return True
-    except BlockingIOError:
-        return False
     return True
 
 

@@ -13,6 +13,7 @@ import psutil
 from flows.system import locks, processes
 from tasks.errors import GoldmeterError, VersionError
 from tasks.pipeline import git
+from tasks.pipeline.files import exclusive
 from tasks.versions.version import LOCK
 
 Say = Callable[[str], object]
@@ -47,7 +48,8 @@ def prepared(name: str, checkout: Path, say: Say = print) -> Iterator[Path]:
     repository = _repository(checkout)
     home = repository.common / FOLDER
     home.mkdir(parents=True, exist_ok=True)
-    with locks.held(home / f"{name}.lock", StillRunningError(f"{name}: a run of this schedule is still running")):
+    running = StillRunningError(f"{name}: a run of this schedule is still running")
+    with exclusive(home / f"{name}.lock", refusal=running):
         tree = home / name
         _end_leftovers(tree)
         if not _reset(tree, repository):
@@ -67,8 +69,8 @@ def _repository(checkout: Path) -> _Repository:
             raise VersionError(f"{checkout}: scheduled runs need a commit to run: `git init`, `git add`, `git commit`")
         return answer.stdout.rstrip("\n")
 
-    common = (checkout / ask("--git-common-dir")).resolve()
     top, commit = Path(ask("--show-toplevel")), ask("--verify", "HEAD^{commit}")
+    common = git.common_folder(checkout)
     dvc = locks.dvc_tmp(checkout.resolve()).parent
     if not dvc.is_relative_to(top):
         raise VersionError(f"{dvc}: outside of the git repository {top}; run `dvc init` in there, and commit it")

@@ -1,6 +1,5 @@
 """Locks of one checkout: one flow at a time, and nothing kept from processes that are gone."""
 
-import fcntl
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,24 +10,11 @@ from typing import Any
 import psutil
 
 from tasks.errors import GoldmeterError
+from tasks.pipeline.files import exclusive
 
 CLOCK_ERROR = 2.0
 """Seconds by which the start of a process may be reported too late: the kernel counts from a rounded boot time."""
 _held: ContextVar[frozenset[Path]] = ContextVar("held", default=frozenset())
-
-
-@contextmanager
-def held(path: Path, refusal: GoldmeterError) -> Iterator[None]:
-    """Hold a lock file, which no process that we start inherits and the kernel frees when we die.
-
-    Raises the refusal when it is held already.
-    """
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise refusal from None
-        yield
 
 
 def dvc_tmp(start: Path) -> Path:
@@ -50,12 +36,7 @@ def one_at_a_time(tmp: Path, waiting: Callable[[], None]) -> Iterator[None]:
     if tmp in _held.get():
         yield
         return
-    with (tmp / "flow.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waiting()
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with exclusive(tmp / "flow.lock", on_wait=waiting):
         token = _held.set(_held.get() | {tmp})
         try:
             yield
@@ -75,8 +56,7 @@ def release_stale(tmp: Path) -> None:
     """
     # Private API, written for dvc 3.67.1: the file and its format. DVC has no command that does this.
     table = tmp / "rwlock"
-    with (tmp / "rwlock.lock").open("a") as guard:  # what DVC holds while it edits the table
-        fcntl.flock(guard, fcntl.LOCK_EX)
+    with exclusive(tmp / "rwlock.lock"):  # DVC holds it while it edits the table
         try:
             written = table.stat().st_mtime
             held = json.loads(table.read_text(encoding="utf-8"))

@@ -20,8 +20,9 @@ from prefect.settings import (
     temporary_settings,
 )
 
-from flows.system import locks, processes
+from flows.system import processes
 from tasks.errors import GoldmeterError
+from tasks.pipeline.files import exclusive
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -59,7 +60,7 @@ def prefect_server() -> Iterator[Server]:
     port = _free_port(PREFECT_SERVER_API_PORT.value(), 0)
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
     with (
-        locks.held(home / "goldmeter-server.lock", taken),
+        exclusive(home / "goldmeter-server.lock", refusal=taken),
         _started(command, port, home / "goldmeter-server.log") as url,
         temporary_settings(updates={PREFECT_API_URL: url}),
     ):

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
-from hashlib import sha256
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
 from tasks.dataset.settings import Dataset, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
-from tasks.errors import DataError
+from tasks.errors import DataError, did_you_mean
+from tasks.pipeline.hashing import sha256
 
 # pandas writes 1.0 and 0.0 for 1 and 0 in a column with missing values.
 LABELS = dict.fromkeys(("true", "1", "1.0", "yes"), True) | dict.fromkeys(("false", "0", "0.0", "no"), False)
@@ -181,8 +180,7 @@ def _mapped_columns(dataset: Dataset) -> Iterator[tuple[str, str]]:
 
 
 def _missing_column(place: str, column: str, present: list[str]) -> str:
-    near = " or ".join(map(_quoted, get_close_matches(column, present, n=3)))
-    return f"{place}: no record has a column {column!r}{f'; did you mean {near}?' if near else ''}"
+    return f"{place}: no record has a column {column!r}{did_you_mean(column, present, _quoted)}"
 
 
 def _equals(value: Value, wanted: object) -> bool:
@@ -203,11 +201,11 @@ def _key(record: Record, params: Params) -> tuple[bytes, bytes] | None:
 
 
 def _content_key(shared: SharedValues) -> tuple[bytes, bytes]:
-    return sha256((shared.input or "").encode()).digest(), _json_hash(shared.references)
+    return sha256(shared.input or ""), _json_hash(shared.references)
 
 
 def _json_hash(value: object) -> bytes:
-    return sha256(CANONICAL_JSON.encode(value).encode()).digest()
+    return sha256(CANONICAL_JSON.encode(value))
 
 
 def _duplicate(earlier: Record, record: Record, dataset: Dataset) -> DataError:

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.errors import DataError
+from tasks.errors import DataError, did_you_mean
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value] | None"
 # Line (in Parquet: row) number and values of each record.
@@ -104,9 +103,8 @@ def _files(path: Path, pattern: str | None) -> list[Path]:
         raise DataError(f"{_name(path)}: neither a file nor a folder")
     if not path.exists():
         siblings = [_name(sibling) for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
-        near = get_close_matches(_name(path), siblings, n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise DataError(f"{_name(path)}: no such file or folder; see dataset.path{hint}")
+        suggestion = did_you_mean(_name(path), siblings)
+        raise DataError(f"{_name(path)}: no such file or folder; see dataset.path{suggestion}")
     return [path]
 
 

@@ -1,7 +1,6 @@
 """Asking a judge: what a request is, its key in the ledger, and many requests at once."""
 
 import base64
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -15,6 +14,7 @@ from tasks.judging.budget import Budget, expected_tokens
 from tasks.ledger.verdicts import Entry, Verdicts, canonical
 from tasks.metrics.judged import LAYOUT, JudgeMetric, Verdict
 from tasks.models.chat.client import Chat, Reply
+from tasks.pipeline.hashing import sha256
 
 NONCE_LENGTH = 10
 TOO_MANY = "HTTP 429"
@@ -49,12 +49,12 @@ class Request:
             "options": {"temperature": self.temperature, "seed": self.seed},
             "draw": self.draw,
         }
-        return hashlib.sha256(canonical(known)).hexdigest()
+        return sha256(canonical(known)).hex()
 
     @property
     def nonce(self) -> str:
         """What the reply must repeat: nobody who writes a field can know it without changing it."""
-        return base64.b32encode(hashlib.sha256(self.key.encode()).digest()).decode()[:NONCE_LENGTH]
+        return base64.b32encode(sha256(self.key)).decode()[:NONCE_LENGTH]
 
     @property
     def tokens(self) -> float:

@@ -1,6 +1,5 @@
 """Which rows a judge is asked about: a sample by hash, and filters; the same rows on every run."""
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Self
@@ -8,6 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import StrictFloat, StrictInt, StrictStr, field_validator, model_validator
 
 from tasks.metrics.aliases import ALIASES
+from tasks.pipeline.hashing import sha256
 from tasks.pipeline.settings import Section
 
 Operator = Literal["=", "!=", "contains", "not_contains", ">", ">=", "<", "<=", "is_empty", "is_not_empty"]
@@ -68,7 +68,7 @@ def sampled(ids: Iterable[str], seed: int, rate: float) -> list[bool]:
 
 
 def _position(seed: int, row: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}:{row}".encode()).digest()[:8])
+    return int.from_bytes(sha256(f"{seed}:{row}")[:8])
 
 
 def _compare(operator: str, text: str, value: float | str | None) -> bool:

@@ -4,14 +4,14 @@ Each writing process has its own, locked while it lives. The lock ends with the 
 and the next process that opens the store seals what it finds unlocked. A last line that is torn never counted.
 """
 
-import fcntl
 import json
 import os
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tasks.ledger.segments import publish, sync, unusable
+from tasks.ledger.segments import publish, unusable
+from tasks.pipeline.files import lock_opened, sync
 
 PATTERN = "journal-*"
 SUFFIX = ".jsonl"
@@ -53,7 +53,7 @@ def seal_abandoned(store: Path) -> None:
         except FileNotFoundError:  # sealed by somebody else meanwhile
             continue
         try:
-            if _lock(descriptor, wait=False) and _is_at(path, descriptor):
+            if lock_opened(descriptor, path):
                 _seal(path)
         finally:
             os.close(descriptor)
@@ -93,8 +93,7 @@ def _create(store: Path) -> tuple[Path, int]:
         path = store / f"journal-{secrets.token_hex(8)}{SUFFIX}"
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-            _lock(descriptor, wait=True)
-            if _is_at(path, descriptor):  # else it was taken for abandoned before we held it
+            if lock_opened(descriptor, path):  # else another process is sealing it as abandoned: take another name
                 sync(store)
                 return path, descriptor
         except OSError as error:
@@ -102,32 +101,12 @@ def _create(store: Path) -> tuple[Path, int]:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, *, wait: bool) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _is_at(path: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
-
-
 def _seal(path: Path) -> None:
     lines = sorted({(key, line) for key, line in whole_lines(path.read_bytes())})
     if lines:
-        content = b"".join(line for _, line in lines)
-        publish(path.parent, SUFFIX, lambda temporary: _write_file(temporary, content))
+        publish(path.parent, SUFFIX, b"".join(line for _, line in lines))
     path.unlink()
     sync(path.parent)
-
-
-def _write_file(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

@@ -1,6 +1,5 @@
 """Vectors: the embedding of a text, one entry per key (the 32 bytes of a sha256)."""
 
-import hashlib
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.errors import LedgerError
-from tasks.ledger.segments import open_store, publish, sync, verify
+from tasks.ledger.segments import open_store, publish, verify
 from tasks.ledger.vector_file import (
     BATCH,
     NO_KEYS,
@@ -24,6 +23,7 @@ from tasks.ledger.vector_file import (
     missing,
     write_vectors,
 )
+from tasks.pipeline.hashing import sha256
 
 EVIDENCE_FILE = "vectors.arrow"
 SUFFIX = ".arrow"
@@ -150,7 +150,6 @@ class Vectors:
         folder.mkdir(parents=True, exist_ok=True)
         keys = np.unique(np.concatenate([NO_KEYS, *self._used]))
         write_vectors(folder / EVIDENCE_FILE, keys, lambda part: self.lookup(keys[part]))
-        sync(folder / EVIDENCE_FILE)
 
     def _learn(self, segment: Path) -> None:
         if segment not in self._segments:
@@ -179,7 +178,7 @@ class Vectors:
         ranks = np.zeros(len(self._keys), "S64")
         for number, positions in self._by_segment(rivals):
             vectors = self._open(number).take(self._row[positions])
-            ranks[positions] = [hashlib.sha256(vector.tobytes()).hexdigest() for vector in vectors]
+            ranks[positions] = [sha256(vector.tobytes()).hex() for vector in vectors]
         order = np.lexsort((ranks, self._keys))
         self._segment, self._row = self._segment[order], self._row[order]
 

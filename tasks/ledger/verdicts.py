@@ -1,17 +1,16 @@
 """Verdicts: what a judge replied, one entry per key (the sha256 of all that was known before the call)."""
 
-import hashlib
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Self, TypedDict
 
 from tasks.errors import LedgerError
 from tasks.ledger.journal import SUFFIX, Journal, journals, seal_abandoned
-from tasks.ledger.segments import open_store, publish, sync, unusable, verify
+from tasks.ledger.segments import open_store, publish, unusable, verify
+from tasks.pipeline.hashing import sha256
 
 EVIDENCE_FILE = "verdicts.jsonl"
 CHUNK = 50_000
@@ -142,7 +141,8 @@ class Verdicts:
             return 0
         before, added, unknown = self.disagreements, 0, self._unknown(path)
         while new := sorted(islice(unknown, CHUNK)):
-            self._index(publish(self.folder, SUFFIX, partial(_write, lines=new)))
+            content = b"".join(line for _, line in new)
+            self._index(publish(self.folder, SUFFIX, content))
             added += len(new)
         if self.disagreements > before:
             count = self.disagreements - before
@@ -169,7 +169,6 @@ class Verdicts:
                             f"the verdict {key} is used, but it is not in {self.folder}; run the stage again"
                         )
                     file.write(lines[key])
-        sync(folder / EVIDENCE_FILE)
 
     def close(self) -> None:
         """Seal what this process wrote into a segment; without it, the next process does."""
@@ -197,7 +196,7 @@ class Verdicts:
         with segment.open("rb") as file:
             for line in file:
                 entry: Entry = json.loads(line)
-                place = Place(entry.get("verdict") is None, _sha256(line), segment, offset, len(line))
+                place = Place(entry.get("verdict") is None, sha256(line), segment, offset, len(line))
                 self._learn(entry["key"], place)
                 offset += len(line)
 
@@ -232,11 +231,7 @@ def canonical(value: Mapping[str, object] | Entry) -> bytes:
 
 
 def _in_memory(line: bytes) -> Place:
-    return Place(json.loads(line).get("verdict") is None, _sha256(line), None, 0, len(line), line)
-
-
-def _sha256(line: bytes) -> bytes:
-    return hashlib.sha256(line).digest()
+    return Place(json.loads(line).get("verdict") is None, sha256(line), None, 0, len(line), line)
 
 
 def _read_evidence(path: Path) -> Iterator[tuple[str, bytes, bool]]:
@@ -262,7 +257,3 @@ def _damaged(path: Path, number: int, error: Exception) -> LedgerError:
         f"{path}, line {number}: not an entry of the ledger ({error!r}).\n"
         "Restore the file, for example with `dvc checkout -f`."
     )
-
-
-def _write(path: Path, lines: Sequence[tuple[str, bytes]]) -> None:
-    path.write_bytes(b"".join(line for _, line in lines))

@@ -7,13 +7,12 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from tasks.errors import ParamsError
+from tasks.errors import ParamsError, did_you_mean
 from tasks.metrics.base import Metric
 from tasks.pipeline.settings import explain
 
@@ -72,10 +71,8 @@ def configure(family: str, name: str, options: Mapping[str, Any] | None) -> Metr
 
 
 def unknown(kind: str, name: str, allowed: list[str]) -> str:
-    """What is said of a name that there is not: the ones that are near, and all that there are."""
-    near = get_close_matches(name, allowed)
-    hint = f" did you mean {' or '.join(near)}?" if near else ""
-    return f"unknown {kind} {name!r};{hint} allowed: {', '.join(allowed)}"
+    """Return the message for a name that does not exist, with similar names and all that are allowed."""
+    return f"unknown {kind} {name!r}{did_you_mean(name, allowed) or ';'} allowed: {', '.join(allowed)}"
 
 
 def _modules(folder: Path) -> Iterable[str]:

@@ -1,6 +1,5 @@
 """Metrics that a judge scores: the prompt, the reply's schema, and what counts as a reply."""
 
-import hashlib
 import inspect
 import json
 import re
@@ -13,6 +12,7 @@ import numpy as np
 
 from tasks.metrics.base import Floats, Metric
 from tasks.metrics.pairs import Pairs
+from tasks.pipeline.hashing import sha256
 
 FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 LAYOUT = "<data nonce={nonce}>\n{fields}\n</data nonce={nonce}>"
@@ -47,7 +47,7 @@ class JudgeMetric(Metric):
     @property
     def prompt_hash(self) -> str:
         """The sha256 of all that a request holds but the row, in hex."""
-        return _sha256(f"{self.prompt}\n{LAYOUT}\n{json.dumps(self.reply_schema)}")
+        return sha256(f"{self.prompt}\n{LAYOUT}\n{json.dumps(self.reply_schema)}").hex()
 
     @property
     def reply_schema(self) -> dict[str, Any]:
@@ -99,10 +99,6 @@ def _read(path: Path) -> str:
 
 
 @cache
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _one_object(reply: str, *, fenced: bool) -> dict[str, object]:
     text = reply.strip()
     if fenced and (match := FENCE.fullmatch(text)):

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.comparison.gate import Gate
+from tasks.pipeline.hashing import sha256
 
 
 class Look(NamedTuple):
@@ -32,7 +32,7 @@ def content(tables: Mapping[str, str | None], gate: Gate, alpha: float) -> str:
     tables: path → hash in dvc.lock, None for one that is not there. alpha: the share that all looks may spend.
     """
     seen = [sorted(tables.items()), gate.model_dump(mode="json"), alpha]
-    return sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:32]
+    return sha256(json.dumps(seen, sort_keys=True)).hex()[:32]
 
 
 def look(past: pa.Table, schedule: str, commit: str, content: str, alpha: float) -> Look:

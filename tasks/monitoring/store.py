@@ -3,9 +3,8 @@
 It lies beside the ledger's store, outside of the working tree, and outlives experiments.
 """
 
-import fcntl
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,8 @@ import pyarrow.parquet as pq
 
 from tasks.errors import LedgerError
 from tasks.ledger import root
-from tasks.ledger.segments import sync, unusable
+from tasks.ledger.segments import unusable
+from tasks.pipeline import files
 
 VERSION = 1
 Row = dict[str, Any]
@@ -98,17 +98,11 @@ def read_as(schema: pa.Schema, file: Path, what: str) -> pa.Table:
 
 
 def replace_whole(file: Path, content: pa.Table) -> None:
-    """Write the file anew; a kill leaves the old one, and half a new one beside it that the next time takes.
-
-    To be called by one process at a time. Raises LedgerError when the disk refuses.
-    """
-    written = file.with_name(f".{file.name}.tmp")
+    """Replace the file atomically and durably. Raises LedgerError when the disk refuses."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(content, written, compression="zstd", write_page_checksum=True)
-        sync(written)
-        written.replace(file)
-        sync(file.parent)
+        with files.replacing(file) as written:
+            pq.write_table(content, written, compression="zstd", write_page_checksum=True)
     except OSError as error:
         raise unusable(file, error) from error
 
@@ -116,13 +110,12 @@ def replace_whole(file: Path, content: pa.Table) -> None:
 @contextmanager
 def exclusive(lock: Path) -> Iterator[None]:
     """Hold a lock file, waiting for it; the kernel frees it when we die. Raises LedgerError when the disk refuses."""
-    try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        file = lock.open("a")
-    except OSError as error:
-        raise unusable(lock, error) from error
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with ExitStack() as held:
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(files.exclusive(lock))
+        except OSError as error:
+            raise unusable(lock, error) from error
         yield
 
 

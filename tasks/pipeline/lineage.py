@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
 from importlib import metadata
 from math import isfinite
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from tasks.pipeline import params
 from tasks.pipeline.credentials import HIDDEN, without_credentials
+from tasks.pipeline.hashing import sha256
 from tasks.pipeline.stages import Stage
 
 ROOT = Path(__file__).parents[2]
@@ -42,10 +42,7 @@ def _files(dep: str, root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
-    total = sha256()
-    for name, content in files.items():
-        total.update(f"{name}\0{sha256(content).hexdigest()}\n".encode())
-    return total.hexdigest()
+    return sha256("".join(f"{name}\0{sha256(content).hex()}\n" for name, content in files.items())).hex()
 
 
 def _versions(files: Mapping[str, bytes]) -> dict[str, str]:

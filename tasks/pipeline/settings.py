@@ -2,12 +2,11 @@
 
 import json
 import re
-from difflib import get_close_matches
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
-from tasks.errors import ParamsError
+from tasks.errors import ParamsError, did_you_mean
 
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -64,8 +63,8 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
     where = ".".join([path, *map(str, about)])
     if error["type"] == "extra_forbidden":
         allowed = sorted(_model_at(model, error["loc"][:-1]).model_fields)
-        near = get_close_matches(str(error["loc"][-1]), allowed, n=1)
-        return f"{where}: unknown option;{f' did you mean {near[0]}?' if near else ''} allowed: {', '.join(allowed)}"
+        suggestion = did_you_mean(str(error["loc"][-1]), allowed) or ";"
+        return f"{where}: unknown option{suggestion} allowed: {', '.join(allowed)}"
     if error["type"] == "missing":
         return f"{where}: missing; params.yaml states every value"
     if kind in EXPECTED:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict
 
 from tasks.errors import ContractError
+from tasks.pipeline import files
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.lean_imports import import_when_touched, without
 
@@ -104,7 +105,7 @@ def to_json(checks: Sequence[Check], counts: dict[str, float], made: Mapping[str
     """The validation report of a stage; the same tables give the same bytes. made: as tasks.pipeline.lineage has it."""
     known = {name: None if isnan(value) else value for name, value in counts.items()}
     body = {"success": not any(each.failed for each in checks), "counts": known, "made": made}
-    return json.dumps(body | {"checks": [each.model_dump() for each in checks]}, indent=1, ensure_ascii=False) + "\n"
+    return files.to_json(body | {"checks": [each.model_dump() for each in checks]})
 
 
 def load_gx() -> Any:

@@ -1,11 +1,11 @@
 """Everything that the stage report writes, from the tables and documents of a version."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tasks.pipeline.files import to_json
 from tasks.pipeline.tables import Parts
 from tasks.reporting import dvc_plots
 from tasks.reporting.cards import look
@@ -106,9 +106,9 @@ def report_files(
     )
     return {
         "reports/index.html": render(content._replace(explorer=packed)) if packed else page,
-        "reports/plots/scores.json": _json(dvc_plots.scores(estimates)),
-        "reports/plots/pass_rates.json": _json(dvc_plots.pass_rates(estimates)),
-        "reports/plots/distributions.json": _json(dvc_plots.distributions(drawn)),
+        "reports/plots/scores.json": to_json(dvc_plots.scores(estimates)),
+        "reports/plots/pass_rates.json": to_json(dvc_plots.pass_rates(estimates)),
+        "reports/plots/distributions.json": to_json(dvc_plots.distributions(drawn)),
     }
 
 
@@ -181,7 +181,3 @@ def _powered(candidates: Candidates) -> dict[str, dict[str, PredictionPowered]]:
             if "ppi" in entry:
                 found.setdefault(metric, {})[name] = entry["ppi"]
     return found
-
-
-def _json(rows: list[dict[str, Any]]) -> str:
-    return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -2,12 +2,12 @@
 
 from base64 import b64encode
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tasks.comparison import wording as comparison_words
 from tasks.console import format as formats
+from tasks.pipeline.hashing import sha256
 from tasks.reporting import axes, candidate_matrix
 from tasks.reporting import trends as past
 from tasks.reporting.content import Content
@@ -79,7 +79,7 @@ def _bundle(pattern: str) -> str:
 
 def _hash(script: str) -> str:
     """What a content security policy calls a script that may run. Source: CSP level 3, section 2.3.1."""
-    return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
+    return f"sha256-{b64encode(sha256(script)).decode()}"
 
 
 def breakable(name: str) -> "Markup":

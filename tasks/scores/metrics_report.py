@@ -149,11 +149,6 @@ def reading(path: Path = Path(METRICS), version: str = "") -> Iterator[MetricsRe
         raise DataError(f"{name}: not what aggregate writes ({error!r}); `dvc repro` writes it anew") from None
 
 
-def to_json(document: Mapping[str, object]) -> str:
-    """Readable JSON; the same document gives the same bytes."""
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
 def fitted_thresholds(thresholds: Mapping[str, ThresholdEntry]) -> dict[str, float]:
     """Column → fitted threshold, of the columns whose params ask for it."""
     return {name: row["learnt"] for name, row in thresholds.items() if row["used"] and row["learnt"] is not None}

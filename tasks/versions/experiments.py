@@ -1,6 +1,5 @@
 """Runs as DVC experiments: commits beside the branch, made without touching index, stash or working tree."""
 
-import fcntl
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ import yaml
 
 from tasks.errors import VersionError
 from tasks.pipeline import git, params
+from tasks.pipeline.files import exclusive
 from tasks.pipeline.stages import DATA, REPORTS, stages
 from tasks.versions.version import LOCK, PARAMS, WORKSPACE, Version
 
@@ -231,8 +231,7 @@ def _alone() -> Iterator[None]:
     """Alone among all worktrees of this clone; the kernel lets go when we die."""
     folder = git.common_folder() / "goldmeter"
     folder.mkdir(exist_ok=True)
-    with (folder / "experiments.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with exclusive(folder / "experiments.lock"):
         yield
 
 

@@ -169,8 +169,8 @@ def test_an_unknown_command_is_told_with_those_there_are(capsys: pytest.CaptureF
     assert flows.main(["evalute"]) == 2
 
     assert capsys.readouterr().err == (
-        "error: 'evalute': no such command; allowed: init, evaluate, compare, schedule, train_judge; "
-        "did you mean evaluate?\n"
+        "error: 'evalute': no such command; did you mean evaluate? "
+        "allowed: init, evaluate, compare, schedule, train_judge\n"
     )
 
 

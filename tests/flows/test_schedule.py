@@ -16,9 +16,9 @@ from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 from flows.schedule import _settle_missed_before_start, deployment_of, main, times
 from flows.serving import orphans
 from flows.serving.scheduled import CHECKOUT, HOST, committed
-from flows.system import locks
-from tasks.errors import GoldmeterError, ParamsError
+from tasks.errors import ParamsError
 from tasks.pipeline import stages
+from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule
 from tests.flows.served import params_with, schedule
 from tests.small_project import PARAMS, ROOT
@@ -161,7 +161,7 @@ def test_a_run_uses_what_is_committed():
 @pytest.mark.usefixtures("repository")
 def test_a_second_process_of_the_same_repository_is_refused(capsys):
     Path(".git/goldmeter").mkdir()
-    with locks.held(Path(".git/goldmeter/schedule.lock"), GoldmeterError("held")):
+    with exclusive(Path(".git/goldmeter/schedule.lock")):
         assert main([]) == 2
 
     assert "another `python -m flows.schedule` serves this repository" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """The file of the history: nothing is lost, nothing is there twice, and what is not ours is never overwritten."""
 
 import multiprocessing
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -116,8 +117,9 @@ def test_a_folder_in_its_place_is_refused(file: Path) -> None:
 
 def test_what_a_kill_left_half_written_is_cleared_and_harmless(file: Path) -> None:
     store.append([line(1)], file)
-    left = file.with_name(f".{file.name}.tmp")
+    left = file.with_name(f".{file.name}.0123456789abcdef.tmp")
     left.write_bytes(b"PAR1 half")
+    os.utime(left, (0, 0))
 
     store.append([line(2)], file)
 

@@ -1,7 +1,6 @@
 """Reference match: the cosine with each of several references, the best or the mean of them."""
 
 from dataclasses import replace
-from hashlib import sha256
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ from pydantic import Field, field_validator
 from tasks.metrics.base import Floats
 from tasks.metrics.cosine import CosineMetric, rounded
 from tasks.metrics.pairs import Pairs
+from tasks.pipeline.hashing import sha256
 
 
 class ReferenceMatch(CosineMetric):
@@ -39,7 +39,7 @@ class ReferenceMatch(CosineMetric):
         fields = super().signature_fields()
         if self.references is None:
             return fields | {"references": "row"}
-        return fields | {"references": sha256("\0".join(self.references).encode()).hexdigest()[:12]}
+        return fields | {"references": sha256("\0".join(self.references)).hex()[:12]}
 
     def stats(self, pairs: Pairs) -> Floats:
         return super().stats(self._against(pairs))

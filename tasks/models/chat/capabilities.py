@@ -1,12 +1,13 @@
 """What a server supports, found out with the first call and remembered beside the ledger."""
 
-import json
 import re
-import secrets
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Self
+
+from tasks.errors import DataError
+from tasks.pipeline.files import read_json, replacing, to_json
 
 FORMATS: Final = ("json_schema", "json_object", "text")
 """Ways to ask for JSON, the strictest first."""
@@ -64,14 +65,11 @@ class Memory:
 
     def keep(self, server: str, support: Support) -> None:
         """Remember what was found out."""
-        temporary = self._path.with_name(f".{secrets.token_hex(8)}.tmp")
-        with suppress(OSError):
-            temporary.write_text(json.dumps(self._read() | {server: asdict(support)}, indent=1), encoding="utf-8")
-            temporary.replace(self._path)
+        with suppress(OSError, ValueError), replacing(self._path) as temporary:
+            temporary.write_text(to_json(self._read() | {server: asdict(support)}), encoding="utf-8")
 
     def _read(self) -> dict[str, object]:
-        with suppress(OSError, ValueError):
-            content = json.loads(self._path.read_text(encoding="utf-8"))
-            if isinstance(content, dict):
-                return content
-        return {}
+        try:
+            return read_json(self._path)
+        except DataError:
+            return {}

@@ -1,18 +1,19 @@
 """Batches in canonical order (token count, then sha256), so that a text's vector depends on no row order."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.pipeline.hashing import sha256
+
 Vectors = NDArray[np.float32]
 
 
 def canonical_order(texts: Sequence[str], sizes: Sequence[int]) -> list[int]:
     """Indices of the texts by (size, sha256 of the text)."""
-    return sorted(range(len(texts)), key=lambda i: (sizes[i], _sha256(texts[i])))
+    return sorted(range(len(texts)), key=lambda i: (sizes[i], sha256(texts[i].encode("utf-8", "surrogatepass"))))
 
 
 def batches(texts: Sequence[str], sizes: Sequence[int], budget: int, limit: int) -> list[list[int]]:
@@ -56,7 +57,3 @@ def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
     exact = np.asarray(vectors, np.float64)
     lengths = np.linalg.norm(exact, axis=1, keepdims=True)
     return exact / np.where(lengths == 0.0, 1.0, lengths)
-
-
-def _sha256(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

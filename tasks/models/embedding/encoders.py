@@ -1,6 +1,5 @@
 """Texts to unit vectors: section `embed`, the encoder it names, and the keys under which its vectors are kept."""
 
-import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from typing import Annotated, Literal, Protocol, Self
 from pydantic import Field, model_validator
 
 from tasks.models.embedding.batches import Vectors
+from tasks.pipeline.hashing import sha256
 from tasks.pipeline.settings import Section
 
 
@@ -71,14 +71,10 @@ def open_encoder(section: Embedding) -> Encoder:
 def vector_keys(section: Embedding, encoder: Encoder, texts: Sequence[str]) -> list[bytes]:
     """The key of each text's vector: the sha256 of all that is known of it before it is made; 32 bytes each."""
     how = [encoder.identity, section.arithmetic, section.long]
-    return [_sha256(json.dumps([*how, text], ensure_ascii=False, separators=(",", ":"))) for text in texts]
+    return [sha256(json.dumps([*how, text], ensure_ascii=False, separators=(",", ":"))) for text in texts]
 
 
 def vector_facts(section: Embedding, encoder: Encoder) -> dict[str, object]:
     """What a signature says of the vectors; hashes shortened as git does."""
     short = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1", encoder.identity)
     return {"weights": short, "precision": section.arithmetic, "long": section.long}
-
-
-def _sha256(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8")).digest()

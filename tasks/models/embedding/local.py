@@ -1,6 +1,5 @@
 """The encoder on this machine: sentence-transformers models from a package, a folder or the hub's cache."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 from tasks.errors import ModelError
 from tasks.models.embedding.batches import Vectors, batches_of_one_size, encode_batches, unit
+from tasks.pipeline.hashing import sha256
 
 if TYPE_CHECKING:  # importing torch takes seconds
     from sentence_transformers import SentenceTransformer
@@ -224,7 +224,7 @@ def _files(folder: Path) -> ModelFiles:
 
 @cache
 def _hashed(folder: Path, stamps: tuple[tuple[Path, int, int], ...]) -> ModelFiles:
-    hashes = {path.relative_to(folder).as_posix(): _sha256(path) for path, _, _ in stamps}
+    hashes = {path.relative_to(folder).as_posix(): sha256(path).hex() for path, _, _ in stamps}
     weights = {name: value for name, value in hashes.items() if name.endswith(".safetensors")}
     setup = {name: value for name, value in hashes.items() if name not in weights}
     single = next(iter(weights.values())) if len(weights) == 1 else _of_many(weights)
@@ -277,12 +277,7 @@ def _json(path: Path) -> Any:
 
 
 def _of_many(hashes: Mapping[str, str]) -> str:
-    return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256(json.dumps(hashes, sort_keys=True)).hex()
 
 
 def _first_line(error: Exception) -> str:

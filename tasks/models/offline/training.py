@@ -1,6 +1,5 @@
 """Train the offline judge, and measure how often it is right on rows that it has not seen."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from tasks.models.offline import RIGHT, feature_names
 from tasks.models.offline.feature_names import DIRECTIONS
 from tasks.models.offline.features import facts
 from tasks.models.offline.trees import FILE, Trees, calibrated, render
+from tasks.pipeline.hashing import sha256
 from tasks.text.normalization import normalize
 
 RULES = FILE.with_name("rules.jsonl")
@@ -113,7 +113,7 @@ def _plain(features: Floats) -> NDArray[np.bool_]:
 
 
 def _fold(group: str) -> int:
-    return hashlib.sha256(normalize(group).encode()).digest()[0] % FOLDS
+    return sha256(normalize(group))[0] % FOLDS
 
 
 def boosted(train: Examples) -> HistGradientBoostingClassifier:

@@ -1,6 +1,5 @@
 """The offline judge's model: boosted trees and the calibration of their score, in a file without code."""
 
-import hashlib
 import io
 import zipfile
 import zlib
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from tasks.errors import ModelError
 from tasks.models.offline.feature_names import FEATURES
+from tasks.pipeline.hashing import sha256
 
 FILE = Path(__file__).parent / "data/judge.npz"
 Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ def calibrated(scores: Floats, calibration: Floats) -> Floats:
 def model_hash() -> str:
     """SHA-256 of the model's file, in hexadecimal."""
     try:
-        return hashlib.sha256(FILE.read_bytes()).hexdigest()
+        return sha256(FILE).hex()
     except OSError as error:
         raise _refused(FILE, error) from error
 

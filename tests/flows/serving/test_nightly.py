@@ -86,7 +86,7 @@ def written_outcome(folder: Path, status: int) -> Any:
     shutil.copytree(".dvc", tree / ".dvc")
     with contextlib.chdir(tree):
         assert main(["nightly", "--outcome", str(folder / "outcome.json")]) == status
-    assert not list(folder.glob("*.half"))
+    assert not list(folder.glob("*.tmp"))
     return json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
 
 

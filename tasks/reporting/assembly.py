@@ -1,4 +1,4 @@
-"""Everything that the stage report writes, from the tables and documents of a version."""
+"""Assembly of the report: every file of the stage `report`, from the tables and documents of a version."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tasks.pipeline.files import to_json
+from tasks.pipeline.run import Price
 from tasks.pipeline.tables import Parts
 from tasks.reporting import dvc_plots
-from tasks.reporting.cards import look
-from tasks.reporting.checks import stages
+from tasks.reporting.cards import card_groups
+from tasks.reporting.checks import stage_checks
 from tasks.reporting.content import Content
 from tasks.reporting.explorer import explorer, room
 from tasks.reporting.histograms import Distribution, distribution
-from tasks.reporting.notable_rows import Answers, blank, choose, kinds, worth_reading
+from tasks.reporting.notable_rows import Answers, blank, choose, notable_kinds, worth_reading
 from tasks.reporting.page import render
-from tasks.reporting.provenance import Price, provenance
-from tasks.reporting.score_tables import FAMILIES, Metric, metrics, slices
+from tasks.reporting.provenance import provenance
+from tasks.reporting.score_tables import FAMILIES, MetricScores, metrics, slices
 from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
 from tasks.scores import leading
@@ -33,9 +34,10 @@ from tasks.scores.metrics_report import (
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid
 
+# Bins of a histogram.
 BINS = 20
-"""Of each histogram."""
-Table = tuple[Parts, list[ScoreColumn]]
+ScoreTable = tuple[Parts, list[ScoreColumn]]
+Families = Mapping[str, Sequence[MetricScores]]
 
 
 def report_files(
@@ -52,132 +54,147 @@ def report_files(
     comparison: Mapping[str, Any] | None = None,
     history: Sequence[Series] | None = None,
 ) -> dict[str, str]:
-    """The page and the tables of `dvc plots`: path → text.
+    """Make the page and the tables of `dvc plots`.
 
-    documents: parsed JSON by path: reports/metrics.json and reports/validation/<stage>.json.
-    ledger: what the verdicts of the judge took, None where they are not at hand. prices: of the judge, by model.
-    comparison: what `python -m flows.compare` found of another version and this one; then the page shows it.
-    history: past runs, as tasks.monitoring.series arranges them; then the page shows them.
+    Args:
+        load: data/load.
+        lexical: data/lexical.
+        semantic: data/semantic.
+        judge: data/judge.
+        aggregate: data/aggregate.
+        options: How much the page shows.
+        documents: Path → parsed JSON: reports/metrics.json and reports/validation/<stage>.json.
+        ledger: The calls behind each verdict; None if the ledger is unavailable.
+        prices: Model of the judge → its price.
+        comparison: What `python -m flows.compare` found between another version and this one, if the page shows it.
+        history: Past runs by schedule, from tasks.monitoring.series, if the page shows them.
+
+    Returns:
+        Path → text.
     """
     estimates = aggregate.whole()
     candidates = sorted(set(load.whole(["candidate"])["candidate"].to_pylist()))
-    document: MetricsReport = documents[METRICS]
-    fitted = fitted_thresholds(document["thresholds"])
-    tables = {
-        name: (parts, sorted(score_columns(parts, fitted), key=lambda column: parts.schema.names.index(column.name)))
-        for name, parts in zip(FAMILIES, (load, lexical, semantic, judge), strict=True)
-    }
+    measured: MetricsReport = documents[METRICS]
+    tables = _tables((load, lexical, semantic, judge), fitted_thresholds(measured["thresholds"]))
     families = {name: metrics(parts, columns, estimates, candidates) for name, (parts, columns) in tables.items()}
-    every = [metric for family in families.values() for metric in family]
-    found = stages(documents)
-    answers = _answers(tables, families)
-    notable = kinds(answers)
-    drawn, not_drawn = _distributions(every, tables)
-    gated = [metric for metric in every if metric.gated and metric.rows]
+    all_metrics = [metric for family in families.values() for metric in family]
+    gated = [metric for metric in all_metrics if metric.gated and metric.rows]
     ranked = sorted(gated, key=lambda metric: leading.rank(metric.name))
+    distributions, without_distribution = _distributions(all_metrics, tables)
+    stages = stage_checks(documents)
+    answers = _answers(tables, families)
+    kinds = notable_kinds(answers)
+    chosen = choose(kinds, answers, options.rows_to_look_at)
     content = Content(
         candidates=candidates,
         lead=next(iter(ranked), None),
         families={FAMILIES[name]: family for name, family in families.items() if family},
-        drawn=drawn,
-        not_drawn=not_drawn,
+        distributions=distributions,
+        without_distribution=without_distribution,
         slices=slices(estimates, ranked, options.slice_values),
         small_n=options.small_n,
-        look=look(
-            choose(notable, answers, options.rows_to_look_at), notable, answers, [*tables.values()], options.max_chars
-        ),
-        stages=found,
-        **_as_measured(document),
+        card_groups=card_groups(chosen, kinds, answers, [*tables.values()], options.max_chars),
+        stages=stages,
         comparison=comparison,
         history=history,
         explorer=None,
-        provenance=provenance(found, every, ledger, prices or {}),
+        provenance=provenance(stages, all_metrics, ledger, prices or {}),
         max_chars=options.max_chars,
+        **_from_metrics_json(measured),
     )
     page = render(content)
-    packed = explorer(
-        worth_reading(notable, answers, options.answers),
-        notable,
-        answers,
-        tables,
-        next((metric.name for metric in ranked if metric.name != "label"), None),
-        options.max_chars,
-        room(page),
-    )
+    first = next((metric.name for metric in ranked if metric.name != "label"), None)
+    rows = worth_reading(kinds, answers, options.answers)
+    packed = explorer(rows, kinds, answers, tables, first, options.max_chars, room(page))
     return {
         "reports/index.html": render(content._replace(explorer=packed)) if packed else page,
         "reports/plots/scores.json": to_json(dvc_plots.scores(estimates)),
         "reports/plots/pass_rates.json": to_json(dvc_plots.pass_rates(estimates)),
-        "reports/plots/distributions.json": to_json(dvc_plots.distributions(drawn)),
+        "reports/plots/distributions.json": to_json(dvc_plots.distributions(distributions)),
     }
 
 
-def _distributions(every: Sequence[Metric], tables: Mapping[str, Table]) -> tuple[list[Distribution], dict[str, str]]:
-    """The distributions, and the metrics that have none with the reason."""
-    columns = {column.name: (parts, column) for parts, those in tables.values() for column in those}
-    drawn, not_drawn = [], {}
-    for metric in every:
-        parts, column = columns[metric.name]
-        found = distribution(column, _rows_by_candidate(parts), BINS)
-        if found is not None:
-            drawn.append(found)
+def _tables(tables: Sequence[Parts], fitted: Mapping[str, float]) -> dict[str, ScoreTable]:
+    """Return name → table with its score columns in the table's order; fitted: column → its fitted threshold."""
+    return {
+        name: (table, sorted(score_columns(table, fitted), key=lambda column: table.schema.names.index(column.name)))
+        for name, table in zip(FAMILIES, tables, strict=True)
+    }
+
+
+def _distributions(
+    all_metrics: Sequence[MetricScores], tables: Mapping[str, ScoreTable]
+) -> tuple[list[Distribution], dict[str, str]]:
+    """Return the distributions, and the metrics without one with the reason."""
+    rows_by_table = {name: _rows_by_candidate(table) for name, (table, _) in tables.items()}
+    columns = {column.name: (name, column) for name, (_, columns) in tables.items() for column in columns}
+    distributions, without = [], {}
+    for metric in all_metrics:
+        name, column = columns[metric.name]
+        scores = distribution(column, rows_by_table[name], BINS)
+        if scores is not None:
+            distributions.append(scores)
         elif metric.rows:
-            not_drawn[metric.name] = "only the lowest and the highest score occur; the table above says it all"
+            without[metric.name] = "only the lowest and the highest score occur; the table above says everything"
         else:
-            not_drawn[metric.name] = f"not measured: {', '.join(sorted(set(metric.missing.values())))}"
-    return drawn, not_drawn
+            without[metric.name] = f"not measured: {', '.join(sorted(set(metric.missing.values())))}"
+    return distributions, without
 
 
-def _rows_by_candidate(parts: Parts) -> dict[str, Any]:
-    names = parts.whole(["candidate"])["candidate"].to_numpy(zero_copy_only=False)
+def _rows_by_candidate(table: Parts) -> dict[str, Any]:
+    names = table.whole(["candidate"])["candidate"].to_numpy(zero_copy_only=False)
     return {name: np.flatnonzero(names == name) for name in sorted(set(names))}
 
 
-def _answers(tables: Mapping[str, Table], families: Mapping[str, Sequence[Metric]]) -> Answers:
-    """The numbers of all answers, to find those worth a look."""
-    load, from_load = tables["load"]
+def _answers(tables: Mapping[str, ScoreTable], families: Families) -> Answers:
+    """Return the numbers of all answers, from which the rows to look at are chosen."""
+    load, load_columns = tables["load"]
     keys = load.whole(["id", "candidate"])
-    columns = [column for _, those in tables.values() for column in those]
-    gated = [column for column in columns if column.passed is not None and column.name != "label"]
-    label = next((column.values for column in from_load if column.name == "label"), np.full(load.rows, np.nan))
+    gated = [
+        column
+        for _, columns in tables.values()
+        for column in columns
+        if column.passed is not None and column.name != "label"
+    ]
+    label = next((column.values for column in load_columns if column.name == "label"), np.full(load.rows, np.nan))
     semantic = {metric.name for metric in families["semantic"]}
     usable = [column for column in gated if not np.isnan(column.values).all()]
     lead = next((column for column in usable if column.name in semantic), usable[0] if usable else None)
     return Answers(keys["id"], keys["candidate"], label, gated, blank(load), lead)
 
 
-def _as_measured(document: MetricsReport) -> dict[str, Any]:
-    """What the page takes from reports/metrics.json."""
+def _from_metrics_json(measured: MetricsReport) -> dict[str, Any]:
+    """Return the fields of Content that reports/metrics.json holds."""
     return {
-        "dataset": document["dataset"],
-        "confidence": document["confidence"],
-        "agreement": _agreement(document["candidates"]),
-        "thresholds": document["thresholds"],
-        "powered": _powered(document["candidates"]),
-        "correlations": document["correlations"],
-        "compared": document["comparisons"],
-        "joint": document["joint_confidence"],
+        "dataset": measured["dataset"],
+        "confidence": measured["confidence"],
+        "agreement": _agreement(measured["candidates"]),
+        "thresholds": measured["thresholds"],
+        "prediction_powered": _prediction_powered(measured["candidates"]),
+        "correlations": measured["correlations"],
+        "candidate_pairs": measured["comparisons"],
+        "joint_confidence": measured["joint_confidence"],
     }
 
 
 def _agreement(candidates: Candidates) -> dict[str, dict[str, AgreementEntry]]:
-    """Candidate → metric → agreement with people, the best first; candidates without labels are left out."""
-    found = {
+    """Return candidate → metric → agreement with the human labels, the highest first; only labelled candidates."""
+    agreement = {
         name: {metric: entry["agreement"] for metric, entry in by_metric.items() if "agreement" in entry}
         for name, by_metric in candidates.items()
     }
     return {
-        name: dict(sorted(each.items(), key=lambda item: -(item[1]["accuracy"]["value"] or 0.0)))
-        for name, each in found.items()
-        if each
+        name: dict(sorted(by_metric.items(), key=lambda item: -(item[1]["accuracy"]["value"] or 0.0)))
+        for name, by_metric in agreement.items()
+        if by_metric
     }
 
 
-def _powered(candidates: Candidates) -> dict[str, dict[str, PredictionPowered]]:
-    """Metric → candidate → the estimate that a cheap score makes of few verdicts."""
-    found: dict[str, dict[str, PredictionPowered]] = {}
+def _prediction_powered(candidates: Candidates) -> dict[str, dict[str, PredictionPowered]]:
+    """Return metric → candidate → its prediction-powered estimate."""
+    estimates: dict[str, dict[str, PredictionPowered]] = {}
     for name, by_metric in candidates.items():
         for metric, entry in by_metric.items():
             if "ppi" in entry:
-                found.setdefault(metric, {})[name] = entry["ppi"]
-    return found
+                estimates.setdefault(metric, {})[name] = entry["ppi"]
+    return estimates

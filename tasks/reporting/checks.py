@@ -1,61 +1,63 @@
-"""The validation reports of the stages, arranged for reading: what each promised, and what became of the rows."""
+"""Validation reports of the stages, arranged for the page: which checks hold, and the rows read and written."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 VALIDATION = "reports/validation/"
+# Units of the rows of stages that do not write one row per answer.
 UNITS = {"embed": "distinct texts", "aggregate": "estimates"}
-"""What a stage's rows are, where they are no answers."""
 
 
-class Stage(NamedTuple):
-    """What the gate of one stage found, and what became of the answers. made: its lineage, if it was kept.
+class StageChecks(NamedTuple):
+    """The validation of one stage's table.
 
-    read: answers that it was given; None where nothing says so.
+    read: how many answers it was given; None if no report says so.
+    lineage: the code, params and versions that it ran with; None if they were not recorded.
     """
 
     name: str
     success: bool
     counts: dict[str, float | None]
     checks: list[dict[str, Any]]
-    made: Mapping[str, Any] | None
+    lineage: Mapping[str, Any] | None
     read: float | None
 
     @property
     def unit(self) -> str:
-        """What its rows are, where they are no answers."""
+        """The unit of its rows, empty for answers."""
         return UNITS.get(self.name, "")
 
     @property
     def broken(self) -> int:
-        """Checks that failed."""
-        return sum(1 for each in self.checks if each["failed"])
+        """How many checks failed."""
+        return sum(1 for check in self.checks if check["failed"])
 
     @property
     def rejected(self) -> float:
-        """Answers that it could not use, and wrote down with the reason."""
+        """How many answers it rejected with a reason."""
         return self.counts.get(f"rows_{self.name}_rejected") or 0
 
     @property
     def lost(self) -> float | None:
-        """Answers that are neither in what it wrote nor among the rejected; None where its rows are no answers."""
-        kept = self.counts.get("rows_of_a_metric") if self.unit else self.counts.get("rows")
-        return None if self.read is None or kept is None else self.read - kept - self.rejected
+        """How many answers it neither wrote nor rejected; None if that is unknown."""
+        written = self.counts.get("rows_of_a_metric") if self.unit else self.counts.get("rows")
+        return None if self.read is None or written is None else self.read - written - self.rejected
 
 
-def stages(documents: Mapping[str, Any]) -> list[Stage]:
-    """The stages whose validation reports are among the documents, in their order."""
-    bodies = {
-        path.removeprefix(VALIDATION).removesuffix(".json"): body
-        for path, body in documents.items()
+def stage_checks(documents: Mapping[str, Any]) -> list[StageChecks]:
+    """Return the stages whose validation reports are among the documents, in their order; documents: path → JSON."""
+    reports = {
+        path.removeprefix(VALIDATION).removesuffix(".json"): report
+        for path, report in documents.items()
         if path.startswith(VALIDATION)
     }
     return [
-        Stage(name, body["success"], body["counts"], body["checks"], body.get("made"), _read(body["counts"], [*bodies]))
-        for name, body in bodies.items()
+        StageChecks(name, report["success"], counts, report["checks"], report.get("made"), _read(counts, [*reports]))
+        for name, report in reports.items()
+        for counts in [report["counts"]]
     ]
 
 
 def _read(counts: Mapping[str, float | None], names: list[str]) -> float | None:
-    """The rows of the data set, or else of the first table that a stage before this one wrote."""
+    """Return the rows of the data set, or else of the first table that an earlier stage wrote."""
     return next((counts[f"rows_{name}"] for name in ("read", *names) if f"rows_{name}" in counts), None)

@@ -4,43 +4,48 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tasks.reporting.cards import CardGroup
-from tasks.reporting.checks import Stage
+from tasks.reporting.checks import StageChecks
 from tasks.reporting.explorer import Explorer
 from tasks.reporting.histograms import Distribution
 from tasks.reporting.provenance import Provenance
-from tasks.reporting.score_tables import Metric, SliceTable
+from tasks.reporting.score_tables import MetricScores, SliceTable
 from tasks.reporting.trends import Series
 
 
 class Content(NamedTuple):
-    """What the page shows. confidence: of the intervals. lead: the metric of the first lines.
+    """The content of the page; the templates read these names.
 
-    agreement: candidate → metric → how far it agrees with people, best first; thresholds: metric → what labels teach;
-    powered: metric → candidate → what a cheap score adds to few verdicts; correlations: of the scores; all as
-    reports/metrics.json has them.
-    compared: every two candidates, as reports/metrics.json has them; joint: the confidence of all their verdicts.
-    comparison: another version beside this one, as `python -m flows.compare --json` writes it.
-    history: past runs, a series per schedule.
-    explorer: answers that people search and sort in the page. provenance: where the numbers come from.
+    From reports/metrics.json, unchanged:
+        dataset. confidence: of all intervals. thresholds: metric → its fitted threshold. correlations: of the scores.
+        candidate_pairs: comparisons of every two candidates. joint_confidence: of all their verdicts together.
+
+    From reports/metrics.json, regrouped:
+        agreement: candidate → metric → agreement with the human labels, the highest first.
+        prediction_powered: metric → candidate → the prediction-powered estimate.
+
+    lead: the leading metric. families: title → its metrics. without_distribution: metric → the reason.
+    slices: slice column → a table for each metric. small_n: fewer measured answers are marked as few.
+    comparison: of another version with this one, as `python -m flows.compare --json` writes it; None without one.
+    history: past runs by schedule; None without a history. explorer: None if no answer fits. max_chars: of a text.
     """
 
     dataset: dict[str, Any]
     confidence: float
     candidates: list[str]
-    lead: Metric | None
-    families: dict[str, list[Metric]]
-    drawn: list[Distribution]
-    not_drawn: dict[str, str]
+    lead: MetricScores | None
+    families: dict[str, list[MetricScores]]
+    distributions: list[Distribution]
+    without_distribution: dict[str, str]
     slices: dict[str, list[SliceTable]]
     small_n: int
-    look: list[CardGroup]
-    stages: list[Stage]
+    card_groups: list[CardGroup]
+    stages: list[StageChecks]
     agreement: dict[str, dict[str, Any]]
     thresholds: dict[str, Any]
-    powered: dict[str, dict[str, Any]]
+    prediction_powered: dict[str, dict[str, Any]]
     correlations: dict[str, Any]
-    compared: list[dict[str, Any]]
-    joint: float
+    candidate_pairs: list[dict[str, Any]]
+    joint_confidence: float
     comparison: Mapping[str, Any] | None
     history: Sequence[Series] | None
     explorer: Explorer | None

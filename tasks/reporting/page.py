@@ -1,15 +1,14 @@
-"""The page as one HTML file: content and templates, all escaped."""
+"""The page as one HTML file, from its content and the templates of this folder."""
 
 from base64 import b64encode
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tasks.comparison import wording as comparison_words
-from tasks.console import format as formats
+from tasks.comparison import wording
+from tasks.console.format import count, counted, level, number, percent, shown, visible
 from tasks.pipeline.hashing import sha256
-from tasks.reporting import axes, candidate_matrix
-from tasks.reporting import trends as past
+from tasks.reporting import axes, candidate_matrix, trends
 from tasks.reporting.content import Content
 from tasks.reporting.drawing import colour, shape
 from tasks.reporting.histograms import histogram
@@ -18,13 +17,35 @@ from tasks.reporting.trend_charts import trend_charts
 from tasks.reporting.word_diff import word_diff
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from markupsafe import Markup
 
 FOLDER = Path(__file__).parent
 
 
 def render(content: Content) -> str:
-    """The page as one HTML file that needs nothing else; the same content gives the same bytes."""
+    """Render the page as one self-contained HTML file; the same content gives the same bytes."""
+    history = content.history or ()
+    gone = sorted({name for series in history for name in series.candidates} - {*content.candidates})
+    candidates = [*content.candidates, *gone]
+    swatches = {name: colour(number) for number, name in enumerate(candidates)}
+    environment = _environment(content.max_chars)
+    environment.globals["shapes"] = {name: shape(number) for number, name in enumerate(candidates)}
+    charts = [(series, [(trend, trend_charts(trend, swatches)) for trend in series.trends]) for series in history]
+    head, script = _bundle("*.js"), _bundle("sections/*.js")
+    return environment.get_template("index.html.j2").render(
+        content._asdict() | {"history": charts},
+        histograms=[(scores, histogram(scores, content.candidates)) for scores in content.distributions],
+        swatches=swatches,
+        style=_bundle("*.css") + _bundle("sections/*.css"),
+        head=head,
+        script=script,
+        scripts=" ".join(f"'{_hash(text)}'" for text in (head, script)),
+    )
+
+
+def _environment(max_chars: int) -> "Environment":
+    """Return the Jinja environment with the filters and modules that the templates use."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_environment
     from jinja2.filters import do_truncate
 
@@ -35,66 +56,45 @@ def render(content: Content) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "number": formats.number,
-        "percent": formats.percent,
-        "level": formats.level,
-        "count": formats.count,
-        "counted": formats.counted,
-        "visible": formats.visible,
-        "breakable": breakable,
-        "passing": passing,
-        "by_metric": by_metric,
-        "expectation": expectation,
-        "timestamp": past.timestamp,
-        "duration": past.duration,
-        "cost": past.cost,
-        "truncate": pass_environment(partial(do_truncate, end="…")),
+    functions = [
+        *(number, percent, level, count, counted, visible),
+        *(breakable, passing, by_metric, expectation, trends.timestamp, trends.duration, trends.cost),
+    ]
+    environment.filters |= {function.__name__: function for function in functions}
+    environment.filters["truncate"] = pass_environment(partial(do_truncate, end="…"))
+    environment.globals |= {
+        "say": wording,
+        "axis": axes,
+        "pairwise": candidate_matrix,
+        "word_diff": word_diff,
+        "shown": partial(shown, limit=max_chars),
     }
-    environment.globals |= {"say": comparison_words, "shown": partial(formats.shown, limit=content.max_chars)}
-    environment.globals |= {"axis": axes, "pairwise": candidate_matrix, "word_diff": word_diff}
-    page = environment.get_template("index.html.j2")
-    series = content.history or ()
-    gone = sorted({name for each in series for name in each.candidates} - {*content.candidates})
-    swatches = {name: colour(number) for number, name in enumerate([*content.candidates, *gone])}
-    environment.globals["shapes"] = {name: shape(number) for number, name in enumerate(swatches)}
-    charts = [(each, histogram(each, content.candidates)) for each in content.drawn]
-    history = [(each, [(trend, trend_charts(trend, swatches)) for trend in each.trends]) for each in series]
-    head, script = _bundle("*.js"), _bundle("sections/*.js")
-    return page.render(
-        content._asdict() | {"history": history},
-        charts=charts,
-        swatches=swatches,
-        style=_bundle("*.css") + _bundle("sections/*.css"),
-        head=head,
-        script=script,
-        scripts=" ".join(f"'{_hash(each)}'" for each in (head, script)),
-    )
+    return environment
 
 
 def _bundle(pattern: str) -> str:
-    """Every such file of this folder, one after another."""
+    """Concatenate the files of this folder that match a pattern."""
     return "".join(file.read_text(encoding="utf-8") for file in sorted(FOLDER.glob(pattern)))
 
 
 def _hash(script: str) -> str:
-    """What a content security policy calls a script that may run. Source: CSP level 3, section 2.3.1."""
+    """Return the hash by which a content security policy allows a script. Source: CSP level 3, section 2.3.1."""
     return f"sha256-{b64encode(sha256(script)).decode()}"
 
 
 def breakable(name: str) -> "Markup":
-    """The name of a column, which a narrow cell may break after an underscore or a point, and there first.
+    """Mark where a narrow cell may break the name of a column: after underscores and points.
 
     >>> breakable("rouge_f1<b>")
     Markup('rouge_<wbr>f1&lt;b&gt;')
     """
     from markupsafe import Markup, escape
 
-    return Markup("_<wbr>").join(Markup(".<wbr>").join(map(escape, each.split("."))) for each in name.split("_"))
+    return Markup("_<wbr>").join(Markup(".<wbr>").join(map(escape, part.split("."))) for part in name.split("_"))
 
 
 def expectation(name: str) -> str:
-    """An expectation's name as words.
+    """Return the name of an expectation as words.
 
     >>> expectation("expect_column_values_to_not_be_null")
     'column values to not be null'

@@ -1,35 +1,29 @@
-"""Where the numbers of a page come from: data, params, code, versions, signatures, and what the judge cost."""
+"""Provenance of the numbers on a page: data, params, code, versions, signatures, and the cost of the judge."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
 from tasks.console.format import Text, counted, shown
-from tasks.reporting.checks import Stage
-from tasks.reporting.score_tables import Metric
+from tasks.pipeline.run import Price
+from tasks.reporting.checks import StageChecks
+from tasks.reporting.score_tables import MetricScores
 from tasks.reporting.trends import cost
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid
 
-LONGEST = 20_000
-"""Characters of a section of params that are shown."""
+# Characters of a section of params that are shown.
+MAX_SECTION_CHARS = 20_000
 NOT_RECORDED = "not recorded: the version that made these tables did not keep it"
-OFFLINE = {"offline": "offline", "none": "off"}
-"""Provider that asks no server → how the judge is then."""
+# Providers that ask no server → the state of the judge in words.
+WITHOUT_SERVER = {"offline": "offline", "none": "off"}
 
 
-class Price(Protocol):
-    """What a model's tokens cost."""
-
-    def of(self, prompt: float, completion: float) -> float:
-        """US dollars for so many tokens."""
-
-
-class Seen(NamedTuple):
-    """One value of a name, and the stages that had it."""
+class RecordedValue(NamedTuple):
+    """One value of a name, and the stages that ran with it."""
 
     name: str
     value: Text
@@ -37,18 +31,18 @@ class Seen(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """What the page says of the making of its numbers.
+    """What the page says about the origin of its numbers.
 
-    path: of the data set. about: candidate → what params say of it. code: stage → sha256. params: sections as YAML.
-    versions: of python and the libraries. signatures: signature → the columns that were made so.
-    judge, embedding: what was paid, in words. unknown: stages whose making was not recorded.
+    path: of the data set. about: candidate → its description in params. code: stage → sha256 of its code.
+    params: sections as YAML. versions: of Python and libraries. signatures: signature → its columns.
+    judge, embedding: costs in words. unknown: stages whose lineage was not recorded.
     """
 
     path: str | None
     about: dict[str, list[tuple[str, str]]]
     code: dict[str, str]
-    params: list[Seen]
-    versions: list[Seen]
+    params: list[RecordedValue]
+    versions: list[RecordedValue]
     signatures: dict[str, list[str]]
     judge: str
     embedding: str
@@ -56,43 +50,50 @@ class Provenance(NamedTuple):
 
 
 def provenance(
-    stages: Sequence[Stage],
-    metrics: Sequence[Metric],
+    stages: Sequence[StageChecks],
+    metrics: Sequence[MetricScores],
     paid: Iterable["Paid"] | None,
     prices: Mapping[str, Price],
 ) -> Provenance:
-    """Arrange what the validation reports say of their making, and the ledger of its verdicts.
+    """Arrange the lineage in the validation reports and the cost in the ledger.
 
-    paid: what each verdict took that the tables rest on; None where the ledger is not at hand. prices: by model.
+    Args:
+        stages: The validation of each stage, with its lineage.
+        metrics: All metrics of the page.
+        paid: The calls behind each verdict in the tables; None if the ledger is unavailable.
+        prices: Model → its price.
     """
-    made = {stage.name: stage.made for stage in stages if stage.made}
-    dataset = _seen_by("load", "dataset", made) or {}
-    texts = {stage: {name: _yaml(section) for name, section in each["params"].items()} for stage, each in made.items()}
+    lineages = {stage.name: stage.lineage for stage in stages if stage.lineage}
+    dataset = _section(lineages, "load", "dataset") or {}
+    sections = {
+        stage: {name: _yaml(section) for name, section in lineage["params"].items()}
+        for stage, lineage in lineages.items()
+    }
     return Provenance(
         path=dataset.get("path"),
-        about={name: _about(each) for name, each in (dataset.get("candidates") or {}).items()},
-        code={stage: each["code"] for stage, each in made.items()},
-        params=_seen(texts),
-        versions=_seen({stage: each["versions"] for stage, each in made.items()}),
+        about={name: _about(candidate) for name, candidate in (dataset.get("candidates") or {}).items()},
+        code={stage: lineage["code"] for stage, lineage in lineages.items()},
+        params=_recorded_values(sections),
+        versions=_recorded_values({stage: lineage["versions"] for stage, lineage in lineages.items()}),
         signatures=_signatures(metrics),
-        judge=_judge(_seen_by("judge", "judge", made), paid, prices),
+        judge=_judge(_section(lineages, "judge", "judge"), paid, prices),
         embedding=_embedding(
-            _seen_by("embed", "embed", made), {stage.name: stage.counts.get("rows") for stage in stages}
+            _section(lineages, "embed", "embed"), {stage.name: stage.counts.get("rows") for stage in stages}
         ),
-        unknown=[stage.name for stage in stages if not stage.made],
+        unknown=[stage.name for stage in stages if not stage.lineage],
     )
 
 
-def _seen_by(stage: str, section: str, made: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """A section of params as this stage saw it; None where that was not recorded."""
-    found: Mapping[str, Any] | None = made[stage]["params"].get(section) if stage in made else None
-    return found
+def _section(lineages: Mapping[str, Mapping[str, Any]], stage: str, section: str) -> Mapping[str, Any] | None:
+    """Return a section of params that a stage ran with; None if it was not recorded."""
+    recorded: Mapping[str, Any] | None = lineages[stage]["params"].get(section) if stage in lineages else None
+    return recorded
 
 
 def _about(candidate: Mapping[str, Any]) -> list[tuple[str, str]]:
-    about = candidate.get("about") or {}
     return [
-        (key, each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)) for key, each in about.items()
+        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for key, value in (candidate.get("about") or {}).items()
     ]
 
 
@@ -100,43 +101,46 @@ def _yaml(section: Any) -> str:
     return yaml.safe_dump(section, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _seen(by_stage: Mapping[str, Mapping[str, str]]) -> list[Seen]:
-    """Each value of each name once, with the stages that had it; the values of a name stand together."""
-    found: dict[str, dict[str, list[str]]] = {}
+def _recorded_values(by_stage: Mapping[str, Mapping[str, str]]) -> list[RecordedValue]:
+    """Return each distinct value once with the stages that ran with it; the values of a name follow one another."""
+    by_name: dict[str, dict[str, list[str]]] = {}
     for stage, values in by_stage.items():
         for name, value in values.items():
-            found.setdefault(name, {}).setdefault(value, []).append(stage)
+            by_name.setdefault(name, {}).setdefault(value, []).append(stage)
     return [
-        Seen(name, shown(value, LONGEST), stages) for name, values in found.items() for value, stages in values.items()
+        RecordedValue(name, shown(value, MAX_SECTION_CHARS), stages)
+        for name, values in by_name.items()
+        for value, stages in values.items()
     ]
 
 
-def _signatures(metrics: Sequence[Metric]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _signatures(metrics: Sequence[MetricScores]) -> dict[str, list[str]]:
+    columns: dict[str, list[str]] = {}
     for metric in metrics:
-        found.setdefault(metric.facts.signature, []).append(metric.name)
-    return found
+        columns.setdefault(metric.facts.signature, []).append(metric.name)
+    return columns
 
 
 def _judge(section: Mapping[str, Any] | None, paid: Iterable["Paid"] | None, prices: Mapping[str, Price]) -> str:
-    """What the verdicts cost whoever asked for them first."""
+    """Say what the verdicts cost when they were first requested."""
     if section is None:
         return NOT_RECORDED
     provider, model = section["provider"], section["model"]
-    if provider in OFFLINE:
-        return f"{OFFLINE[provider]}: no call, nothing paid"
+    if provider in WITHOUT_SERVER:
+        return f"{WITHOUT_SERVER[provider]}: no call, nothing paid"
     if paid is None:
         return f"{model}: the ledger of its verdicts is not at hand"
-    taken = _sum(paid)
-    return (
-        f"{_calls(model, taken)}; {_bill(model, taken, prices)}"
-        if taken.verdicts
-        else f"{model}: no call, nothing paid"
-    )
+    usage = _sum(paid)
+    if not usage.verdicts:
+        return f"{model}: no call, nothing paid"
+    return f"{_calls(model, usage)}; {_bill(model, usage, prices)}"
 
 
-class _Taken(NamedTuple):
-    """What all verdicts took. uncounted: replies whose tokens the server did not count. served: by which models."""
+class _Usage(NamedTuple):
+    """The calls and tokens of all verdicts.
+
+    uncounted: replies without a count of tokens. prompt, completion: tokens. served: models that the server named.
+    """
 
     verdicts: int
     calls: int
@@ -147,42 +151,42 @@ class _Taken(NamedTuple):
     served: frozenset[str]
 
 
-def _sum(paid: Iterable["Paid"]) -> _Taken:
-    """One pass, nothing held: there may be millions."""
+def _sum(paid: Iterable["Paid"]) -> _Usage:
+    """Add up the usage in one pass, without keeping the verdicts: there may be millions."""
     verdicts = calls = replies = uncounted = prompt = completion = 0
     served = set()
-    for each in paid:
-        verdicts, calls, replies = verdicts + 1, calls + each.calls, replies + each.replied
-        if each.model:
-            served.add(each.model)
-        if each.prompt is not None and each.completion is not None:
-            prompt, completion = prompt + each.prompt, completion + each.completion
+    for verdict in paid:
+        verdicts, calls, replies = verdicts + 1, calls + verdict.calls, replies + verdict.replied
+        if verdict.model:
+            served.add(verdict.model)
+        if verdict.prompt is not None and verdict.completion is not None:
+            prompt, completion = prompt + verdict.prompt, completion + verdict.completion
         else:
-            uncounted += each.replied
-    return _Taken(verdicts, calls, replies, uncounted, prompt, completion, frozenset(served))
+            uncounted += verdict.replied
+    return _Usage(verdicts, calls, replies, uncounted, prompt, completion, frozenset(served))
 
 
-def _calls(model: str, taken: _Taken) -> str:
-    served = ", ".join(sorted(taken.served - {model}))
+def _calls(model: str, usage: _Usage) -> str:
+    served = ", ".join(sorted(usage.served - {model}))
     says = f" (the server says {served})" if served else ""
-    return f"{counted(taken.verdicts, 'verdict')} of {model}{says} took {counted(taken.calls, 'call')}"
+    return f"{counted(usage.verdicts, 'verdict')} of {model}{says} took {counted(usage.calls, 'call')}"
 
 
-def _bill(model: str, taken: _Taken, prices: Mapping[str, Price]) -> str:
-    """Tokens and dollars, as far as the server counted and the model has a price."""
-    if taken.uncounted == taken.replies:
-        return "the server counted no tokens" if taken.replies else "no reply came, nothing paid"
-    more = taken.uncounted
+def _bill(model: str, usage: _Usage, prices: Mapping[str, Price]) -> str:
+    """Say the tokens and the cost, as far as the server counted and the model has a price."""
+    more = usage.uncounted
+    if more == usage.replies:
+        return "the server counted no tokens" if usage.replies else "no reply came, nothing paid"
     uncounted = f", and those of {counted(more, 'reply', 'replies')} that the server did not count" if more else ""
-    tokens = f"{taken.prompt:,} prompt and {taken.completion:,} completion tokens{uncounted}"
+    tokens = f"{usage.prompt:,} prompt and {usage.completion:,} completion tokens{uncounted}"
     if model not in prices:
         return f"{tokens}; run.judge.prices has no {model}"
-    dollars = cost(prices[model].of(taken.prompt, taken.completion))
+    dollars = cost(prices[model].of(usage.prompt, usage.completion))
     return f"{tokens}: {'more than ' if more else ''}{dollars}"
 
 
 def _embedding(section: Mapping[str, Any] | None, rows: Mapping[str, float | None]) -> str:
-    """What the vectors cost: of a text's tokens no server's count is kept."""
+    """Say what the vectors cost; rows: stage → rows. The ledger has no token counts of embeddings."""
     if section is None:
         return NOT_RECORDED
     vectors = f"{counted(int(rows.get('embed') or 0), 'vector')} of {section['model']}"

@@ -1,13 +1,14 @@
-"""Two texts side by side: the words that only one of them has, by a longest common subsequence."""
+"""Word diff of two texts: the words that only one of them has, by a longest common subsequence."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
-WORDS = 4_000
-"""Words of a text that are aligned one by one; the time grows with the square, and longer middles are marked whole."""
-APART = (
+# The time of an alignment grows with the square of the words. Longer middles are marked as changed as a whole.
+MAX_WORDS = 4_000
+# Scripts without spaces between words: each character is a piece.
+UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x0F00, 0x0FFF),  # Tibetan
     (0x1000, 0x109F),  # Myanmar
@@ -21,110 +22,105 @@ APART = (
     (0x1B000, 0x1B16F),
     (0x20000, 0x3FFFF),
 )
-"""Scripts that put no spaces between words: every character is a piece."""
+# Zero-width joiners and variation selectors.
 JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 
 
-class Run(NamedTuple):
-    """Consecutive text; changed: the other text lacks it."""
+class Span(NamedTuple):
+    """Consecutive characters of a text; changed: the other text does not have them."""
 
     text: str
     changed: bool
 
 
-class Sides(NamedTuple):
-    """Both texts whole, cut into runs."""
+class WordDiff(NamedTuple):
+    """Two texts, each as spans that together are the whole text."""
 
-    before: list[Run]
-    after: list[Run]
+    before: list[Span]
+    after: list[Span]
 
     @property
     def alike(self) -> bool:
-        """Whether anything is the same, so that marks tell more than the texts do."""
-        return not all(run.changed for run in self.before)
+        """Whether the texts share anything. If not, marks would cover both as a whole."""
+        return not all(span.changed for span in self.before)
 
 
-def word_diff(before: str, after: str) -> Sides:
-    """What the two texts do not share: words, or characters where a script has no spaces.
+def word_diff(before: str, after: str) -> WordDiff:
+    """Compare two texts by words, or by characters where a script has no spaces.
 
     >>> word_diff("Paris in 1889.", "Paris, in 1887.").after
-    [Run(text='Paris', changed=False), Run(text=',', changed=True), Run(text=' in ', changed=False), \
-Run(text='1887', changed=True), Run(text='.', changed=False)]
+    [Span(text='Paris', changed=False), Span(text=',', changed=True), Span(text=' in ', changed=False), \
+Span(text='1887', changed=True), Span(text='.', changed=False)]
     """
-    there, here = pieces(before), pieces(after)
-    kept_there, kept_here = _shared(there, here)
-    return Sides(_runs(there, kept_there), _runs(here, kept_here))
+    old, new = pieces(before), pieces(after)
+    shared_old, shared_new = _shared(old, new)
+    return WordDiff(_spans(old, shared_old), _spans(new, shared_new))
 
 
 def pieces(text: str) -> list[str]:
-    """Words, single characters of scripts without spaces, blanks and signs; together they are the text.
+    """Split a text into words, single characters of scripts without spaces, white space and signs.
 
     >>> pieces("It's 東京, ok")
     ['It', "'", 's', ' ', '東', '京', ',', ' ', 'ok']
     """
-    found: list[str] = []
+    split: list[str] = []
     kind = ""
-    for sign in text:
-        new = _kind(sign)
-        if found and (new == "joined" or (new == kind and new in {"word", "blank"})):
-            found[-1] += sign
+    for character in text:
+        new = _kind(character)
+        if split and (new == "joined" or (new == kind and new in {"word", "blank"})):
+            split[-1] += character
         else:
-            found.append(sign)
+            split.append(character)
             kind = new
-    return found
+    return split
 
 
-def _kind(sign: str) -> str:
-    """What a character does: marks and joiners belong to what stands before them."""
-    category = unicodedata.category(sign)
-    if category[0] == "M" or sign in JOINERS:
+def _kind(character: str) -> str:
+    """Classify a character; "joined" marks and joiners belong to the character before them."""
+    category = unicodedata.category(character)
+    if category[0] == "M" or character in JOINERS:
         return "joined"
-    if sign.isspace():
+    if character.isspace():
         return "blank"
-    if any(first <= ord(sign) <= last for first, last in APART):
-        return "alone"
-    return "word" if category[0] in "LN" or sign == "_" else "sign"
+    if any(first <= ord(character) <= last for first, last in UNSPACED):
+        return "unspaced"
+    return "word" if category[0] in "LN" or character == "_" else "sign"
 
 
-def _shared(there: Sequence[str], here: Sequence[str]) -> tuple[list[bool], list[bool]]:
-    """Which pieces of either are in the other, by a longest common subsequence between a common start and end."""
-    start = _common(there, here)
-    end = _common(there[start:][::-1], here[start:][::-1])
-    middles = [side[start : len(side) - end] for side in (there, here)]
-    kept = _aligned(*middles)
-    kept_there, kept_here = ([True] * start + each + [True] * end for each in kept)
-    return kept_there, kept_here
+def _shared(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool]]:
+    """Return for each piece of either text whether the other has it; only the middles that differ are aligned."""
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    middles = _aligned(old[start : len(old) - end], new[start : len(new) - end])
+    shared_old, shared_new = ([True] * start + middle + [True] * end for middle in middles)
+    return shared_old, shared_new
 
 
-def _common(there: Sequence[str], here: Sequence[str]) -> int:
-    pairs = zip(there, here, strict=False)
-    return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(there), len(here)))
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    """Count the pieces that both texts begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
-def _aligned(there: Sequence[str], here: Sequence[str]) -> tuple[list[bool], list[bool]]:
+def _aligned(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool]]:
     from rapidfuzz.distance import Indel
 
-    kept_there, kept_here = [False] * len(there), [False] * len(here)
-    if max(len(there), len(here)) > WORDS:
-        return kept_there, kept_here
+    shared_old, shared_new = [False] * len(old), [False] * len(new)
+    if max(len(old), len(new)) > MAX_WORDS:
+        return shared_old, shared_new
     numbers: dict[str, int] = {}
-    coded = [[numbers.setdefault(piece, len(numbers)) for piece in side] for side in (there, here)]
+    coded = [[numbers.setdefault(piece, len(numbers)) for piece in text] for text in (old, new)]
     for block in Indel.opcodes(*coded):
-        if block.tag == "equal" and _matters(there[block.src_start : block.src_end]):
-            kept_there[block.src_start : block.src_end] = [True] * (block.src_end - block.src_start)
-            kept_here[block.dest_start : block.dest_end] = [True] * (block.dest_end - block.dest_start)
-    return kept_there, kept_here
+        if block.tag == "equal" and _has_word(old[block.src_start : block.src_end]):
+            shared_old[block.src_start : block.src_end] = [True] * (block.src_end - block.src_start)
+            shared_new[block.dest_start : block.dest_end] = [True] * (block.dest_end - block.dest_start)
+    return shared_old, shared_new
 
 
-def _matters(shared: Sequence[str]) -> bool:
-    """Whether what is shared between two changes is more than blanks and signs, which would only tear marks apart."""
-    return any(_kind(piece[0]) in {"word", "alone"} for piece in shared)
+def _has_word(shared: Sequence[str]) -> bool:
+    """Return whether pieces are more than white space and signs, which would only split a mark in two."""
+    return any(_kind(piece[0]) in {"word", "unspaced"} for piece in shared)
 
 
-def _runs(side: Sequence[str], kept: Sequence[bool]) -> list[Run]:
-    return [*_joined(zip(side, kept, strict=True))]
-
-
-def _joined(marked: Iterator[tuple[str, bool]]) -> Iterator[Run]:
-    for kept, group in groupby(marked, key=lambda pair: pair[1]):
-        yield Run("".join(piece for piece, _ in group), not kept)
+def _spans(text: Sequence[str], shared: Sequence[bool]) -> list[Span]:
+    grouped = groupby(zip(text, shared, strict=True), key=lambda pair: pair[1])
+    return [Span("".join(piece for piece, _ in group), not is_shared) for is_shared, group in grouped]

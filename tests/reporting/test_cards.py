@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tasks.console.format import Text
-from tasks.reporting.explanations import DetailLines, details_shown
+from tasks.reporting.explanations import DetailLines, detail_lines
 from tests.reporting.made import ROWS, row, score_table, section_of, written
 from tests.test_report import Page, words_of
 
@@ -21,7 +21,7 @@ def look(rows, folder, **more):
 def test_each_fact_is_a_line_and_those_inside_it_too():
     details = {"threshold": 0.7, "similarities": {ARABIC: 0.5, HEBREW: 1}, "matches": [True], "note": "empty"}
 
-    assert details_shown(json.dumps(details), 99) == DetailLines(
+    assert detail_lines(json.dumps(details), 99) == DetailLines(
         [
             ["threshold", "0.7"],
             ["similarities", ARABIC, "0.5"],
@@ -31,20 +31,20 @@ def test_each_fact_is_a_line_and_those_inside_it_too():
         ],
         "",
     )
-    assert details_shown('"a text"', 99) == Text('"a text"')
+    assert detail_lines('"a text"', 99) == Text('"a text"')
 
 
 def test_of_many_facts_the_first_are_shown_and_a_note_says_so():
     details = {"a": "xxxx", "similarities": {"y" * 20: 1}, "b": 2}
 
-    assert details_shown(json.dumps(details), 20) == DetailLines(
+    assert detail_lines(json.dumps(details), 20) == DetailLines(
         [["a", "xxxx"], ["similarities", "yyy…", "…"]], "cut: the first 20 of 40 characters"
     )
-    assert details_shown(json.dumps({"z" * 10**6: 1}), 3).lines == [["zzz…", "…"]]
+    assert detail_lines(json.dumps({"z" * 10**6: 1}), 3).lines == [["zzz…", "…"]]
 
 
 def test_what_hides_is_spelled_out_in_names_and_values_of_facts():
-    assert details_shown(json.dumps({"a\u202e": "b\x00"}), 9).lines == [["a⟨U+202E⟩", "b⟨U+0000⟩"]]
+    assert detail_lines(json.dumps({"a\u202e": "b\x00"}), 9).lines == [["a⟨U+202E⟩", "b⟨U+0000⟩"]]
 
 
 def test_names_and_values_of_a_fact_keep_their_places_whichever_way_they_are_written(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.reporting.checks import stages
+from tasks.reporting.checks import stage_checks
 
 COUNTS = {
     "load": {"rows": 515, "rows_load_rejected": 5, "rows_read": 520, "rejected_allowed": 5.2},
@@ -25,7 +25,7 @@ def body(counts, failed=()):
 
 
 def test_every_row_that_was_read_was_written_rejected_or_is_called_lost():
-    found = {each.name: each for each in stages(documents(**{name: body(each) for name, each in COUNTS.items()}))}
+    found = {each.name: each for each in stage_checks(documents(**{name: body(each) for name, each in COUNTS.items()}))}
 
     assert list(found) == list(COUNTS)
     assert {name: (each.read, each.counts["rows"], each.rejected, each.lost) for name, each in found.items()} == {
@@ -39,7 +39,7 @@ def test_every_row_that_was_read_was_written_rejected_or_is_called_lost():
 
 
 def test_broken_checks_are_counted():
-    [found] = stages(documents(judge=body({"rows": 1}, failed=(3, 0, 7))))
+    [found] = stage_checks(documents(judge=body({"rows": 1}, failed=(3, 0, 7))))
 
     assert not found.success
     assert found.broken == 2
@@ -47,13 +47,13 @@ def test_broken_checks_are_counted():
 
 @pytest.mark.parametrize("counts", [{}, {"rows": None}, {"rows": 3}, {"rows": 3, "rows_nowhere": 9}])
 def test_what_no_count_says_is_unknown(counts):
-    [found] = stages(documents(lexical=body(counts)))
+    [found] = stage_checks(documents(lexical=body(counts)))
 
     assert (found.read, found.lost, found.rejected) == (None, None, 0)
 
 
 def test_a_report_of_an_earlier_version_has_no_record_of_what_made_it():
-    old, new = stages(documents(load=body({}), normalize=body({}) | {"made": {"code": "c0de"}}))
+    old, new = stage_checks(documents(load=body({}), normalize=body({}) | {"made": {"code": "c0de"}}))
 
     assert old.made is None
     assert new.made == {"code": "c0de"}
@@ -65,6 +65,6 @@ def test_a_report_of_an_earlier_version_has_no_record_of_what_made_it():
     )
 )
 def test_any_counts_are_read(counts):
-    [found] = stages(documents(load=body(counts)))
+    [found] = stage_checks(documents(load=body(counts)))
 
     assert found.lost is None or found.lost == found.read - counts["rows"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tasks.console.format import number, shown
 from tasks.reporting import explorer as module
 from tasks.reporting.explorer import explorer, pack, room
-from tasks.reporting.notable_rows import Answers, blank, kinds, worth_reading
+from tasks.reporting.notable_rows import Answers, blank, notable_kinds, worth_reading
 from tasks.reporting.score_tables import FAMILIES
 from tasks.scores.columns import score_columns
 from tests.reporting.made import ROWS, load_table, parts_of, row, tables, with_score, written
@@ -35,7 +35,7 @@ def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=(), **m
     label = columns["label"].values if "label" in columns else np.full(len(rows), np.nan)
     keys, lead = made["load"].whole(["id", "candidate"]), columns["semantic_similarity"]
     answers = Answers(keys["id"], keys["candidate"], label, gated, blank(made["load"]), lead)
-    found = kinds(answers)
+    found = notable_kinds(answers)
     first = "semantic_similarity"
     return explorer(worth_reading(found, answers, limit), found, answers, given, first, max_chars, **more)
 
@@ -99,7 +99,7 @@ def test_a_score_without_a_threshold_neither_passes_nor_fails(tmp_path):
 
 def test_reasons_and_kinds_name_their_answers(document):
     (told,) = document["reasons"]
-    wrong = next(each for each in document["kinds"] if each["title"] == "People say wrong, metrics say pass")
+    wrong = next(each for each in document["kinds"] if each["title"] == "Labelled wrong, but metrics pass")
 
     assert told == {
         "metric": "semantic_similarity",
@@ -107,7 +107,7 @@ def test_reasons_and_kinds_name_their_answers(document):
         "texts": [{"facts": [["unmeasured", "no vector"]], "note": ""}],
     }
     assert wrong["answers"] == [of(document, "q1", "borealis")]
-    assert wrong["why"] == ["People say wrong, but 2 of 2 metrics pass it."]
+    assert wrong["why"] == ["Labelled wrong, but 2 of 2 metrics pass it."]
     assert "Metrics disagree" in [each["title"] for each in document["kinds"]]
 
 

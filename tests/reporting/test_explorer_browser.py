@@ -299,7 +299,7 @@ def test_an_answer_opens_and_closes_by_keyboard_beside_the_others_to_its_input(p
     assert inside.locator(".answer .text").all_inner_texts() == ["It may be Paris", "Paris"]
     assert inside.locator(".asked .text").all_inner_texts() == ["What?", "Paris"]
     assert "people: wrong" in inside.locator(".answer").first.inner_text()
-    assert "People say wrong, but 2 of 2 metrics pass it." in inside.inner_text()
+    assert "Labelled wrong, but 2 of 2 metrics pass it." in inside.inner_text()
     assert inside.locator(".answer").first.locator("li").all_inner_texts() == [
         "score_toxicity\n−0.100",
         "f1\n0.800\npass",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from tasks.reporting.notable_rows import Answers, blank, choose, disagreeing, kinds, worth_reading
+from tasks.reporting.notable_rows import Answers, blank, choose, disagreeing, notable_kinds, worth_reading
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn
 from tests.reporting.made import ROWS, column, load_table, parts_of
@@ -31,7 +31,7 @@ def answers(ids, label, gated, lead=0, empty=(), names=None):
 
 
 def titles(given, limit=10):
-    found = kinds(given)
+    found = notable_kinds(given)
     return [(each.id, found[each.kind].title) for each in choose(found, given, limit)]
 
 
@@ -44,24 +44,24 @@ def test_wrong_but_passing_comes_before_right_but_failing_and_the_clearest_first
     )
 
     assert titles(given) == [
-        ("b", "People say wrong, metrics say pass"),
-        ("a", "People say wrong, metrics say pass"),
-        ("c", "People say right, metrics say fail"),
+        ("b", "Labelled wrong, but metrics pass"),
+        ("a", "Labelled wrong, but metrics pass"),
+        ("c", "Labelled right, but metrics fail"),
     ]
 
 
 def test_why_counts_the_measured_metrics_only():
     given = answers(["a"], [0], [scores("f1", [0.9]), scores("bleu", [0.8]), scores("judge", [NAN], not_asked=[0])])
 
-    (kind,) = kinds(given)
+    (kind,) = notable_kinds(given)
 
-    assert kind.why(0) == "People say wrong, but 2 of 2 metrics pass it."
+    assert kind.why(0) == "Labelled wrong, but 2 of 2 metrics pass it."
 
 
 def test_failed_is_worth_a_look_and_not_asked_is_not():
     given = answers(["a", "b"], [NAN, NAN], [scores("f1", [NAN, NAN], not_asked=[1])], lead=None)
 
-    (kind,) = kinds(given)
+    (kind,) = notable_kinds(given)
 
     assert (kind.title, kind.rows.tolist()) == ("Could not be measured", [True, False])
     assert kind.why(0) == "1 of 1 metrics could not measure it."
@@ -71,7 +71,7 @@ def test_worst_of_the_leading_metric_lowest_first_without_the_passing_and_the_em
     given = answers(["a", "b", "c", "d"], [NAN] * 4, [scores("f1", [0.2, 0.1, 0.9, 0.0])], empty=[3])
 
     assert titles(given) == [("d", "Empty answers"), ("b", "Worst f1"), ("a", "Worst f1")]
-    assert kinds(given)[-1].why(1) == "Its f1 is 0.100; it passes from 0.5."
+    assert notable_kinds(given)[-1].why(1) == "Its f1 is 0.100; it passes from 0.5."
 
 
 @pytest.mark.parametrize("label", [[0, 1, NAN], [NAN, NAN, NAN]])
@@ -106,7 +106,7 @@ def test_with_labels_too_it_can_be_asked_which_metrics_disagree():
 def test_worth_reading_are_the_kinds_in_turns_then_the_lowest_scores_then_any():
     values = [0.9, 0.1, 0.7, 0.2, NAN, NAN, 0.8]
     given = answers(list("abcdefg"), [NAN] * 7, [scores("f1", values, not_asked=[4, 5])], empty=[6])
-    found = kinds(given)
+    found = notable_kinds(given)
 
     assert [each.title for each in found] == ["Empty answers", "Worst f1"]
     assert worth_reading(found, given, 5).tolist() == [6, 1, 3, 2, 0]
@@ -116,7 +116,7 @@ def test_worth_reading_are_the_kinds_in_turns_then_the_lowest_scores_then_any():
 def test_worth_reading_keeps_the_answers_to_an_id_together_and_never_more_than_wanted():
     ids, names = ["b", "a", "b", "a", "c"], ["y", "y", "x", "x", "x"]
     given = answers(ids, [NAN] * 5, [scores("f1", [0.1, 0.9, 0.9, 0.8, 0.7])], names=names)
-    found = kinds(given)
+    found = notable_kinds(given)
 
     assert [worth_reading(found, given, limit).tolist() for limit in (1, 2, 3, 5)] == [
         [],
@@ -129,7 +129,7 @@ def test_worth_reading_keeps_the_answers_to_an_id_together_and_never_more_than_w
 def test_where_lower_is_better_the_highest_scores_are_worth_reading():
     given = answers(["a", "b", "c"], [NAN] * 3, [scores("errors", [0.1, 0.4, 0.3], higher=False)])
 
-    assert worth_reading(kinds(given), given, 2).tolist() == [1, 2]
+    assert worth_reading(notable_kinds(given), given, 2).tolist() == [1, 2]
 
 
 @given_any(
@@ -144,7 +144,7 @@ def test_the_choice_is_the_same_whatever_the_order_of_the_rows(rows, limit, rand
     def chosen(rows):
         ids, names, values = ([*each] for each in zip(*rows, strict=True)) if rows else ([], [], [])
         given = answers([f"q{i}" for i in ids], [NAN] * len(rows), [scores("f1", values)], names=names)
-        found = kinds(given)
+        found = notable_kinds(given)
         worth = [rows[i][:2] for i in worth_reading(found, given, limit)]
         return worth, [
             (each.id, each.kind, [rows[i][:2] for i in each.positions]) for each in choose(found, given, limit)

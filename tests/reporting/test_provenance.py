@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tasks.ledger.verdicts import Paid
 from tasks.pipeline.run import Price
-from tasks.reporting.checks import stages
+from tasks.reporting.checks import stage_checks
 from tasks.reporting.provenance import NOT_RECORDED, provenance
-from tasks.reporting.score_tables import Metric
+from tasks.reporting.score_tables import MetricScores
 from tests.reporting.made import ROWS, section_of, validation, written
 from tests.test_report import HOSTILE, Page, words_of
 
@@ -34,7 +34,7 @@ def reply(calls=1, prompt=400, completion=50, model="gpt-5-mini-2026"):
 
 
 def found(paid=(), metrics=(), prices=PRICES, **by_stage):
-    return provenance(stages(documents(**by_stage)), metrics, paid, prices)
+    return provenance(stage_checks(documents(**by_stage)), metrics, paid, prices)
 
 
 def judged(*paid, section=JUDGE, prices=PRICES):
@@ -120,7 +120,8 @@ def test_versions_that_differ_between_stages_stand_beside_each_other():
 
 def test_columns_that_share_a_signature_stand_together():
     metrics = [
-        Metric(name, {"signature": about}, {}, {}) for name, about in (("p", "r|v:1"), ("b", "b|v:1"), ("r", "r|v:1"))
+        MetricScores(name, {"signature": about}, {}, {})
+        for name, about in (("p", "r|v:1"), ("b", "b|v:1"), ("r", "r|v:1"))
     ]
 
     assert found(metrics=metrics).signatures == {"r|v:1": ["p", "r"], "b|v:1": ["b"]}

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.reporting.word_diff import WORDS, pieces, word_diff
+from tasks.reporting.word_diff import MAX_WORDS, pieces, word_diff
 
 TEXTS = st.text() | st.lists(
     st.sampled_from(["the", "Paris", "is", " ", "\n", ",", "東", "京", "é", "👩‍🚀", "नि"])
 ).map("".join)
 
 
-def changed(runs):
-    return [run.text for run in runs if run.changed]
+def changed(spans):
+    return [span.text for span in spans if span.changed]
 
 
 @given(TEXTS, TEXTS)
@@ -21,14 +21,14 @@ def changed(runs):
 def test_the_runs_of_each_side_are_its_text(before, after):
     found = word_diff(before, after)
 
-    assert "".join(run.text for run in found.before) == before
-    assert "".join(run.text for run in found.after) == after
+    assert "".join(span.text for span in found.before) == before
+    assert "".join(span.text for span in found.after) == after
     assert all(run.text for side in found for run in side)
 
 
 @given(TEXTS, TEXTS)
 def test_what_is_not_marked_is_the_same_on_both_sides(before, after):
-    kept = [["".join(run.text for run in side if not run.changed)] for side in word_diff(before, after)]
+    kept = [["".join(span.text for span in side if not span.changed)] for side in word_diff(before, after)]
 
     assert kept[0] == kept[1]
 
@@ -80,11 +80,11 @@ def test_blanks_and_signs_between_two_changes_do_not_tear_the_mark_apart():
 
 
 def test_a_middle_that_is_too_long_is_marked_whole():
-    before, after = (" ".join(["same", *[word] * WORDS, "end"]) for word in ("a", "b c"))
+    before, after = (" ".join(["same", *[word] * MAX_WORDS, "end"]) for word in ("a", "b c"))
 
     found = word_diff(before, after)
 
-    assert [run.changed for run in found.before] == [False, True, False]
+    assert [span.changed for span in found.before] == [False, True, False]
     assert found.before[0].text == "same "
     assert found.after[-1].text == " end"
 

@@ -3,9 +3,11 @@ PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DO_NOT_TRACK = 1
 READY := .venv/.ready
+# The suites compile each module once, not in every worker and in every process that a test starts.
+unexport PYTHONDONTWRITEBYTECODE
 GENERATED := README.md docs/reference/*.md
 
-.PHONY: run setup test test-long bench coverage check check-docs docs pictures lock clean
+.PHONY: run setup test doctest test-long bench coverage check check-docs docs pictures lock clean
 
 run: setup  # the bundled example, start to finish: the numbers, and where the report is
 	dvc repro
@@ -20,11 +22,14 @@ $(READY): requirements.lock
 	python -m tasks.metrics.warm_up & python -m tasks.models.offline.warm_up; wait  # compiles the kernels, once
 	touch $(READY)
 
-test: setup  # every test that is quick
-	pytest -m "not long" --numprocesses auto --dist loadgroup
+test: doctest  # every test that is quick, and the examples in docstrings
+	pytest -m "not long" --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-test-long: setup  # kills, schedules, browsers, whole runs
-	pytest -m long --numprocesses auto --dist loadfile
+doctest: setup  # the examples in docstrings
+	pytest --quiet --doctest-modules $$(grep -rl --include='*.py' '>>> ' tasks flows)
+
+test-long: setup  # kills, schedules, browsers, whole runs, and many more examples of each property
+	pytest -m "long or property" --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 bench: setup  # speed beside the reference stack: reports/benchmarks.json
 	python -m benchmarks

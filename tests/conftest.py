@@ -8,18 +8,33 @@ from pathlib import Path
 
 import pytest
 from absl.logging import get_absl_handler
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from tasks.pipeline import stages
 from tests.comparison import repository
 from tests.small_project import PARAMS, ROOT, ROWS, write
 
-settings.register_profile("untimed", deadline=None)  # the first call of a kernel compiles it
-settings.load_profile("untimed")
+# Property tests: no deadline, because the first call of a kernel compiles it. `make test` tries the same 25 examples in
+# every run; `make test-long` (--hypothesis-profile=long) tries 200, other ones each time.
+settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True)
+settings.register_profile("long", deadline=None, max_examples=200, print_blob=True)
+settings.load_profile("quick")
+# Files whose tests take long together, longest first: so that --dist loadfile ends with short ones on every core.
+LONGEST: tuple[str, ...] = ()
+
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)  # readline, which pytest imports, sets them for the processes that it starts
 # rouge_score brings absl's handler; when prefect sets up logging, it would close pytest's capture if it had that.
 get_absl_handler().python_handler.setStream(sys.__stderr__)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark property tests, and begin with the files that take longest."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "function", None)):
+            item.add_marker("property")
+    rank = {ROOT / "tests" / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 @pytest.fixture(scope="session")

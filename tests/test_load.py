@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -512,7 +512,6 @@ def test_rows_keep_the_contract():
 messy = st.none() | st.text(max_size=8) | st.sampled_from([["a"], [], {"x": "y"}, "\ud800", "x" * 60, " ", "a/b"])
 
 
-@settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys("qabr", messy)), max_size=12), st.integers(2, 9))
 def test_every_answer_is_in_exactly_one_table(values, part_rows):
     numbered = [each | {"id": f"#{line}"} for line, each in enumerate(values, 1)]
@@ -530,7 +529,6 @@ def test_every_answer_is_in_exactly_one_table(values, part_rows):
     assert all(part["load"].num_rows + part["load_rejected"].num_rows <= part_rows for part in parts)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("abcdef")), min_size=1, unique=True),
     st.randoms(),

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.dataset.normalized import SCHEMA, Normalize
@@ -67,7 +67,6 @@ def test_every_option_is_required():
         Normalize()
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.none() | st.text(), st.lists(st.text(), max_size=2)), max_size=4))
 def test_rows_keep_their_order_and_nulls(rows):
     responses, references = [r for r, _ in rows], [r for _, r in rows]

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.comparison import wording
@@ -19,7 +19,6 @@ from tests.comparison.sample import COST, GATE, LATENCY, Row, answers, change_fa
 TEXTS = st.sampled_from(["right", "right and more", "something else", "", None, "[red]<script>|\n\x1b[31m", "x" * 200])
 ANSWERS = st.lists(st.tuples(TEXTS, TEXTS, st.booleans(), st.sampled_from(["g", "h", None])), min_size=1, max_size=12)
 OPPOSITE = {"worse": "better", "better": "worse"}
-SETTINGS = settings(max_examples=12, deadline=None)
 
 
 def compared(
@@ -423,7 +422,6 @@ def test_nothing_in_common_is_an_error() -> None:
         compared(answers("+", "a"), answers("+", "b"))
 
 
-@SETTINGS
 @given(ANSWERS)
 def test_a_version_against_itself_is_unchanged_without_a_flip(drawn: list[Any]) -> None:
     rows, _ = sides_of(drawn)
@@ -437,7 +435,6 @@ def test_a_version_against_itself_is_unchanged_without_a_flip(drawn: list[Any]) 
     assert not any(each["notable"] for each in pair["slices"])
 
 
-@SETTINGS
 @given(ANSWERS, st.integers(0, 99), st.integers(1, 5))
 def test_order_of_rows_and_parts_change_no_byte(drawn: list[Any], seed: int, part_rows: int) -> None:
     older, newer = sides_of(drawn)
@@ -449,7 +446,6 @@ def test_order_of_rows_and_parts_change_no_byte(drawn: list[Any], seed: int, par
     assert json.dumps(one) == json.dumps(other)
 
 
-@SETTINGS
 @given(ANSWERS)
 def test_exchanging_the_versions_mirrors_every_difference(drawn: list[Any]) -> None:
     older, newer = sides_of(drawn)
@@ -470,7 +466,6 @@ def test_exchanging_the_versions_mirrors_every_difference(drawn: list[Any]) -> N
         assert (one["base"], one["head"], one["n"]) == (other["head"], other["base"], other["n"])
 
 
-@SETTINGS
 @given(ANSWERS)
 def test_a_value_lies_within_its_limits_and_its_verdict_agrees_with_them(drawn: list[Any]) -> None:
     for name, one in measures(compared(*sides_of(drawn), gate(metrics=["f1", "f1.value", "bleu.value"]))).items():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tasks.dataset.sources import FORMATS, Record, as_text, records
 from tasks.errors import DataError
 
-TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

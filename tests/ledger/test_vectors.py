@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.errors import LedgerError
@@ -195,7 +195,6 @@ def test_models_of_two_dimensions_live_in_one_store(tmp_path: Path) -> None:
 
 
 @given(st.dictionaries(st.binary(min_size=32, max_size=32), st.integers(-9, 9), min_size=1, max_size=20), st.data())
-@settings(max_examples=30, deadline=None)
 def test_any_keys_come_back_whatever_the_segments(
     tmp_path_factory: pytest.TempPathFactory, entries: dict[bytes, int], data: st.DataObject
 ) -> None:

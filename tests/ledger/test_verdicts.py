@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks import ledger
@@ -240,7 +240,6 @@ def test_a_store_that_cannot_be_made_names_the_variable(tmp_path: Path) -> None:
 
 
 @given(reason=st.text(), raw=st.text(st.characters(codec=None)))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, reason: str, raw: str) -> None:
     folder = tmp_path_factory.mktemp("any")
     with Verdicts(folder / "store") as verdicts:

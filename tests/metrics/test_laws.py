@@ -34,9 +34,7 @@ WORDS = st.lists(
 ).map(" ".join)  # fmt: skip
 TEXTS = WORDS | st.text(max_size=10)
 ROWS = st.lists(st.tuples(TEXTS | st.none(), st.lists(TEXTS.filter(str.strip), min_size=1, max_size=3)), max_size=8)
-law = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
+law = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 def stats(metric, rows):

@@ -4,7 +4,7 @@ import random
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.comparison.gate import Gate
@@ -78,7 +78,6 @@ def test_the_gate_decides_at_the_looks_level() -> None:
     assert Look(1, 0.0246641, "").gate(GATE) == gate(confidence=1 - 0.0246641)
 
 
-@settings(max_examples=25)
 @given(st.lists(st.sampled_from("abcde"), max_size=20), st.randoms(use_true_random=False))
 def test_however_nights_repeat_themselves_all_looks_together_spend_no_more_than_alpha(
     contents: list[str], order: random.Random

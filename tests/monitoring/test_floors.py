@@ -6,7 +6,7 @@ from math import nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.errors import LedgerError, ParamsError
@@ -261,7 +261,6 @@ NIGHT = st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 1.0, nan]))
 
 
 @given(st.lists(NIGHT, min_size=1, max_size=6))
-@settings(max_examples=25)
 def test_whatever_nights_bring_each_measured_content_is_bet_once(nights: list[list[tuple[int, float]]]) -> None:
     watch, measured = Watch(), set[int]()
 
@@ -274,7 +273,6 @@ def test_whatever_nights_bring_each_measured_content_is_bet_once(nights: list[li
 
 
 @given(st.permutations(range(12)))
-@settings(max_examples=20)
 def test_the_order_of_rows_does_not_matter(order: list[int]) -> None:
     values = np.array([0.0, 1.0] * 6)
     straight, shuffled = Watch(), Watch()

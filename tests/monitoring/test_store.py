@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks import ledger, monitoring
@@ -81,7 +81,6 @@ def test_a_file_that_is_no_history_is_named_and_never_overwritten(file: Path, co
 
 
 @given(cut=st.integers(1, 2000), flip=st.booleans())
-@settings(max_examples=30)
 def test_a_damaged_history_is_named_or_read_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, cut: int, flip: bool
 ) -> None:

@@ -8,7 +8,7 @@ from string import ascii_letters, digits
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.console.format import number, shown
@@ -285,7 +285,6 @@ def test_packing_loses_nothing_and_is_the_same_each_time(content):
     assert pack(content) == pack(content)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
 @given(texts=st.lists(st.one_of(st.none(), TEXTS), min_size=1, max_size=6), part_rows=st.integers(1, 4))
 def test_any_text_comes_back_as_a_page_shows_it(tmp_path_factory, texts, part_rows):
     rows = [row(f"q{i}", "aurora", text, None, 0.5, 0.5, input=text) for i, text in enumerate(texts)]

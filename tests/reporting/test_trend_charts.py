@@ -3,7 +3,7 @@ from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.monitoring.series import series
@@ -225,7 +225,6 @@ def test_half_a_year_stays_small():
 NUMBERS = st.floats(-1e9, 1e9) | st.sampled_from([0.0, 1.0, 1e-12])
 
 
-@settings(max_examples=30)
 @given(
     st.lists(
         st.tuples(st.integers(0, 10**7), NUMBERS, st.booleans(), st.booleans()),

@@ -16,7 +16,7 @@ from benchmarks.coverage.cells import covered
 from tasks.statistics import FewClusters, mean_interval
 from tasks.statistics.agreement import Agreement, agreement
 
-quick = settings(max_examples=100, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 judged = st.lists(
     st.tuples(st.booleans(), st.booleans(), st.sampled_from([0.0, 0.2, 0.5, 1.0, -math.inf]) | st.floats(-5, 5)),
     min_size=1,
@@ -76,7 +76,7 @@ def test_many_rows_have_the_asymptotic_intervals() -> None:
     assert found.auc.high - found.auc.low == pytest.approx(2 * 1.959963984540054 * delong, rel=2e-3)
 
 
-@quick
+@derandomized
 @given(judged)
 def test_values_are_those_of_scikit_learn(rows: list[tuple[bool, bool, float]]) -> None:
     found = compare(rows)
@@ -92,7 +92,7 @@ def test_values_are_those_of_scikit_learn(rows: list[tuple[bool, bool, float]]) 
 
 
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
-@quick
+@derandomized
 @given(judged, st.sampled_from([0.8, 0.95, 0.999]), st.booleans())
 def test_values_lie_in_intervals_that_never_collapse(
     rows: list[tuple[bool, bool, float]], confidence: float, grouped: bool
@@ -107,7 +107,7 @@ def test_values_lie_in_intervals_that_never_collapse(
         assert estimate.n == len(rows)
 
 
-@quick
+@derandomized
 @given(judged)
 def test_lower_is_better_mirrors(rows: list[tuple[bool, bool, float]]) -> None:
     mirrored = compare([(not passed, not label, -score) for passed, label, score in rows])

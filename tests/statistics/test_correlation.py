@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from tasks.statistics.correlation import BLOCK, correlations
 
 nan = float("nan")
-quick = settings(max_examples=200, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 tables = st.tuples(st.integers(0, 12), st.integers(0, 5)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0, -3.0, nan]))
 )
@@ -46,7 +46,7 @@ def test_a_column_constant_where_the_other_is_measured_gives_nan() -> None:
     assert np.isnan(correlations([[0.1, 1.0], [0.1, 2.0], [0.1, 3.0], [9.0, nan]])[0, 1])
 
 
-@quick
+@derandomized
 @given(tables)
 def test_is_that_of_pandas(x: np.ndarray) -> None:
     found = correlations(x)
@@ -62,7 +62,7 @@ def test_is_that_of_pandas(x: np.ndarray) -> None:
     assert np.array_equal(found, found.T, equal_nan=True)
 
 
-@quick
+@derandomized
 @given(tables, st.sampled_from([(1.0, 1e6), (1e-200, 0.0), (1e200, 0.0), (1e-3, -50.0)]))
 def test_units_do_not_matter(x: np.ndarray, units: tuple[float, float]) -> None:
     factor, shift = units

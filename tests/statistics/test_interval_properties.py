@@ -15,7 +15,7 @@ free = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40)
 rows = binary | levels | free
 confidences = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
 pytestmark = pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
-quick = settings(max_examples=150, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 
 
 def estimates(x: list[float], confidence: float = 0.95) -> list[Estimate]:
@@ -26,7 +26,7 @@ def estimates(x: list[float], confidence: float = 0.95) -> list[Estimate]:
     return found
 
 
-@quick
+@derandomized
 @given(rows, confidences)
 def test_value_is_the_mean_inside_its_limits_inside_the_bounds(x: list[float], confidence: float) -> None:
     for estimate in estimates(x, confidence):
@@ -35,7 +35,7 @@ def test_value_is_the_mean_inside_its_limits_inside_the_bounds(x: list[float], c
         assert estimate.n == len(x)
 
 
-@quick
+@derandomized
 @given(rows)
 def test_more_confidence_never_narrows(x: list[float]) -> None:
     for narrow, wide in zip(estimates(x, 0.9), estimates(x, 0.99), strict=True):
@@ -43,7 +43,7 @@ def test_more_confidence_never_narrows(x: list[float]) -> None:
         assert wide.high >= narrow.high - 1e-9
 
 
-@quick
+@derandomized
 @given(rows, st.sampled_from([(-1.0, 1.0), (0.0, 100.0), (2.0, 2.5)]))
 def test_bounds_are_units(x: list[float], bounds: tuple[float, float]) -> None:
     lower, width = bounds[0], bounds[1] - bounds[0]
@@ -53,7 +53,7 @@ def test_bounds_are_units(x: list[float], bounds: tuple[float, float]) -> None:
     assert scaled[:3] == pytest.approx(expected, abs=1e-6 * width)
 
 
-@quick
+@derandomized
 @given(rows)
 def test_wrong_is_the_mirror_of_right(x: list[float]) -> None:
     x = [round(v * 2**40) / 2**40 for v in x]  # 1 - v is exact: of 1e-300 it would be 1, and binary
@@ -61,7 +61,7 @@ def test_wrong_is_the_mirror_of_right(x: list[float]) -> None:
         assert mirror[:3] == pytest.approx((1 - estimate.value, 1 - estimate.high, 1 - estimate.low), abs=1e-7)
 
 
-@quick
+@derandomized
 @given(rows, st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter(x: list[float], random: st.DrawFn) -> None:
     order = list(range(len(x)))
@@ -71,7 +71,7 @@ def test_order_of_rows_does_not_matter(x: list[float], random: st.DrawFn) -> Non
     assert mean_interval(shuffled)[:3] == pytest.approx(mean_interval(x)[:3], abs=1e-9)
 
 
-@quick
+@derandomized
 @given(rows)
 def test_a_guarantee_contains_the_value_and_covers_a_constant_truth(x: list[float]) -> None:
     estimate = mean_interval(x, guarantee=True)
@@ -80,7 +80,7 @@ def test_a_guarantee_contains_the_value_and_covers_a_constant_truth(x: list[floa
     assert estimate.method == ("blaker" if set(x) <= {0.0, 1.0} else "gaffke")
 
 
-@quick
+@derandomized
 @given(binary.filter(lambda x: 3 not in (sum(x), len(x) - sum(x))))  # the tail ends at three events
 def test_a_nearly_binary_score_is_treated_nearly_as_binary(x: list[float]) -> None:
     nearly = mean_interval([min(v + 1e-7, 1.0) for v in x])

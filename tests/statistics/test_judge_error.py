@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tasks.statistics.judge_error import UninformativeJudgeError, judge_corrected_rate
 
-quick = settings(max_examples=200, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 counted = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
@@ -88,7 +88,7 @@ def test_unusable_counts_are_refused_by_name(arguments: tuple[object, ...], mess
         judge_corrected_rate(*arguments)  # type: ignore[arg-type]
 
 
-@quick
+@derandomized
 @given(counted, counted, counted, st.sampled_from([0.5, 0.95, 0.999]))
 def test_is_refused_or_a_rate_inside_its_limits(
     positive: tuple[int, int], sensitivity: tuple[int, int], specificity: tuple[int, int], confidence: float
@@ -101,7 +101,7 @@ def test_is_refused_or_a_rate_inside_its_limits(
     assert estimate.n == positive[1]
 
 
-@quick
+@derandomized
 @given(counted, counted, counted)
 def test_no_is_the_mirror_of_yes(
     positive: tuple[int, int], sensitivity: tuple[int, int], specificity: tuple[int, int]

@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 from tasks.statistics.clusters import FewClusters
 from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t, sidak
 
-quick = settings(max_examples=60, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 cells = st.floats(-1.0, 1.0, allow_subnormal=False).map(lambda v: round(v, 3))
 tables = st.integers(1, 4).flatmap(
     lambda k: st.lists(st.lists(cells, min_size=k, max_size=k), min_size=1, max_size=12).map(np.array)
@@ -110,7 +110,7 @@ def test_adding_a_metric_never_lowers_the_value_but_for_noise() -> None:
     assert np.diff(values).min() > -0.005
 
 
-@quick
+@derandomized
 @given(tables, st.sampled_from([0.5, 0.95, 0.9999]))
 def test_value_lies_between_a_single_tests_and_sidaks(rows: np.ndarray, confidence: float) -> None:
     single, sidak = norm.isf((1 - confidence) / 2), norm.isf((1 - confidence ** (1 / rows.shape[1])) / 2)
@@ -139,14 +139,14 @@ def test_arguments_are_left_alone() -> None:
     assert max_t(rows, confidence=0.9) > 1.6
 
 
-@quick
+@derandomized
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12))
 def test_adjusted_p_values_are_those_of_statsmodels(p: list[float]) -> None:
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-12)
     assert benjamini_hochberg(p) == pytest.approx(multipletests(p, method="fdr_bh")[1], abs=1e-12)
 
 
-@quick
+@derandomized
 @given(p_lists)
 def test_what_was_not_tested_changes_nothing(p: list[float]) -> None:
     tested = [v for v in p if not isnan(v)]
@@ -184,7 +184,7 @@ def test_sidaks_confidence_is_a_share() -> None:
         sidak(2, 95)
 
 
-@quick
+@derandomized
 @given(tables)
 def test_what_is_known_of_correlations_never_asks_for_more_than_sidak(rows: np.ndarray) -> None:
     assert max_t(rows) <= sidak(rows.shape[1]) + 1e-9

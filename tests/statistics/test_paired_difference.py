@@ -15,7 +15,7 @@ from tasks.statistics import FewClusters
 from tasks.statistics.paired import mcnemar_midp, paired_difference
 
 pytestmark = pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
-quick = settings(max_examples=200, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 binary = st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=60)
 levels = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=40)
 free = st.lists(st.floats(-1.0, 1.0), min_size=1, max_size=40)
@@ -152,7 +152,7 @@ def test_a_margin_changes_nothing_else() -> None:
     assert paired_difference(rows(5, 1, 9), margin=0.0).method == "bonett-price+midp"
 
 
-@quick
+@derandomized
 @given(binary | levels | free, confidences, st.sampled_from(["rows", "clusters", "margin", "unbounded"]))
 def test_interval_excludes_zero_exactly_when_p_is_below_alpha(d: list[float], confidence: float, how: str) -> None:
     labels = [i // 3 for i in range(len(d) - 1)] + [-1] if how == "clusters" and len(d) > 1 else None
@@ -167,7 +167,7 @@ def test_interval_excludes_zero_exactly_when_p_is_below_alpha(d: list[float], co
         assert -1.0 <= found.low <= found.high <= 1.0
 
 
-@quick
+@derandomized
 @given(binary | levels | free, confidences)
 def test_swapping_the_versions_mirrors_the_interval(d: list[float], confidence: float) -> None:
     for margin in (None, 0.1):
@@ -178,7 +178,7 @@ def test_swapping_the_versions_mirrors_the_interval(d: list[float], confidence: 
         assert (*mirror[:3], mirror.p_value) == pytest.approx(expected, abs=1e-9)
 
 
-@quick
+@derandomized
 @given(levels | free, st.sampled_from([(-1.0, 1.0), (0.0, 100.0), (2.0, 2.5)]))
 def test_bounds_are_units(d: list[float], bounds: tuple[float, float]) -> None:
     width = bounds[1] - bounds[0]
@@ -189,7 +189,7 @@ def test_bounds_are_units(d: list[float], bounds: tuple[float, float]) -> None:
     assert scaled.p_value == pytest.approx(unit.p_value, abs=1e-9)
 
 
-@quick
+@derandomized
 @given(binary | free)
 def test_differences_are_left_as_they_were(d: list[float]) -> None:
     given_rows = np.array(d)

@@ -11,7 +11,7 @@ from statsmodels.stats.power import TTestPower
 from tasks.statistics import FewClusters
 from tasks.statistics.power import detectable_difference, required_rows, rows_to_find
 
-quick = settings(max_examples=60, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 D = np.repeat([1.0, -1.0, 0.0], [20, 10, 270])
 
 
@@ -82,7 +82,7 @@ def test_the_detectable_difference_needs_the_rows_there_are(d: np.ndarray, bound
     assert rows_to_find(smallest, d, bounds=bounds) == pytest.approx(d.size, rel=0.02)
 
 
-@quick
+@derandomized
 @given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=60))
 def test_a_detectable_difference_is_within_the_bounds_or_infinite(d: list[float]) -> None:
     smallest = detectable_difference(d)

@@ -17,7 +17,7 @@ from tasks.statistics.ppi import PpiEstimate, ppi_mean
 
 Floats = npt.NDArray[np.float64]
 
-quick = settings(max_examples=150, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 unit = st.floats(0.0, 1.0) | st.sampled_from([0.0, 1.0])
 score = st.floats(-1e300, 1e300) | st.sampled_from([0.0, 1.0, 5e-324, 1e9, 1e9 + 1e-6])
 labelled_rows = st.lists(st.tuples(unit, score), max_size=30)
@@ -257,7 +257,7 @@ def test_a_missing_cluster_of_the_rest_is_named() -> None:
         ppi_mean(y, f, rest, list(range(20)), ["a", "b", None])
 
 
-@quick
+@derandomized
 @given(labelled_rows, rest_rows, st.booleans(), st.sampled_from([0.5, 0.95, 0.999]))
 def test_never_raises_warns_or_is_wider_than_the_labels_alone(
     labelled: list[tuple[float, float]], rest: list[float], dataset: bool, confidence: float
@@ -274,7 +274,7 @@ def test_never_raises_warns_or_is_wider_than_the_labels_alone(
         assert 0.0 <= estimate.low <= estimate.value <= estimate.high <= 1.0
 
 
-@quick
+@derandomized
 @given(labelled_rows.filter(lambda rows: len(rows) > 1), rest_rows, st.integers(1, 6), st.booleans())
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
 def test_never_raises_with_clusters_either(
@@ -289,7 +289,7 @@ def test_never_raises_with_clusters_either(
     assert 0.0 <= estimate.low <= estimate.value <= estimate.high <= 1.0
 
 
-@quick
+@derandomized
 @given(st.integers(3, 40), st.integers(2, 60), st.integers(0, 1000))
 def test_wrong_is_the_mirror_of_right(n: int, n_rest: int, seed: int) -> None:
     y, f, rest = example(n, n_rest, seed=seed)
@@ -385,7 +385,7 @@ def test_few_or_constant_labels_give_scores_all_the_same(y: list[float], columns
     assert width(estimate) <= mean_interval(y).high - mean_interval(y).low
 
 
-@quick
+@derandomized
 @given(
     st.lists(st.tuples(unit, score, score), max_size=20), st.lists(st.tuples(score, score), max_size=20), st.booleans()
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tasks.statistics.sequential import DriftState, alpha_spending, drift_detector
 
-quick = settings(max_examples=60, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 scores = st.lists(st.floats(0.0, 1.0), max_size=8)
 
 
@@ -111,7 +111,7 @@ def test_other_bounds_are_a_change_of_units() -> None:
     assert drift_detector(None, [-1.0, 3.0], 2.0, bounds=(-1, 3)) == drift_detector(None, [0.0, 1.0], 0.75)
 
 
-@quick
+@derandomized
 @given(st.lists(scores, max_size=5), st.sampled_from([0.01, 0.5, 0.99]))
 def test_worse_rows_never_lower_the_evidence(days: list[list[float]], floor: float) -> None:
     state, worse = after(days, floor), after([[x / 2 for x in day] for day in days], floor)
@@ -121,7 +121,7 @@ def test_worse_rows_never_lower_the_evidence(days: list[list[float]], floor: flo
     assert all(map(math.isfinite, state.log_wealth))
 
 
-@quick
+@derandomized
 @given(scores, st.randoms(use_true_random=False))
 def test_order_within_a_day_does_not_matter(day: list[float], random) -> None:
     shuffled = random.sample(day, len(day))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tasks.statistics import FewClusters
 from tasks.statistics.threshold import LearntThreshold, threshold_from_labels
 
-quick = settings(max_examples=60, deadline=None, derandomize=True)
+derandomized = settings(derandomize=True)
 labelled = st.lists(
     st.tuples(st.sampled_from([-2.0, 0.0, 0.1, 0.3, 0.5, 0.75, 1.0]) | st.floats(-1e3, 1e3), st.booleans()),
     min_size=1,
@@ -59,7 +59,7 @@ def test_neighbouring_floats_have_the_upper_one_between_them() -> None:
     assert threshold_from_labels([0.5, above], [0, 1]).threshold == above
 
 
-@quick
+@derandomized
 @given(labelled)
 def test_no_other_threshold_is_right_more_often(rows: list[tuple[float, bool]]) -> None:
     best = max(right(rows, t) for t in [*(score for score, _ in rows), math.inf])
@@ -67,7 +67,7 @@ def test_no_other_threshold_is_right_more_often(rows: list[tuple[float, bool]]) 
     assert right(rows, learn(rows).threshold) == best
 
 
-@quick
+@derandomized
 @given(labelled, st.sampled_from([0.02, 0.1, 0.3, 0.6]))
 def test_a_promise_gives_the_lowest_threshold_that_keeps_it(rows: list[tuple[float, bool]], alpha: float) -> None:
     def risk(threshold: float) -> float:
@@ -151,7 +151,7 @@ def test_clusters_widen() -> None:
     assert copied.value == pytest.approx(alone.value, abs=0.02)
 
 
-@quick
+@derandomized
 @given(labelled, st.randoms(use_true_random=False), st.sampled_from([None, 0.3]))
 def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: Random, risk: float | None) -> None:
     order = list(range(len(rows)))
@@ -161,7 +161,7 @@ def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: R
 
 
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
-@quick
+@derandomized
 @given(labelled, st.randoms(use_true_random=False))
 def test_neither_does_the_name_of_a_cluster(rows: list[tuple[float, bool]], random: Random) -> None:
     assume(len(rows) > 4)
@@ -174,7 +174,7 @@ def test_neither_does_the_name_of_a_cluster(rows: list[tuple[float, bool]], rand
     assert shuffled == learn(rows, names)
 
 
-@quick
+@derandomized
 @given(labelled, st.sampled_from([0.8, 0.95, 0.999]), st.sampled_from([None, 0.2]))
 def test_value_lies_in_its_interval_in_the_bounds(
     rows: list[tuple[float, bool]], confidence: float, risk: float | None

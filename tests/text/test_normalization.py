@@ -3,7 +3,7 @@ import unicodedata
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tasks.metrics.pairs import Pairs
@@ -112,7 +112,6 @@ def test_pairs_bring_their_normal_forms_or_get_them():
     assert Pairs(pairs.responses, pairs.references, normalized=forms).normalized_texts is forms
 
 
-@settings(max_examples=500)
 @given(st.lists(st.none() | st.lists(TRICKY | st.text(), max_size=4).map(" ".join), max_size=4), OPTIONS)
 @example([None, "", "  ", "a -5 ! \u0301 b", "a. the 3. , x", "\u00b4 \u0301a", "qzx 'qzx'"], ALL)
 def test_columns_are_normalised_as_their_texts_are(texts, options):

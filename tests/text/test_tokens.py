@@ -4,7 +4,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tasks.metrics.pairs import Pairs
@@ -32,7 +32,6 @@ EXAMPLES = [
 TEXTS = st.one_of(
     st.text(max_size=8), st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=2)), max_size=10).map("".join)
 )
-moderate = settings(max_examples=60, deadline=None)  # the first example compiles, or loads NLTK
 
 
 def rows(tokens, side):
@@ -52,7 +51,6 @@ def split(texts, tokenizer, *, lowercase=False):
     return [tokenizer.split(text.lower() if lowercase else text) for text in texts]
 
 
-@moderate
 @given(texts=st.lists(TEXTS, min_size=1, max_size=3), lowercase=st.booleans())
 @example(texts=EXAMPLES, lowercase=False)
 @example(texts=EXAMPLES, lowercase=True)
@@ -97,7 +95,6 @@ def test_tokens_of_every_two_pieces(tokenizer):
     assert tokens_of(texts, tokenizer) == split(texts, tokenizer)
 
 
-@moderate
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4), others=st.lists(TEXTS, max_size=4))
 @example(texts=['""', "can't stop."], others=[MARK, "''", "stop. x"])
 @pytest.mark.parametrize("tokenizer", ALL)

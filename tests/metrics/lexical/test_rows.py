@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.metrics.catalogue import configure, metric_class, names
@@ -32,7 +32,6 @@ def in_parts(metric, rows, cuts):
     return np.concatenate([stats(metric, rows[start:stop]) for start, stop in pairwise(bounds)])
 
 
-@settings(max_examples=25)
 @given(data=st.data(), rows=ROWS)
 @pytest.mark.parametrize("metric", METRICS)
 def test_rows_may_be_shuffled_and_scored_in_parts(metric, data, rows):

@@ -37,6 +37,7 @@ HOSTILE = [
     "[red]rich[/red] [link=https://evil.example]x[/link]",
     "line\u2028separator",
 ]
+TOGETHER = " ".join(HOSTILE)  # one run of a stage for all of them
 PRINTERS = {"tasks/console/terminal.py", "tasks/pipeline/progress.py", "flows/serving/nightly.py"}
 """Who may print: what they print is made visible, or is our own."""
 
@@ -62,9 +63,8 @@ def test_whatever_is_said_holds_no_control(text: str) -> None:
     assert not UNWANTED.search(out.getvalue())
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_column_that_is_not_there(project: Path, said: Any, name: str) -> None:
-    edit(lambda params: params["dataset"].update(input=name))
+def test_a_column_that_is_not_there(project: Path, said: Any) -> None:
+    edit(lambda params: params["dataset"].update(input=TOGETHER))
 
     assert main(["load"]) == USER_ERROR
     assert "dataset.input: no record has a column" in said()
@@ -72,61 +72,58 @@ def test_a_column_that_is_not_there(project: Path, said: Any, name: str) -> None
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_candidate_and_the_reason_of_its_rejected_answer(said: Any, name: str) -> None:
-    rows = [row | {name: ["a list"]} for row in ROWS]
+def test_a_candidate_and_the_reason_of_its_rejected_answer(said: Any) -> None:
+    rows = [row | {TOGETHER: ["a list"]} for row in ROWS]
     write(Path.cwd(), rows)
-    edit(lambda params: params["dataset"].update(candidates={name: {"response": name}}))
+    edit(lambda params: params["dataset"].update(candidates={TOGETHER: {"response": TOGETHER}}))
 
     assert main(["load"]) == USER_ERROR
     assert "a list where text is expected" in said()
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize("name", HOSTILE)
-def test_an_id_that_stands_twice(said: Any, name: str) -> None:
-    write(Path.cwd(), [row | {"id": name} for row in ROWS[:2]])
+def test_an_id_that_stands_twice(said: Any) -> None:
+    write(Path.cwd(), [row | {"id": TOGETHER} for row in ROWS[:2]])
 
     assert main(["load"]) == USER_ERROR
     assert "stands here and in" in said()
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_label_that_is_none(said: Any, name: str) -> None:
-    write(Path.cwd(), [row | {"aurora_correct": name} for row in ROWS])
+def test_a_label_that_is_none(said: Any) -> None:
+    write(Path.cwd(), [row | {"aurora_correct": TOGETHER} for row in ROWS])
 
     assert main(["load"]) == USER_ERROR
     assert "which is not a label" in said()
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_file_that_is_not_there(said: Any, name: str) -> None:
-    edit(lambda params: params["dataset"].update(path=f"data/{name}.jsonl"))
+def test_a_file_that_is_not_there(said: Any) -> None:
+    edit(lambda params: params["dataset"].update(path=f"data/{TOGETHER}.jsonl"))
 
     assert main(["load"]) == USER_ERROR
     assert said().startswith("error: data/")
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize("name", HOSTILE)
-def test_an_option_that_is_unknown(said: Any, name: str) -> None:
-    edit(lambda params: params["load"].update({name: 1}))
+def test_an_option_that_is_unknown(said: Any) -> None:
+    edit(lambda params: params["load"].update({TOGETHER: 1}))
 
     assert main(["load"]) == USER_ERROR
     assert "unknown option" in said()
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_candidate_in_the_summary(said: Any, name: str) -> None:
+def test_candidates_and_reasons_in_the_summary(said: Any) -> None:
     limits = {"value": 0.5, "low": 0.25, "high": 0.75}
     entry = {**limits, "n": 1, "n_not_asked": 0, "n_failed": 1, "pass_rate": limits}
-    dataset = {"rows": 2, "rejected": 1, "rejected_reasons": {f"{name}: no id": 1}, "truncated_texts": 0}
-    document = {"confidence": 0.95, "dataset": dataset, "candidates": {name: {"f1": entry}}}
+    reasons = {f"{name}: no id": 1 for name in HOSTILE}
+    dataset = {"rows": 22, "rejected": 11, "rejected_reasons": reasons, "truncated_texts": 0}
+    candidates = {name: {"f1": entry} for name in HOSTILE}
     Path("reports").mkdir()
-    Path("reports/metrics.json").write_text(json.dumps(document), encoding="utf-8")
+    Path("reports/metrics.json").write_text(
+        json.dumps({"confidence": 0.95, "dataset": dataset, "candidates": candidates}), encoding="utf-8"
+    )
 
     assert main(["summary"]) == 0
     assert "no id" in said()

@@ -1,4 +1,4 @@
-"""Prediction-powered means and judge-corrected rates: simulated draws, and redraws of real answers.
+"""Prediction-powered means: simulated draws, and redraws of real answers.
 
 Use for those: python -m benchmarks.coverage.ppi FILE (EVOUNA's NQ.json).
 """
@@ -16,13 +16,10 @@ import numpy as np
 
 from benchmarks.coverage.cells import Cell, Floats, covered, generator, mean_ratio
 from tasks.statistics.cross_fit import cross_fitted
-from tasks.statistics.judge_error import UninformativeJudgeError, judge_corrected_rate
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.ppi import ppi_mean
 
 COVERS = 0.92
-# The specification names no target for judge errors; the paper reports nominal coverage on average.
-JUDGE_COVERS = 0.93
 REST = 2_000
 SCORES = (
     "exact_match",
@@ -185,25 +182,6 @@ def regressions(n: int, p: float, draws: int) -> Iterator[Cell]:
     return cells("PPI, six scores cross-fitted", f"n = {n}, p = {p}", found)
 
 
-def judge_errors(draws: int) -> Iterator[Cell]:
-    """Lang and Reiczigel, where the judge is not refused."""
-    rates = ((0.7, 0.7), (0.9, 0.7), (0.95, 0.95))
-    for (sensitivity, specificity), checked, n, p in product(rates, (30, 100), (100, 1000), (0.5, 0.8, 0.95)):
-        rng = generator("judge error", sensitivity, specificity, checked, n, p)
-        right, spared = rng.binomial(checked, sensitivity, draws), rng.binomial(checked, specificity, draws)
-        yes = rng.binomial(n, p * sensitivity + (1.0 - p) * (1.0 - specificity), draws)
-        hits = kept = 0
-        for k, a, b in zip(yes.tolist(), right.tolist(), spared.tolist(), strict=True):
-            try:
-                estimate = judge_corrected_rate(k, n, (a, checked), (b, checked))
-            except UninformativeJudgeError:
-                continue
-            kept += 1
-            hits += estimate.low <= p <= estimate.high
-        name = f"sensitivity {sensitivity}, specificity {specificity} on {checked} each, n = {n}, p = {p}"
-        yield covered("judge error", name, JUDGE_COVERS, hits, kept)
-
-
 def study_of_real_answers(path: Path, labels: int = 150, draws: int = 500) -> Iterator[Cell]:
     """Take people's verdicts of some rows, estimate those of all, and compare what the score may be.
 
@@ -262,7 +240,6 @@ STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
     *(partial(whole_clusters, groups) for groups in (10, 30, 100)),
     *(partial(parts_of_clusters, groups) for groups in (10, 100)),
     *(partial(regressions, n, p) for n, p in ((30, 0.5), (30, 0.9), (150, 0.9))),
-    judge_errors,
 )
 
 if __name__ == "__main__":

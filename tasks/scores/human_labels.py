@@ -13,7 +13,7 @@ from tasks.scores.estimates import is_one_cluster, silenced, with_warnings
 from tasks.scores.metrics_report import AgreementEntry, Interval, PredictionPowered, ThresholdEntry
 
 if TYPE_CHECKING:
-    from tasks.statistics import Estimate, LearntThreshold, PpiEstimate
+    from tasks.statistics import Estimate, FittedThreshold, PpiEstimate
 
 LABEL = "label"
 # With fewer labels any figure would be noise.
@@ -160,7 +160,7 @@ def _powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
     }
 
 
-def _fitted(candidates: Sequence[Candidate], name: str, confidence: float) -> "LearntThreshold | None":
+def _fitted(candidates: Sequence[Candidate], name: str, confidence: float) -> "FittedThreshold | None":
     from tasks.statistics import threshold_from_labels
 
     columns = [(candidate, _column(candidate, name)) for candidate in candidates]
@@ -181,7 +181,7 @@ def _pooled(parts: Sequence[Labelled]) -> Labelled | None:
     return Labelled(scores, labels, None, clusters, clusters)
 
 
-def _threshold(column: ScoreColumn, fitted: "LearntThreshold") -> ThresholdEntry:
+def _threshold(column: ScoreColumn, fitted: "FittedThreshold") -> ThresholdEntry:
     value = column.facts.sign * fitted.threshold
     return {
         "threshold": column.facts.threshold,

@@ -1,4 +1,4 @@
-"""Estimates and tests whose intervals cover and whose alarms are rare: arrays in, small frozen results out."""
+"""Estimates, intervals, tests and sample sizes: arrays in, small immutable results out."""
 
 from tasks.statistics.agreement import Agreement, agreement
 from tasks.statistics.clusters import FewClusters
@@ -6,7 +6,6 @@ from tasks.statistics.corpus import FewRows, corpus_interval
 from tasks.statistics.correlation import correlations
 from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.estimate import Estimate
-from tasks.statistics.judge_error import JudgeCorrected, UninformativeJudgeError, judge_corrected_rate
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t, sidak
 from tasks.statistics.paired import (
@@ -26,7 +25,7 @@ from tasks.statistics.power import (
 from tasks.statistics.ppi import PpiEstimate, ppi_mean
 from tasks.statistics.score import score_interval
 from tasks.statistics.sequential import DriftState, alpha_spending, drift_detector
-from tasks.statistics.threshold import LearntThreshold, threshold_from_labels
+from tasks.statistics.threshold import FittedThreshold, threshold_from_labels
 
 __all__ = [
     "Agreement",
@@ -34,12 +33,10 @@ __all__ = [
     "Estimate",
     "FewClusters",
     "FewRows",
-    "JudgeCorrected",
-    "LearntThreshold",
+    "FittedThreshold",
     "PairedDifference",
     "PpiEstimate",
     "TooManyRowsError",
-    "UninformativeJudgeError",
     "agreement",
     "alpha_spending",
     "benjamini_hochberg",
@@ -52,7 +49,6 @@ __all__ = [
     "detectable_difference",
     "drift_detector",
     "holm",
-    "judge_corrected_rate",
     "max_t",
     "mcnemar_midp",
     "mean_interval",

@@ -1,4 +1,4 @@
-"""Limits from exact binomial tails: mid-p for fractional counts, Blaker's interval for whole ones."""
+"""Limits from exact binomial tails: mid-p for fractional counts, Blaker's interval for whole counts."""
 
 from collections.abc import Callable
 
@@ -7,30 +7,37 @@ from scipy.special import betainc, betaincinv
 
 _RTOL = 1e-14
 
-# A limit may be a simple fraction, such as 1/2 for 18 of 50: rounding must not leave that one outside.
+# A limit may be a simple fraction, such as 1/2 for 18 of 50; rounding must not exclude it.
 _OUTWARD = 1e-12
 
 
 def midp_lower(k: float, n: float, tail: float) -> float:
-    """Return the p at which "more than k, or half of exactly k" has probability `tail`.
+    """Return the p at which "more than k events, or half of exactly k" has probability `tail`.
 
-    Counts may be fractional, 0 <= k <= n: binomial tails are incomplete beta functions.
-    The upper limit is `1 - midp_lower(n - k, n, tail)`. Source: Lancaster 1961; Korn & Graubard 1998.
+    The upper limit is `1 - midp_lower(n - k, n, tail)`.
+
+    Args:
+        k: Number of events, 0 <= k <= n; may be fractional, since binomial tails are incomplete beta functions.
+        n: Number of trials; may be fractional.
+        tail: Probability in (0, 1/2).
+
+    Source: Lancaster 1961; Korn & Graubard 1998.
 
     >>> round(midp_lower(3, 3, 0.025), 6)  # p³/2 = 0.025
     0.368403
     """
     if k <= 0.0:
         return 0.0
-    # P(X >= k) alone reaches the tail first, P(X > k) alone last.
+    # The root lies between those of P(X >= k) and P(X > k).
     first, last = _reached(k, n, tail), _reached(k + 1.0, n, tail)
     return _root(lambda p: 0.5 * (_at_least(k, n, p) + _at_least(k + 1.0, n, p)) - tail, first, last)
 
 
 def blaker_interval(k: int, n: int, confidence: float) -> tuple[float, float]:
-    """Return the interval that never covers less than `confidence`, inside Clopper and Pearson's.
+    """Return Blaker's interval of a proportion; it never covers less than `confidence`.
 
-    It is the hull of {p: acceptability(p) >= 1 - confidence}.
+    It is the hull of {p: acceptability(p) >= 1 - confidence}, and lies within Clopper and Pearson's interval.
+
     Source: Blaker 2000; Klaschka 2010 for the hull.
 
     >>> low, high = blaker_interval(3, 10, 0.95)
@@ -45,22 +52,22 @@ def blaker_interval(k: int, n: int, confidence: float) -> tuple[float, float]:
 def _blaker_lower(k: int, n: int, alpha: float) -> float:
     """Return the smallest acceptable p.
 
-    Acceptability is P(X >= k) plus the largest lower tail P(X <= j) that does not exceed it.
-    It is below alpha up to Clopper and Pearson's limit. From there it either climbs to alpha
-    before the next j joins, or jumps to twice P(X >= k) >= alpha where that one does.
+    Acceptability is P(X >= k) plus the largest lower tail P(X <= j) that does not exceed it. It is below alpha up to
+    Clopper and Pearson's limit. From there it either rises to alpha before the next j is added, or jumps to
+    twice P(X >= k) >= alpha at the p where that j is added.
     """
     if k == 0:
         return 0.0
     start = _reached(k, n, alpha / 2.0)
     j = _largest_lower_tail(k, n, start)
-    joins = _root(lambda p: _at_least(k, n, p) - _at_most(j + 1, n, p), start, 1.0)
-    if _at_least(k, n, joins) + _at_most(j, n, joins) < alpha:
-        return joins
-    return _root(lambda p: _at_least(k, n, p) + _at_most(j, n, p) - alpha, start, joins)
+    next_p = _root(lambda p: _at_least(k, n, p) - _at_most(j + 1, n, p), start, 1.0)
+    if _at_least(k, n, next_p) + _at_most(j, n, next_p) < alpha:
+        return next_p
+    return _root(lambda p: _at_least(k, n, p) + _at_most(j, n, p) - alpha, start, next_p)
 
 
 def _largest_lower_tail(k: int, n: int, p: float) -> int:
-    """Return the largest j, or -1, with P(X <= j) <= P(X >= k), by bisection."""
+    """Return the largest j with P(X <= j) <= P(X >= k), or -1, by bisection."""
     upper = _at_least(k, n, p)
     below, above = -1, k
     while above - below > 1:
@@ -85,7 +92,7 @@ def _reached(k: float, n: float, tail: float) -> float:
 
 
 def _root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Return the root of an increasing function, or the end where rounding has left it."""
+    """Return the root of an increasing function, or the end of the range beyond which rounding has moved it."""
     if f(low) >= 0.0:
         return low
     if f(high) <= 0.0:

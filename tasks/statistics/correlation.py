@@ -11,17 +11,23 @@ from tasks.statistics.estimate import FloatArray
 # Rows are read in blocks that stay in the processor's cache.
 BLOCK = 8_192
 
-# A variance this small beside the second moment may be mostly rounding: that pair is computed on its own.
+# A smaller share of variance in the second moment may be mostly rounding: such a pair is computed again by `_pair`.
 _ROUNDING = 1e-8
 
 
 def correlations(x: npt.ArrayLike) -> FloatArray:
-    """Correlate every two columns over the rows where both are measured.
+    """Correlate every pair of columns over the rows where both are measured.
 
-    `x`: shape (n, k), float64, finite, NaN = unmeasured. Returns shape (k, k), symmetric, in [-1, 1], 1 on the
-    diagonal; NaN where either column is constant, or has fewer than two rows, among the shared rows.
+    Args:
+        x: Shape (n, k), float64, finite; NaN means unmeasured.
 
-    Raises: ValueError for another shape, or infinite numbers.
+    Returns:
+        Shape (k, k), symmetric, in [-1, 1], 1 on the diagonal. NaN where a column is constant or has fewer than two
+        rows among the shared rows.
+
+    Raises:
+        ValueError: Another shape, or infinite numbers.
+
     Source: Pearson 1895; Chan, Golub & LeVeque 1983 for sums around a centre.
 
     >>> correlations([[0, 1, 5], [1, 0, 5], [2, 2, float("nan")]]).round(3)
@@ -30,7 +36,8 @@ def correlations(x: npt.ArrayLike) -> FloatArray:
            [nan, nan, 1. ]])
     """
     rows = np.asarray(x, dtype=np.float64)
-    _check_rows(rows)
+    if rows.ndim != 2:  # noqa: PLR2004 (a table)
+        raise ValueError(f"x has shape {rows.shape}: expected one column per metric, shape (n, k)")
     centre, scale = _centres(rows)
     count, first, second, product = _sums(rows, centre, scale)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -45,7 +52,7 @@ def correlations(x: npt.ArrayLike) -> FloatArray:
 
 
 def _centres(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the middle of each column's range and half its width, each shape (k,); the width is 0 when constant."""
+    """Return the middle and half the width of each column's range, both of shape (k,); the width is 0 when constant."""
     k = rows.shape[1]
     low, high = np.full(k, np.inf), np.full(k, -np.inf)
     for block in _blocks(rows):
@@ -62,9 +69,9 @@ def _centres(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _sums(
     rows: FloatArray, centre: FloatArray, scale: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return four tables, each shape (k, k), over the rows where columns i and j are both measured.
+    """Return four tables of shape (k, k) over the rows where columns i and j are both measured.
 
-    They are the number of rows, and the sums of i, of i² and of i·j, in units of `scale` around `centre`.
+    They hold the number of rows and the sums of i, of i² and of i·j, in units of `scale` around `centre`.
     """
     k = rows.shape[1]
     varies = scale > 0.0
@@ -84,7 +91,7 @@ def _sums(
 
 
 def _pair(a: FloatArray, b: FloatArray) -> float:
-    """Return the correlation of two columns in two passes, which their distance from the centre cannot blur."""
+    """Correlate two columns in two passes, which stays exact when their mean is far from the centre."""
     shared = ~(np.isnan(a) | np.isnan(b))
     if not shared.any():
         return nan
@@ -97,12 +104,6 @@ def _pair(a: FloatArray, b: FloatArray) -> float:
 
 
 def _blocks(rows: FloatArray) -> Iterator[FloatArray]:
-    """Yield the rows block by block, each transposed: shape (k, up to BLOCK)."""
+    """Yield the rows in transposed blocks of shape (k, up to BLOCK)."""
     for start in range(0, rows.shape[0], BLOCK):
         yield rows[start : start + BLOCK].T
-
-
-def _check_rows(rows: FloatArray) -> None:
-    if rows.ndim != 2:  # noqa: PLR2004 (a table)
-        message = f"x has shape {rows.shape}: expected one column per metric, shape (n, k)"
-        raise ValueError(message)

@@ -1,4 +1,4 @@
-"""One score of several for `ppi_mean`: a logistic regression of the labels, never on the rows it scores."""
+"""One cheap score from several for `ppi_mean`: a cross-fitted logistic regression of the labels."""
 
 import warnings
 from math import inf, log
@@ -8,10 +8,10 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
-from tasks.statistics.estimate import Bounds, FloatArray
-from tasks.statistics.ppi import ROUNDING, finite, unit_labels
+from tasks.statistics.estimate import Bounds, FloatArray, finite_array
+from tasks.statistics.ppi import ROUNDING, unit_labels
 
-# Keeps the intercept finite when all labels are alike.
+# Keeps the intercept finite when all labels are equal.
 _INTERCEPT_PENALTY = 0.01
 _NEWTON_STEPS = 50
 _CONVERGED = 1e-8
@@ -25,29 +25,41 @@ def cross_fitted(
     folds: int = 5,
     bounds: Bounds = (0.0, 1.0),
 ) -> tuple[FloatArray, FloatArray]:
-    """Make one score of several for `ppi_mean`: what a logistic regression of the labels on them expects.
+    """Combine several scores into one for `ppi_mean`: the label that a logistic regression on them expects.
 
-    `y`: shape (n,), within `bounds`. `x_labelled`: shape (n, k), `x_rest`: shape (n_rest, k), float64, of any scale.
-    Returns shapes (n,) and (n_rest,), within `bounds`. A labelled row is scored by the model that has not seen its
-    fold, with all of its cluster; a row of the rest by the mean of the models. The folds are dealt from sorted rows:
-    in another order they get the same scores, up to exchanges between equal rows. A single label gives zeros.
+    A labelled row is scored by a model that was fitted without its fold and without its cluster; a row without a label
+    by the mean of the models. Folds are assigned from sorted rows, so the order of the rows does not matter, up to
+    exchanges between equal rows. With a single label all scores are the lower bound.
 
-    Raises: ValueError for NaN, a wrong shape, labels outside the bounds, a single cluster, fewer than 2 folds.
+    Args:
+        y: Labels, shape (n,), within `bounds`.
+        x_labelled: Scores of the labelled rows, shape (n, k), float64, of any scale.
+        x_rest: Scores of the rows without a label, shape (n_rest, k).
+        clusters: Cluster of each labelled row, shape (n,).
+        folds: Number of folds, at least 2.
+        bounds: Lower and upper bound of the labels.
+
+    Returns:
+        The combined scores of both groups of rows, shapes (n,) and (n_rest,), within `bounds`.
+
+    Raises:
+        ValueError: NaN, a wrong shape, labels outside the bounds, a single cluster, or fewer than 2 folds.
+
     Source: Zrnic & Candès 2024 (arXiv 2309.16598).
 
     >>> inside, rest = cross_fitted([0, 1, 1, 1] * 25, [[0], [0], [1], [1]] * 25, [[0], [1]])
-    >>> rest.round(2).tolist()  # of the first kind half are right, of the second all
+    >>> rest.round(2).tolist()  # half of the first kind are right, all of the second
     [0.52, 0.98]
     """
     labels = unit_labels(y, bounds)
-    table, others = finite(x_labelled, "x_labelled", 2), finite(x_rest, "x_rest", 2)
+    table, others = finite_array(x_labelled, "x_labelled", 2), finite_array(x_rest, "x_rest", 2)
     _check_tables(labels, table, others, folds)
     table, others = _standardised(table, others)
     fold = _folds(labels, table, clusters, folds)
     used = np.unique(fold)
     inside, outside = np.zeros(labels.size), np.zeros(others.shape[0])
-    for held in used if used.size > 1 else ():
-        out = fold == held
+    for left_out in used if used.size > 1 else ():
+        out = fold == left_out
         model = _logistic(table[~out], labels[~out])
         inside[out] = expit(_linear(table[out], model))
         outside += expit(_linear(others, model)) / used.size
@@ -55,7 +67,7 @@ def cross_fitted(
 
 
 def _folds(labels: FloatArray, table: FloatArray, clusters: Labels | None, folds: int) -> Codes:
-    """Deal whole clusters, sorted by their mean scores and labels, to the folds in turn."""
+    """Assign whole clusters, sorted by their mean scores and labels, to the folds in turn."""
     if labels.size == 0:
         return np.zeros(0, dtype=np.intp)
     with warnings.catch_warnings(action="ignore", category=FewClusters):  # no interval here: `ppi_mean` warns
@@ -68,7 +80,7 @@ def _folds(labels: FloatArray, table: FloatArray, clusters: Labels | None, folds
 
 
 def _standardised(table: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give every column mean 0 and variance 1 over all rows; one that does not vary becomes 0."""
+    """Scale every column to mean 0 and variance 1 over all rows; a constant column becomes 0."""
     both = np.concatenate([table, others])
     if both.size == 0:
         return table, others
@@ -79,7 +91,7 @@ def _standardised(table: FloatArray, others: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _logistic(table: FloatArray, labels: FloatArray) -> FloatArray:
-    """Return intercept and slopes of a regression whose slopes have a standard normal prior, by damped Newton steps."""
+    """Fit intercept and slopes by damped Newton steps; the slopes have a standard normal prior."""
     n, k = table.shape
     level = (float(labels.sum()) + 0.5) / (n + 1.0)
     model = np.array([log(level / (1.0 - level)), *np.zeros(k)])
@@ -111,8 +123,7 @@ def _linear(table: FloatArray, model: FloatArray) -> FloatArray:
 
 def _check_tables(labels: FloatArray, table: FloatArray, others: FloatArray, folds: int) -> None:
     if folds < 2:  # noqa: PLR2004 (one to learn from, one to score)
-        message = f"folds = {folds}: expected 2 or more, such as 5"
-        raise ValueError(message)
+        raise ValueError(f"folds = {folds}: expected 2 or more, such as 5")
     if table.shape[0] != labels.size:
         message = f"y has {labels.size} rows, x_labelled {table.shape[0]}: give the scores of just the labelled rows"
         raise ValueError(message)

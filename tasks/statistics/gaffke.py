@@ -1,4 +1,4 @@
-"""Gaffke's interval for the mean of bounded scores: no row may lie, and none is assumed to look normal."""
+"""Gaffke's interval for the mean of bounded scores, without assumptions on their distribution."""
 
 from math import exp, log, pi, sqrt
 
@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from tasks.statistics.estimate import FloatArray
 
-# Scores of large samples are rounded outwards to this grid, which keeps the bounds sound and the work small.
+# Scores of large samples are rounded outwards to this grid: limits stay conservative and few values are distinct.
 GRID = 2**16
 
 # Trapezoid nodes along the path of steepest descent, y = h·sinh(u): 20 covers the slow decay of a single row.
@@ -20,11 +20,16 @@ _NEGLIGIBLE = 1e-18
 
 
 def gaffke_interval(unit: FloatArray, confidence: float) -> tuple[float, float]:
-    """Return the limits of the mean of `unit`: shape (n,), float64, n >= 1, in [0, 1].
+    """Return Gaffke's limits of the mean.
 
-    The upper limit is a quantile of the mean of the scores and one more at 1, under random weights that are
-    uniform on the simplex; the lower limit mirrors it. On binary data that is Clopper and Pearson's interval.
-    That it covers for every distribution on [0, 1] is a conjecture without a known counterexample.
+    The upper limit is a quantile of the mean of the scores and one more score at 1, under random weights that are
+    uniform on the simplex; the lower limit mirrors it. On binary data it is Clopper and Pearson's interval. That it
+    covers for every distribution on [0, 1] is a conjecture without a known counterexample.
+
+    Args:
+        unit: Shape (n,), float64, n >= 1, in [0, 1].
+        confidence: In (0, 1).
+
     Source: Gaffke 2005; Learned-Miller & Thomas 2019.
 
     >>> low, high = gaffke_interval(np.array([0.0, 0.0]), 0.95)
@@ -44,7 +49,7 @@ def _upper(unit: FloatArray, tail: float) -> float:
     weights = counts.astype(np.float64)
 
     def excess(t: float) -> float:
-        """Return how far the tail beyond t exceeds the wanted one, as normal deviates: nearly linear in t."""
+        """Return the excess of the tail beyond t over the target, in normal deviates: nearly linear in t."""
         return float(ndtri(np.clip(_positive(values - t, weights), 1e-300, 1.0 - 1e-16)) - ndtri(tail))
 
     return float(brentq(excess, values[0], 1.0, xtol=1e-13))
@@ -53,9 +58,9 @@ def _upper(unit: FloatArray, tail: float) -> float:
 def _positive(a: FloatArray, counts: FloatArray) -> float:
     """Return P(sum of a_i E_i > 0) for independent standard exponential E_i, a_i taken counts_i times.
 
-    Dirichlet weights are exponentials divided by their sum: for a = z - t this is P(weighted mean > t).
-    It is the inversion integral of the moment generating function through the saddlepoint, along the parabola
-    that follows the descent there: exact up to rounding, where the saddlepoint approximation alone errs.
+    Dirichlet weights are exponentials divided by their sum, so for a = z - t this is P(weighted mean > t). It inverts
+    the moment generating function by integration through the saddlepoint, along the parabola that approximates the path
+    of steepest descent. Unlike the saddlepoint approximation, the integral is exact up to rounding.
     """
     if a[-1] <= 0.0:
         return 0.0
@@ -82,7 +87,7 @@ def _positive(a: FloatArray, counts: FloatArray) -> float:
 
 
 def _saddlepoint(a: FloatArray, counts: FloatArray) -> float:
-    """Return where in (0, 1/max a) the integrand of the inversion is smallest; any point there is exact."""
+    """Return the minimum of the integrand on (0, 1/max a); any point is exact, this one converges fastest."""
     n = float(counts.sum())
 
     def slope(share: float) -> float:

@@ -1,4 +1,4 @@
-"""The mean of one score per row, with its interval: binary, bounded or clustered."""
+"""The mean of one score per row and its interval: binary, bounded or clustered."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +9,8 @@ from tasks.statistics.estimate import (
     Bounds,
     Estimate,
     FloatArray,
-    check_bounds,
     check_confidence,
+    check_finite_bounds,
     check_scores,
     mean_of,
     unknown,
@@ -29,13 +29,22 @@ def mean_interval(
 ) -> Estimate:
     """Estimate a mean and its interval.
 
-    `x`: shape (n,), float64, within `bounds`, unmeasured rows left out. Rows all on a bound are binary.
-    `clusters`: shape (n,), one label per row; rows of one cluster depend on each other.
-    `guarantee`: an interval that never covers less than `confidence`, for independent rows: Blaker's when
-    binary (proven), else Gaffke's (no counterexample is known).
+    Args:
+        x: Shape (n,), float64, within `bounds`, without unmeasured rows. Scores that are all on a bound are binary.
+        clusters: Shape (n,), one label per row; rows of one cluster depend on each other.
+        bounds: Lower and upper bound of the scores, finite.
+        confidence: In (0, 1).
+        guarantee: Return an interval that never covers less than `confidence`, for independent rows: Blaker's for
+            binary scores (proven), else Gaffke's (no counterexample is known).
 
-    Warns FewClusters below 10 clusters.
-    Raises: ValueError for NaN, values outside the bounds, a single cluster, a guarantee with clusters.
+    Returns:
+        The estimate; its `method` is `wilson+midp`, `bounded`, `cr2`, `blaker`, `gaffke` or `no rows`.
+
+    Raises:
+        ValueError: NaN, values outside the bounds, a single cluster, or `guarantee` with clusters.
+
+    Warns:
+        FewClusters: There are fewer than 10 clusters.
 
     >>> estimate = mean_interval([1.0] * 9 + [0.0])
     >>> estimate.value, round(estimate.low, 4), round(estimate.high, 4), estimate.method
@@ -43,7 +52,8 @@ def mean_interval(
     """
     check_confidence(confidence)
     scores = np.asarray(x, dtype=np.float64)
-    _check_scores(scores, bounds)
+    check_finite_bounds(bounds)
+    check_scores(scores, bounds)
     if scores.size == 0:
         return unknown(bounds, 0, "no rows")
     lower, upper = bounds
@@ -60,8 +70,7 @@ def _unit_interval(
 ) -> tuple[tuple[float, float], str]:
     binary = _is_binary(unit)
     if guarantee and clusters is not None:
-        message = "no interval guarantees its coverage for clustered rows: drop guarantee or clusters"
-        raise ValueError(message)
+        raise ValueError("no interval guarantees its coverage for clustered rows: drop guarantee or clusters")
     if guarantee and binary:
         return blaker_interval(int(unit.sum()), unit.size, confidence), "blaker"
     if guarantee:
@@ -74,17 +83,17 @@ def _unit_interval(
         equal = bool(unit[0] == unit[-1]) and bool((unit == unit[0]).all())
         return _with_unseen(limits, p, unit.size, confidence) if equal else limits, "bounded"
     n_eff, df = clustered_n(unit, cluster_codes(clusters, unit.size))
-    # Clusters never make rows worth more than independent ones.
+    # Clustered rows never carry more information than independent ones.
     return score_interval(p, min(n_eff, independent), df, confidence), "cr2"
 
 
 def _is_binary(unit: FloatArray) -> bool:
-    """Return whether all rows are 0 or 1; most that are not show it at once."""
+    """Return whether all scores are 0 or 1; the first 64 rows usually show when they are not."""
     return all(bool(((rows == 0.0) | (rows == 1.0)).all()) for rows in (unit[:64], unit[64:]))
 
 
 def _bounded_n(unit: FloatArray, p: float) -> float:
-    """Return how many binary rows would say as much: more, the less the scores vary."""
+    """Return the effective number of binary rows; the less the scores vary, the larger it is."""
     n = unit.size
     binomial = p * (1.0 - p)
     if n == 1 or binomial == 0.0:
@@ -94,18 +103,10 @@ def _bounded_n(unit: FloatArray, p: float) -> float:
 
 
 def _with_unseen(limits: tuple[float, float], p: float, n: int, confidence: float) -> tuple[float, float]:
-    """Return the limits had the rows that n equal ones can hide been the worst or the best.
+    """Widen the limits for rare extreme values that n identical rows may have missed.
 
-    Their share is the limit of 0 of n: without it steady scores that fail rarely are covered in 90 % of samples of
-    100, as most of those that miss show no failure at all.
+    The upper limit of 0 events of n is their largest share. Without it, the mean of scores that are constant except
+    for rare failures is covered in only 90 % of samples of 100 rows, because most samples that miss contain no failure.
     """
     unseen = score_interval(0.0, n, confidence=confidence)[1]
     return min(limits[0], p * (1.0 - unseen)), max(limits[1], 1.0 - (1.0 - p) * (1.0 - unseen))
-
-
-def _check_scores(scores: FloatArray, bounds: Bounds) -> None:
-    check_bounds(bounds)
-    if not np.isfinite(bounds).all():
-        message = f"bounds = {bounds}: a mean needs finite bounds; outside them no interval is honest"
-        raise ValueError(message)
-    check_scores(scores, bounds)

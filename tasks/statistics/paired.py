@@ -1,6 +1,5 @@
-"""The difference of two versions on the same rows, with an interval and a p value that agree."""
+"""The mean difference of two versions on the same rows, with an interval and a p value that agree."""
 
-import warnings
 from math import inf, isfinite, nan, sqrt
 from typing import NamedTuple
 
@@ -11,33 +10,42 @@ from scipy.special import betainc, ndtr, ndtri, stdtr, stdtrit
 
 from tasks.statistics.binomial import midp_lower
 from tasks.statistics.clusters import Labels, cluster_codes, cluster_sums
-from tasks.statistics.corpus import FEW_ROWS, FewRows, Score
+from tasks.statistics.corpus import ScoreFunction, warn_of_few_rows
 from tasks.statistics.estimate import (
     Bounds,
     FloatArray,
     check_bounds,
     check_confidence,
+    finite_array,
     mean_of,
     unknown,
     within,
 )
 
-# Bonett and Price (2012) add one row that won all and one that lost all.
+# Bonett and Price (2012) add one row that improved and one that got worse.
 PSEUDO_ITEMS = 2.0
 
-# Their squares, for differences in part. Small gains may hide rare whole losses: of those, however rare, this covers
-# 93.5 %, where squares of 2 cover 93.1 % and squares of the usual size 86 %. Without any change: ±3.1/n.
+# Squares of these two rows for differences that are not binary. Small gains may hide rare full losses: with 2.5 the
+# interval covers 93.5 % however rare they are, with 2 it covers 93.1 %, with the usual squares 86 %. If no row
+# changed, the limits are ±3.1/n.
 PSEUDO_SQUARES = 2.5
 
-# Differences that differ by rounding alone are equal: their spread would be noise.
+# Differences closer than this are equal up to rounding; their spread is noise.
 _ROUNDING = 1e-12
 
 
 class PairedDifference(NamedTuple):
-    """A mean difference, its interval, and the p value of "no difference".
+    """A mean difference (head - base), its interval, and the p value of "no difference".
 
-    In the units of the metric. 0 lies outside [low, high] exactly when p_value < 1 - confidence.
-    `n` counts the rows. Without rows the value is NaN.
+    0 lies outside [low, high] exactly when p_value < 1 - confidence. Without rows the value is NaN.
+
+    Attributes:
+        value: The mean difference, in the units of the metric.
+        low: Lower limit.
+        high: Upper limit.
+        n: Number of rows.
+        method: How the interval was computed; part of the reports.
+        p_value: Two-sided p value.
     """
 
     value: float
@@ -49,10 +57,12 @@ class PairedDifference(NamedTuple):
 
 
 class Items(NamedTuple):
-    """What varies independently: rows, or clusters.
+    """The independent items: rows, or clusters.
 
-    `change`: shape (g,), float64, whose mean is the mean difference. `share`: the size of each over the mean
-    size, shape (g,), float64, or None for rows; a change of all rows of an item is its share.
+    Attributes:
+        change: Shape (g,), float64; its mean is the mean difference.
+        share: Size of each cluster over the mean size, shape (g,), float64; None for rows. When all rows of a cluster
+            change by 1, its item changes by its share.
     """
 
     change: FloatArray
@@ -60,7 +70,14 @@ class Items(NamedTuple):
 
 
 def mcnemar_midp(b: int, c: int) -> float:
-    """Return the two-sided mid-p value that `b` rows gained and `c` lost, were both as likely.
+    """Return the two-sided mid-p value of McNemar's test.
+
+    Args:
+        b: Number of rows that improved.
+        c: Number of rows that got worse.
+
+    Raises:
+        ValueError: A count is negative.
 
     Source: Lancaster 1961; Fagerland, Lydersen & Laake 2013.
 
@@ -68,8 +85,7 @@ def mcnemar_midp(b: int, c: int) -> float:
     0.0390625
     """
     if b < 0 or c < 0:
-        message = f"b = {b}, c = {c}: expected counts of 0 or more"
-        raise ValueError(message)
+        raise ValueError(f"b = {b}, c = {c}: expected counts of 0 or more")
     if b == c:
         return 1.0
     fewer, m = min(b, c), b + c
@@ -84,23 +100,30 @@ def paired_difference(
     confidence: float = 0.95,
     margin: float | None = None,
 ) -> PairedDifference:
-    """Estimate the mean of the row differences, head - base, with its interval.
+    """Estimate the mean of the row differences, head - base, and its interval.
 
-    `d`: shape (n,), float64, each within ± (upper - lower) of the metric's `bounds`, which may be infinite.
-    `clusters`: shape (n,), one label per row; rows of one cluster depend on each other.
-    `margin`: >= 0, what may be lost without being worse. Rows that only won, lost or stayed then get Tango's
-    interval, when they are independent and the margin is above 0; nothing else changes.
+    Binary differences (each the full width, its negative, or 0) get Bonett and Price's interval; its limit nearest 0 is
+    moved to agree with the mid-p McNemar test. Other bounded differences get the same formula with their own squares,
+    clusters with their sums and the CR2 leverage. Unbounded ones get t(items - 1).
 
-    Rows that only won, lost or stayed get Bonett and Price's interval, whose limit nearest 0 moves so that it
-    agrees with the mid-p McNemar test. Bounded differences get the same formula with their own squares, clusters
-    with their sums and the CR2 leverage. Unbounded ones get t(items - 1).
+    Args:
+        d: Shape (n,), float64, each within ± (upper - lower) of the metric's `bounds`.
+        clusters: Shape (n,), one label per row; rows of one cluster depend on each other.
+        bounds: Lower and upper bound of the metric; may be infinite.
+        confidence: In (0, 1).
+        margin: The largest acceptable loss, >= 0, in the units of the metric. Above 0, binary differences of
+            independent rows get Tango's interval; nothing else changes.
 
-    Warns FewClusters below 10 clusters.
-    Raises: ValueError for NaN, differences that the bounds exclude, a single cluster, a negative margin.
+    Raises:
+        ValueError: NaN, differences that the bounds exclude, a single cluster, or a negative margin.
+
+    Warns:
+        FewClusters: There are fewer than 10 clusters.
+
     Source: Bonett & Price 2012; Fagerland, Lydersen & Laake 2013, 2014; Tango 1998; Bell & McCaffrey 2002.
 
-    >>> found = paired_difference([1.0] * 1 + [-1.0] * 7 + [0.0] * 13)
-    >>> round(found.low, 4), round(found.high, 4), found.p_value  # -6/23 ± 1.96·√((10/23 - (6/23)²)/23)
+    >>> result = paired_difference([1.0] * 1 + [-1.0] * 7 + [0.0] * 13)
+    >>> round(result.low, 4), round(result.high, 4), result.p_value  # -6/23 ± 1.96·√((10/23 - (6/23)²)/23)
     (-0.5084, -0.0134, 0.0390625)
     """
     check_confidence(confidence)
@@ -130,25 +153,38 @@ def paired_difference(
 def corpus_difference(
     base_stats: npt.ArrayLike,
     head_stats: npt.ArrayLike,
-    score: Score,
+    score: ScoreFunction,
     clusters: Labels | None = None,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
 ) -> PairedDifference:
-    """Estimate score(head) - score(base) of all rows together: the jackknife deletes a row from both, t(items - 1).
+    """Estimate score(head) - score(base) of all rows together; the jackknife deletes a row from both, t(items - 1).
 
-    `base_stats`, `head_stats`: shape (n, k), float64, additive, row i of both from the same row.
-    `score`: (..., k) -> (...), of summed statistics. `clusters`: shape (n,); then whole clusters are deleted.
-    When there is a single row, or a score without one of them is undefined, the interval is the whole range.
+    Args:
+        base_stats: Additive statistics, shape (n, k), float64.
+        head_stats: The same shape; row i belongs to row i of the base.
+        score: Maps summed statistics, shape (..., k), to scores, shape (...).
+        clusters: Shape (n,), one label per row; the jackknife then deletes whole clusters.
+        confidence: In (0, 1).
+        bounds: Lower and upper bound of the score.
 
-    Warns FewRows below 50 rows, FewClusters below 10 clusters.
-    Raises: ValueError for NaN, a wrong shape, or a single cluster.
+    Returns:
+        The difference. Its interval is the whole range if there is a single row, or if a score without one row is
+        undefined.
+
+    Raises:
+        ValueError: NaN, a wrong shape, or a single cluster.
+
+    Warns:
+        FewRows: There are fewer than 50 rows.
+        FewClusters: There are fewer than 10 clusters.
+
     Source: Tukey 1958; Efron & Tibshirani 1993, chapter 11.
 
-    >>> base = np.array([[1, 1], [0, 1], [1, 1], [1, 1]] * 15)  # right answers of answers
+    >>> base = np.array([[1, 1], [0, 1], [1, 1], [1, 1]] * 15)  # correct answers, all answers
     >>> head = np.array([[1, 1], [1, 1], [1, 1], [0, 1]] * 15)
-    >>> found = corpus_difference(base, head, lambda s: s[..., 0] / s[..., 1])
-    >>> round(found.low, 4), round(found.high, 4), found.p_value  # 0 ± 2.0010·√(0.5/59)
+    >>> result = corpus_difference(base, head, lambda s: s[..., 0] / s[..., 1])
+    >>> round(result.low, 4), round(result.high, 4), result.p_value  # 0 ± 2.0010·√(0.5/59)
     (-0.1842, 0.1842, 1.0)
     """
     check_confidence(confidence)
@@ -158,9 +194,7 @@ def corpus_difference(
     whole = (-width, width)
     if n == 0:
         return PairedDifference(*unknown(whole, 0, "no rows"), 1.0)
-    if n < FEW_ROWS:
-        message = f"{n} rows: below {FEW_ROWS} a jackknife interval may cover less than it says"
-        warnings.warn(message, FewRows, stacklevel=2)
+    warn_of_few_rows(n)
     if clusters is not None:
         base, head = np.hsplit(cluster_sums(np.hstack([base, head]), clusters), 2)
     value = float(np.asarray(score(head.sum(axis=0))) - np.asarray(score(base.sum(axis=0))))
@@ -175,17 +209,19 @@ def corpus_difference(
     return PairedDifference(*within(value, limits, whole, n, "jackknife"), p_value)
 
 
-def corpus_influence(base_stats: npt.ArrayLike, head_stats: npt.ArrayLike, score: Score) -> FloatArray:
-    """Return what each row adds to score(head) - score(base): shape (n,), float64, of sum 0.
+def corpus_influence(base_stats: npt.ArrayLike, head_stats: npt.ArrayLike, score: ScoreFunction) -> FloatArray:
+    """Return the influence of each row on score(head) - score(base): shape (n,), float64, with sum 0.
 
-    It is (n - 1)/n times how far the difference falls, from the mean such fall, when the row is deleted from both.
-    NaN throughout where a score without one of the rows is undefined, and for a single row.
+    It is (n - 1)/n times the difference's fall, less the mean fall, when the row is deleted from both. All values are
+    NaN if a score without one row is undefined, or if there is a single row.
 
-    Raises: ValueError for NaN or a wrong shape.
+    Raises:
+        ValueError: NaN or a wrong shape.
+
     Source: Efron & Tibshirani 1993, chapter 11.
 
     >>> base, head = np.array([[0, 1], [0, 1]]), np.array([[1, 1], [0, 1]])
-    >>> corpus_influence(base, head, lambda s: s[..., 0] / s[..., 1])  # without one 0, without the other 1
+    >>> corpus_influence(base, head, lambda s: s[..., 0] / s[..., 1])  # 0 without the first row, 1 without the second
     array([ 0.25, -0.25])
     """
     base, head = _check_stats(base_stats, head_stats)
@@ -193,7 +229,7 @@ def corpus_influence(base_stats: npt.ArrayLike, head_stats: npt.ArrayLike, score
 
 
 def items_of(differences: FloatArray, clusters: Labels | None) -> Items:
-    """Return the rows, or the clusters as items whose mean is that of the rows. Warns and raises as `cluster_codes`."""
+    """Return rows, or clusters scaled to have the mean of the rows, as items. Warns and raises like `cluster_codes`."""
     if clusters is None:
         return Items(differences, None)
     codes = cluster_codes(clusters, differences.size)
@@ -203,28 +239,27 @@ def items_of(differences: FloatArray, clusters: Labels | None) -> Items:
 
 
 def worst_square(items: Items) -> float:
-    """Return the mean square of items that change by all they can."""
+    """Return the mean square of items that change by the largest possible amount."""
     return 1.0 if items.share is None else float(np.mean(items.share**2))
 
 
 def wins_and_losses(unit: FloatArray) -> tuple[int, int] | None:
-    """Return how many rows won and lost, or None when some changed in part."""
+    """Return the numbers of rows that improved and got worse; None if any difference is neither -1, 0 nor 1."""
     b, c = int(np.count_nonzero(unit == 1.0)), int(np.count_nonzero(unit == -1.0))
     return (b, c) if b + c + int(np.count_nonzero(unit == 0.0)) == unit.size else None
 
 
 def check_width(bounds: Bounds) -> float:
-    """Return upper - lower, which no difference can exceed. Raises ValueError unless it is above 0."""
+    """Return upper - lower, the largest possible difference. Raises ValueError unless it is above 0."""
     check_bounds(bounds)
     return float(bounds[1]) - float(bounds[0])
 
 
 def check_differences(d: npt.ArrayLike, width: float) -> FloatArray:
-    """Return the differences as float64. Raises ValueError for a wrong shape, NaN, or one beyond ± width."""
+    """Return the differences as float64. Raises ValueError for a wrong shape, NaN, or a value beyond ± width."""
     differences = np.asarray(d, dtype=np.float64)
     if differences.ndim != 1:
-        message = f"d has shape {differences.shape}: expected one difference per row, shape (n,)"
-        raise ValueError(message)
+        raise ValueError(f"d has shape {differences.shape}: expected one difference per row, shape (n,)")
     if differences.size == 0:
         return differences
     least, most = float(differences.min()), float(differences.max())
@@ -242,7 +277,7 @@ def check_differences(d: npt.ArrayLike, width: float) -> FloatArray:
 
 
 def _binary(b: int, c: int, n: int, confidence: float) -> tuple[Bounds, float]:
-    """Return the limits and the p value, of wins beyond losses: the sign is put back at the end."""
+    """Return the limits and the p value, computed for b >= c and mirrored if fewer rows improved."""
     low, high, p_value = _more_wins(max(b, c), min(b, c), n, confidence)
     if b == c:
         low = -high
@@ -250,25 +285,25 @@ def _binary(b: int, c: int, n: int, confidence: float) -> tuple[Bounds, float]:
 
 
 def _more_wins(b: int, c: int, n: int, confidence: float) -> tuple[float, float, float]:
-    """Bonett and Price's limits, the lower one moved to the side of 0 where the mid-p test wants it."""
+    """Return Bonett and Price's limits for b >= c and the p value; the lower limit agrees with the mid-p test."""
     alpha, total = 1.0 - confidence, n + PSEUDO_ITEMS
     centre = (b - c) / total
     half = -float(ndtri(alpha / 2.0)) * sqrt(((b + c + PSEUDO_ITEMS) / total - centre**2) / total)
     low, high, p_value = centre - half, centre + half, mcnemar_midp(b, c)
     if c == 0:
-        # Without a loss it is a rate of wins, and its mid-p limit holds here: at n = 20 that covers 95 % for 93 %.
+        # Without losses the difference is a rate; its mid-p limit raises coverage at n = 20 from 93 % to 95 %.
         high = max(high, 1.0 - midp_lower(n - b, n, alpha / 2.0))
     if p_value >= alpha:
         return min(low, 0.0), high, p_value
     if low <= 0.0:
-        # Given how many rows changed, the share of wins among them: mid-p rejects when its limit is beyond 1/2.
+        # Share of wins among the changed rows: the mid-p test rejects when its limit is above 1/2.
         share = midp_lower(b, b + c, alpha / 2.0)
         low = max((2.0 * share - 1.0) * (b + c) / n, _ROUNDING)
     return low, high, p_value
 
 
 def _tango(b: int, c: int, n: int, confidence: float) -> tuple[Bounds, float]:
-    """Tango's score limits; at 0 they are McNemar's test without continuity correction."""
+    """Return Tango's score limits; with respect to 0 they equal McNemar's test without continuity correction."""
     z = -float(ndtri((1.0 - confidence) / 2.0))
     centre = (b - c) / n
     upper = 1.0 if b == n else float(brentq(lambda t: _tango_score(b, c, n, t) + z, centre, 1.0, xtol=1e-14))
@@ -277,7 +312,7 @@ def _tango(b: int, c: int, n: int, confidence: float) -> tuple[Bounds, float]:
 
 
 def _tango_score(b: int, c: int, n: int, t: float) -> float:
-    """Return how many standard errors the difference lies above `t`, the other probabilities as likely as can be."""
+    """Return the standard errors by which the difference exceeds `t`, at the most likely other probabilities."""
     linear = -b - c + (2.0 * n - b + c) * t
     lost = (sqrt(max(linear**2 + 8.0 * n * c * t * (1.0 - t), 0.0)) - linear) / (4.0 * n)
     variance = n * (2.0 * lost + t * (1.0 - t))
@@ -288,7 +323,7 @@ def _tango_score(b: int, c: int, n: int, t: float) -> float:
 
 
 def _bounded(unit: Items, confidence: float) -> tuple[Bounds, float]:
-    """Bonett and Price's limits for items that change by parts of their share."""
+    """Return Bonett and Price's limits and the p value for items that change by parts of their share."""
     total = unit.change.size + PSEUDO_ITEMS
     centre = float(unit.change.sum()) / total
     squares = _squares(unit, centre, total) + PSEUDO_SQUARES * worst_square(unit) + PSEUDO_ITEMS * centre**2
@@ -298,7 +333,7 @@ def _bounded(unit: Items, confidence: float) -> tuple[Bounds, float]:
 
 
 def _squares(items: Items, centre: float, total: float) -> float:
-    """Return the squares of what the items have beyond their share, enlarged for leverage when they are clusters."""
+    """Return the sum of squared residuals of the items, enlarged for leverage when they are clusters."""
     if items.share is None:
         rest = items.change - centre
         return float(rest @ rest)
@@ -318,19 +353,19 @@ def _unbounded(items: Items, differences: FloatArray, confidence: float) -> Pair
 def _student(value: float, error: float, count: int, rounding_scale: float, confidence: float) -> tuple[Bounds, float]:
     """Return the limits and the p value of t(count - 1).
 
-    Without any spread, items that all gained alike say what a sign test would: p = 2^(1 - count).
+    If all items changed equally there is no spread; the p value is then that of a sign test, 2^(1 - count).
     """
     if count == 1:
         return (-inf, inf), 1.0
     if error <= _ROUNDING * rounding_scale * sqrt(count):
         p_value = 1.0 if value == 0.0 else 2.0 ** (1.0 - count)
-        known = value == 0.0 or p_value < 1.0 - confidence
-        return ((value, value) if known else (-inf, inf)), p_value
+        determined = value == 0.0 or p_value < 1.0 - confidence
+        return ((value, value) if determined else (-inf, inf)), p_value
     half = float(stdtrit(count - 1.0, (1.0 + confidence) / 2.0)) * error
     return (value - half, value + half), 2.0 * float(stdtr(count - 1.0, -abs(value) / error))
 
 
-def _influence(base: FloatArray, head: FloatArray, score: Score) -> FloatArray:
+def _influence(base: FloatArray, head: FloatArray, score: ScoreFunction) -> FloatArray:
     n = base.shape[0]
     if n <= 1:
         return np.full(n, nan)
@@ -345,18 +380,11 @@ def _influence(base: FloatArray, head: FloatArray, score: Score) -> FloatArray:
 
 def _check_margin(margin: float | None) -> None:
     if margin is not None and not 0.0 <= margin < inf:
-        message = f"margin = {margin}: expected a number of 0 or more, in the units of the metric"
-        raise ValueError(message)
+        raise ValueError(f"margin = {margin}: expected a number of 0 or more, in the units of the metric")
 
 
 def _check_stats(base_stats: npt.ArrayLike, head_stats: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    base, head = np.asarray(base_stats, dtype=np.float64), np.asarray(head_stats, dtype=np.float64)
-    if base.ndim != 2 or base.shape != head.shape:  # noqa: PLR2004 (a table)
-        message = f"base_stats has shape {base.shape}, head_stats {head.shape}: expected (n, k), the same for both"
-        raise ValueError(message)
-    for name, stats in (("base_stats", base), ("head_stats", head)):
-        if not np.isfinite(stats).all():
-            row = int(np.argmin(np.isfinite(stats).all(axis=1)))
-            message = f"{name}[{row}] = {stats[row].tolist()} is not finite: leave unmeasured rows out"
-            raise ValueError(message)
+    base, head = finite_array(base_stats, "base_stats", 2), finite_array(head_stats, "head_stats", 2)
+    if base.shape != head.shape:
+        raise ValueError(f"base_stats has shape {base.shape}, head_stats {head.shape}: expected the same for both")
     return base, head

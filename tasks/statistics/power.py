@@ -1,4 +1,4 @@
-"""What a comparison of two versions could have found, and how many rows it takes to find a difference."""
+"""Power of a paired comparison: the detectable difference, and the number of rows that a difference needs."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -28,32 +28,35 @@ _ENUMERATED = 1000
 # Binomial counts beyond this many standard deviations from their mean are left out.
 _DEVIATIONS = 9.0
 
-# No data set is larger; a difference that needs more is not found.
+# No data set is larger; a difference that needs more rows is refused.
 _MOST_ROWS = 10**15
 
 # A detectable difference is printed with two or three digits.
 _PRECISION = 1e-5
 
-# Where every difference would be found, this share of the largest one is.
+# Smallest difference searched, as a share of the largest.
 _NOTHING = 1e-15
 
-# In standard deviations: two rows find 99.9 % of so large a difference even at 99.99 % confidence.
+# Largest difference searched, in standard deviations: two rows detect it in 99.9 % of cases at 99.99 % confidence.
 _T_RANGE = 1e8
 
 
 class TooManyRowsError(ValueError):
-    """So small a difference takes more rows than anybody has."""
+    """The difference is so small that it needs more rows than any data set has."""
 
 
 PowerAt = Callable[[int, float], float]
 
 
 class _Spread(NamedTuple):
-    """How items differ: in units of the width of the metric, or in its own when that is infinite.
+    """How items differ, in units of the width of the metric (of the metric itself, if the width is infinite).
 
-    `binary`: rows win, lose or stay. `bounded`: the width is finite. `variance`: of the items' differences about
-    their mean, and for binary rows their discordance.
-    `size`: the usual size of a change. `worst`: the mean square of items that change by all they can.
+    Attributes:
+        binary: Rows improve, get worse or stay.
+        bounded: The width is finite.
+        variance: Variance of the items' differences; for binary rows their discordance.
+        size: Usual size of a change.
+        worst: Mean square of items that change by the largest possible amount.
     """
 
     binary: bool
@@ -73,18 +76,25 @@ def required_rows(
     width: float = 1.0,
     design_effect: float = 1.0,
 ) -> int:
-    """Return how many rows `paired_difference` needs to find a true difference, with that power.
+    """Return the number of rows that `paired_difference` needs to detect a true difference with that power.
 
-    `difference`: not 0, its sign does not matter, in the units of the metric, as `sd`. Of these give one:
-    `discordance`, the share of rows that win or lose, in [|difference| / width, 1], for rows that do nothing else;
-    `sd`, the standard deviation of the row differences.
-    `width`: upper - lower of the metric, which may be infinite. `design_effect`: the factor by which clusters
-    inflate the variance of the mean, 1 + (rows per cluster - 1)·ICC for equal ones; with few clusters it takes more,
-    which `rows_to_find` accounts for.
+    Binary rows are enumerated under the mid-p McNemar test while few change; with many, Connor's formula is used. Other
+    rows follow normal theory of the interval itself, with its pseudo-items.
 
-    Rows that win or lose are enumerated under the mid-p McNemar test while few change, for many it is Connor's
-    formula; for others it is normal theory of the interval itself, its pseudo-items included.
-    Raises: ValueError for arguments outside those ranges, or not exactly one of `discordance` and `sd`.
+    Args:
+        difference: The true difference, not 0, in the units of the metric; its sign does not matter.
+        discordance: Share of rows that improve or get worse, in [|difference| / width, 1], for binary rows.
+        sd: Standard deviation of the row differences, in the units of the metric. Give either `discordance` or `sd`.
+        power: Probability of detection, between 1 - confidence and 1.
+        confidence: In (0, 1).
+        width: Upper - lower bound of the metric; may be infinite.
+        design_effect: Factor by which clusters inflate the variance of the mean: 1 + (rows per cluster - 1)·ICC for
+            clusters of equal size. Few clusters need more rows, which only `rows_to_find` accounts for.
+
+    Raises:
+        ValueError: An argument is outside its range, or not exactly one of `discordance` and `sd` is given.
+        TooManyRowsError: More than 10¹⁵ rows are needed.
+
     Source: Connor 1987.
 
     >>> required_rows(0.05, discordance=0.1)  # by Connor's formula (1.96·√0.1 + 0.8416·√(0.1 - 0.05²))²/0.05² = 312
@@ -94,13 +104,11 @@ def required_rows(
     """
     _check_targets(power, confidence)
     if not width > 0.0:
-        message = f"width = {width}: expected upper - lower of the metric, above 0"
-        raise ValueError(message)
+        raise ValueError(f"width = {width}: expected upper - lower of the metric, above 0")
     unit = width if isfinite(width) else 1.0
     effect = _check_difference(difference, width) / unit
     if not (isfinite(design_effect) and design_effect > 0.0):
-        message = f"design_effect = {design_effect}: expected a number above 0, 1 for independent rows"
-        raise ValueError(message)
+        raise ValueError(f"design_effect = {design_effect}: expected a number above 0, 1 for independent rows")
     spread = _planned(effect, discordance, None if sd is None else sd / unit, bounded=isfinite(width))
     return ceil(_smallest(_power_at(spread, confidence), effect, power) * design_effect)
 
@@ -113,12 +121,22 @@ def rows_to_find(
     power: float = 0.8,
     confidence: float = 0.95,
 ) -> int:
-    """Return how many rows such as these would find a true `difference` with that power.
+    """Return the number of rows like these that would detect a true `difference` with that power.
 
-    `d`, `clusters`, `bounds`: as of `paired_difference`. Clusters are taken to keep their mean size.
+    Args:
+        difference: The true difference, not 0, in the units of the metric; its sign does not matter.
+        d: Differences of observed rows, as of `paired_difference`.
+        clusters: Cluster of each row; clusters are assumed to keep their mean size.
+        bounds: Lower and upper bound of the metric; may be infinite.
+        power: Probability of detection, between 1 - confidence and 1.
+        confidence: In (0, 1).
 
-    Warns FewClusters below 10 clusters.
-    Raises: ValueError as `paired_difference`, without rows, or for a difference that is 0 or beyond the bounds.
+    Raises:
+        ValueError: As `paired_difference`; also without rows, or if `difference` is 0 or beyond the bounds.
+        TooManyRowsError: More than 10¹⁵ items are needed.
+
+    Warns:
+        FewClusters: There are fewer than 10 clusters.
 
     >>> rows_to_find(0.05, [1.0] * 5 + [-1.0] * 5 + [0.0] * 90)  # discordance 0.1
     305
@@ -128,8 +146,7 @@ def rows_to_find(
     differences = check_differences(d, width)
     effect = _check_difference(difference, width) / (width if isfinite(width) else 1.0)
     if differences.size == 0:
-        message = "d has no rows, which say nothing of the spread: use required_rows"
-        raise ValueError(message)
+        raise ValueError("d has no rows to estimate the spread from: use required_rows")
     items = items_of(differences, clusters)
     spread = _observed(items, width)
     count = _smallest(_power_at(spread, confidence), effect, power)
@@ -143,13 +160,25 @@ def detectable_difference(
     power: float = 0.8,
     confidence: float = 0.95,
 ) -> float:
-    """Return the smallest true difference that these rows would have shown with that power.
+    """Return the smallest true difference that these rows detect with that power.
 
-    `d`, `clusters`, `bounds`: as of `paired_difference`. In the units of the metric, above 0.
-    Infinite where none would have been found: no rows, or too few for any p value to reach 1 - confidence.
+    Args:
+        d: Differences of the rows, as of `paired_difference`.
+        clusters: Cluster of each row.
+        bounds: Lower and upper bound of the metric; may be infinite.
+        power: Probability of detection, between 1 - confidence and 1.
+        confidence: In (0, 1).
 
-    Warns FewClusters below 10 clusters.
-    Raises: ValueError as `paired_difference`.
+    Returns:
+        The difference, above 0, in the units of the metric. It is infinite if none is detectable: there are no rows, or
+        too few for any p value below 1 - confidence.
+
+    Raises:
+        ValueError: As `paired_difference`.
+
+    Warns:
+        FewClusters: There are fewer than 10 clusters.
+
     Source: Connor 1987.
 
     >>> round(detectable_difference([1.0] * 15 + [-1.0] * 15 + [0.0] * 270), 3)  # discordance 0.1, as above
@@ -172,13 +201,23 @@ def detectable_difference(
 def detectable_corpus_difference(
     influence: npt.ArrayLike, clusters: Labels | None = None, power: float = 0.8, confidence: float = 0.95
 ) -> float:
-    """Return the smallest true difference of corpus scores that `corpus_difference` would have shown with that power.
+    """Return the smallest true difference of corpus scores that `corpus_difference` detects with that power.
 
-    `influence`: shape (n,), float64, as `corpus_influence` returns it. `clusters`: shape (n,), one label per row.
-    Normal theory of the jackknife's error; infinite for fewer than two rows, no spread, or an undefined influence.
+    Args:
+        influence: Shape (n,), float64, the result of `corpus_influence`.
+        clusters: Shape (n,), one label per row.
+        power: Probability of detection, between 1 - confidence and 1.
+        confidence: In (0, 1).
 
-    Warns FewClusters below 10 clusters.
-    Raises: ValueError for a power or confidence that is none, a single cluster.
+    Returns:
+        The difference by normal theory of the jackknife's error. It is infinite for fewer than two rows, without
+        spread, or if the influence is undefined.
+
+    Raises:
+        ValueError: `power` or `confidence` is outside its range, or there is a single cluster.
+
+    Warns:
+        FewClusters: There are fewer than 10 clusters.
 
     >>> round(detectable_corpus_difference([0.01, -0.01] * 50), 3)  # (1.984 + 0.842)·√(100·0.01²·100/99)
     0.284
@@ -189,22 +228,19 @@ def detectable_corpus_difference(
     count = items.size
     if count <= 1 or not np.isfinite(items).all():
         return inf
-    error = sqrt(float(items @ items) * count / (count - 1.0)) or inf  # no spread tells nothing of it
+    error = sqrt(float(items @ items) * count / (count - 1.0)) or inf  # without spread the error is unknown
     return error * (float(stdtrit(count - 1.0, (1.0 + confidence) / 2.0)) + float(ndtri(power)))
 
 
 def _planned(effect: float, discordance: float | None, sd: float | None, *, bounded: bool) -> _Spread:
     if (discordance is None) == (sd is None):
-        message = f"discordance = {discordance}, sd = {sd}: give one of them, and not both"
-        raise ValueError(message)
+        raise ValueError(f"discordance = {discordance}, sd = {sd}: give one of them, and not both")
     if discordance is None:
         if sd is None or not (isfinite(sd) and sd > 0.0):
-            message = f"sd = {sd} of the width: expected a number above 0"
-            raise ValueError(message)
+            raise ValueError(f"sd = {sd} of the width: expected a number above 0")
         return _Spread(binary=False, bounded=bounded, variance=sd**2, size=0.0, worst=1.0)
     if not bounded or not effect <= discordance <= 1.0:
-        message = f"discordance = {discordance}: expected a share from |difference| / width = {effect:g} to 1"
-        raise ValueError(message)
+        raise ValueError(f"discordance = {discordance}: expected a share from |difference| / width = {effect:g} to 1")
     return _Spread(binary=True, bounded=True, variance=discordance, size=1.0, worst=1.0)
 
 
@@ -223,7 +259,7 @@ def _observed(items: Items, width: float) -> _Spread:
 
 
 def _power_at(spread: _Spread, confidence: float) -> PowerAt:
-    """Return the power as a function of the number of items and the difference: above 0, in units of the spread."""
+    """Return the power as a function of the number of items and the difference, above 0, in units of the spread."""
     alpha = 1.0 - confidence
     if spread.binary:
         return lambda n, effect: _mcnemar_power(n, effect, max(spread.variance, effect), alpha)
@@ -233,7 +269,7 @@ def _power_at(spread: _Spread, confidence: float) -> PowerAt:
 
 
 def _mcnemar_power(n: int, effect: float, discordance: float, alpha: float) -> float:
-    """Return the chance that mid-p McNemar finds the true direction, when so many rows win or lose."""
+    """Return the probability that mid-p McNemar detects the true direction at this discordance."""
     if n * discordance > _ENUMERATED:
         z = -float(ndtri(alpha / 2.0))
         rest = sqrt(discordance - effect**2) or 1e-300
@@ -242,10 +278,10 @@ def _mcnemar_power(n: int, effect: float, discordance: float, alpha: float) -> f
     changed = np.arange(max(0, int(n * discordance - reach)), min(n, int(n * discordance + reach)) + 1)
     critical = _critical_wins(alpha)[changed]
     share = min((1.0 + effect / discordance) / 2.0, 1.0)
-    found = np.where(
+    detected = np.where(
         critical <= changed, betainc(np.maximum(critical, 1), np.maximum(changed - critical, 0) + 1, share), 0.0
     )
-    return float(_binomial(changed, n, discordance) @ found)
+    return float(_binomial(changed, n, discordance) @ detected)
 
 
 def _binomial(k: npt.NDArray[np.intp], n: int, p: float) -> FloatArray:
@@ -255,9 +291,9 @@ def _binomial(k: npt.NDArray[np.intp], n: int, p: float) -> FloatArray:
 
 @lru_cache(maxsize=16)
 def _critical_wins(alpha: float) -> npt.NDArray[np.intp]:
-    """Return, for 0, 1, ... changed rows, the fewest wins of which the mid-p value is below alpha.
+    """Return, for 0, 1, … changed rows, the fewest wins whose mid-p value is below alpha.
 
-    One more than the changed rows where none is. By bisection of all at once.
+    It is one more than the changed rows if there is none. All counts are bisected at once.
     """
     reach = _DEVIATIONS * sqrt(_ENUMERATED) + _DEVIATIONS**2
     changed = np.arange(int(_ENUMERATED + reach) + 2)
@@ -268,16 +304,16 @@ def _critical_wins(alpha: float) -> npt.NDArray[np.intp]:
         tail = betainc(wins, changed - wins + 1.0, 0.5) + np.where(
             middle < changed, betainc(wins + 1.0, np.maximum(changed - wins, 1), 0.5), 0.0
         )
-        found = (tail < alpha) & (middle >= 1) & (middle <= changed)
-        below, critical = np.where(found, below, middle), np.where(found, middle, critical)
+        rejects = (tail < alpha) & (middle >= 1) & (middle <= changed)
+        below, critical = np.where(rejects, below, middle), np.where(rejects, middle, critical)
     critical.setflags(write=False)
     return critical
 
 
 def _bounded_power(n: int, effect: float, spread: _Spread, alpha: float) -> float:
-    """Return the chance that the interval of `paired_difference` lies beyond 0, its own error at its mean."""
+    """Return the probability that the interval of `paired_difference` excludes 0, at its expected standard error."""
     total = n + PSEUDO_ITEMS
-    # A difference is made of changes of the usual size, so that none can come without any spread.
+    # A difference consists of changes of the usual size, so every difference has some spread.
     variance = max(spread.variance, effect * (spread.size - effect), 0.0)
     centre = n * effect / total
     squares = n * (variance + (effect - centre) ** 2) + PSEUDO_SQUARES * spread.worst + PSEUDO_ITEMS * centre**2
@@ -293,7 +329,7 @@ def _t_power(n: int, effect: float, variance: float, alpha: float) -> float:
         return 0.0
     if variance == 0.0:
         return float(effect > 0.0 and 2.0 ** (1.0 - n) < alpha)
-    # Beyond these many the normal distribution is the same to 4 digits, where the noncentral t loses its own.
+    # For more rows the normal distribution agrees to 4 digits, and the noncentral t loses precision.
     quantile, shift = float(stdtrit(n - 1.0, 1.0 - alpha / 2.0)), effect * sqrt(n / variance)
     if n > _ENUMERATED:
         return float(ndtr(shift - quantile))
@@ -301,7 +337,7 @@ def _t_power(n: int, effect: float, variance: float, alpha: float) -> float:
 
 
 def _smallest(power_at: PowerAt, effect: float, power: float) -> int:
-    """Return the number of items that reaches the power, when one fewer does not."""
+    """Return the smallest number of items that reaches the power."""
     below, reached = 0, 1
     while power_at(reached, effect) < power:
         below, reached = reached, 2 * reached
@@ -314,21 +350,20 @@ def _smallest(power_at: PowerAt, effect: float, power: float) -> int:
     return reached
 
 
-def _root(lacking: Callable[[float], float], most: float) -> float:
-    """Return where in (0, most] an increasing function reaches 0, or infinity where it does not."""
-    if lacking(most) < 0.0:
+def _root(function: Callable[[float], float], most: float) -> float:
+    """Return where in (0, most] an increasing function reaches 0; infinity if it does not."""
+    if function(most) < 0.0:
         return inf
     low, high = 0.0, most
     while high - low > max(_PRECISION * high, _NOTHING * most):
         middle = (low + high) / 2.0
-        low, high = (low, middle) if lacking(middle) >= 0.0 else (middle, high)
+        low, high = (low, middle) if function(middle) >= 0.0 else (middle, high)
     return high
 
 
 def _check_difference(difference: float, width: float) -> float:
     if not (0.0 < abs(difference) <= width and isfinite(difference)):
-        message = f"difference = {difference}: expected one other than 0, within ±{width}"
-        raise ValueError(message)
+        raise ValueError(f"difference = {difference}: expected one other than 0, within ±{width}")
     return abs(difference)
 
 

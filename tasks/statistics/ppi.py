@@ -1,4 +1,4 @@
-"""Prediction-powered means: labels on a random part of the rows, a cheap score on all of them."""
+"""Prediction-powered means: labels of a random part of the rows, a cheap score of all rows."""
 
 import warnings
 from math import inf, sqrt
@@ -8,15 +8,24 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
-from tasks.statistics.estimate import Bounds, Estimate, FloatArray, check_bounds, check_confidence, within
+from tasks.statistics.estimate import (
+    Bounds,
+    Estimate,
+    FloatArray,
+    check_confidence,
+    check_finite_bounds,
+    check_scores,
+    finite_array,
+    within,
+)
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.score import effective_n, score_interval
 
-# A mean and a slope leave two labels (or clusters of them) no spread; a single row of the rest has none either.
+# With two labels (or clusters) a mean and a slope leave no residual; one row of the rest has no variance.
 _FEWEST_LABELS = 3
 _FEWEST_REST = 2
 
-# Two numbers are estimated, so the worst case counts as much as two events.
+# Mean and slope are both estimated, so the worst case counts for two events.
 _PRIOR_EVENTS = 2.0
 
 # Scores nearer to each other than this share of the largest differ by rounding only.
@@ -24,10 +33,17 @@ ROUNDING = 1e-12
 
 
 class PpiEstimate(NamedTuple):
-    """A mean with its interval; `n` counts the labels it rests on, `n_rest` the rows without one.
+    """A mean label with its interval.
 
-    weight: label units added per unit by which the score of the rest exceeds that of the labelled rows.
-    labels_worth: how many labels alone would give as narrow an interval, never below n.
+    Attributes:
+        value: The mean, in the units of the labels.
+        low: Lower limit.
+        high: Upper limit.
+        n: Number of labels.
+        method: How the interval was computed; part of the reports.
+        n_rest: Number of rows without a label.
+        weight: Label units added per unit by which the mean score of the rest exceeds that of the labelled rows.
+        labels_worth: Number of labels that alone would give as narrow an interval, never below n.
     """
 
     value: float
@@ -41,9 +57,14 @@ class PpiEstimate(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Labels in [0, 1], shape (n,), the scores beside them, the scores of the rest, and who belongs together.
+    """The labels and scores of one estimate.
 
-    codes: the cluster of each labelled row. shared: of each row, the labelled first.
+    Attributes:
+        y: Labels in [0, 1], shape (n,).
+        f: Scores of the labelled rows, shape (n,).
+        rest: Scores of the other rows, shape (n_rest,).
+        codes: Cluster of each labelled row.
+        shared: Cluster of each row, labelled rows first.
     """
 
     y: FloatArray
@@ -65,14 +86,25 @@ def ppi_mean(
 ) -> PpiEstimate:
     """Estimate the mean label and its interval from few labels and a cheap score of every row.
 
-    Only for labels on a random part of the rows (a hash sample is one). Where the score does not narrow the
-    interval the labels are taken alone, and the method says so.
-    `y`: shape (n,), float64, within `bounds`. `f_labelled`: shape (n,), `f_rest`: shape (n_rest,), of any scale.
-    `clusters`, `rest_clusters`: one label per row, both or neither; rows of one cluster depend on each other.
-    `dataset`: the target is the mean over just these n + n_rest rows.
+    The labelled rows must be a random part of all rows (a hash sample is one). If the score does not narrow the
+    interval, only the labels are used, and `method` says so.
 
-    Warns FewClusters below 10 labelled clusters.
-    Raises: ValueError for NaN, a wrong shape, labels outside the bounds, a single labelled cluster.
+    Args:
+        y: Labels, shape (n,), float64, within `bounds`.
+        f_labelled: Scores of the labelled rows, shape (n,), of any scale.
+        f_rest: Scores of the other rows, shape (n_rest,).
+        clusters: Cluster of each labelled row, shape (n,); rows of one cluster depend on each other.
+        rest_clusters: Cluster of each other row, shape (n_rest,); give both or neither.
+        bounds: Lower and upper bound of the labels, finite.
+        confidence: In (0, 1).
+        dataset: Estimate the mean over just these n + n_rest rows, instead of that of a population.
+
+    Raises:
+        ValueError: NaN, a wrong shape, labels outside the bounds, or a single labelled cluster.
+
+    Warns:
+        FewClusters: There are fewer than 10 labelled clusters.
+
     Source: Angelopoulos, Duchi & Zrnic 2023 (arXiv 2311.01453); Cochran 1977, chapter 7, for `dataset`.
 
     >>> estimate = ppi_mean([1, 1, 1, 0, 0] * 8, [1, 1, 0, 0, 0] * 8, [1, 0] * 500)
@@ -81,45 +113,45 @@ def ppi_mean(
     """
     check_confidence(confidence)
     unit = unit_labels(y, bounds)
-    scored, rest = finite(f_labelled, "f_labelled", 1), finite(f_rest, "f_rest", 1)
+    scored, rest = finite_array(f_labelled, "f_labelled", 1), finite_array(f_rest, "f_rest", 1)
     _check_lengths(unit.size, scored.size, rest.size, clusters, rest_clusters)
-    codes = _labelled_codes(clusters, unit.size)
+    codes = None if clusters is None or unit.size == 0 else cluster_codes(clusters, unit.size)
     scale = max(float(np.abs(scored).max(initial=0.0)), float(np.abs(rest).max(initial=0.0))) or 1.0
     rows = _Rows(unit, scored / scale, rest / scale, codes, _shared_codes(codes, clusters, rest_clusters))
     return _in_units(_unit_mean(rows, confidence, dataset=dataset), bounds, scale)
 
 
 def _unit_mean(rows: _Rows, confidence: float, *, dataset: bool) -> PpiEstimate:
-    known = _known_range(rows) if dataset else (0.0, 1.0)
-    alone = _labels_alone(rows, confidence, known, exact=dataset and rows.rest.size == 0)
+    allowed = _known_range(rows) if dataset else (0.0, 1.0)
+    alone = _labels_alone(rows, confidence, allowed, exact=dataset and rows.rest.size == 0)
     if _too_few(rows):
         return alone
     slope = _slope(rows)
     if slope == 0.0 and not dataset:
         return alone
-    powered = _powered(rows, slope, confidence, known, dataset=dataset)
+    powered = _powered(rows, slope, confidence, allowed, dataset=dataset)
     before, after = alone.high - alone.low, powered.high - powered.low
     if after > before:
         return alone
     return powered._replace(labels_worth=_worth(rows, before, after, dataset=dataset)) if slope > 0.0 else powered
 
 
-def _labels_alone(rows: _Rows, confidence: float, known: Bounds, *, exact: bool) -> PpiEstimate:
+def _labels_alone(rows: _Rows, confidence: float, allowed: Bounds, *, exact: bool) -> PpiEstimate:
     n = rows.y.size
     estimate = mean_interval(rows.y, confidence=confidence) if rows.codes is None else _clustered(rows, confidence)
     if n:
         limits = (estimate.value, estimate.value) if exact else (estimate.low, estimate.high)
-        estimate = within(estimate.value, limits, known, n, "all rows labelled" if exact else "labels alone")
+        estimate = within(estimate.value, limits, allowed, n, "all rows labelled" if exact else "labels alone")
     return PpiEstimate(*estimate, n_rest=rows.rest.size, weight=0.0, labels_worth=float(n))
 
 
 def _clustered(rows: _Rows, confidence: float) -> Estimate:
-    with warnings.catch_warnings(action="ignore", category=FewClusters):  # the caller has heard it
+    with warnings.catch_warnings(action="ignore", category=FewClusters):  # `cluster_codes` has warned
         return mean_interval(rows.y, rows.codes, confidence=confidence)
 
 
 def _known_range(rows: _Rows) -> Bounds:
-    """Return what the mean of all rows can still be, whatever the labels of the rest."""
+    """Return the range of the mean of all rows over all possible labels of the rest."""
     total = rows.y.size + rows.rest.size
     return (float(rows.y.sum()) / total, 1.0 - float((1.0 - rows.y).sum()) / total) if total else (0.0, 1.0)
 
@@ -131,10 +163,10 @@ def _too_few(rows: _Rows) -> bool:
 
 
 def _slope(rows: _Rows) -> float:
-    """Return the slope of the labels on the score, between 0 and what a perfect correlation would give.
+    """Return the slope of the labels on the score, clipped between 0 and the slope of a perfect correlation.
 
-    A bound that does not depend on the scale of the score, unlike the usual 1; for a score that is already an
-    estimate of the label the two measure alike.
+    Unlike the usual bound of 1, this one does not depend on the scale of the score; for scores that estimate the label
+    the two differ little.
     """
     both = np.concatenate([rows.f, rows.rest])
     if float(both.max() - both.min()) <= ROUNDING:
@@ -145,23 +177,23 @@ def _slope(rows: _Rows) -> float:
     return min(max(covariance / variance, 0.0), perfect)
 
 
-def _powered(rows: _Rows, slope: float, confidence: float, known: Bounds, *, dataset: bool) -> PpiEstimate:
+def _powered(rows: _Rows, slope: float, confidence: float, allowed: Bounds, *, dataset: bool) -> PpiEstimate:
     n, n_rest = rows.y.size, rows.rest.size
     weight = slope * n_rest / (n + n_rest)
     value = float(rows.y.mean()) + weight * float(rows.rest.mean() - rows.f.mean())
-    value = min(max(value, known[0]), known[1])
-    if dataset:  # the mean score of all rows is known: what errs is the mean of y - slope·f
+    value = min(max(value, allowed[0]), allowed[1])
+    if dataset:  # the mean score of all rows is known, so only mean(y - slope·f) has an error
         variance = _variance(rows, rows.y - slope * rows.f) * n_rest / (n + n_rest)
     else:
         variance = _variance(rows, rows.y - weight * rows.f, weight * rows.rest)
     n_eff, df = _powered_n(rows, variance, value)
     limits = score_interval(value, n_eff, df, confidence)
-    estimate = within(value, limits, known, n, "ppi" if slope > 0.0 else "labels alone")
+    estimate = within(value, limits, allowed, n, "ppi" if slope > 0.0 else "labels alone")
     return PpiEstimate(*estimate, n_rest=n_rest, weight=weight, labels_worth=float(n))
 
 
 def _variance(rows: _Rows, labelled: FloatArray, rest: FloatArray | None = None) -> float:
-    """Return the variance of the mean of `labelled` plus that of `rest`; they may share clusters."""
+    """Return the variance of mean(labelled) plus that of mean(rest); the two may share clusters."""
     if rows.codes is None or rows.shared is None:
         n = labelled.size
         other = 0.0 if rest is None else _spread(rest) / rest.size
@@ -175,13 +207,13 @@ def _variance(rows: _Rows, labelled: FloatArray, rest: FloatArray | None = None)
 
 
 def _spread(x: FloatArray) -> float:
-    """Return the variance, as `var(ddof=1)` does in three times the time."""
+    """Return `var(ddof=1)`, three times as fast."""
     deviations = x - x.mean()
     return float(deviations @ deviations) / (x.size - 1)
 
 
 def _influence(x: FloatArray, codes: Codes) -> FloatArray:
-    """Return what each row adds to the error of the mean, enlarged by its cluster's share as CR2 does."""
+    """Return each row's influence on the mean, enlarged by its cluster's leverage as in CR2."""
     share = np.bincount(codes) / x.size
     influence: FloatArray = (x - x.mean()) / np.sqrt(1.0 - share[codes]) / x.size
     return influence
@@ -203,7 +235,7 @@ def _powered_n(rows: _Rows, variance: float, value: float) -> tuple[float, float
 
 
 def _worth(rows: _Rows, before: float, after: float, *, dataset: bool) -> float:
-    """Return the labels alone that would narrow the interval as much: its width falls with their square root."""
+    """Return the number of labels that would narrow the interval as much; its width falls with their square root."""
     n = float(rows.y.size)
     labels = n * (before / after) ** 2 if after > 0.0 else inf
     return max(n, 1.0 / (1.0 / labels + 1.0 / (n + rows.rest.size))) if dataset else labels
@@ -214,10 +246,6 @@ def _in_units(unit: PpiEstimate, bounds: Bounds, scale: float) -> PpiEstimate:
     width = upper - lower
     value, low, high = (min(max(lower + width * x, lower), upper) for x in unit[:3])
     return unit._replace(value=value, low=low, high=high, weight=unit.weight * width / scale)
-
-
-def _labelled_codes(clusters: Labels | None, n: int) -> Codes | None:
-    return None if clusters is None or n == 0 else cluster_codes(clusters, n)
 
 
 def _shared_codes(codes: Codes | None, clusters: Labels | None, rest_clusters: Labels | None) -> Codes | None:
@@ -239,45 +267,18 @@ def _kind(labels: Labels) -> str:
 
 
 def unit_labels(y: npt.ArrayLike, bounds: Bounds) -> FloatArray:
-    """Return the labels in [0, 1]. Raises ValueError for NaN, a wrong shape, labels outside the bounds."""
-    check_bounds(bounds)
-    if not np.isfinite(bounds).all():
-        message = f"bounds = {bounds}: a mean needs finite bounds; outside them no interval is honest"
-        raise ValueError(message)
-    labels = finite(y, "y", 1)
-    inside = (bounds[0] <= labels) & (labels <= bounds[1])
-    if not inside.all():
-        row = int(np.argmin(inside))
-        message = f"y[{row}] = {labels[row]} lies outside {tuple(bounds)}: correct it, or leave the row to the rest"
-        raise ValueError(message)
+    """Return the labels rescaled to [0, 1]. Raises ValueError for NaN, a wrong shape, labels outside the bounds."""
+    check_finite_bounds(bounds)
+    labels = finite_array(y, "y", 1)
+    check_scores(labels, bounds, "y")
     return np.clip((labels - bounds[0]) / (bounds[1] - bounds[0]), 0.0, 1.0)
-
-
-def finite(values: npt.ArrayLike, name: str, dimensions: int) -> FloatArray:
-    """Return finite numbers as float64. Raises ValueError for others, or another number of dimensions."""
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != dimensions:
-        expected = (
-            "one number per row, shape (rows,)" if dimensions == 1 else "one row of scores per row, shape (rows, k)"
-        )
-        message = f"{name} has shape {found.shape}: expected {expected}"
-        raise ValueError(message)
-    unusable = ~np.isfinite(found)
-    if unusable.any():
-        row = int(np.argwhere(unusable)[0, 0])
-        message = f"{name}[{row}] = {found[row]} is not finite: leave out the rows that have no score, labelled or not"
-        raise ValueError(message)
-    return found
 
 
 def _check_lengths(labels: int, scored: int, rest: int, clusters: Labels | None, rest_clusters: Labels | None) -> None:
     if labels != scored:
-        message = f"y has {labels} rows, f_labelled {scored}: give the score of just the labelled rows"
-        raise ValueError(message)
+        raise ValueError(f"y has {labels} rows, f_labelled {scored}: give the score of just the labelled rows")
     if rest and (clusters is None) != (rest_clusters is None):
         missing = "clusters" if clusters is None else "rest_clusters"
-        message = f"{missing} is missing: give the cluster of each row, labelled or not, or none at all"
-        raise ValueError(message)
+        raise ValueError(f"{missing} is missing: give the cluster of each row, labelled or not, or none at all")
     if rest_clusters is not None and len(rest_clusters) != rest:
-        message = f"rest_clusters has {len(rest_clusters)} labels for {rest} rows: give one label per row"
-        raise ValueError(message)
+        raise ValueError(f"rest_clusters has {len(rest_clusters)} labels for {rest} rows: give one label per row")

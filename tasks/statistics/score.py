@@ -1,4 +1,4 @@
-"""The one engine of every single mean: Wilson's interval on an effective sample size, with a mid-p tail."""
+"""The interval behind every single mean: Wilson's on an effective sample size, with a mid-p tail."""
 
 from math import sqrt
 
@@ -7,17 +7,22 @@ from scipy.special import ndtri, stdtrit
 from tasks.statistics.binomial import midp_lower
 from tasks.statistics.estimate import check_confidence
 
-# Up to this many effective events Wilson's limit nearest the bound is too far inside: it may cover
-# only 83 % (Brown, Cai & DasGupta 2001, section 4, who replace it for counts up to 2 or 3).
-# Counts are products: 3 of 10 is (1 - 0.7)·10, a little more than 3.
+# With at most this many effective events, Wilson's limit nearest the bound is too narrow: coverage falls to 83 %
+# (Brown, Cai & DasGupta 2001, section 4, who replace it for counts up to 2 or 3).
+# 1e-9: counts are products, and (1 - 0.7)·10 is a little more than 3.
 FEW_EVENTS = 3.0 + 1e-9
 
 
 def effective_n(n: float, r: float, events: float, *, r_max: float = 1.0, prior_events: float = 1.0) -> float:
-    """Rows that would say as much if they were independent and binary.
+    """Return the number of independent binary rows that carry as much information as `n` rows.
 
-    `r` is the variance of the mean over the binomial one. While few events inform it, it is pulled
-    towards its worst case `r_max`, which counts as much as `prior_events` events.
+    Args:
+        n: Number of rows.
+        r: Observed variance of the mean over its binomial variance. It is shrunk towards `r_max`, the more the fewer
+            events there are.
+        events: Number of informative events.
+        r_max: The largest possible `r`.
+        prior_events: Number of events that `r_max` counts for.
 
     >>> effective_n(100, r=0.5, events=9)
     181.8181818181818
@@ -26,10 +31,18 @@ def effective_n(n: float, r: float, events: float, *, r_max: float = 1.0, prior_
 
 
 def score_interval(p: float, n_eff: float, df: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the limits of a proportion `p` in [0, 1] seen on `n_eff` > 0 effective rows.
+    """Return the limits of a proportion.
 
-    `df`: degrees of freedom when the variance behind `n_eff` was estimated. The t quantile then stands for
-    the normal one, which is the same as n_eff·(z/t)² rows; the mid-p tail uses those too.
+    Args:
+        p: The observed proportion, in [0, 1].
+        n_eff: Effective number of rows, above 0.
+        df: Degrees of freedom, if the variance behind `n_eff` was estimated. The t quantile then replaces the normal
+            one, which equals n_eff·(z/t)² rows; the mid-p tail uses those too.
+        confidence: In (0, 1).
+
+    Raises:
+        ValueError: An argument is outside its range.
+
     Source: Wilson 1927; Brown, Cai & DasGupta 2001; Korn & Graubard 1998 for `df` and fractional counts.
 
     >>> low, high = score_interval(0.5, 96.04)  # 1.96² = 3.8416 = 0.04 · 96.04
@@ -38,8 +51,7 @@ def score_interval(p: float, n_eff: float, df: float | None = None, confidence: 
     """
     check_confidence(confidence)
     if not (0.0 <= p <= 1.0 and n_eff > 0.0):
-        message = f"p = {p}, n_eff = {n_eff}: expected p in [0, 1] and n_eff > 0"
-        raise ValueError(message)
+        raise ValueError(f"p = {p}, n_eff = {n_eff}: expected p in [0, 1] and n_eff > 0")
     tail = (1.0 - confidence) / 2.0
     z = -float(ndtri(tail))
     if df is not None:

@@ -1,4 +1,4 @@
-"""A pass threshold learnt from people's verdicts, with the accuracy it will have on fresh rows."""
+"""A pass threshold fitted to human labels, and its accuracy on new rows."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,13 +10,23 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.statistics.clusters import Labels, cluster_codes, clustered_n
-from tasks.statistics.estimate import Estimate, FloatArray, check_confidence, unknown, within
+from tasks.statistics.estimate import (
+    BoolArray,
+    Estimate,
+    FloatArray,
+    IntArray,
+    binary_array,
+    check_confidence,
+    finite_array,
+    unknown,
+    within,
+)
 from tasks.statistics.score import score_interval
 
+# Bootstrap draws. The variation that the seed adds is small beside that of the sample.
 DRAWS = 200
-"""Bootstrap draws: what their seed adds to the accuracy is small beside what the sample of rows does."""
 
-# The share of the rows that a bootstrap draw contains, 1 - 1/e (Efron 1983).
+# Expected share of the rows in a bootstrap draw, 1 - 1/e (Efron 1983).
 _DRAWN = 0.632
 
 # Draws are made in blocks of about this many numbers, so that memory does not grow with n.
@@ -25,16 +35,16 @@ _BLOCK = 4_000_000
 # Sums of 1/size over clusters are rounded.
 _ROUNDING = 1e-9
 
-Mask = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.intp]
 Weights = npt.NDArray[np.int32]
 
 
-class LearntThreshold(NamedTuple):
-    """A row passes when its score >= `threshold`: inf when nothing is to pass, NaN without rows.
+class FittedThreshold(NamedTuple):
+    """A fitted threshold: a row passes when its score >= `threshold`.
 
-    `accuracy`: how often this threshold agrees with people on fresh rows, not on those it was learnt from.
-    `max_false_pass`: the promise that was asked for, or None.
+    Attributes:
+        threshold: Infinite if nothing passes, NaN without rows.
+        accuracy: Agreement of this threshold with human labels on new rows, not on those it was fitted to.
+        max_false_pass: The requested limit of false passes, or None.
     """
 
     threshold: float
@@ -43,20 +53,23 @@ class LearntThreshold(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Labelled rows by ascending score, in an order that does not depend on the input's.
+    """Labelled rows by ascending score, in an order that does not depend on that of the input.
 
-    `scores`, `labels`, `codes` (of clusters): shape (n,). `places`: shape (p,), where a cut may fall: before row i,
-    for i from 0 to n, but not between equal scores.
+    Attributes:
+        scores: Shape (n,).
+        labels: Shape (n,).
+        codes: Cluster of each row, shape (n,).
+        places: Possible cuts, shape (p,): before row i, for i from 0 to n, but not between equal scores.
     """
 
     scores: FloatArray
-    labels: Mask
-    codes: Ints
-    places: Ints
+    labels: BoolArray
+    codes: IntArray
+    places: IntArray
 
 
-# The place to cut, of each draw: shape (draws,), by how often each row was drawn, shape (draws, n).
-_Rule = Callable[[_Rows, Weights], Ints]
+# Maps the number of times each row was drawn, shape (draws, n), to the cut of each draw, shape (draws,).
+_Rule = Callable[[_Rows, Weights], IntArray]
 
 
 def threshold_from_labels(
@@ -65,30 +78,39 @@ def threshold_from_labels(
     clusters: Labels | None = None,
     confidence: float = 0.95,
     max_false_pass: float | None = None,
-) -> LearntThreshold:
-    """Learn from which score on rows should pass, and estimate how often that will be right.
+) -> FittedThreshold:
+    """Fit the score from which rows pass to human labels, and estimate its accuracy on new rows.
 
-    `scores`: shape (n,), float64, finite, higher is better. `labels`: shape (n,), whether people let the row pass.
-    `clusters`: shape (n,), one label per row; rows of one cluster depend on each other.
-    `max_false_pass`: in (0, 1). Without it the threshold is right on most labelled rows; of several such, the highest.
-    With it, the lowest that conformal risk control allows. Either lies midway between two labelled scores, except
-    that when all labelled rows pass it is the lowest score.
+    Without `max_false_pass` the threshold agrees with most labels; of several such, the highest is taken. With it, the
+    threshold is the lowest that conformal risk control allows. Both lie midway between two labelled scores, or at the
+    lowest score if all labelled rows pass.
 
-    Promised with `max_false_pass`: a fresh row passes although people reject it with at most this probability, both
-    out of all rows (not of those that pass) and on average over labelled sets (not for each). With clusters: a random
-    row of a fresh cluster. The scores must not have been fitted to these labels; rows (clusters) be exchangeable.
+    With `max_false_pass`, a new row passes and is labelled bad with at most this probability: out of all rows (not of
+    those that pass), and on average over labelled sets (not for each set). With clusters this holds for a random row of
+    a new cluster. It requires scores that were not fitted to these labels, and exchangeable rows (clusters).
 
-    The accuracy is that of this very threshold on fresh rows: the .632+ bootstrap (whole clusters; seeded by the data)
-    with the score interval on n rows (clusters: as in `mean_interval`). With one row it is unknown. Its `method` says
-    when labels are all of one class, scores are constant, or nothing passes. The plain .632 bootstrap covers 91.7 %
-    where it should 95 (50 rows, 70 % good, useless scores): there its draws learn worse thresholds than all rows do.
+    The accuracy is the .632+ bootstrap estimate (of whole clusters; seeded by the data) with the score interval on n
+    rows (with clusters as in `mean_interval`). It is unknown for one row. Its `method` says when all labels are equal,
+    scores are constant, or nothing passes. The plain .632 bootstrap covers 91.7 % instead of 95 % in a case with 50
+    rows, 70 % good and useless scores, because its draws fit worse thresholds than all rows do.
 
-    Warns FewClusters below 10 clusters.
-    Raises: ValueError for another shape, scores not finite, labels other than 0 and 1, a single cluster.
+    Args:
+        scores: Shape (n,), float64, finite, higher is better.
+        labels: Shape (n,), 1 where the human label is good, else 0.
+        clusters: Shape (n,), one label per row; rows of one cluster depend on each other.
+        confidence: In (0, 1).
+        max_false_pass: In (0, 1), or None.
+
+    Raises:
+        ValueError: Another shape, scores that are not finite, labels other than 0 and 1, or a single cluster.
+
+    Warns:
+        FewClusters: There are fewer than 10 clusters.
+
     Source: Efron & Tibshirani 1997; Wilson 1927; Angelopoulos et al. 2022 (conformal risk control).
 
     >>> scores, labels = [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9], [0, 0, 1, 0, 1, 1, 1, 1]
-    >>> round(threshold_from_labels(scores, labels).threshold, 6)  # like 0.25, wrong on one row, but higher
+    >>> round(threshold_from_labels(scores, labels).threshold, 6)  # as 0.25, wrong on one row, but higher
     0.5
     >>> round(threshold_from_labels(scores, labels, max_false_pass=0.25).threshold, 6)  # (1 + 1)/(8 + 1) <= 0.25
     0.25
@@ -97,23 +119,23 @@ def threshold_from_labels(
     rows = _sorted_rows(scores, labels, clusters)
     n = rows.scores.size
     if n == 0:
-        return LearntThreshold(nan, unknown((0.0, 1.0), 0, "no rows"), max_false_pass)
+        return FittedThreshold(nan, unknown((0.0, 1.0), 0, "no rows"), max_false_pass)
     rule = _most_accurate if max_false_pass is None else partial(_few_false_passes, alpha=_checked(max_false_pass))
     once = np.ones((1, n), np.int32)
     threshold = float(_thresholds(rows, once, rule(rows, once))[0])
     if n == 1:
-        return LearntThreshold(threshold, unknown((0.0, 1.0), 1, "one row"), max_false_pass)
+        return FittedThreshold(threshold, unknown((0.0, 1.0), 1, "one row"), max_false_pass)
     correct = ((rows.scores >= threshold) == rows.labels).astype(np.float64)
     good, passed = float(rows.labels.mean()), float((rows.scores >= threshold).mean())
     by_chance = good * passed + (1.0 - good) * (1.0 - passed)
     p = _fresh_accuracy(float(correct.mean()), _left_out_accuracy(rows, rule), by_chance)
     n_eff, df = (float(n), None) if clusters is None else clustered_n(correct, rows.codes)
     limits = score_interval(p, min(n_eff, float(n)), df, confidence)
-    return LearntThreshold(threshold, within(p, limits, (0.0, 1.0), n, _method(rows, threshold)), max_false_pass)
+    return FittedThreshold(threshold, within(p, limits, (0.0, 1.0), n, _method(rows, threshold)), max_false_pass)
 
 
 def _fresh_accuracy(seen: float, left_out: float, by_chance: float) -> float:
-    """Return the .632+ estimate: nearer to `left_out` than `seen`, the more of what beats chance is lost there.
+    """Return the .632+ estimate: closer to `left_out` than to `seen`, the more of the gain over chance is lost there.
 
     >>> round(_fresh_accuracy(0.9, 0.9, 0.5), 4), round(_fresh_accuracy(0.9, 0.5, 0.5), 4)
     (0.9, 0.5)
@@ -135,29 +157,29 @@ def _method(rows: _Rows, threshold: float) -> str:
     return "; ".join([".632+ bootstrap+wilson", *(note for note, holds in notes.items() if holds)])
 
 
-def _most_accurate(rows: _Rows, weights: Weights) -> Ints:
-    """Cut at the highest of the places where fewest rows are wrong."""
+def _most_accurate(rows: _Rows, weights: Weights) -> IntArray:
+    """Cut at the highest place with the fewest wrong rows."""
     lost = np.zeros((weights.shape[0], weights.shape[1] + 1), np.int32)
     np.cumsum(weights * np.where(rows.labels, 1, -1).astype(np.int32), axis=1, out=lost[:, 1:])
     if rows.places.size < lost.shape[1]:
         lost = lost[:, rows.places]
-    found: Ints = rows.places.size - 1 - np.argmin(lost[:, ::-1], axis=1)
-    return rows.places[found]
+    index: IntArray = rows.places.size - 1 - np.argmin(lost[:, ::-1], axis=1)
+    return rows.places[index]
 
 
-def _few_false_passes(rows: _Rows, weights: Weights, *, alpha: float) -> Ints:
+def _few_false_passes(rows: _Rows, weights: Weights, *, alpha: float) -> IntArray:
     """Cut at the lowest place where (sum over clusters of their share of false passes + 1)/(clusters + 1) <= alpha."""
     share = np.where(rows.labels, 0.0, 1.0 / np.bincount(rows.codes)[rows.codes])
     below = np.zeros((weights.shape[0], weights.shape[1] + 1))
     np.cumsum(weights * share, axis=1, out=below[:, 1:])
     passing = below[:, -1:] - below[:, rows.places]
     allowed = alpha * (rows.codes.max() + 2) - 1.0 + _ROUNDING
-    found: Ints = np.minimum(np.count_nonzero(passing > allowed, axis=1), rows.places.size - 1)
-    return rows.places[found]
+    index: IntArray = np.minimum(np.count_nonzero(passing > allowed, axis=1), rows.places.size - 1)
+    return rows.places[index]
 
 
-def _thresholds(rows: _Rows, weights: Weights, cuts: Ints) -> FloatArray:
-    """Return the middle between the drawn scores on either side of each cut, shape (draws,)."""
+def _thresholds(rows: _Rows, weights: Weights, cuts: IntArray) -> FloatArray:
+    """Return the midpoint between the drawn scores on both sides of each cut, shape (draws,)."""
     draws, n = weights.shape
     start = np.arange(draws) * n
     drawn = np.flatnonzero(weights)
@@ -173,7 +195,7 @@ def _thresholds(rows: _Rows, weights: Weights, cuts: Ints) -> FloatArray:
 
 
 def _left_out_accuracy(rows: _Rows, rule: _Rule) -> float:
-    """Return how often thresholds learnt from bootstrap draws are right on the rows that their draw left out."""
+    """Return the accuracy of thresholds fitted to bootstrap draws, on the rows that their draw left out."""
     right = tried = 0
     for weights in _draws(rows):
         thresholds = _thresholds(rows, weights, rule(rows, weights))
@@ -186,7 +208,7 @@ def _left_out_accuracy(rows: _Rows, rule: _Rule) -> float:
 
 
 def _draws(rows: _Rows) -> Iterator[Weights]:
-    """Yield how often each row is drawn when clusters are, with replacement; in blocks of shape (draws, n)."""
+    """Yield how often each row is drawn, in blocks of shape (draws, n); clusters are drawn with replacement."""
     n, count = rows.codes.size, int(rows.codes.max()) + 1
     rng = np.random.default_rng(crc32(rows.labels.tobytes(), crc32(rows.scores.tobytes())))
     block = max(1, _BLOCK // n)
@@ -198,11 +220,12 @@ def _draws(rows: _Rows) -> Iterator[Weights]:
 
 
 def _sorted_rows(scores: npt.ArrayLike, labels: npt.ArrayLike, clusters: Labels | None) -> _Rows:
-    values = np.asarray(scores, dtype=np.float64) + 0.0  # -0.0 becomes 0.0: equal scores have equal bytes
-    verdicts = np.asarray(labels)
-    _check_rows(values, verdicts)
+    values = finite_array(scores, "scores", 1) + 0.0  # -0.0 becomes 0.0: equal scores have equal bytes
+    passes = binary_array(labels, "labels")
     n = values.size
-    passes = verdicts.astype(np.bool_)
+    if passes.shape != values.shape:
+        message = f"scores has shape {values.shape}, labels {passes.shape}: expected one of each per row, shape (n,)"
+        raise ValueError(message)
     order = np.lexsort((passes, values))
     values, passes = values[order], passes[order]
     higher = values[1:] > values[:-1]
@@ -214,10 +237,14 @@ def _sorted_rows(scores: npt.ArrayLike, labels: npt.ArrayLike, clusters: Labels 
     return _Rows(values, passes, codes[np.lexsort((codes, kinds))], places)
 
 
-def _numbered_by_content(codes: Ints, kinds: Ints) -> Ints:
-    """Number clusters by the kinds of rows they hold, so that neither labels nor the order of rows matter.
+def _numbered_by_content(codes: IntArray, kinds: IntArray) -> IntArray:
+    """Number clusters by the kinds of their rows, so that neither labels nor the order of rows matter.
 
-    `kinds`: shape (n,), ascending from 0, equal for equal rows. Clusters of equal content stand for one another.
+    Clusters with equal content are interchangeable.
+
+    Args:
+        codes: Cluster of each row, shape (n,).
+        kinds: Shape (n,), ascending from 0, equal for equal rows.
     """
     marks = np.random.default_rng(0).random(int(kinds[-1]) + 1)
     content = np.bincount(codes, weights=marks[kinds])
@@ -228,21 +255,5 @@ def _numbered_by_content(codes: Ints, kinds: Ints) -> Ints:
 
 def _checked(max_false_pass: float) -> float:
     if not 0.0 < max_false_pass < 1.0:
-        message = f"max_false_pass = {max_false_pass}: expected a probability between 0 and 1, such as 0.05"
-        raise ValueError(message)
+        raise ValueError(f"max_false_pass = {max_false_pass}: expected a probability between 0 and 1, such as 0.05")
     return max_false_pass
-
-
-def _check_rows(scores: FloatArray, labels: npt.NDArray[np.generic]) -> None:
-    if scores.ndim != 1 or labels.shape != scores.shape:
-        message = f"scores has shape {scores.shape}, labels {labels.shape}: expected one of each per row, shape (n,)"
-        raise ValueError(message)
-    if not np.isfinite(scores).all():
-        row = int(np.argmin(np.isfinite(scores)))
-        message = f"scores[{row}] = {scores[row]} is not finite: leave unmeasured rows out"
-        raise ValueError(message)
-    verdict = (labels == 0) | (labels == 1)
-    if not verdict.all():
-        row = int(np.argmin(verdict))
-        message = f"labels[{row}] = {labels[row]}: expected 1 (people let it pass) or 0, unlabelled rows left out"
-        raise ValueError(message)

@@ -1,4 +1,4 @@
-"""Agreement with people: values by hand, scikit-learn as oracle, coverage, degenerate rows, refusals."""
+"""Agreement with human labels: values by hand, scikit-learn as oracle, coverage, degenerate rows, refusals."""
 
 import math
 import warnings

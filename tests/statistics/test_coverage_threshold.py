@@ -1,4 +1,4 @@
-"""The accuracy of a learnt threshold is covered, and the promise about false passes is kept: one cell of each study.
+"""The accuracy of a fitted threshold is covered, and its limit of false passes holds: one cell of each study.
 
 `make coverage` has them all.
 """

@@ -44,7 +44,7 @@ def test_one_row_by_hand() -> None:
     assert np.exp(state.log_wealth) == pytest.approx([0.4932755 * g for g in growth], rel=1e-6)
     weights = np.array([0.01 * 2**k for k in range(7)]) ** -0.5
     assert math.exp(state.log_evidence) == pytest.approx(0.4932755 * np.average(growth, weights=weights), rel=1e-6)
-    assert (state.days, state.bets, state.floor) == (1, 1, 0.8)
+    assert (state.days, state.observations, state.floor) == (1, 1, 0.8)
 
 
 def test_second_day_opens_with_its_own_weight() -> None:

@@ -1,4 +1,4 @@
-"""Thresholds learnt from labels: values by hand, a slow oracle, degenerate rows, refusals."""
+"""Thresholds fitted from labels: values by hand, a slow oracle, degenerate rows, refusals."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tasks.statistics import FewClusters
-from tasks.statistics.threshold import LearntThreshold, threshold_from_labels
+from tasks.statistics.threshold import FittedThreshold, threshold_from_labels
 
 derandomized = settings(derandomize=True)
 labelled = st.lists(
@@ -20,7 +20,7 @@ labelled = st.lists(
 )
 
 
-def learn(rows: Sequence[tuple[float, bool]], clusters: object = None, **options: float) -> LearntThreshold:
+def fit(rows: Sequence[tuple[float, bool]], clusters: object = None, **options: float) -> FittedThreshold:
     scores, labels = zip(*rows, strict=True)
     return threshold_from_labels(scores, labels, clusters, **options)  # type: ignore[arg-type]
 
@@ -36,12 +36,12 @@ def example(n: int = 200, seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_is_midway_between_classes_that_are_apart() -> None:
-    learnt = threshold_from_labels([0.1, 0.2, 0.6, 0.8], [0, 0, 1, 1])
+    fitted = threshold_from_labels([0.1, 0.2, 0.6, 0.8], [0, 0, 1, 1])
 
-    assert learnt.threshold == pytest.approx(0.4, abs=1e-15)
-    assert learnt.accuracy.n == 4
-    assert learnt.accuracy.method == ".632+ bootstrap+wilson"
-    assert learnt.max_false_pass is None
+    assert fitted.threshold == pytest.approx(0.4, abs=1e-15)
+    assert fitted.accuracy.n == 4
+    assert fitted.accuracy.method == ".632+ bootstrap+wilson"
+    assert fitted.max_false_pass is None
 
 
 def test_of_several_best_cuts_the_highest() -> None:
@@ -64,7 +64,7 @@ def test_neighbouring_floats_have_the_upper_one_between_them() -> None:
 def test_no_other_threshold_is_right_more_often(rows: list[tuple[float, bool]]) -> None:
     best = max(right(rows, t) for t in [*(score for score, _ in rows), math.inf])
 
-    assert right(rows, learn(rows).threshold) == best
+    assert right(rows, fit(rows).threshold) == best
 
 
 @derandomized
@@ -73,7 +73,7 @@ def test_a_promise_gives_the_lowest_threshold_that_keeps_it(rows: list[tuple[flo
     def risk(threshold: float) -> float:
         return (sum(score >= threshold and not label for score, label in rows) + 1) / (len(rows) + 1)
 
-    threshold = learn(rows, max_false_pass=alpha).threshold
+    threshold = fit(rows, max_false_pass=alpha).threshold
     lower = [score for score, _ in rows if score < threshold]
 
     assert risk(threshold) <= alpha + 1e-9 or threshold == math.inf
@@ -90,11 +90,11 @@ def test_a_promise_to_clusters_counts_each_once() -> None:
 
 
 def test_a_promise_that_so_few_rows_cannot_make_lets_nothing_pass() -> None:
-    learnt = threshold_from_labels(np.arange(18), np.ones(18), max_false_pass=0.05)
+    fitted = threshold_from_labels(np.arange(18), np.ones(18), max_false_pass=0.05)
 
-    assert learnt.threshold == math.inf
-    assert learnt.accuracy.value == 0.0
-    assert learnt.accuracy.method == ".632+ bootstrap+wilson; one class of labels; nothing passes"
+    assert fitted.threshold == math.inf
+    assert fitted.accuracy.value == 0.0
+    assert fitted.accuracy.method == ".632+ bootstrap+wilson; one class of labels; nothing passes"
     assert threshold_from_labels(np.arange(19), np.ones(19), max_false_pass=0.05).threshold == 0.0
 
 
@@ -116,14 +116,14 @@ def out_of_bag(scores: np.ndarray, labels: np.ndarray) -> float:
 @pytest.mark.parametrize("n", [30, 120])
 def test_accuracy_is_the_632_plus_bootstrap_of_the_same_rule(n: int) -> None:
     scores, labels = example(n)
-    learnt = threshold_from_labels(scores, labels)
-    passed = scores >= learnt.threshold
+    fitted = threshold_from_labels(scores, labels)
+    passed = scores >= fitted.threshold
     seen, left_out = float((passed == labels).mean()), out_of_bag(scores, labels)
     chance = float(passed.mean() * labels.mean() + (1 - passed.mean()) * (1 - labels.mean()))
     weight = 0.632 / (1 - 0.368 * (seen - left_out) / (seen - chance))
 
     assert chance < left_out < seen
-    assert learnt.accuracy.value == pytest.approx((1 - weight) * seen + weight * left_out, abs=0.01)
+    assert fitted.accuracy.value == pytest.approx((1 - weight) * seen + weight * left_out, abs=0.01)
 
 
 def test_interval_is_wilson_of_the_bootstrap_accuracy() -> None:
@@ -136,9 +136,9 @@ def test_interval_is_wilson_of_the_bootstrap_accuracy() -> None:
 
 def test_a_useless_score_is_not_flattered() -> None:
     rng = np.random.default_rng(11)
-    learnt = [threshold_from_labels(rng.random(50), rng.random(50) < 0.5).accuracy.value for _ in range(200)]
+    fitted = [threshold_from_labels(rng.random(50), rng.random(50) < 0.5).accuracy.value for _ in range(200)]
 
-    assert 0.5 < float(np.mean(learnt)) < 0.55  # in-sample 0.58
+    assert 0.5 < float(np.mean(fitted)) < 0.55  # in-sample 0.58
 
 
 def test_clusters_widen() -> None:
@@ -157,7 +157,7 @@ def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: R
     order = list(range(len(rows)))
     random.shuffle(order)
 
-    assert learn([rows[i] for i in order], max_false_pass=risk) == learn(rows, max_false_pass=risk)  # type: ignore[arg-type]
+    assert fit([rows[i] for i in order], max_false_pass=risk) == fit(rows, max_false_pass=risk)  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
@@ -169,9 +169,9 @@ def test_neither_does_the_name_of_a_cluster(rows: list[tuple[float, bool]], rand
     order = list(range(len(rows)))
     random.shuffle(order)
 
-    shuffled = learn([rows[i] for i in order], [names[i][::-1] for i in order])
+    shuffled = fit([rows[i] for i in order], [names[i][::-1] for i in order])
 
-    assert shuffled == learn(rows, names)
+    assert shuffled == fit(rows, names)
 
 
 @derandomized
@@ -179,7 +179,7 @@ def test_neither_does_the_name_of_a_cluster(rows: list[tuple[float, bool]], rand
 def test_value_lies_in_its_interval_in_the_bounds(
     rows: list[tuple[float, bool]], confidence: float, risk: float | None
 ) -> None:
-    accuracy = learn(rows, confidence=confidence, max_false_pass=risk).accuracy  # type: ignore[arg-type]
+    accuracy = fit(rows, confidence=confidence, max_false_pass=risk).accuracy  # type: ignore[arg-type]
 
     assert math.isnan(accuracy.value) == (len(rows) == 1)
     assert 0.0 <= accuracy.low < accuracy.high <= 1.0
@@ -187,10 +187,10 @@ def test_value_lies_in_its_interval_in_the_bounds(
 
 
 def test_no_rows_teach_nothing() -> None:
-    learnt = threshold_from_labels([], [])
+    fitted = threshold_from_labels([], [])
 
-    assert math.isnan(learnt.threshold)
-    assert learnt.accuracy[1:] == (0.0, 1.0, 0, "no rows")
+    assert math.isnan(fitted.threshold)
+    assert fitted.accuracy[1:] == (0.0, 1.0, 0, "no rows")
 
 
 def test_one_row_teaches_a_threshold_of_unknown_accuracy() -> None:
@@ -210,10 +210,10 @@ def test_one_class_of_labels_is_said() -> None:
 
 
 def test_constant_scores_are_said() -> None:
-    learnt = threshold_from_labels([0.4] * 10, [1] * 7 + [0] * 3)
+    fitted = threshold_from_labels([0.4] * 10, [1] * 7 + [0] * 3)
 
-    assert learnt.threshold == 0.4
-    assert learnt.accuracy.method == ".632+ bootstrap+wilson; constant scores"
+    assert fitted.threshold == 0.4
+    assert fitted.accuracy.method == ".632+ bootstrap+wilson; constant scores"
 
 
 @pytest.mark.parametrize(

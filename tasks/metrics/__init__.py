@@ -1,10 +1,9 @@
-"""Every metric in one line of Python: `score(name, responses, references)`, and `accuracy(predictions, references)`."""
+"""Score answers in Python with any metric: `score(name, responses, references)`; `accuracy(…)` for predictions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tasks.errors import ParamsError
 from tasks.metrics.aliases import accepts_aliases
 
 if TYPE_CHECKING:
@@ -24,39 +23,45 @@ def score(
     profile: str = "default",
     **options: Any,
 ) -> "Floats":
-    """Row scores of any metric, shape (n,), float64; NaN where a row can't be measured.
+    """Score every row with one metric of any family.
 
-    references: one string or a list of strings per row. Of a metric with several columns, the one it gates on.
-    The columns may have the names of other toolkits: `prediction`, `ground_truth`, … (see `aliases`).
-    Raises ParamsError for an unknown metric or option, ValueError when the lengths differ or where an entry is no text.
+    Arguments may have the names of other toolkits: `prediction`, `ground_truth`, … (see `tasks.metrics.aliases`).
+
+    Args:
+        name: Name of the metric, as in params.yaml.
+        responses: One response per row; None is a missing response.
+        references: One string, or a list of strings, per row.
+        inputs: One question per row, for metrics that read it.
+        profile: A named set of options, such as `azure`.
+        **options: Options of the metric.
+
+    Returns:
+        Row scores, shape (n,), float64; NaN where a row can't be measured. Of a metric with several columns, the scores
+        of the column that passes or fails.
+
+    Raises:
+        ParamsError: Unknown metric or option.
+        ValueError: The lengths differ, or an entry is not text.
+        TypeError: `responses` or `references` is one string.
 
     >>> score("bleu", ["New York", None], ["New York", ["Paris", "Rome"]])
     array([ 1., nan])
     """
-    # Imported when used: `import tasks.metrics` stays light.
+    # Imported here to keep `import tasks.metrics` fast.
     from tasks.metrics import catalogue
     from tasks.metrics.pairs import Pairs
 
     if isinstance(responses, str) or isinstance(references, str):
         raise TypeError("responses and references are lists with one entry per row, not one string")
     family = catalogue.family_of(name)
+    # By name, so that the import closure of the lexical stage does not contain the models of the other families.
+    package = import_module(f"tasks.metrics.{family}")
     if family == "judge":
-        judge = _of_family("judge", "score")
-        scores: Floats = judge(name, responses, references, inputs=inputs, profile=profile, **options)
+        scores: Floats = package.score(name, responses, references, inputs=inputs, profile=profile, **options)
         return scores
-    embed = _of_family("semantic", "default_embed")() if family == "semantic" else None
+    embed = package.default_embed() if family == "semantic" else None
     metric = catalogue.configure(family, name, {"profile": profile, **options})
     return metric.score(metric.stats(Pairs.of(responses, references, inputs=inputs, embed=embed)))
-
-
-def _of_family(family: str, function: str) -> Callable[..., Any]:
-    module = import_module(f"tasks.metrics.{family}")
-    if not hasattr(module, function):
-        raise ParamsError(
-            f"metrics of family {family} can't be scored from Python: {module.__name__} has no {function}"
-        )
-    found: Callable[..., Any] = getattr(module, function)
-    return found
 
 
 def __getattr__(name: str) -> Any:

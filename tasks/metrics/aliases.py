@@ -1,4 +1,4 @@
-"""The names that other toolkits give to what a metric reads: alias → our column."""
+"""Argument names of other toolkits, such as `prediction` and `ground_truth`, as aliases of ours."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,9 +14,10 @@ ALIASES = {
 
 
 def accepts_aliases(**parameters: str) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Let a function's arguments have the aliases as names; TypeError when one is given under two names.
+    """Let a function accept the aliases of its arguments; one given under two names raises TypeError.
 
-    parameters: column → the function's parameter for it.
+    Args:
+        **parameters: Column → the function's parameter for it.
     """
     names = parameters | {alias: parameters[column] for alias, column in ALIASES.items() if column in parameters}
 
@@ -25,11 +26,11 @@ def accepts_aliases(**parameters: str) -> Callable[[Callable[..., Result]], Call
 
         @wraps(function)
         def accepting(*args: Any, **kwargs: Any) -> Result:
-            given = dict(zip(order, order[: len(args)], strict=False))
+            names_used = dict(zip(order, order[: len(args)], strict=False))
             named: dict[str, Any] = {}
             for name, value in kwargs.items():
                 parameter = names.get(name, name)
-                first = given.setdefault(parameter, name)
+                first = names_used.setdefault(parameter, name)
                 if first != name:
                     raise TypeError(f"{function.__name__}: {first} and {name} are the same argument; give one of them")
                 named[parameter] = value

@@ -1,4 +1,4 @@
-"""What every metric is: options, additive statistics per row, and a score of (summed) statistics."""
+"""Base classes of metrics: options, additive statistics per row, and a score of (summed) statistics."""
 
 import json
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ Floats = NDArray[np.float64]
 NO_RESPONSE, EMPTY_RESPONSE = "no response", "empty response"
 NO_REFERENCE, NO_PHRASES = "no reference", "no phrases"
 NOT_SAMPLED, FILTERED, DISABLED = "not sampled", "filtered", "disabled"
+# Reasons for a missing score that are by design; every other reason is a failure.
 NOT_ASKED = frozenset({NO_REFERENCE, NO_PHRASES, NOT_SAMPLED, FILTERED, DISABLED})
-"""Reasons for a missing score that are by design; every other reason is a failure."""
-LEARNT = "learnt"
-"""A threshold that aggregate learns from people's labels."""
+# In params.yaml, a threshold that the aggregate stage fits to human labels.
+TO_FIT = "learnt"
 
 
 class Metric(BaseModel):
-    """A configured metric: its fields are its options, its file's name is its name.
+    """A configured metric: its fields are its options, the name of its file is its name.
 
     A row's score is `score(stats)`, the corpus score `score(stats.sum(0))`, a jackknife replicate
     `score(total - stats)`. A row that can't be measured has statistics of zeros, and `score(zeros)` is NaN.
@@ -43,17 +43,17 @@ class Metric(BaseModel):
         name = options.get("profile", "default")
         if name != "default" and name not in cls.profiles:
             raise ValueError(f"unknown profile {name!r}; allowed: {', '.join(['default', *cls.profiles])}")
-        given = {key: value for key, value in options.items() if value is not None}
-        filled = {**cls.profiles.get(name, {}), **given}
-        return {"threshold": cls.usual_threshold(filled), **filled}
+        set_options = {key: value for key, value in options.items() if value is not None}
+        filled = {**cls.profiles.get(name, {}), **set_options}
+        return {"threshold": cls.threshold_for(filled), **filled}
 
     @field_validator("threshold", mode="before")
     @classmethod
-    def _number_or_learnt(cls, threshold: Any) -> Any:
+    def _check_threshold_type(cls, threshold: Any) -> Any:
         number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
-        if number or threshold is None or threshold == LEARNT:
+        if number or threshold is None or threshold == TO_FIT:
             return threshold
-        raise ValueError(f"expected a number, or {LEARNT}")
+        raise ValueError(f"expected a number, or {TO_FIT}")
 
     @model_validator(mode="after")
     def _check_threshold(self) -> Self:
@@ -65,8 +65,8 @@ class Metric(BaseModel):
         return self
 
     @classmethod
-    def usual_threshold(cls, options: Mapping[str, Any]) -> float | None:  # noqa: ARG003 (most have one threshold)
-        """The threshold of a metric with these options where none is given."""
+    def threshold_for(cls, options: Mapping[str, Any]) -> float | None:  # noqa: ARG003 (most have one threshold)
+        """Return the threshold that applies if `options` set none."""
         return cls.default_threshold
 
     @property
@@ -76,7 +76,7 @@ class Metric(BaseModel):
 
     @property
     def column(self) -> str:
-        """The column that has a result and a pass rate."""
+        """The score column that passes or fails."""
         return self.name
 
     @property
@@ -91,7 +91,7 @@ class Metric(BaseModel):
 
     @property
     def reads_normalized(self) -> bool:
-        """Whether it scores the texts of the normalize stage, whose options are then part of the signature."""
+        """Whether it scores the texts of the normalize stage; that stage's options are then part of the signature."""
         return False
 
     @property
@@ -101,23 +101,23 @@ class Metric(BaseModel):
 
     @property
     def corpus_is_mean(self) -> bool:
-        """Whether the corpus score is the mean of the rows' scores."""
+        """Whether the corpus score is the mean of the row scores."""
         return True
 
     def stats(self, pairs: Pairs) -> Floats:
-        """Additive statistics, shape (n, k)."""
+        """Return additive statistics of each row, shape (n, k), float64."""
         raise NotImplementedError
 
     def score(self, stats: Floats) -> Floats:
-        """Scores of (summed) statistics, shape (..., k) -> (...); NaN where nothing was measured."""
+        """Return the scores of (summed) statistics, shape (..., k) to (...); NaN where nothing was measured."""
         return self.column_scores(stats)[self.column]
 
     def column_scores(self, stats: Floats) -> dict[str, Floats]:
-        """The score of every column, each of shape (...)."""
+        """Return the scores of each column, every array of shape (...)."""
         raise NotImplementedError
 
     def details(self, pairs: Pairs) -> list[str | None]:
-        """Per row, JSON that answers "why?", or None where there is nothing to say; length n."""
+        """Explain each row's score as JSON, or None where nothing needs explaining; length n."""
         cases = (
             (pairs.missing, {"unmeasured": NO_RESPONSE}),
             (pairs.unreferenced & self.needs_references, {"unmeasured": NO_REFERENCE}),
@@ -130,32 +130,33 @@ class Metric(BaseModel):
         return notes
 
     def texts(self, pairs: Pairs) -> list[str]:  # noqa: ARG002 (most metrics need no vectors)
-        """The texts whose vectors `stats` will ask for."""
+        """Return the texts whose embeddings `stats` needs."""
         return []
 
     def signature_fields(self) -> dict[str, object]:
-        """What defines the number, by short name: all options unless a metric says otherwise."""
+        """Return what defines the number, by short name: by default all options but profile and threshold."""
         return {key: value for key, value in self.model_dump().items() if key not in {"profile", "threshold"}}
 
-    def signature(self, **facts: object) -> str:
-        """One line that says how the number was made; two numbers compare only when theirs are equal.
+    def signature(self, **run_fields: object) -> str:
+        """Return one line that states how the number was computed; only numbers with equal signatures are compared.
 
-        facts: what is known only at run time, such as the hash of the embedding model's weights.
+        Args:
+            **run_fields: Fields that are known only at run time, such as the hash of the embedding model's weights.
         """
-        fields = {**self.signature_fields(), **facts, "v": self.version}
-        return "|".join([self.name, *(f"{key}:{_short(value)}" for key, value in fields.items())])
+        fields = {**self.signature_fields(), **run_fields, "v": self.version}
+        return "|".join([self.name, *(f"{key}:{_signature_value(value)}" for key, value in fields.items())])
 
-    def rate_signature(self, **facts: object) -> str:
-        """The signature of the pass rate."""
-        return f"{self.signature(**facts)}|{self.pass_rule}"
+    def rate_signature(self, **run_fields: object) -> str:
+        """Return the signature of the pass rate."""
+        return f"{self.signature(**run_fields)}|{self.pass_rule}"
 
     @property
     def pass_rule(self) -> str:
-        """Which scores pass, as it stands in the signature of the pass rate."""
-        return "pass:1" if self.threshold is None else f"thr:{_short(self.threshold)}"
+        """Which scores pass, in the form used in the signature of the pass rate."""
+        return "pass:1" if self.threshold is None else f"thr:{_signature_value(self.threshold)}"
 
     def result(self, scores: Floats) -> NDArray[np.str_]:
-        """`pass`, `fail` or `unmeasured` for each score, None where the threshold is yet to be learnt; shape (n,)."""
+        """Return `pass`, `fail` or `unmeasured` for each score, shape (n,); None while the threshold is not fitted."""
         if isinstance(self.threshold, str):
             return np.full(np.shape(scores), None)
         limit = self.bounds[1] if self.threshold is None else self.threshold
@@ -163,16 +164,16 @@ class Metric(BaseModel):
 
 
 class MeanMetric(Metric):
-    """A metric scored pair by pair: the best reference counts, and the corpus score is the mean.
+    """A metric scored pair by pair: each row takes its best reference, and the corpus score is the mean.
 
-    Statistics: one sum per column and the count of rows.
+    Its statistics are one sum per column and the count of rows.
     """
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        """Scores of each response with each of its references; shape (m, columns).
+        """Score each response with each of its references; shape (m, columns).
 
-        The response of reference j is `pairs.response_texts[pairs.rows[j]]`; it may be missing or blank:
-        whatever stands there then is not used.
+        The response to reference j is `pairs.response_texts[pairs.rows[j]]`. It may be missing or blank; the score of
+        such a pair is not used.
         """
         raise NotImplementedError
 
@@ -209,23 +210,29 @@ class CorpusMetric(Metric):
 
 
 def best_reference(scores: Floats, pairs: Pairs) -> NDArray[np.int64]:
-    """The reference with the highest score of each row, ties to the first, -1 for rows without any.
+    """Return each row's reference with the highest score, the first of equal ones.
 
-    scores: shape (m,). Returns indices into the flat references; shape (n,).
+    Args:
+        scores: Score of each reference, shape (m,); NaN counts as the lowest.
+        pairs: The rows.
+
+    Returns:
+        Indices into the flat references, shape (n,), int64; -1 for rows without references.
     """
     best = np.full(len(pairs), -1, dtype=np.int64)
     if not len(scores):
         return best
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    some = ~pairs.unreferenced
+    finite = np.where(np.isnan(scores), -np.inf, scores)
+    referenced = ~pairs.unreferenced
     highest = np.full(len(pairs), -np.inf)
-    highest[some] = np.maximum.reduceat(known, pairs.offsets[:-1][some])
-    winners = np.flatnonzero(known == highest[pairs.rows])[::-1]
+    highest[referenced] = np.maximum.reduceat(finite, pairs.offsets[:-1][referenced])
+    # In reverse, so that the first of several best references is written last.
+    winners = np.flatnonzero(finite == highest[pairs.rows])[::-1]
     best[pairs.rows[winners]] = winners
     return best
 
 
-def _short(value: object) -> str:
+def _signature_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,7 +1,4 @@
-"""Which metrics there are: a metric is a module of a family's folder, a family a folder beside this file.
-
-A module whose name begins with an underscore is no metric; every other one defines exactly one Metric class.
-"""
+"""Find metrics: a family is a folder beside this file, a metric is a module in it with one Metric class."""
 
 import importlib
 import inspect
@@ -20,32 +17,40 @@ _HERE = Path(__file__).parent
 
 
 def families() -> list[str]:
-    """Names of the families, sorted."""
+    """Return the names of the families, sorted."""
     return sorted(folder.name for folder in _HERE.iterdir() if any(_modules(folder)))
 
 
 def names(family: str) -> list[str]:
-    """Names of a family's metrics, sorted; ParamsError for an unknown family."""
+    """Return the names of a family's metrics, sorted. Modules whose name begins with an underscore are not metrics.
+
+    Raises:
+        ParamsError: Unknown family.
+    """
     if family not in families():
         raise ParamsError(unknown("family", family, families()))
     return sorted(_modules(_HERE / family))
 
 
-def metric(name: str) -> type[Metric]:
-    """The metric of that name in whichever family; ParamsError for an unknown one."""
-    return metric_class(family_of(name), name)
-
-
 def family_of(name: str) -> str:
-    """The family that has the metric; ParamsError for an unknown one."""
-    found = {metric: family for family in families() for metric in names(family)}
-    if name not in found:
-        raise ParamsError(unknown("metric", name, sorted(found)))
-    return found[name]
+    """Return the family of a metric.
+
+    Raises:
+        ParamsError: Unknown metric.
+    """
+    family_by_metric = {metric: family for family in families() for metric in names(family)}
+    if name not in family_by_metric:
+        raise ParamsError(unknown("metric", name, sorted(family_by_metric)))
+    return family_by_metric[name]
 
 
 def metric_class(family: str, name: str) -> type[Metric]:
-    """The one Metric class that the metric's module defines; ParamsError for an unknown family or metric."""
+    """Return the Metric class of a metric's module.
+
+    Raises:
+        ParamsError: Unknown family or metric.
+        TypeError: The module does not define exactly one Metric class.
+    """
     if name not in names(family):
         raise ParamsError(f"{family}.{name}: {unknown('metric', name, names(family))}")
     module = importlib.import_module(f"tasks.metrics.{family}.{name}")
@@ -60,7 +65,11 @@ def metric_class(family: str, name: str) -> type[Metric]:
 
 
 def configure(family: str, name: str, options: Mapping[str, Any] | None) -> Metric:
-    """The metric with its options of params.yaml; ParamsError naming the path of each option that is wrong."""
+    """Return the metric with its options from params.yaml.
+
+    Raises:
+        ParamsError: A wrong option; the message names its path.
+    """
     cls = metric_class(family, name)
     if not isinstance(options, Mapping | None):
         raise ParamsError(f"{family}.{name}: expected options, such as {{threshold: 0.5}}, not {options!r}")
@@ -76,5 +85,4 @@ def unknown(kind: str, name: str, allowed: list[str]) -> str:
 
 
 def _modules(folder: Path) -> Iterable[str]:
-    found = pkgutil.iter_modules([str(folder)])
-    return (module.name for module in found if not module.name.startswith("_"))
+    return (module.name for module in pkgutil.iter_modules([str(folder)]) if not module.name.startswith("_"))

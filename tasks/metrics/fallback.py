@@ -1,4 +1,4 @@
-"""Token fallback: the score of pairs whose texts leave a tokenizer or normaliser nothing to compare."""
+"""Scores for pairs in which a text has no tokens, so that equal texts in any script score 1."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,9 +7,11 @@ from tasks.metrics.pairs import Pairs, Tokens
 
 
 def token_fallback(tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
-    """One score per reference, shape (m,): NaN where both texts have tokens, so that the metric applies.
+    """Score the pairs in which a text has no tokens; NaN where both have tokens.
 
-    1 where neither has any and the raw texts are equal ignoring case, else 0.
+    Returns:
+        Shape (m,), one per reference: 1 if neither text has tokens and they are equal ignoring case, 0 if not, NaN
+        where the metric applies.
     """
     has_response = tokens.responses.lengths[pairs.rows] > 0
     has_reference = tokens.references.lengths > 0
@@ -21,6 +23,6 @@ def token_fallback(tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
 
 
 def with_fallback(scores: NDArray[np.float64], tokens: Tokens, pairs: Pairs) -> NDArray[np.float64]:
-    """The scores, shape (m, columns), with the token fallback in every column where it applies."""
+    """Replace the scores of pairs without tokens, shape (m, columns), by their fallback in every column."""
     without_tokens = token_fallback(tokens, pairs)[:, None]
     return np.where(np.isnan(without_tokens), scores, without_tokens)

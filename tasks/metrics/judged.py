@@ -1,4 +1,4 @@
-"""Metrics that a judge scores: the prompt, the reply's schema, and what counts as a reply."""
+"""Base class of metrics scored by a judge: prompt, reply schema, and parsing of replies."""
 
 import inspect
 import json
@@ -10,33 +10,33 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tasks.metrics.base import Floats, Metric
+from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
 from tasks.pipeline.hashing import sha256
 
 FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+# The message about a row, which follows the prompt.
 LAYOUT = "<data nonce={nonce}>\n{fields}\n</data nonce={nonce}>"
-"""The message about a row, after the prompt."""
 
 
 class Verdict(NamedTuple):
-    """What a judge said, and why."""
+    """A judge's score of one row, and its reason."""
 
     score: float
     reason: str
 
 
-class JudgeMetric(Metric):
-    """A metric whose scores stand in a column of verdicts; its corpus score is their mean.
+class JudgeMetric(MeanMetric):
+    """A metric whose scores are verdicts of a judge; its corpus score is their mean.
 
-    Its prompt is the text file beside its module. Statistics: (score, 1), or zeros where there is no verdict.
+    The prompt is the text file beside its module. Statistics are (score, 1), or zeros without a verdict.
     """
 
     verdict_name: ClassVar[str]
     verdict_schema: ClassVar[Mapping[str, object]]
 
     def verdict_score(self, value: object) -> float | None:
-        """The score of what the reply has under `verdict_name`; None when it is no verdict."""
+        """Return the score of the value under `verdict_name`; None if it is not a verdict."""
         raise NotImplementedError
 
     @property
@@ -46,7 +46,7 @@ class JudgeMetric(Metric):
 
     @property
     def prompt_hash(self) -> str:
-        """The sha256 of all that a request holds but the row, in hex."""
+        """The sha256, in hex, of everything in a request but the row."""
         return sha256(f"{self.prompt}\n{LAYOUT}\n{json.dumps(self.reply_schema)}").hex()
 
     @property
@@ -65,10 +65,15 @@ class JudgeMetric(Metric):
         }
 
     def parse(self, reply: str, nonce: str, *, fenced: bool = False) -> Verdict:
-        """The verdict in a reply, which must be one JSON object of the schema with the request's nonce.
+        """Parse a reply, which must be one JSON object of the schema that repeats the request's nonce.
 
-        fenced: whether one markdown fence around the object is accepted.
-        Raises ValueError, whose message says what is wrong with the reply.
+        Args:
+            reply: The text of the reply.
+            nonce: The nonce of the request.
+            fenced: Accept one Markdown fence around the object.
+
+        Raises:
+            ValueError: The reply is invalid; the message says why.
         """
         values = _one_object(reply, fenced=fenced)
         if set(values) != set(self.reply_schema["properties"]):
@@ -84,13 +89,9 @@ class JudgeMetric(Metric):
         raise NotImplementedError(f"{self.name} is judged: its statistics come from scores, `stats_of(scores)`")
 
     def stats_of(self, scores: Floats) -> Floats:
-        """Statistics of row scores, shape (n,) -> (n, 2); NaN is unmeasured."""
+        """Return the statistics of row scores, shape (n,) to (n, 2); NaN is unmeasured."""
         measured = ~np.isnan(scores)
         return np.stack([np.where(measured, scores, 0.0), measured.astype(np.float64)], axis=-1)
-
-    def column_scores(self, stats: Floats) -> dict[str, Floats]:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return {self.column: stats[..., 0] / stats[..., 1]}
 
 
 @cache
@@ -104,7 +105,7 @@ def _one_object(reply: str, *, fenced: bool) -> dict[str, object]:
     if fenced and (match := FENCE.fullmatch(text)):
         text = match[1]
     try:
-        values = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        values = json.loads(text, object_pairs_hook=_unique_names, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         values = None
     if isinstance(values, dict):
@@ -112,12 +113,12 @@ def _one_object(reply: str, *, fenced: bool) -> dict[str, object]:
     raise ValueError("the reply is not one JSON object")
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
     values = dict(pairs)
     if len(values) != len(pairs):
         raise ValueError("a name twice")
     return values
 
 
-def _no_constant(name: str) -> object:
+def _refuse_constant(name: str) -> object:
     raise ValueError(name)

@@ -1,4 +1,4 @@
-"""How many n-grams texts have."""
+"""Number of n-grams in texts, as BLEU and GLEU need it."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ Integers = NDArray[np.int64]
 
 
 def ngram_counts(lengths: Integers, max_order: int) -> Integers:
-    """Number of n-grams of each order in texts of so many tokens; shape (len(lengths), max_order).
+    """Return the number of n-grams of each order in texts of these lengths; shape (len(lengths), max_order).
 
     >>> ngram_counts(np.array([5, 2]), 4)
     array([[5, 4, 3, 2],

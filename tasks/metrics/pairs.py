@@ -1,4 +1,4 @@
-"""Rows to score, column by column, with the views that metrics share, each computed once and when asked for."""
+"""Responses with their references, and the views of them that metrics share; each is computed once, on first use."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,10 @@ Embed = Callable[[Sequence[str]], NDArray[np.float64]]
 class Tokens:
     """Token ids of responses and references over one vocabulary; both are rows of the same ids.
 
-    responses: n rows (a missing response has no tokens); references: m rows, flat as `Pairs.reference_texts`.
+    Attributes:
+        responses: n rows; a missing response has no tokens.
+        references: m rows, in the order of `Pairs.reference_texts`.
+        vocabulary: Id → token.
     """
 
     responses: Ragged
@@ -32,7 +35,7 @@ class Tokens:
 
     @property
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-        """As kernels take them: ids, and the offsets of responses and of references into them."""
+        """The arguments of kernels: ids, and the offsets of responses and of references into them."""
         return self.responses.ids, self.responses.offsets, self.references.offsets
 
 
@@ -40,10 +43,13 @@ class Tokens:
 class Pairs:
     """n responses, each with its references (m in all).
 
-    responses: strings, null = no response. references: lists of strings, one list a row.
-    inputs, phrases: the question and the phrases of each row, where there are any.
-    normalized: normalised responses and flat references, made by the normalize stage.
-    embed: unit vectors of texts, shape (len(texts), d); needed by the semantic family only.
+    Attributes:
+        responses: Strings; null is a missing response.
+        references: Lists of strings, one list per row.
+        inputs: The question of each row, if there are questions.
+        phrases: The phrases of each row, if there are phrases.
+        normalized: Normalised responses and flat references, from the normalize stage.
+        embed: Returns unit vectors of texts, shape (len(texts), d); only the semantic family needs it.
     """
 
     responses: pa.Array
@@ -65,9 +71,10 @@ class Pairs:
         phrases: Sequence[Sequence[str] | None] | None = None,
         embed: Embed | None = None,
     ) -> "Pairs":
-        """Pairs from Python sequences; a reference may be one string or several.
+        """Create pairs from Python sequences; a reference may be one string or several.
 
-        Raises ValueError when the lengths differ, or where an entry is no text.
+        Raises:
+            ValueError: The lengths differ, or an entry is not text.
         """
         if len(responses) != len(references):
             raise ValueError(f"{len(responses)} responses, but {len(references)} references")
@@ -80,7 +87,7 @@ class Pairs:
             embed=embed,
         )
         if pairs.flat_references.null_count:
-            row = next(i for i, each in enumerate(lists) if None in each)
+            row = next(i for i, texts in enumerate(lists) if None in texts)
             raise ValueError(f"references, row {row}: a reference is a string; found None in {lists[row]!r}")
         return pairs
 
@@ -104,7 +111,7 @@ class Pairs:
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
-        """Row i has the references `offsets[i]:offsets[i + 1]`; shape (n + 1,)."""
+        """Offsets of each row's references: row i has `offsets[i]:offsets[i + 1]`; shape (n + 1,)."""
         counts = pc.fill_null(pc.list_value_length(self.references), 0).to_numpy(zero_copy_only=False)
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
@@ -115,12 +122,12 @@ class Pairs:
 
     @cached_property
     def paired(self) -> list[tuple[str, str]]:
-        """Each of the m references with its row's response before it, "" for a missing one."""
+        """Each of the m references after its row's response, which is "" if missing."""
         responses = [text or "" for text in self.response_texts]
         return list(zip([responses[row] for row in self.rows.tolist()], self.reference_texts, strict=True))
 
     def pair(self, j: int | np.integer[Any]) -> tuple[str, str]:
-        """Entry j of `paired`, for those who need few."""
+        """Return entry j of `paired` without computing the others."""
         return self.responses[int(self.rows[j])].as_py() or "", self.flat_references[int(j)].as_py()
 
     @cached_property
@@ -139,11 +146,11 @@ class Pairs:
         return np.array(np.diff(self.offsets) == 0, dtype=np.bool_)
 
     def tokens(self, tokenizer: Tokenizer, *, lowercase: bool = False) -> Tokens:
-        """Token ids under a tokenizer; each distinct text is cut once, each distinct chunk of it tokenised once."""
+        """Return token ids; each distinct text is split into chunks once, each distinct chunk tokenised once."""
         if (tokenizer, lowercase) not in self._tokens:
-            each, vocabulary = tokens(self._chunked(tokenizer.cut), tokenizer, lowercase=lowercase)
+            ragged, vocabulary = tokens(self._chunked(tokenizer.cut), tokenizer, lowercase=lowercase)
             n = len(self)
-            responses, references = Ragged(each.ids, each.offsets[: n + 1]), Ragged(each.ids, each.offsets[n:])
+            responses, references = Ragged(ragged.ids, ragged.offsets[: n + 1]), Ragged(ragged.ids, ragged.offsets[n:])
             self._tokens[tokenizer, lowercase] = Tokens(responses, references, vocabulary)
         return self._tokens[tokenizer, lowercase]
 
@@ -156,7 +163,7 @@ class Pairs:
 
     @property
     def normalized_texts(self) -> tuple[pa.Array, pa.Array]:
-        """The n responses and m references, normalised by the normalize stage, else by `normalize`'s defaults."""
+        """The n responses and m references, normalised by the normalize stage, else with the default options."""
         return self.normalized or (normalized_column(self.responses), normalized_column(self.flat_references))
 
     @cached_property
@@ -166,12 +173,12 @@ class Pairs:
 
     @cached_property
     def _texts(self) -> tuple[pa.Array, NDArray[np.int32]]:
-        """Distinct texts, and which of them each response and then each reference is; shape (n + m,)."""
+        """The distinct texts, and the index of each response and then each reference among them; shape (n + m,)."""
         return distinct(self.responses, self.flat_references)
 
 
 def _column(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """The values as Arrow's; ValueError naming the row of one that is no text."""
+    """Convert values to an Arrow array; ValueError names the row of a value that is not text."""
     try:
         return pa.array(values, kind)
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""Accuracy of predictions against one reference each, in one call."""
+"""Accuracy of predictions against one reference each, in one call, as other toolkits offer it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,9 +22,20 @@ def accuracy(
     *,
     profile: str = "default",
 ) -> dict[str, Any]:
-    """Accuracy of predictions against one reference each, with its 95 % interval and what it is made of.
+    """Return the accuracy of predictions against one reference each, with a 95 % interval and the matches behind it.
 
-    Raises ValueError when the lengths differ.
+    Args:
+        predictions: The responses.
+        references: One reference per prediction.
+        case_sensitive: Case counts.
+        normalize_text: Compare normalised texts.
+        fuzzy_match: Count similar texts as matches.
+        fuzzy_threshold: Smallest Indel similarity of a fuzzy match, in [0, 1].
+        return_confidence: Add `accuracy_confidence_interval`.
+        profile: `default` or `benchwise`.
+
+    Raises:
+        ValueError: The lengths differ.
 
     >>> result = accuracy(["Paris!", "London"], ["paris", "Rome"])
     >>> result["accuracy"], result["match_types"]

@@ -1,4 +1,4 @@
-"""Importing this scores a pair with every lexical metric: kernels and tables are then there for forked processes."""
+"""Preload for forked processes: importing it compiles kernels and loads tables by scoring one pair with each metric."""
 
 from contextlib import suppress
 
@@ -7,5 +7,5 @@ from tasks.metrics.catalogue import configure, names
 from tasks.metrics.pairs import Pairs
 
 for _name in names("lexical"):
-    with suppress(GoldmeterError):  # the stage will say what is wrong, if it uses the metric
+    with suppress(GoldmeterError):  # the stage reports the error if it uses the metric
         configure("lexical", _name, {}).stats(Pairs.of(["a warm-up."], ["a warm-up."]))

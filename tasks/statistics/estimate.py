@@ -61,7 +61,7 @@ def finite_array(values: npt.ArrayLike, name: str, dimensions: int) -> FloatArra
         raise ValueError(f"{name} has shape {array.shape}: expected {expected}")
     if not np.isfinite(array).all():
         row = int(np.argwhere(~np.isfinite(array))[0, 0])
-        raise ValueError(f"{name}[{row}] = {array[row]} is not finite: leave unmeasured rows out")
+        raise ValueError(f"{name}[{row}] = {array[row].tolist()} is not finite: leave unmeasured rows out")
     return array
 
 

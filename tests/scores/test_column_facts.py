@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tasks.metrics.base import LEARNT
+from tasks.metrics import base
 from tasks.metrics.catalogue import configure
 from tasks.metrics.judge.meaning_match import MeaningMatch
 from tasks.scores.column_facts import TO_FIT, ColumnFacts, stated, statement
@@ -36,7 +36,7 @@ def test_metadata_has_these_keys() -> None:
     }
 
 
-@pytest.mark.parametrize("threshold", [0.5, LEARNT])
+@pytest.mark.parametrize("threshold", [0.5, TO_FIT])
 def test_what_is_written_is_read_back(threshold: float | str) -> None:
     columns = facts_of(configure("lexical", "rouge", {"threshold": threshold}), {"norm": "NFKC"})
 
@@ -44,8 +44,8 @@ def test_what_is_written_is_read_back(threshold: float | str) -> None:
 
     assert stated(json.loads(written)) == columns
     assert json.loads(written)["columns"]["rouge_f1_score"]["threshold"] == threshold
-    assert columns["rouge_f1_score"].awaits_threshold == (threshold == LEARNT)
-    assert TO_FIT == LEARNT
+    assert columns["rouge_f1_score"].awaits_threshold == (threshold == TO_FIT)
+    assert TO_FIT == base.TO_FIT
 
 
 def test_a_table_without_score_columns_states_none() -> None:

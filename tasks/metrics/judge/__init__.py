@@ -1,4 +1,4 @@
-"""Metrics of the judge family: one file, with its prompt beside it, per metric."""
+"""Metrics scored by a judge: one module each, with its prompt beside it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,11 @@ def score(
     provider: str = "offline",
     **options: Any,
 ) -> "Floats":
-    """Verdicts of the offline judge, shape (n,), 1.0 or 0.0; NaN where a row can't be measured.
+    """Return verdicts of the offline judge, shape (n,), 1.0 or 0.0; NaN where a row can't be measured.
 
-    Raises ParamsError for what only a model on a server can do, ValueError when the lengths differ.
+    Raises:
+        ParamsError: The metric or an option needs a model on a server.
+        ValueError: The lengths differ.
     """
     import numpy as np
 
@@ -30,7 +32,7 @@ def score(
     configure("judge", name, options)
     if (name, provider) != ("meaning_match", "offline"):
         raise ParamsError(f"{name}: the offline judge gives meaning_match only; the stage `judge` asks a server")
-    lists = [[each] if isinstance(each, str) else list(each) for each in references]
-    asked = [None] * len(responses) if inputs is None else inputs
-    probabilities = offline.judge(asked, lists, responses).probabilities
+    lists = [[texts] if isinstance(texts, str) else list(texts) for texts in references]
+    questions = [None] * len(responses) if inputs is None else inputs
+    probabilities = offline.judge(questions, lists, responses).probabilities
     return np.where(np.isnan(probabilities), np.nan, probabilities >= offline.RIGHT)

@@ -1,4 +1,4 @@
-"""Meaning Match: does the response give the same essential answer as the ground truth? By a judge, 1.0 or 0.0."""
+"""Meaning match: a judge decides whether the response gives the same essential answer as the reference."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ MAJORITY = 0.5
 
 
 class MeaningMatch(JudgeMetric):
-    """True or false. Of several draws the score is the share that said true, and a majority passes: a tie fails."""
+    """1 if the judge says true, else 0. With several draws the score is the share of true, and a majority passes."""
 
     default_threshold: ClassVar[float | None] = None
     verdict_name: ClassVar[str] = "verdict"

@@ -1,4 +1,4 @@
-"""Similarity by a judge: an integer from 1 (unlike) to 5 (equivalent)."""
+"""Similarity judge: a judge rates similarity from 1 (unrelated) to 5 (equivalent)."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ RATINGS = [1, 2, 3, 4, 5]
 
 
 class SimilarityJudge(JudgeMetric):
-    """The rating; of several draws, their mean."""
+    """The rating; with several draws, their mean."""
 
     default_threshold: ClassVar[float | None] = 3.0
     verdict_name: ClassVar[str] = "rating"

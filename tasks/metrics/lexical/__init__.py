@@ -1,1 +1,1 @@
-"""Metrics that compare strings and tokens: one module each, its one Metric class inside."""
+"""Metrics that compare strings and tokens: one module each."""

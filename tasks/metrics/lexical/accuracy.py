@@ -1,4 +1,4 @@
-"""Accuracy: the share of responses that equal their reference once both are normalised, or come close enough."""
+"""Accuracy: 1 if the response equals a reference after normalisation, or is similar enough; else 0."""
 
 import json
 import string
@@ -18,7 +18,7 @@ from tasks.text.utf8 import equal, mapped
 
 
 class Match(NamedTuple):
-    """How two texts match, and their similarity (0 where nobody asked)."""
+    """How two texts match, and their similarity (0 if it was not computed)."""
 
     kind: Literal["exact", "fuzzy", "none"]
     similarity: float
@@ -29,12 +29,12 @@ _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 class Accuracy(MeanMetric):
-    """1 iff the response matches a reference exactly or, if asked for, nearly; partial credit stands in details.
+    """A fuzzy match counts if `fuzzy_match` is set; partial credit is in the details.
 
-    normalize_text: compare normalised texts; else only white space around them goes.
-    fuzzy_threshold: smallest Indel similarity of a fuzzy match; also the credit of one.
-    rules: benchwise counts exact matches only, gives a fuzzy one its similarity as credit,
-    and deletes ASCII punctuation, after collapsing white space.
+    normalize_text: compare normalised texts; else only surrounding white space is removed.
+    fuzzy_threshold: smallest Indel similarity of a fuzzy match, and the credit for one.
+    rules: benchwise counts exact matches only, gives a fuzzy match its similarity as credit,
+    and deletes ASCII punctuation after collapsing white space.
     """
 
     default_threshold: ClassVar[float | None] = None
@@ -83,17 +83,17 @@ class Accuracy(MeanMetric):
         }
 
     def is_hit(self, match: Match) -> bool:
-        """Whether the match counts as a right answer."""
+        """Return whether the match counts as correct."""
         return match is EXACT or (match.kind == "fuzzy" and self.rules == "default")
 
     def credit(self, match: Match) -> float:
-        """1 for an exact match, 0 for none, something between for a fuzzy one."""
+        """Return 1 for an exact match, 0 for none, and partial credit for a fuzzy one."""
         if match.kind != "fuzzy":
             return float(match is EXACT)
         return self.fuzzy_threshold if self.rules == "default" else match.similarity
 
     def comparable(self, text: str) -> str:
-        """The text in the form in which it is compared."""
+        """Return the text in the form in which it is compared."""
         if self.rules == "benchwise":
             text = text if self.case_sensitive else text.lower()
             return (" ".join(text.split()).translate(_ASCII_PUNCTUATION) if self.normalize_text else text).strip()
@@ -102,7 +102,7 @@ class Accuracy(MeanMetric):
         return (text if self.case_sensitive else text.casefold()).strip()
 
     def match(self, raw: tuple[str, str], compared: tuple[str, str]) -> Match:
-        """How a response matches a reference, given as they are and as they are compared."""
+        """Return how a response matches a reference, from their raw and compared forms."""
         response, reference = compared
         if response == reference:
             nothing_left = not response and self.rules == "default"
@@ -117,7 +117,7 @@ class Accuracy(MeanMetric):
         return self.rules == "default" and self.normalize_text and not self.case_sensitive
 
     def _compared(self, pairs: Pairs) -> tuple[pa.Array, ...]:
-        """The n responses and m references in the form in which they are compared."""
+        """Return the n responses and m references in the form in which they are compared."""
         if self.reads_normalized:
             return pairs.normalized_texts
         texts = (pairs.responses, pairs.flat_references)

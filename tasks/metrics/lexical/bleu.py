@@ -1,4 +1,4 @@
-"""BLEU: n-gram precisions with clipped counts, their geometric mean, and a penalty for brevity.
+"""BLEU: geometric mean of clipped n-gram precisions, times a penalty for short responses.
 
 Source: Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation"; Chen & Cherry 2014,
 "A Systematic Comparison of Smoothing Techniques for Sentence-Level BLEU"; NLTK 3.10; sacrebleu 2.6.
@@ -25,15 +25,16 @@ _AS_NLTK = {"effective_order": False, "empty_orders": True, "tokenizer": "treeba
 
 
 class Bleu(CorpusMetric):
-    """BLEU with pooled references: clipped against the maximum count, closest length (ties: the shorter).
+    """References are pooled: counts are clipped at their maximum over the references, the closest length is used (ties:
+    the shorter).
 
     smoothing: floor is method1, exp is method3; add-k is method2, but counts orders without n-grams as matched.
     effective_order: orders without any n-gram are left out; else the score is 0.
-    empty_orders: an order without n-grams counts as one that does not match (NLTK).
+    empty_orders: an order without n-grams counts as not matched (NLTK).
     fallback: texts without tokens are compared as they are; else they score 0.
 
-    sacrebleu takes the effective order of sentences, not of corpora. The two differ only where no response
-    of the corpus has `max_order` tokens: sacrebleu's corpus score is 0 there, ours is not.
+    sacrebleu uses the effective order for sentences, but not for corpora. The two differ only if no response of the
+    corpus has `max_order` tokens: sacrebleu's corpus score is then 0, ours is not.
     """
 
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -58,7 +59,7 @@ class Bleu(CorpusMetric):
     scale: Literal[1, 100] = 1
 
     @classmethod
-    def usual_threshold(cls, options: Mapping[str, Any]) -> float | None:
+    def threshold_for(cls, options: Mapping[str, Any]) -> float | None:
         return 50.0 if options.get("scale") == 100 else cls.default_threshold  # noqa: PLR2004
 
     @property
@@ -66,7 +67,7 @@ class Bleu(CorpusMetric):
         return (0.0, float(self.scale))
 
     def stats(self, pairs: Pairs) -> Floats:
-        """Matches and n-grams of each order, response length, closest reference length; shape (n, 2·max_order + 2)."""
+        """Return matches and n-grams of each order, response and closest reference length; (n, 2·max_order + 2)."""
         from tasks.text.kernels.ngrams import clipped_matches  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer), lowercase=self.lowercase)
@@ -79,7 +80,7 @@ class Bleu(CorpusMetric):
         rows[:, self.max_order : -2] = np.maximum(counts, 1) if self.empty_orders else counts
         rows[:, -2] = responses
         rows[:, -1] = _closest_lengths(tokens, pairs)
-        rows[(responses == 0) & (rows[:, -1] == 0), -1] = 1.0  # scored 0: zeros alone would say unmeasured
+        rows[(responses == 0) & (rows[:, -1] == 0), -1] = 1.0  # a score of 0; statistics of zeros would mean unmeasured
         if self.fallback:
             same = pairs.rows[(token_fallback(tokens, pairs) == 1.0) & ~pairs.blank[pairs.rows]]
             rows[np.ix_(same, [0, self.max_order, -2, -1])] = 1.0
@@ -97,7 +98,7 @@ class Bleu(CorpusMetric):
         return np.where((stats == 0).all(axis=-1), np.nan, scores)
 
     def signature_fields(self) -> dict[str, object]:
-        unusual = {
+        non_default = {
             "empty": "counted" if self.empty_orders else None,
             "fallback": None if self.fallback else "no",
             "scale": None if self.scale == 1 else self.scale,
@@ -110,18 +111,18 @@ class Bleu(CorpusMetric):
             "tok": self.tokenizer,
             "case": "lc" if self.lowercase else "mixed",
             "refs": "pooled",
-            **{key: value for key, value in unusual.items() if value is not None},
+            **{key: value for key, value in non_default.items() if value is not None},
         }
 
     def _precisions(self, matches: Floats, totals: Floats, response: Floats) -> tuple[Floats, Flags]:
-        """Smoothed precisions, at most 1, and which of them count; both of shape (..., max_order)."""
+        """Return smoothed precisions, at most 1, and which of them count; both of shape (..., max_order)."""
         smoothed, of = self._smoothed(matches, totals, response[..., None])
         precisions = np.where(of > 0, np.minimum(smoothed / of, 1.0), 0.0)
         present = totals if self.smoothing == "method2" else of
         return precisions, present > 0 if self.effective_order else np.ones_like(present, np.bool_)
 
     def _smoothed(self, matches: Floats, totals: Floats, response: Floats) -> tuple[Floats, Floats]:
-        """Matches and totals after smoothing; both of shape (..., max_order)."""
+        """Return matches and totals after smoothing; both of shape (..., max_order)."""
         unmatched = matches == 0
         if self.smoothing == "none":
             return matches, totals
@@ -132,13 +133,13 @@ class Bleu(CorpusMetric):
             return matches + higher, totals + higher
         matched = 0.5 ** np.cumsum(unmatched, axis=-1)
         if self.smoothing == "method4":
-            # NLTK drops the zeros of a one-token response from the product, which is as if they had matched.
+            # NLTK drops the zeros of a one-token response from the product, as if they had matched.
             matched = np.where(response > 1, matched * np.log(response) / K, totals)
         return np.where(unmatched, matched, matches), totals
 
 
 def _closest_lengths(tokens: Tokens, pairs: Pairs) -> Integers:
-    """The length of the reference closest to each response, ties to the shorter; shape (n,), 0 without references."""
+    """Return the length of the reference closest to each response (of two, the shorter); shape (n,), 0 without any."""
     responses, references = tokens.responses.lengths[pairs.rows], tokens.references.lengths
     distance = 2 * np.abs(references - responses) + (references > responses)
     closest = best_reference(-distance.astype(np.float64), pairs)

@@ -1,4 +1,4 @@
-"""Exact match: the response is a reference, character by character."""
+"""Exact match: 1 if the response equals a reference, character by character."""
 
 from typing import ClassVar
 
@@ -10,9 +10,9 @@ from tasks.text.utf8 import equal, mapped
 
 
 class ExactMatch(MeanMetric):
-    """1 iff the response equals a reference.
+    """Nothing is normalised.
 
-    strip: white space around either does not count.
+    strip: surrounding white space does not count.
     """
 
     default_threshold: ClassVar[float | None] = None

@@ -1,4 +1,4 @@
-"""Token F1 as SQuAD defines it: words in common, after lower case and without punctuation and articles.
+"""F1: harmonic mean of token precision and recall as SQuAD defines it, without case, punctuation and articles.
 
 Source: Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", and its evaluate-v1.1.py.
 """
@@ -15,7 +15,7 @@ from tasks.text.tokenizers import SQUAD, SQUAD_WITH_ARTICLES
 
 
 class F1(MeanMetric):
-    """F1 of the tokens of the best reference, counted as often as they stand there.
+    """F1 with the best reference; a repeated token counts as often as both texts contain it.
 
     articles: a, an and the are dropped.
     fallback: texts without tokens are compared as they are; else they score 0 (SQuAD 1.1).

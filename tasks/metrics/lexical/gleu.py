@@ -1,4 +1,4 @@
-"""Google BLEU: n-grams in common, of the larger number of n-grams of the two texts.
+"""GLEU: number of common n-grams, divided by the larger number of n-grams of the two texts (Google BLEU).
 
 Source: Wu et al. 2016, "Google's Neural Machine Translation System", section 4.3; NLTK 3.10 `translate.gleu_score`.
 """
@@ -19,9 +19,9 @@ _AS_NLTK = {"tokenizer": "treebank", "fallback": False}
 
 
 class Gleu(CorpusMetric):
-    """GLEU of the best reference; of a corpus from the sums of matches and of n-grams.
+    """GLEU with the best reference; the corpus score uses summed matches and n-grams.
 
-    fallback: texts that both have no n-gram are compared as they are; else they score 0.
+    fallback: if neither text has an n-gram, they are compared as they are; else they score 0.
     """
 
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -43,7 +43,7 @@ class Gleu(CorpusMetric):
         return self
 
     def stats(self, pairs: Pairs) -> Floats:
-        """Matches and the larger number of n-grams, of the best reference; shape (n, 2)."""
+        """Return matches and the larger number of n-grams, with the best reference; shape (n, 2)."""
         scored = self._reference_stats(pairs)
         best = best_reference(self.score(scored), pairs)
         rows = np.zeros((len(pairs), 2))
@@ -58,7 +58,7 @@ class Gleu(CorpusMetric):
         return scores
 
     def signature_fields(self) -> dict[str, object]:
-        unusual = {
+        non_default = {
             "fallback": None if self.fallback else "no",
             "agg": None if self.aggregate == "corpus" else self.aggregate,
         }
@@ -67,16 +67,16 @@ class Gleu(CorpusMetric):
             "tok": self.tokenizer,
             "case": "lc" if self.lowercase else "mixed",
             "refs": "best",
-            **{key: value for key, value in unusual.items() if value is not None},
+            **{key: value for key, value in non_default.items() if value is not None},
         }
 
     def _reference_stats(self, pairs: Pairs) -> Floats:
-        """The statistics of each response with each of its references; shape (m, 2)."""
+        """Return the statistics of each response with each of its references; shape (m, 2)."""
         from tasks.text.kernels.ngrams import clipped_matches  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer), lowercase=self.lowercase)
-        each, orders = np.arange(len(pairs.rows)), slice(self.min_order - 1, None)
-        matches = clipped_matches(*tokens.arrays, pairs.rows, each, each + 1, self.max_order)[:, orders].sum(axis=1)
+        first, orders = np.arange(len(pairs.rows)), slice(self.min_order - 1, None)
+        matches = clipped_matches(*tokens.arrays, pairs.rows, first, first + 1, self.max_order)[:, orders].sum(axis=1)
         responses = ngram_counts(tokens.responses.lengths, self.max_order)[:, orders].sum(axis=1)
         references = ngram_counts(tokens.references.lengths, self.max_order)[:, orders].sum(axis=1)
         most = np.maximum(responses[pairs.rows], references)

@@ -1,4 +1,4 @@
-"""METEOR: words aligned by form, by stem and by synonym; F-mean of precision and recall, less fragmentation.
+"""METEOR: F-mean of words matched by form, stem or synonym, times a penalty for fragmented order.
 
 Source: Lavie & Agarwal 2007, "METEOR: An Automatic Metric for MT Evaluation with High Levels of
 Correlation with Human Judgments"; NLTK 3.10 `translate.meteor_score`, whose alignment it repeats.
@@ -26,10 +26,10 @@ _AS_NLTK = {"tokenizer": "treebank", "perfect_match": False, "fallback": False}
 
 
 class Meteor(MeanMetric):
-    """METEOR of the best reference.
+    """METEOR with the best reference.
 
     alpha: weight of recall in the F-mean. beta, gamma: exponent and largest value of the penalty.
-    perfect_match: no penalty when every token of both texts is matched in one chunk (METEOR 1.5).
+    perfect_match: no penalty if all tokens of both texts match in one chunk (METEOR 1.5).
     fallback: texts without tokens are compared as they are; else they score 0.
     """
 
@@ -73,23 +73,26 @@ class Meteor(MeanMetric):
     def _f_mean_less_penalty(
         self, matches: Integers, chunks: Integers, responses: Integers, references: Integers
     ) -> Floats:
-        """Scores of alignments between texts of so many tokens; all of shape (m,)."""
-        some = matches > 0
-        precision, recall = matches[some] / responses[some], matches[some] / references[some]
+        """Return the scores of alignments between texts of these lengths; all arrays of shape (m,)."""
+        aligned = matches > 0
+        precision, recall = matches[aligned] / responses[aligned], matches[aligned] / references[aligned]
         f_mean = precision * recall / (self.alpha * precision + (1 - self.alpha) * recall)
-        penalty = self.gamma * (chunks[some] / matches[some]) ** self.beta
+        penalty = self.gamma * (chunks[aligned] / matches[aligned]) ** self.beta
         if self.perfect_match:
-            penalty[(chunks[some] == 1) & (precision == 1) & (recall == 1)] = 0.0
+            penalty[(chunks[aligned] == 1) & (precision == 1) & (recall == 1)] = 0.0
         scores = np.zeros(len(matches))
-        scores[some] = (1 - penalty) * f_mean
+        scores[aligned] = (1 - penalty) * f_mean
         return scores
 
 
 class Forms(NamedTuple):
-    """What the stages compare, looked up once for each entry of the vocabulary.
+    """What the stages of alignment compare, looked up once for each token of the vocabulary.
 
-    lowered, stems: the lower-cased entry and its stem, as ids; shape (vocabulary,).
-    offsets, synonyms: stem s has the synonyms `synonyms[offsets[s]:offsets[s + 1]]`, which are stems too.
+    Attributes:
+        lowered: Id of the lower-cased token, shape (vocabulary,).
+        stems: Id of its stem, shape (vocabulary,).
+        offsets: Stem s has the synonyms `synonyms[offsets[s]:offsets[s + 1]]`.
+        synonyms: Ids of stems.
     """
 
     lowered: Ids

@@ -1,4 +1,4 @@
-"""Similarity of two strings by an edit distance: 1 for equal strings, 0 for strings with nothing in common."""
+"""Non-LLM string similarity: 1 minus a normalised edit distance of the two strings."""
 
 from typing import Literal
 
@@ -22,7 +22,7 @@ _DISTANCES = {
 class NonLlmStringSimilarity(MeanMetric):
     """rapidfuzz's normalised similarity with the most similar reference, on raw strings.
 
-    hamming takes the shorter string as padded; jaro_winkler weighs the common prefix by 0.1.
+    hamming pads the shorter string; jaro_winkler weights the common prefix by 0.1.
     """
 
     distance: Literal["levenshtein", "hamming", "jaro", "jaro_winkler", "indel", "osa"] = "levenshtein"
@@ -33,6 +33,6 @@ class NonLlmStringSimilarity(MeanMetric):
         if not self.case_sensitive:
             sides = (pairs.responses, pairs.flat_references)
             responses, references = (mapped(str.casefold, side).to_pylist() for side in sides)
-        beside = [responses[row] or "" for row in pairs.rows.tolist()]
+        paired_responses = [responses[row] or "" for row in pairs.rows.tolist()]
         scorer = _DISTANCES[self.distance].normalized_similarity
-        return process.cpdist(beside, references, scorer=scorer, dtype=np.float64)[:, None]
+        return process.cpdist(paired_responses, references, scorer=scorer, dtype=np.float64)[:, None]

@@ -1,4 +1,4 @@
-"""ROUGE-L: precision, recall and F1 of the longest common subsequence of tokens.
+"""ROUGE: precision, recall and F1 of the longest common subsequence of tokens (ROUGE-L).
 
 Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"; rouge-score 0.1.2 `rougeL`.
 """
@@ -16,12 +16,13 @@ from tasks.text.stemmer import porter_stems
 from tasks.text.tokenizers import TokenizerName, tokenizer
 from tasks.text.tokens import numbered
 
-UNSTEMMED = 3  # tokens up to this length are compared as they are, as rouge-score does
+# Characters. As in rouge-score, tokens up to this length are not stemmed.
+UNSTEMMED = 3
 _AS_ROUGE_SCORE = {"tokenizer": "rouge_score", "fallback": False}
 
 
 class Rouge(MeanMetric):
-    """ROUGE-L of the reference with the best F1, tokens lower-cased.
+    """ROUGE-L with the reference of the best F1; tokens are lower-cased.
 
     stemmer: Porter's stem of tokens longer than 3.
     fallback: texts without tokens are compared as they are; else they score 0.
@@ -70,7 +71,7 @@ class Rouge(MeanMetric):
 
 
 def _forms(vocabulary: Sequence[str], *, stemmer: bool) -> NDArray[np.int32]:
-    """Equal numbers for tokens that count as equal; shape (vocabulary,)."""
+    """Return equal numbers for tokens that count as equal; shape (vocabulary,)."""
     compared = [token.lower() for token in vocabulary]
     if stemmer:
         stems = zip(compared, porter_stems(compared), strict=True)

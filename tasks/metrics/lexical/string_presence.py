@@ -1,4 +1,4 @@
-"""String presence: a reference stands in the response, as it is."""
+"""String presence: 1 if the response contains a reference."""
 
 from typing import ClassVar
 
@@ -8,15 +8,15 @@ from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
 from tasks.text.utf8 import mapped, utf8
 
+# Bytes. Longer references are searched by Python, in linear time; shorter ones by the simple kernel.
 LONG = 256
-"""Bytes of a reference from which on Python's search, whose time is linear, takes over from the obvious one."""
 
 
 class StringPresence(MeanMetric):
-    """1 iff a reference is a substring of the response.
+    """Both are compared as they are written.
 
-    normalize: both in the form the normalize stage gives them, by default without case. Where that leaves
-    nothing of the reference, 1 iff nothing is left of the response either and both are equal ignoring case.
+    normalize: compare both in the form of the normalize stage, by default without case. If nothing of the reference is
+    left, 1 if nothing of the response is left either and both are equal ignoring case.
     """
 
     default_threshold: ClassVar[float | None] = None

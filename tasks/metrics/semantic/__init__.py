@@ -1,4 +1,4 @@
-"""Metrics that compare meaning by the vectors of texts: one module each, its one Metric class inside."""
+"""Metrics that compare meaning by embeddings of texts: one module each."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,7 +11,7 @@ from tasks.metrics.pairs import Embed
 
 @cache
 def default_embed() -> Embed:
-    """Unit vectors of texts by the bundled model, shape (m, d); loaded when the first text is encoded."""
+    """Return unit vectors of texts by the bundled model, shape (m, d), as a function; the model loads on first use."""
     from tasks.models.embedding.local import LocalEncoder
 
     encoder = LocalEncoder()

@@ -1,4 +1,4 @@
-"""Reference match: the cosine with each of several references, the best or the mean of them."""
+"""Reference match: the maximum or mean cosine with several references."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -14,10 +14,10 @@ from tasks.pipeline.hashing import sha256
 
 
 class ReferenceMatch(CosineMetric):
-    """The cosine with each reference, below 0 counting as 0, then their maximum or mean.
+    """Negative cosines count as 0.
 
-    references: the same ones for every row, instead of the row's own.
-    deduplicate: a reference that stands there twice counts once.
+    references: the same references for every row, instead of the row's own.
+    deduplicate: a repeated reference counts once.
     """
 
     references: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
@@ -42,10 +42,10 @@ class ReferenceMatch(CosineMetric):
         return fields | {"references": sha256("\0".join(self.references)).hex()[:12]}
 
     def stats(self, pairs: Pairs) -> Floats:
-        return super().stats(self._against(pairs))
+        return super().stats(self._with_references(pairs))
 
     def texts(self, pairs: Pairs) -> list[str]:
-        return super().texts(self._against(pairs))
+        return super().texts(self._with_references(pairs))
 
     def pair_scores(self, pairs: Pairs) -> Floats:
         scores = np.clip(self.cosine(pairs), 0.0, 1.0)
@@ -54,8 +54,8 @@ class ReferenceMatch(CosineMetric):
             scores = (sums / np.maximum(np.diff(pairs.offsets), 1))[pairs.rows]
         return rounded(scores)[:, None]
 
-    def _against(self, pairs: Pairs) -> Pairs:
-        """The pairs with the references that count."""
+    def _with_references(self, pairs: Pairs) -> Pairs:
+        """Return the pairs with the references that count."""
         if self.references is None and not self.deduplicate:
             return pairs
         lists = pairs.reference_lists if self.references is None else [list(self.references)] * len(pairs)

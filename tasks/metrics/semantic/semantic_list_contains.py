@@ -1,4 +1,4 @@
-"""Semantic list contains: whether the response says what one phrase, or every phrase, of a list says."""
+"""Semantic list contains: 1 if the response states one phrase, or every phrase, of a list."""
 
 import json
 import re
@@ -17,17 +17,18 @@ from tasks.metrics.pairs import Pairs
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+# A run of visible characters; one character of Han and Kana, which are written without spaces.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\s\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
-"""A run of visible characters; of Han and Kana, which have no spaces, one character."""
 
 
 class SemanticListContains(MeanMetric):
-    """1 iff any phrase (match_all: every phrase) reaches `similarity_threshold`.
+    """1 if any phrase (match_all: every phrase) has a cosine of at least `similarity_threshold`.
 
-    Phrases are the row's own, where it has a list of them, else its references; a row with none is not measured.
-    window: what of the response a phrase is compared with: all of it, its best sentence, or its best run of as many
-    words as the phrase has; all of it always counts too. Where lower case and no punctuation leave nothing of both
-    texts, they are similar iff equal ignoring case; nothing of one only: not similar.
+    Phrases are the row's own list, else its references; a row with neither is not measured. If both texts are empty
+    after lower-casing and removal of punctuation, they are similar if equal ignoring case; if only one is empty, they
+    are not.
+    window: the part of the response that is compared with a phrase: all of it, its best sentence, or its best run of as
+    many words as the phrase has; all of it always counts too.
     """
 
     default_threshold: ClassVar[float | None] = None
@@ -52,7 +53,7 @@ class SemanticListContains(MeanMetric):
 
     def texts(self, pairs: Pairs) -> list[str]:
         plan = self._plan(pairs)
-        return distinct(plan.windows, plan.wanted)
+        return distinct(plan.windows, plan.targets)
 
     def details(self, pairs: Pairs) -> list[str | None]:
         plan = self._plan(pairs)
@@ -68,36 +69,36 @@ class SemanticListContains(MeanMetric):
         return out
 
     def _details(self, phrases: Sequence[str], similarities: Floats) -> str:
-        facts = {
+        details = {
             "matches": (similarities >= self.similarity_threshold).tolist(),
-            "similarities": dict(zip(_apart(phrases), similarities.tolist(), strict=True)),
+            "similarities": dict(zip(_unique_keys(phrases), similarities.tolist(), strict=True)),
             "threshold": self.similarity_threshold,
             "match_all": self.match_all,
         }
-        return json.dumps(facts, ensure_ascii=False)
+        return json.dumps(details, ensure_ascii=False)
 
     def _similarities(self, plan: "_Plan", pairs: Pairs) -> Floats:
-        best = np.array(plan.settled)
-        np.maximum.at(best, np.array(plan.slots, np.int64), cosines(pairs.embed, plan.windows, plan.wanted))
+        best = np.array(plan.without_windows)
+        np.maximum.at(best, np.array(plan.slots, np.int64), cosines(pairs.embed, plan.windows, plan.targets))
         return rounded(best)
 
     def _plan(self, pairs: Pairs) -> "_Plan":
         plan = _Plan([], [], [], [], [], [])
         pieces = lru_cache(self._windows)
-        for row, (response, listed) in enumerate(zip(pairs.response_texts, _listed(pairs), strict=True)):
-            for phrase in listed:
-                wanted = self._clean(phrase)
-                windows = pieces(response or "", len(_WORD.findall(wanted))) if wanted else []
+        for row, (response, row_phrases) in enumerate(zip(pairs.response_texts, _phrase_lists(pairs), strict=True)):
+            for phrase in row_phrases:
+                cleaned = self._clean(phrase)
+                windows = pieces(response or "", len(_WORD.findall(cleaned))) if cleaned else []
                 plan.slots.extend([len(plan.rows)] * len(windows))
                 plan.windows.extend(windows)
-                plan.wanted.extend([wanted] * len(windows))
+                plan.targets.extend([cleaned] * len(windows))
                 plan.rows.append(row)
                 plan.phrases.append(phrase)
-                plan.settled.append(-1.0 if windows else self._fallback(response or "", phrase))
+                plan.without_windows.append(-1.0 if windows else self._fallback(response or "", phrase))
         return plan
 
     def _fallback(self, response: str, phrase: str) -> float:
-        """The similarity of texts of which at least one has nothing left."""
+        """Return the similarity of two texts, at least one of which is empty after cleaning."""
         nothing = not self._clean(response) and not self._clean(phrase)
         return float(nothing and response.casefold() == phrase.casefold())
 
@@ -106,7 +107,7 @@ class SemanticListContains(MeanMetric):
         return " ".join((text.translate(_PUNCTUATION) if self.remove_punctuation else text).split())
 
     def _windows(self, response: str, words: int) -> list[str]:
-        """All of the response, and its sentences or runs of so many words; each once, none blank."""
+        """Return the whole response and its sentences or runs of that many words, without blank and repeated ones."""
         whole = self._clean(response)
         pieces = [whole]
         if self.window == "sentence":
@@ -119,26 +120,31 @@ class SemanticListContains(MeanMetric):
 
 
 class _Plan(NamedTuple):
-    """Phrases of all rows, one slot each, and the comparisons that settle them.
+    """Phrases of all rows, one slot each, and the comparisons of windows with them.
 
-    rows, phrases, settled: of each slot the row, the phrase as given, and its similarity without any comparison.
-    slots, windows, wanted: of each comparison the slot and the two texts.
+    Attributes:
+        rows: Row of each slot.
+        phrases: Phrase of each slot, as written by the user.
+        without_windows: Similarity of each slot if there is nothing to compare; else -1.
+        slots: Slot of each comparison.
+        windows: Part of the response in each comparison.
+        targets: Cleaned phrase in each comparison.
     """
 
     rows: list[int]
     phrases: list[str]
-    settled: list[float]
+    without_windows: list[float]
     slots: list[int]
     windows: list[str]
-    wanted: list[str]
+    targets: list[str]
 
     def per_row(self, rows: int, values: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Slots of each row, or the sum of their values; shape (rows,)."""
+        """Return the number of slots of each row, or the sum of their values; shape (rows,)."""
         return np.bincount(np.array(self.rows, np.int64), values, rows)
 
 
 def phrases_of(value: Sequence[str]) -> list[str]:
-    """The phrases in a list; one text alone may be a JSON list. Blank ones are none.
+    """Return the phrases of a list without blank ones; a single text may be a JSON list.
 
     >>> phrases_of(['["brown fox", "lazy dog"]']), phrases_of(["brown fox", " "])
     (['brown fox', 'lazy dog'], ['brown fox'])
@@ -149,22 +155,23 @@ def phrases_of(value: Sequence[str]) -> list[str]:
             parsed = json.loads(texts[0], parse_int=str, parse_float=str)
         except (ValueError, RecursionError):
             parsed = None
-        if isinstance(parsed, list) and all(isinstance(each, str) for each in parsed):
+        if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
             texts = parsed
     return [text for text in texts if text.strip()]
 
 
-def _listed(pairs: Pairs) -> list[list[str]]:
-    """The phrases of each row: its own, or its references where it has no list at all."""
+def _phrase_lists(pairs: Pairs) -> list[list[str]]:
+    """Return the phrases of each row: its own list, or its references if it has none."""
     own = [None] * len(pairs) if pairs.phrases is None else pairs.phrases.to_pylist()
-    together = zip(own, pairs.reference_lists, strict=True)
-    return [
-        phrases_of([text for text in (references if mine is None else mine) if text]) for mine, references in together
+    lists = [
+        references if phrases is None else phrases
+        for phrases, references in zip(own, pairs.reference_lists, strict=True)
     ]
+    return [phrases_of([text for text in texts if text]) for texts in lists]
 
 
-def _apart(phrases: Sequence[str]) -> list[str]:
-    """The phrases as keys: the second of the same is `phrase #2`."""
+def _unique_keys(phrases: Sequence[str]) -> list[str]:
+    """Return the phrases as unique keys: the second occurrence becomes `phrase #2`."""
     keys: dict[str, None] = {}
     for phrase in phrases:
         key, number = phrase, 1

@@ -12,7 +12,7 @@ from tasks.metrics.pairs import Pairs
 class SemanticSimilarity(CosineMetric):
     """The cosine with the most similar reference.
 
-    scale: below 0 counts as 0 (clip), the cosine as it is (raw), or (1 + cosine) / 2 (half).
+    scale: negative cosines count as 0 (clip), the cosine itself (raw), or (1 + cosine) / 2 (half).
     """
 
     scale: Literal["clip", "raw", "half"] = "clip"

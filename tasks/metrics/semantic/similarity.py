@@ -1,4 +1,4 @@
-"""Similarity from 1 to 5: the scale of Azure's similarity evaluator, from a cosine instead of an LLM."""
+"""Similarity: a rating from 1 to 5, computed from a cosine instead of by an LLM; the scale of Azure's evaluator."""
 
 from typing import ClassVar
 
@@ -10,9 +10,9 @@ from tasks.metrics.pairs import Pairs
 
 
 class Similarity(CosineMetric):
-    """1 + 4 · cosine with the most similar reference, a cosine below 0 counting as 0.
+    """1 + 4 · cosine with the most similar reference; negative cosines count as 0.
 
-    with_query: the row's input stands before both texts.
+    with_query: both texts are preceded by the row's input.
     """
 
     default_threshold: ClassVar[float | None] = 3.0
@@ -23,19 +23,19 @@ class Similarity(CosineMetric):
     def bounds(self) -> tuple[float, float]:
         return (1.0, 5.0)
 
-    def sides(self, pairs: Pairs) -> tuple[list[str], list[str]]:
-        left, right = super().sides(pairs)
+    def compared_texts(self, pairs: Pairs) -> tuple[list[str], list[str]]:
+        left, right = super().compared_texts(pairs)
         if not self.with_query or pairs.inputs is None:
             return left, right
         inputs = pairs.inputs.to_pylist()
         queries = [inputs[row] or "" for row in pairs.rows]
-        return _after(queries, left), _after(queries, right)
+        return _with_queries(queries, left), _with_queries(queries, right)
 
     def pair_scores(self, pairs: Pairs) -> Floats:
         return rounded(1.0 + 4.0 * np.clip(self.cosine(pairs), 0.0, 1.0))[:, None]
 
 
-def _after(queries: list[str], texts: list[str]) -> list[str]:
-    """Each text behind its query; a blank text stays blank."""
+def _with_queries(queries: list[str], texts: list[str]) -> list[str]:
+    """Return each text after its query; a blank text stays blank."""
     together = zip(queries, texts, strict=True)
     return [f"{query}\n{text}" if query.strip() and text.strip() else text for query, text in together]

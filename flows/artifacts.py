@@ -14,7 +14,7 @@ from tasks.versions.experiments import Experiment
 
 def keep_summary() -> None:
     """Keep the last run's summary as the artifact `summary` of this flow run, and where its report is as `report`."""
-    found = summary.last()
+    found = summary.of_last_run()
     if found is not None:
         create_markdown_artifact(summary.to_markdown(found), key="summary", description="What the run found")
     if summary.REPORT.exists():

@@ -355,7 +355,7 @@ def test_the_first_lines_are_of_the_metric_that_the_terminal_begins_with(labelle
     _, documents = inputs(rows, tmp_path / "again", extra={"semantic": semantic})
     (tmp_path / "metrics.json").write_text(json.dumps(documents["reports/metrics.json"]), encoding="utf-8")
 
-    found = summary.last(tmp_path / "metrics.json", tmp_path / "none")
+    found = summary.of_last_run(tmp_path / "metrics.json", tmp_path / "none")
 
     assert found is not None
     assert found.lead == ("label" if labelled else "reference_match")

@@ -216,7 +216,7 @@ def _judged(name: str, schedule: Schedule, experiment: Experiment, facts: Facts)
 
 def _in_full(document: Mapping[str, Any] | None) -> str | None:
     """The summary of the run, and the comparison with its baseline."""
-    found = summary.last()
+    found = summary.of_last_run()
     texts = [summary.to_markdown(found) if found else None, to_markdown(document) if document else None]
     return "\n".join(filter(None, texts)) or None
 

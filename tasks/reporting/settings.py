@@ -8,7 +8,11 @@ from tasks.pipeline.settings import Positive, Section
 
 
 class Report(Section):
-    """How much the page shows."""
+    """How much the page shows.
+
+    rows_to_look_at: ids with a card. answers: answers in the row explorer. max_chars: characters of a text.
+    slice_values: values of a slice column. small_n: fewer measured answers than these are marked as few.
+    """
 
     rows_to_look_at: Annotated[int, Field(ge=0)]
     answers: Annotated[int, Field(ge=0)]

@@ -1,4 +1,4 @@
-"""The last run in short, on a terminal and as Markdown: the leading measure, every metric, what to know beside them."""
+"""Summary of the last run for a terminal and as Markdown: the leading metric, all metrics, and warnings."""
 
 import hashlib
 import json
@@ -23,22 +23,20 @@ if TYPE_CHECKING:
 
 REPORT = Path("reports/index.html")
 VALIDATION = Path("reports/validation")
-LOCK, REPORTING = Path("dvc.lock"), "report"
-OTHER_REPORT = f"{REPORT} is of another run: `dvc repro` makes it anew"
-NO_RUN = "no numbers yet: `dvc repro` makes them"
-LARGE = 10.0
-"""From here on three significant digits say enough; below, three decimals stand under one another."""
-SMALL = 0.001
-"""Below, three decimals say nothing, and three significant digits stand instead."""
-LONGEST_NAME = 40
-NARROWEST = 8
-"""Columns that the names of metrics need at least."""
+LOCK, STAGE = Path("dvc.lock"), "report"
+OTHER_REPORT = f"{REPORT} is from another run: `dvc repro` updates it"
+NO_RUN = "no numbers yet: `dvc repro` computes them"
+# Numbers from SMALL up to LARGE have three decimals, so that they align; others have three significant digits.
+SMALL, LARGE = 0.001, 10.0
+MAX_NAME_CHARS = 40
+# Width of the column of metric names at least.
+MIN_METRIC_WIDTH = 8
+# Reasons of rejections that are listed.
 REASONS = 3
-"""Reasons of rejections that are listed."""
 
 
-class Cell(NamedTuple):
-    """A metric of a candidate. measured: how many of its rows have a score."""
+class MetricCell(NamedTuple):
+    """A metric of a candidate: value with interval; measured: how many of its rows have a score."""
 
     text: str
     measured: int
@@ -46,12 +44,12 @@ class Cell(NamedTuple):
 
     @property
     def counts(self) -> str:
-        """How many answers the number stands for."""
+        """The number of measured answers in words."""
         return f"n {self.measured:,}" if self.measured == self.rows else f"n {self.measured:,} of {self.rows:,}"
 
 
-class Rate(NamedTuple):
-    """The share of a candidate's answers that pass, in words."""
+class PassRateRow(NamedTuple):
+    """A candidate's pass rate on the leading metric, in words."""
 
     candidate: str
     share: str
@@ -59,23 +57,29 @@ class Rate(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """lead: the measure nearest to what people say, and how often each candidate passes it.
+    """The numbers of a run.
 
-    cells: metric → candidate → cell. usual: of each candidate the counts that most of its metrics have.
+    lead: the leading metric; None without a pass rate. rates: the pass rates on it.
+    cells: metric → candidate → cell. usual_counts: candidate → the counts that most of its metrics have.
     """
 
     lead: str | None
     confidence: str
-    rates: list[Rate]
-    cells: dict[str, dict[str, Cell]]
-    usual: dict[str, str]
+    rates: list[PassRateRow]
+    cells: dict[str, dict[str, MetricCell]]
+    usual_counts: dict[str, str]
     warnings: list[str]
 
 
-def last(metrics: Path = Path(METRICS), validation: Path = VALIDATION) -> Summary | None:
-    """What the last run found; None when there was none yet.
+def of_last_run(metrics: Path = Path(METRICS), validation: Path = VALIDATION) -> Summary | None:
+    """Return the summary of the last run, or None if there was no run yet.
 
-    Raises DataError when its files are not what the stages write.
+    Args:
+        metrics: Path of metrics.json.
+        validation: Folder of the validation reports.
+
+    Raises:
+        DataError: A file is not what the stages write.
     """
     if not metrics.exists():
         return None
@@ -84,44 +88,43 @@ def last(metrics: Path = Path(METRICS), validation: Path = VALIDATION) -> Summar
 
 
 def show(*, reported: bool = False) -> None:
-    """Print the summary, and where its report is; reported: the report was just made from these numbers."""
-    out, found = console(), last()
-    if found is None:
+    """Print the summary and the path of the report; reported: the report was just made from these numbers."""
+    out, summary = console(), of_last_run()
+    if summary is None:
         out.print(NO_RUN)
         return
-    to_terminal(found, out)
+    to_terminal(summary, out)
     if REPORT.exists():
         out.print(f"report: {REPORT}" if reported or _is_reported() else OTHER_REPORT)
 
 
 def to_terminal(summary: Summary, out: "Console") -> None:
-    """Print the summary as wide as the terminal is: candidates that have no room beside the others stand below them."""
+    """Print the summary within the width of the terminal, in several tables if there are many candidates."""
     if summary.lead:
         out.print(plain(f"{summary.lead}: share of answers that pass, {summary.confidence} interval"), style="bold")
         out.print(_rates(summary), "")
-    names = [*summary.usual]
-    for each in _blocks(summary, names, out):
-        out.print(each, "")
+    for table in _tables(summary, out):
+        out.print(table, "")
     for warning in summary.warnings:
         out.print(plain(f"! {warning}"), style="yellow")
 
 
 def to_markdown(summary: Summary) -> str:
-    """The same for Prefect and pull requests."""
+    """Return the summary as Markdown, for Prefect and pull requests."""
     return "\n".join(_markdown(summary)) + "\n"
 
 
 def _is_reported() -> bool:
-    """Whether the report was made from the numbers that there are, unless dvc.lock can't say."""
+    """Return whether the report was made from the current metrics.json; also True if dvc.lock does not say."""
     try:
-        deps = load_yaml(LOCK)["stages"][REPORTING]["deps"]
-        seen = next(dep["md5"] for dep in deps if dep["path"] == METRICS)
+        deps = load_yaml(LOCK)["stages"][STAGE]["deps"]
+        recorded = next(dep["md5"] for dep in deps if dep["path"] == METRICS)
     except (FileNotFoundError, ParamsError, LookupError, TypeError, StopIteration):
         return True
-    return bool(seen == hashlib.md5(Path(METRICS).read_bytes(), usedforsecurity=False).hexdigest())
+    return bool(recorded == hashlib.md5(Path(METRICS).read_bytes(), usedforsecurity=False).hexdigest())
 
 
-def _summary(document: MetricsReport, checks: Sequence[str]) -> Summary:
+def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
     candidates = document["candidates"]
     metrics = dict.fromkeys(metric for values in candidates.values() for metric in values)
     cells = {
@@ -134,13 +137,13 @@ def _summary(document: MetricsReport, checks: Sequence[str]) -> Summary:
         level(document["confidence"]),
         [_rate(name, values[lead]) for name, values in candidates.items() if lead in values] if lead else [],
         cells,
-        {name: _usual([row[name] for row in cells.values() if name in row]) for name in candidates},
-        [*checks, *_unmeasured(candidates), *_lost(document["dataset"])],
+        {name: _usual_counts([row[name] for row in cells.values() if name in row]) for name in candidates},
+        [*failed_checks, *_unmeasured(candidates), *_rejected(document["dataset"])],
     )
 
 
 def _lead(candidates: Candidates) -> str | None:
-    """The leading metric of those that have a pass rate."""
+    """Return the leading metric of those with a pass rate."""
     measured = (
         metric
         for values in candidates.values()
@@ -150,13 +153,13 @@ def _lead(candidates: Candidates) -> str | None:
     return min(measured, key=leading.rank, default=None)
 
 
-def _cell(entry: Entry) -> Cell:
+def _cell(entry: Entry) -> MetricCell:
     rows = entry["n"] + entry["n_not_asked"] + entry["n_failed"]
-    return Cell(_interval(entry["value"], entry["low"], entry["high"]), entry["n"], rows)
+    return MetricCell(_interval(entry["value"], entry["low"], entry["high"]), entry["n"], rows)
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:
-    """A value with its limits.
+    """Format a value with its limits.
 
     >>> _interval(0.5, 0.25, 0.75), _interval(None, None, None), _interval(12.25, None, None)
     ('0.500 [0.250, 0.750]', '–', '12.2')
@@ -172,40 +175,40 @@ def _figure(value: float | None) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
-def _rate(candidate: str, entry: Entry) -> Rate:
+def _rate(candidate: str, entry: Entry) -> PassRateRow:
     rate = entry.get("pass_rate", {"value": None, "low": None, "high": None})
     limits = "" if rate["low"] is None else f" [{percent(rate['low'])}, {percent(rate['high'])}]"
-    return Rate(_short(candidate), f"{percent(rate['value'])}{limits}", _cell(entry).counts)
+    return PassRateRow(_short(candidate), f"{percent(rate['value'])}{limits}", _cell(entry).counts)
 
 
-def _usual(cells: Sequence[Cell]) -> str:
-    """The counts that most of a candidate's metrics have."""
+def _usual_counts(cells: Sequence[MetricCell]) -> str:
+    """Return the counts that most of a candidate's metrics have."""
     return Counter(cell.counts for cell in cells).most_common(1)[0][0]
 
 
 def _failed_checks(folder: Path) -> Iterator[str]:
     for path in sorted(folder.glob("*.json")):
         if not json.loads(path.read_text(encoding="utf-8"))["success"]:
-            yield f"checks of the stage {path.stem} failed: {path}"
+            yield f"validation of the stage {path.stem} failed: {path}"
 
 
 def _unmeasured(candidates: Candidates) -> Iterator[str]:
-    """How many answers of each candidate could not be measured, and by what."""
+    """Yield how many answers of each candidate could not be measured, and by which metrics."""
     for name, values in candidates.items():
         metrics: dict[tuple[int, int], list[str]] = {}
         for metric, entry in values.items():
             if entry["n_failed"]:
                 metrics.setdefault((entry["n_failed"], entry["n"] + entry["n_failed"]), []).append(metric)
-        for (failed, asked), some in metrics.items():
-            yield f"{_short(name)}: {failed:,} of {asked:,} answers could not be measured: {listed(some)}"
+        for (failed, asked), names in metrics.items():
+            yield f"{_short(name)}: {failed:,} of {asked:,} answers could not be measured: {listed(names)}"
 
 
-def _lost(dataset: DatasetCounts) -> Iterator[str]:
-    """Answers that were rejected, and texts that were read in part."""
+def _rejected(dataset: DatasetCounts) -> Iterator[str]:
+    """Yield how many answers were rejected, and how many texts the embedding model read only in part."""
     if rejected := dataset["rejected"]:
         reasons = Counter(dataset["rejected_reasons"]).most_common()
-        told = listed([f"{cut(reason)} ({count:,})" for reason, count in reasons], REASONS)
-        yield f"{rejected:,} of {rejected + dataset['rows']:,} answers rejected: {told}; all in data/load_rejected"
+        listing = listed([f"{cut(reason)} ({count:,})" for reason, count in reasons], REASONS)
+        yield f"{rejected:,} of {rejected + dataset['rows']:,} answers rejected: {listing}; all in data/load_rejected"
     if cut_texts := dataset["truncated_texts"]:
         longer = counted(cut_texts, "text is longer", "texts are longer")
         yield f"{longer} than the embedding model reads: only the beginning counts (embed.long)"
@@ -222,19 +225,20 @@ def _rates(summary: Summary) -> "Table":
     return table
 
 
-def _blocks(summary: Summary, names: Sequence[str], out: "Console") -> Iterator["Table"]:
-    """Tables of as many candidates each as there is room for, about the same number in all."""
-    for least in range(1, len(names) + 1):
-        size = ceil(len(names) / least)
+def _tables(summary: Summary, out: "Console") -> list["Table"]:
+    """Return the fewest tables that fit, with about the same number of candidates each."""
+    names = [*summary.usual_counts]
+    tables: list[Table] = []
+    for count in range(1, len(names) + 1):
+        size = ceil(len(names) / count)
         tables = [_table(summary, names[start : start + size]) for start in range(0, len(names), size)]
-        too_wide = [table for table in tables if width_of(table, out) > out.width]
-        if not too_wide or least == len(names):
-            for table in too_wide:  # the numbers stay whole
-                table.columns[0].max_width = max(
-                    NARROWEST, max(map(len, summary.cells)) - width_of(table, out) + out.width
-                )
-            yield from tables
-            return
+        if all(width_of(table, out) <= out.width for table in tables):
+            return tables
+    longest = max(map(len, summary.cells), default=0)
+    for table in tables:  # with one candidate each: names of metrics are folded, numbers are not
+        excess = max(0, width_of(table, out) - out.width)
+        table.columns[0].max_width = max(MIN_METRIC_WIDTH, longest - excess)
+    return tables
 
 
 def _table(summary: Summary, names: Sequence[str]) -> "Table":
@@ -244,20 +248,20 @@ def _table(summary: Summary, names: Sequence[str]) -> "Table":
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, 1))
     table.add_column("metric", overflow="fold", vertical="top")
     for name in names:
-        least = max(len(row[name].text) for row in summary.cells.values() if name in row)
-        head = plain(f"{_short(name)}\n{summary.usual[name]}")
-        table.add_column(head, justify="right", overflow="fold", min_width=least)
+        widest = max(len(row[name].text) for row in summary.cells.values() if name in row)
+        head = plain(f"{_short(name)}\n{summary.usual_counts[name]}")
+        table.add_column(head, justify="right", overflow="fold", min_width=widest)
     for metric, cells in summary.cells.items():
-        row = (_with_counts(cells.get(name), summary.usual[name], "\n") for name in names)
+        row = (_with_counts(cells.get(name), summary.usual_counts[name], "\n") for name in names)
         table.add_row(plain(metric), *map(plain, row))
     return table
 
 
-def _with_counts(cell: Cell | None, usual: str, between: str) -> str:
-    """The cell, and its counts where they are not those of the candidate's other metrics."""
+def _with_counts(cell: MetricCell | None, usual_counts: str, separator: str) -> str:
+    """Return the text of a cell, and its counts if they differ from the usual ones of the candidate."""
     if cell is None:
         return NONE
-    return cell.text if cell.counts == usual else f"{cell.text}{between}{cell.counts}"
+    return cell.text if cell.counts == usual_counts else f"{cell.text}{separator}{cell.counts}"
 
 
 def _markdown(summary: Summary) -> Iterator[str]:
@@ -265,12 +269,12 @@ def _markdown(summary: Summary) -> Iterator[str]:
         yield f"**{markdown.escaped(summary.lead)}**: share of answers that pass, {summary.confidence} interval\n"
         yield from markdown.table(["candidate", "pass", "answers"], summary.rates)
         yield ""
-    names = [*summary.usual]
-    heads = [f"{_short(name)} ({summary.usual[name]})" for name in names]
+    names = [*summary.usual_counts]
+    heads = [f"{_short(name)} ({summary.usual_counts[name]})" for name in names]
     yield from markdown.table(
         ["metric", *heads],
         (
-            [metric, *(_with_counts(cells.get(name), summary.usual[name], ", ") for name in names)]
+            [metric, *(_with_counts(cells.get(name), summary.usual_counts[name], ", ") for name in names)]
             for metric, cells in summary.cells.items()
         ),
     )
@@ -279,4 +283,4 @@ def _markdown(summary: Summary) -> Iterator[str]:
 
 
 def _short(name: str) -> str:
-    return abridged(" ".join(name.split()), LONGEST_NAME)
+    return abridged(" ".join(name.split()), MAX_NAME_CHARS)

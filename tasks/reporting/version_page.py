@@ -1,4 +1,4 @@
-"""The report of a version with what is not part of it: the comparison with another, or past runs; one HTML file."""
+"""Page of a version that also shows its comparison with another version, or past runs."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,30 +21,41 @@ PAGE = "reports/index.html"
 def write_page(
     head: Version, comparison: Mapping[str, Any] | None, path: Path, history: Sequence[Series] | None = None
 ) -> None:
-    """Write the report of a version, as section `report` of params.yaml has it, with a comparison or past runs.
+    """Write the page of a version by section `report` of params.yaml, with a comparison or past runs.
 
-    Raises VersionError when the version lacks what its report is made from.
+    Args:
+        head: The version whose tables and documents the page shows.
+        comparison: Its comparison with another version, if the page shows it.
+        path: Where to write the page.
+        history: Past runs by schedule, if the page shows them.
+
+    Raises:
+        VersionError: The version lacks a table or a document of the page.
     """
     stage = stages()[REPORT]
-    load, lexical, semantic, judge, aggregate = (head.parts(table) for table in stage.tables_read)
     sources = {source: head.path(source) for source in stage.documents_read}
     documents = {source: json.loads(file.read_text(encoding="utf-8")) for source, file in sources.items()}
     options = params.section(Report, params.raw(), REPORT)
-    tables = (load, lexical, semantic, judge, aggregate)
-    beside = {"comparison": comparison, "history": history, "ledger": _ledger(head, str(stage.ledger_read))}
+    load, lexical, semantic, judge, aggregate = (head.parts(table) for table in stage.tables_read)
     try:
-        prices = params.run_params().judge.prices
-        written = report_files(*tables, options, documents=documents, prices=prices, **beside)
+        written = report_files(
+            *(load, lexical, semantic, judge, aggregate, options),
+            documents=documents,
+            ledger=_ledger(head, str(stage.ledger_read)),
+            prices=params.run_params().judge.prices,
+            comparison=comparison,
+            history=history,
+        )
     except KeyError as error:
         raise VersionError(
-            f"{head.name}: its reports are of an older kind, without {error}; `dvc repro` there makes them anew"
+            f"{head.name}: its reports are of an older format, without {error}; `dvc repro` there updates them"
         ) from error
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written[PAGE], encoding="utf-8")
 
 
 def _ledger(version: Version, kind: str) -> Any:
-    """The evidence of a version, None where it can't be had: the page then says so."""
+    """Return the evidence of a version; None if it is unavailable, which the page then says."""
     folder = f"{LEDGER}{kind}"
     try:
         return open_evidence(kind, version.path(folder)) if version.has(folder) else None

@@ -31,7 +31,7 @@ def read(folder: Path, candidates: dict[str, Any], **dataset: Any) -> summary.Su
     path = folder / "metrics.json"
     document = {"confidence": 0.95, "dataset": UNHARMED | dataset, "candidates": candidates}
     path.write_text(json.dumps(document), encoding="utf-8")
-    found = summary.last(path, folder / "validation")
+    found = summary.of_last_run(path, folder / "validation")
     assert found is not None
     return found
 
@@ -154,7 +154,7 @@ def test_checks_that_failed_are_told_first(tmp_path: Path) -> None:
 
     [warning] = read(tmp_path, several("a")).warnings
 
-    assert warning == f"checks of the stage judge failed: {tmp_path}/validation/judge.json"
+    assert warning == f"validation of the stage judge failed: {tmp_path}/validation/judge.json"
 
 
 def test_a_warning_is_marked_by_more_than_its_colour(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_whatever_a_candidate_is_called_it_moves_nothing(
 
 
 def test_without_a_run_there_is_nothing_to_tell(tmp_path: Path) -> None:
-    assert summary.last(tmp_path / "metrics.json") is None
+    assert summary.of_last_run(tmp_path / "metrics.json") is None
 
 
 def test_before_any_run_it_says_how_to_make_one(
@@ -278,4 +278,4 @@ def test_what_aggregate_did_not_write_is_an_error_that_says_what_to_do(tmp_path:
     path.write_text(text, encoding="utf-8")
 
     with pytest.raises(DataError, match=r"not what aggregate writes .*`dvc repro`"):
-        summary.last(path)
+        summary.of_last_run(path)

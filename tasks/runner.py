@@ -17,7 +17,7 @@ from tasks.pipeline import params, validation
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.files import lock_opened, move_durably, read_json, sync
 from tasks.pipeline.lineage import made
-from tasks.pipeline.progress import Progress, shown
+from tasks.pipeline.progress import Progress, display
 from tasks.pipeline.stages import DATA, LEDGER, Stage, stages
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.workers import pool, workers_for
@@ -39,7 +39,7 @@ def run(name: str) -> None:
     with _Workspace(stage) as workspace:
         module = import_module(f"tasks.{name}")
         options = params.for_stage(name)
-        with shown(name) as progress:
+        with display(name) as progress:
             whole = getattr(module, "WHOLE", False)
             parts = _whole(stage, module, options, workspace, progress) if whole else _by_part(stage, progress)
             checks, keys, counts = _gather(parts, stage)

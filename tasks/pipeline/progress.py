@@ -1,36 +1,36 @@
-"""Progress of a long step on standard error: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a long step on standard error: a bar on a terminal, a line at intervals elsewhere."""
 
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock, Timer
+from datetime import timedelta
+from threading import Timer
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.live import Live
+    from rich.table import Table
 
-SOON = 2.0
-"""Seconds after which a bar appears: a step that is done before says nothing."""
-FIRST_LINE, LINE_EVERY = 5.0, 30.0
-"""Seconds until the first line where there is no terminal, and between two of them."""
-MINUTE = 60.0
-LEAST_SHARE = 1e-6
-"""Of the work: from less, no time left is told."""
-REDRAWN = 4
-"""Times a second."""
-BAR, NARROWEST_BAR = 30, 6
-"""Columns of the bar, and what is left of it where the terminal is narrow; with less there is none."""
+# Seconds until the bar appears: a shorter step prints nothing.
+BAR_DELAY = 2.0
+# Seconds until the first line where there is no terminal, and between two lines.
+FIRST_LINE, LINE_INTERVAL = 5.0, 30.0
+# Share of the work below which no time left is estimated.
+MIN_SHARE = 1e-6
+BAR_WIDTH = 12  # columns
 Clock = Callable[[], float]
 
 
 class Progress(Protocol):
-    """Is told how far a step is: cheap, and may be told often.
+    """Takes reports of how far a step is. A call is cheap, so a step may report often.
 
-    what: what is counted; counting something else begins anew. total: None where it is not known yet.
-    share: of the work, where that is not done / total. note: what else is worth knowing.
+    Args:
+        what: What is counted, such as "rows". Another word, or a smaller `done`, starts a new count.
+        done: How many are done.
+        total: How many there are; None while that is unknown.
+        share: Share of the work that is done, 0 to 1, where that is not `done / total`.
+        note: What else to show.
     """
 
     def __call__(
@@ -39,176 +39,144 @@ class Progress(Protocol):
 
 
 def quiet(what: str, done: int, total: int | None = None, *, share: float | None = None, note: str = "") -> None:
-    """Progress that nobody sees."""
+    """Progress that shows nothing."""
 
 
 @contextmanager
-def shown(step: str) -> Iterator[Progress]:
-    """Show how far the step is while the context lasts: what is done, of how much, how fast, the time left."""
-    state = State(step)
+def display(step: str) -> Iterator[Progress]:
+    """Display what the step reports while the context lasts: share, time left, count and rate."""
     if sys.stderr is None or sys.stderr.closed:
         yield quiet
     elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        with _Bar(state):
-            yield state.told
+        status = Status(step)
+        with _bar(status):
+            yield status
     else:
-        lines = Lines(state, _write)
-        yield lines.told
+        lines = Lines(step)
+        yield lines
         lines.end()
 
 
-class State:
-    """How far a step is, as it was told last."""
+class Status:
+    """The last report of a step, and when its current count started."""
 
     def __init__(self, step: str, clock: Clock = time.monotonic) -> None:
         self.step, self.clock = step, clock
-        self.what, self.done, self.note = "", 0, ""
+        self.what, self.count, self.done, self.note = "", "", 0, ""
         self.total: int | None = None
         self.share: float | None = None
-        self._began, self._before, self._already = clock(), 0, 0.0
+        self._start, self._start_done, self._start_share = clock(), 0, 0.0
 
-    def told(
+    def __call__(
         self, what: str, done: int, total: int | None = None, *, share: float | None = None, note: str = ""
     ) -> None:
-        """Take in what a step says."""
+        """Store a report."""
         if what != self.what or done < self.done:
-            self._began, self._before, self._already = self.clock(), done, share or 0.0
+            self._start, self._start_done, self._start_share = self.clock(), done, share or 0.0
         self.what, self.done, self.total, self.note = what, done, total, note
+        self.count = f"{done:,} {what}" if total is None else f"{done:,} of {total:,} {what}"
         self.share = done / total if share is None and total else share
+        self.reported()
+
+    def reported(self) -> None:
+        """Called after each report."""
 
     @property
     def seconds(self) -> float:
-        """Since what is counted now was begun."""
-        return self.clock() - self._began
+        """Seconds since the current count started."""
+        return self.clock() - self._start
 
-    def texts(self) -> list[str]:
-        """What there is to say, from the longest to the shortest way of saying it."""
-        if not self.what:
-            return [f"{self.step}: {duration(self.seconds)}", self.step]
-        of = "" if self.total is None else f" of {self.total:,}"
-        counted = f"{self.step}: {self.done:,}{of} {self.what}"
-        left = self._left()
-        percent = f"{self.step} {self.share:.0%}" if self.share is not None else f"{self.step} {self.done:,}"
-        return [
-            ", ".join(filter(None, [counted, self._rate(), self.note, left])),
-            ", ".join(filter(None, [counted, left])),
-            ", ".join(filter(None, [percent, left])),
-            percent,
-        ]
+    def text(self) -> str:
+        """Share, time left, count, rate and note: the end is cut where a terminal is narrow."""
+        share = "" if self.share is None else f"{self.share:.0%}"
+        return self._joined(share, self._time_left(), self.count, self._rate(), self.note)
 
-    def summed_up(self) -> str:
-        """What there is to say at the end."""
-        counted = f"{self.step}: {self.done:,} {self.what} in {duration(self.seconds)}"
-        return ", ".join(filter(None, [counted, self._rate(), self.note]))
+    def summary(self) -> str:
+        """What to print at the end of the step."""
+        return self._joined(f"{self.done:,} {self.what} in {_duration(self.seconds)}", self._rate(), self.note)
+
+    def __rich__(self) -> "Table":
+        """A bar and the text, on one line."""
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        total = None if self.share is None else 1.0  # None: a bar that pulses
+        line = Table.grid(padding=(0, 1, 0, 0))
+        line.add_column(no_wrap=True)
+        line.add_column()  # this one shrinks, so that the text is cut and the bar is not
+        bar = ProgressBar(total=total, completed=self.share or 0.0, width=BAR_WIDTH)
+        line.add_row(bar, Text(self.text(), no_wrap=True, overflow="ellipsis"))
+        return line
+
+    def _joined(self, *parts: str) -> str:
+        return f"{self.step}: {', '.join(filter(None, parts))}"
 
     def _rate(self) -> str:
-        since = self.done - self._before
+        since = self.done - self._start_done
         if since <= 0 or self.seconds <= 0:
             return ""
         rate = since / self.seconds
         return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:,.1f}/s"  # noqa: PLR2004 (two digits are enough)
 
-    def _left(self) -> str:
-        """The time left, or where nothing is known of it the time taken."""
-        since, ahead = (self.share or 0.0) - self._already, 1 - (self.share or 0.0)
-        if since <= LEAST_SHARE:
-            return duration(self.seconds)
-        return f"{duration(self.seconds * ahead / since)} left" if ahead > 0 else ""
+    def _time_left(self) -> str:
+        """Time left, or the time taken where there is nothing to estimate it from."""
+        share = self.share or 0.0
+        since = share - self._start_share
+        if since <= MIN_SHARE:
+            return _duration(self.seconds)
+        return f"{_duration(self.seconds * (1 - share) / since)} left" if share < 1 else ""
 
 
-class Lines:
-    """A line now and then."""
+class Lines(Status):
+    """Prints a line at intervals, and one at the end of a step that took long."""
 
-    def __init__(self, state: State, write: Callable[[str], object]) -> None:
-        self._state, self._write = state, write
-        self._due, self._said = state.clock() + FIRST_LINE, False
+    def __init__(self, step: str, clock: Clock = time.monotonic) -> None:
+        super().__init__(step, clock)
+        self._due, self._printed = clock() + FIRST_LINE, False
 
-    def told(
-        self, what: str, done: int, total: int | None = None, *, share: float | None = None, note: str = ""
-    ) -> None:
-        """Take in what a step says, and say it when a line is due."""
-        self._state.told(what, done, total, share=share, note=note)
-        now = self._state.clock()
-        if now >= self._due and done not in {0, total}:
-            self._due, self._said = now + LINE_EVERY, True
-            self._write(self._state.texts()[0])
+    def reported(self) -> None:
+        """Print a line if one is due."""
+        now = self.clock()
+        if now >= self._due and self.done not in {0, self.total}:
+            self._due, self._printed = now + LINE_INTERVAL, True
+            _print(self.text())
 
     def end(self) -> None:
-        """Say how it went, if it took long enough for a line."""
-        if self._state.what and (self._said or self._state.seconds >= FIRST_LINE):
-            self._write(self._state.summed_up())
+        """Print the summary, if the step took long enough for a line."""
+        if self.what and (self._printed or self.seconds >= FIRST_LINE):
+            _print(self.summary())
 
 
-def duration(seconds: float) -> str:
-    """As people write it.
+@contextmanager
+def _bar(status: Status) -> Iterator[None]:
+    """Show the status as a bar once the step has taken a while; nothing of it stays on the terminal."""
+    from rich.console import Console
+    from rich.live import Live
 
-    >>> duration(59), duration(61), duration(3601)
-    ('59 s', '1 min', '1 h 0 min')
-    """
-    if round(seconds) < MINUTE:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(round(seconds / MINUTE), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    live = Live(status, console=Console(stderr=True), transient=True, redirect_stdout=is_terminal)
 
+    def start() -> None:
+        with suppress(OSError, ValueError):  # a terminal that is gone must not stop the step
+            live.start()
 
-def drawn(state: State, console: "Console") -> "RenderableType":
-    """The bar and as much text beside it as fits into one line."""
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-    from rich.text import Text
-
-    room = console.width - 1  # the cursor's
-    texts = state.texts()
-    text = next((each for each in texts if len(each) <= room - NARROWEST_BAR - 1), texts[-1])
-    beside = min(BAR, room - len(text) - 1)
-    line = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
-    line.add_column(no_wrap=True, overflow="ellipsis")
-    if beside < NARROWEST_BAR:
-        line.add_row(Text(text[:room]))
-        return line
-    bar = ProgressBar(total=1.0 if state.share else None, completed=state.share or 0.0, width=beside)
-    line.add_column(no_wrap=True)
-    line.add_row(bar, Text(text))
-    return line
+    timer = Timer(BAR_DELAY, start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        with suppress(OSError, ValueError):
+            live.stop()
 
 
-class _Bar:
-    """A bar that appears when the step takes long, and leaves nothing behind."""
-
-    def __init__(self, state: State) -> None:
-        self._state, self._lock, self._over = state, Lock(), False
-        self._live: Live | None = None
-        self._timer = Timer(SOON, self._appear)
-        self._timer.daemon = True
-
-    def __enter__(self) -> None:
-        self._timer.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        with self._lock, suppress(OSError, ValueError):
-            self._over = True
-            if self._live is not None:
-                self._live.stop()
-
-    def _appear(self) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
-        console = Console(stderr=True)
-        with self._lock, suppress(OSError, ValueError):  # a terminal that is gone is no reason to fail
-            if self._over:
-                return
-            self._live = Live(
-                get_renderable=lambda: drawn(self._state, console),
-                console=console,
-                transient=True,
-                refresh_per_second=REDRAWN,
-                redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
-            )
-            self._live.start()
-
-
-def _write(line: str) -> None:
-    with suppress(OSError, ValueError):  # nobody reads any more, which is no reason to fail
+def _print(line: str) -> None:
+    with suppress(OSError, ValueError):  # a reader that is gone must not stop the step
         print(line, file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

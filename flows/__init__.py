@@ -13,15 +13,19 @@ for _name, _value in {
     os.environ.setdefault(_name, _value)
 
 
-def _interrupted_at_once(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Ctrl-C while a command's modules are imported, which takes seconds, is told as it is later."""
+def _print_interrupted(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Report Ctrl-C during the imports of a command, which take seconds, as `main` does later."""
     if not issubclass(kind, KeyboardInterrupt):
-        _before(kind, error, trace)
+        sys.__excepthook__(kind, error, trace)
         return
-    from tasks.console.terminal import INTERRUPTED, complain
+    from tasks.console.terminal import INTERRUPTED, print_error
 
-    complain("interrupted")
+    print_error("interrupted")
     os._exit(INTERRUPTED)  # Python's own exit status for it is 1 where a module was run by its name
 
 
-_before, sys.excepthook = sys.excepthook, _interrupted_at_once
+# Only for `python -m flows.NAME`, whose imports run before its `main` can; an import of the package changes nothing.
+# Python sets the first argument to "-m" while it locates the module that it is to run.
+# Source: https://docs.python.org/3/library/sys.html#sys.argv
+if sys.argv[:1] == ["-m"]:
+    sys.excepthook = _print_interrupted

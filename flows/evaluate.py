@@ -3,7 +3,6 @@
 DVC decides whether the stage runs.
 """
 
-import argparse
 import atexit
 import logging
 import os
@@ -29,7 +28,7 @@ from flows.record import Recorded, kept_in_history, recorded
 from flows.system import locks, processes, server
 from flows.system.supervisor import STOPPED, TIMED_OUT
 from tasks.console.arguments import Parser
-from tasks.console.terminal import USER_ERROR, ended, say
+from tasks.console.terminal import USER_ERROR, exit_status, say
 from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
 from tasks.judging.preflight import require_key
@@ -215,7 +214,7 @@ def _attempt(logger: "logging.Logger | logging.LoggerAdapter[Any]", keep: Callab
 
 def main(arguments: Sequence[str]) -> int:
     """Run the flow; returns the exit status, and has the outcome printed as the last thing."""
-    chosen = _parser().parse_args(arguments)
+    chosen = parser().parse_args(arguments)
     done: list[Recorded] = []
     atexit.register(_print_outcome, done)  # first in, last out: after Prefect's farewells
 
@@ -225,25 +224,26 @@ def main(arguments: Sequence[str]) -> int:
         done[0] = kept_in_history(done[0])
         return _status(done[0])
 
-    return ended(body, "interrupted; the stages that were at work changed no table")
+    return exit_status(body, "interrupted; the stages that were at work changed no table")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
+def parser() -> Parser:
+    """The parser of the command line."""
+    command_line = Parser(
         prog="python -m flows.evaluate",
         description=__doc__,
         epilog="Exit status: 0 done; 1 a stage failed; 2 an error before any stage ran, or the run was not recorded; "
         "130 interrupted. `dvc repro` does the same without retries, timeouts and logs.",
     )
-    parser.add_argument("--retry-failed", action="store_true", help="ask the judge again where it failed")
-    parser.add_argument(
+    command_line.add_argument("--retry-failed", action="store_true", help="ask the judge again where it failed")
+    command_line.add_argument(
         "--record",
         nargs="?",
         const="",
         metavar="NAME",
         help="keep the run as a DVC experiment and in the history; default: run-<UTC time>",
     )
-    return parser
+    return command_line
 
 
 def _run_as_asked(record: str | None, *, retry_failed: bool) -> Recorded:

@@ -36,7 +36,7 @@ from flows.system import processes
 from flows.system.server import Server, prefect_server
 from tasks import monitoring
 from tasks.console.arguments import Parser
-from tasks.console.terminal import ended, say
+from tasks.console.terminal import exit_status, say
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.pipeline import git, params
 from tasks.pipeline.files import exclusive
@@ -57,16 +57,21 @@ Schedules = Mapping[str, Schedule]
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until SIGTERM or Ctrl-C; returns the exit status."""
-    parser = Parser(
+    chosen = parser().parse_args(arguments)
+    return exit_status(lambda: _command(chosen.names, only_list=chosen.list))
+
+
+def parser() -> Parser:
+    """The parser of the command line."""
+    command_line = Parser(
         prog="python -m flows.schedule",
         description=__doc__,
-        epilog="Exit status: 0 ended by SIGTERM or Ctrl-C, or listed; 2 an error. How a run went is told by "
-        "schedule.NAME.notify, `python -m tasks history` and Prefect.",
+        epilog="Exit status: 0 ended by SIGTERM or Ctrl-C, or listed; 2 an error. The result of each run is reported "
+        "by schedule.NAME.notify, `python -m tasks history` and Prefect.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a schedule of params.yaml; none: all")
-    parser.add_argument("--list", action="store_true", help="print what would be served and when, and end")
-    chosen = parser.parse_args(arguments)
-    return ended(lambda: _command(chosen.names, only_list=chosen.list))
+    command_line.add_argument("names", nargs="*", metavar="NAME", help="a schedule of params.yaml; default: all")
+    command_line.add_argument("--list", action="store_true", help="print what would be served and when, and exit")
+    return command_line
 
 
 def _command(names: Sequence[str], *, only_list: bool) -> int:

@@ -1,6 +1,6 @@
 """Train the offline judge, and print how often it is right.
 
-On people's verdicts and on written pairs; right is counted on rows that it has not seen.
+It is trained on human verdicts and on pairs written by hand, and tested on rows that it was not trained on.
 """
 
 import sys
@@ -10,27 +10,40 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tasks.console.arguments import Parser
-from tasks.console.terminal import ended, say
+from tasks.console.terminal import exit_status, say
 from tasks.models.offline.training import RULES, people, trained, written
 from tasks.models.offline.trees import FILE
 
 
 def main(arguments: Sequence[str]) -> int:
     """Train, print the report, and write the model; returns the exit status."""
-    parser = Parser(
+    chosen = parser().parse_args(arguments)
+    return exit_status(lambda: _command(chosen.data, chosen.output))
+
+
+def parser() -> Parser:
+    """The parser of the command line."""
+    command_line = Parser(
         prog="python -m flows.train_judge",
         description=__doc__,
         epilog="Exit status: 0 trained; 2 an error; 130 interrupted.",
         examples=["python -m flows.train_judge --data NQ.json"],
     )
-    parser.add_argument(
-        "--data", type=Path, required=True, metavar="FILE", help="NQ.json of EVOUNA, or one of its form: a JSON list"
+    command_line.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="NQ.json of EVOUNA, or a JSON list of its form",
     )
-    parser.add_argument(
-        "--output", type=Path, default=FILE, metavar="FILE", help="gets the model; default: the one the judge uses"
+    command_line.add_argument(
+        "--output",
+        type=Path,
+        default=FILE,
+        metavar="FILE",
+        help="where to write the model; default: the judge's own",
     )
-    chosen = parser.parse_args(arguments)
-    return ended(lambda: _command(chosen.data, chosen.output))
+    return command_line
 
 
 def _command(data: Path, output: Path) -> int:

@@ -1,8 +1,170 @@
 """Propose which column of your data is what, write it to params.yaml, load, and show what was understood."""
 
+import shlex
+import shutil
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from flows.init.command import main
+from flows.init.proposal import Proposal, propose, show
+from flows.init.proposal.files import look
+from flows.init.proposal.section import NAME, replaced
+from flows.system import locks, processes
+from flows.system.supervisor import TIMED_OUT
+from tasks.console.arguments import Parser
+from tasks.console.terminal import exit_status, say
+from tasks.dataset.settings import Dataset
+from tasks.errors import GoldmeterError, ParamsError
+from tasks.pipeline import git, params
+from tasks.pipeline.files import replacing
+from tasks.pipeline.stages import stages
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+STAGE = "load"
+WAITING = "Another flow runs in this checkout: waiting for its end"
+_TRAILER = "ERROR: failed to reproduce"
+"""What DVC adds below the message of a stage."""
+
+
+class LoadError(GoldmeterError):
+    """The records can't be loaded as proposed."""
+
+
+def init(data: str, pattern: str | None = None) -> None:
+    """Propose section `dataset` for a file or folder, write it, load, and tell what came of it.
+
+    Raises GoldmeterError when nothing can be proposed, and params.yaml stays; or when the records can't be loaded.
+    """
+    path = _from_here(data)
+    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: say(WAITING, sys.stderr)):
+        proposal = propose(path, look(path, pattern))
+        kept = _write(proposal)
+        say(f"{params.PATH}: section {NAME} written, from {proposal.read}\n")
+        show.mapping(proposal)
+        if kept:
+            say(f"what was there and not committed: git cat-file -p {kept} > {params.PATH}")
+        say(f"\ndvc repro --single-item {STAGE}")
+        _load()
+    show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
+    say("\n".join(["", *_next(path)]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Propose, write, load and show; returns the exit status: 0, or 2 for an error the user can mend."""
+    chosen = parser().parse_args(arguments)
+
+    def body() -> int:
+        init(chosen.data, chosen.pattern)
+        return 0
+
+    try:
+        return exit_status(body)
+    finally:
+        processes.stop()
+
+
+def parser() -> Parser:
+    """The parser of the command line."""
+    command_line = Parser(
+        prog="python -m flows.init",
+        description=__doc__,
+        epilog="Exit status: 0 done; 2 an error; 130 interrupted. Only section `dataset` of params.yaml is replaced.",
+        examples=[
+            "python -m flows.init data/mine.csv",
+            "python -m flows.init data/parts --pattern '*.parquet'",
+        ],
+    )
+    command_line.add_argument(
+        "data", metavar="DATA", help=".jsonl, .json, .csv, .tsv or .parquet file, or a folder of them"
+    )
+    command_line.add_argument(
+        "--pattern", metavar="GLOB", help="of a folder: which files; default: all of the one format there is"
+    )
+    return command_line
+
+
+def _from_here(data: str) -> str:
+    """The path as params.yaml has it: from the project's folder, where it is below that."""
+    if not data.strip():
+        raise ParamsError("DATA is empty; name a file, or a folder of them")
+    path, here = Path(data), Path.cwd()
+    if path.is_absolute() and path.is_relative_to(here):
+        path = path.relative_to(here)
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise ParamsError(f"{str(path)!r}: not UTF-8, so params.yaml can't name it; rename it") from None
+    return path.as_posix()
+
+
+def _write(proposal: Proposal) -> str | None:
+    """Replace the section in params.yaml; the name under which git keeps what was there, if it was not committed."""
+    params.raw()  # it is there, and is YAML
+    params.section(Dataset, {NAME: dict(proposal.options)}, NAME)
+    file = params.PATH.resolve()
+    content = file.read_bytes().decode()
+    changed = replaced(content, proposal.section)
+    if changed == content:
+        return None
+    kept = _kept(content)
+    with replacing(file) as temporary:
+        temporary.write_bytes(changed.encode())
+        shutil.copymode(file, temporary)
+    return kept
+
+
+def _kept(content: str) -> str | None:
+    """The name under which git keeps the text, unless it is that of HEAD; raises ParamsError where no git does."""
+    committed = git.run("show", f"HEAD:./{params.PATH}")
+    if committed.returncode == 0 and committed.stdout == content:
+        return None
+    kept = git.run("hash-object", "-w", "--stdin", feed=content)
+    if kept.returncode:
+        raise ParamsError(
+            f"{params.PATH}: no git would keep what is there: `git init`, or write section {NAME} by hand"
+        )
+    return kept.stdout.strip()
+
+
+def _load() -> None:
+    """Have DVC run the stage, and hand on what it writes to standard error; raises LoadError when it fails."""
+
+    def each_line(stream: processes.Stream, line: str) -> None:
+        if stream == "stderr" and line.strip() and not line.startswith(_TRAILER):
+            say(line, sys.stderr)
+
+    run = params.run_params()
+    timeout = run.timeouts.get(STAGE, run.timeouts[params.DEFAULT])
+    locks.release_stale(locks.dvc_tmp(Path.cwd()))
+    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", STAGE]
+    if status := processes.run(command, processes.environment(), timeout, each_line):
+        late = f" after {timeout:g} s (params.yaml: run.timeouts)" if status == TIMED_OUT else ""
+        mend = f"{params.PATH} holds the proposal: mend its section {NAME}, or the data, then `dvc repro {STAGE}`"
+        raise LoadError(f"{STAGE} failed{late}; {mend}")
+
+
+def _next(path: str) -> list[str]:
+    """What to do next."""
+    evaluate = "next: python -m flows.evaluate"
+    if Path(path).is_absolute() or Path(path).parts[:1] == ("..",):
+        copy = f"data/{Path(path).name}"
+        return [
+            f"{path}: outside of the project, where no other machine has it. Better: copy it to data/, then",
+            f"  dvc add {shlex.quote(copy)} && python -m flows.init {shlex.quote(copy)}",
+            evaluate,
+        ]
+    if _is_known(path):
+        return [evaluate]
+    return [
+        f"{path}: neither git nor DVC knows it yet",
+        f"next: dvc add {shlex.quote(path)}",
+        evaluate.replace("next:", "     "),
+    ]
+
+
+def _is_known(path: str) -> bool:
+    """Whether git or DVC has the data, or makes them."""
+    above = [Path(path), *Path(path).parents]
+    by_dvc = any(Path(f"{each}.dvc").is_file() for each in above if each.name)
+    made = {out for stage in stages().values() for out in stage.outs}
+    tracked = git.run("--literal-pathspecs", "ls-files", "--error-unmatch", "--", path)
+    return by_dvc or any(each.as_posix() in made for each in above) or tracked.returncode == 0

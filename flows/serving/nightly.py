@@ -16,7 +16,7 @@ from tasks import monitoring
 from tasks.comparison import wording
 from tasks.comparison.render import to_markdown
 from tasks.console.arguments import Parser
-from tasks.console.terminal import USER_ERROR, complain, say
+from tasks.console.terminal import USER_ERROR, print_error, say
 from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
 from tasks.monitoring import Night
 from tasks.pipeline import git, params
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
         git.forget_surroundings()
         require_worktree(chosen.name)
     except GoldmeterError as error:
-        complain(error)
+        print_error(error)
         return USER_ERROR
     outcome = night(chosen.name)
     say(outcome.sentence, sys.stdout if outcome.ok else sys.stderr)

@@ -1,52 +1,30 @@
-"""The commands as Markdown, made of the parsers themselves: the same whatever Python and however wide the terminal."""
-# ruff: noqa: SLF001 (argparse has no public name for what a parser takes)
+"""The commands as Markdown, drawn from their parsers: the same for any Python version and terminal width."""
 
 import argparse
 import importlib
-import inspect
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from unittest.mock import patch
 
 from scripts.reference.markdown import code, opening, paragraphs, sentence, table
+from tasks.console.arguments import Parser
 
 MAKEFILE = Path("Makefile")
 _TARGET = re.compile(r"(?P<target>[a-z-]+):[^#=]*(?:# (?P<says>.*))?")
 
 
-class _FoundError(Exception):
-    """Carries a parser out of the main function that made it."""
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        super().__init__(parser.prog)
-        self.parser = parser
-
-
-def parser_of(module: str) -> argparse.ArgumentParser:
-    """The parser that a module's `main` makes; ValueError when it makes none."""
-
-    def caught(parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        raise _FoundError(parser)
-
-    package = importlib.import_module(module)
-    entrance = importlib.import_module(f"{module}.__main__") if hasattr(package, "__path__") else package
-    main = getattr(entrance, "main", None)
-    if main is None:
-        raise ValueError(f"{module}: no main that makes a parser")
-    arguments: list[list[str]] = [[]] if inspect.signature(main).parameters else []
-    with patch.object(argparse.ArgumentParser, "parse_args", caught):
-        try:
-            main(*arguments)
-        except _FoundError as found:
-            return found.parser
-    raise ValueError(f"{module}: its main makes no parser")
+def parser_of(module: str) -> Parser:
+    """The parser of `python -m module`."""
+    spec = find_spec(module)
+    is_package = spec is not None and spec.submodule_search_locations is not None
+    parser: Parser = importlib.import_module(f"{module}.__main__" if is_package else module).parser()
+    return parser
 
 
 def command(module: str) -> str:
     """A chapter on one command: its arguments, its subcommands, and what those take."""
-    name = f"python -m {module.removesuffix('.__main__')}"
-    return "\n\n".join(_chapter(name, parser_of(module), "##"))
+    return "\n\n".join(_chapter(f"python -m {module}", parser_of(module), "##"))
 
 
 def targets(path: Path = MAKEFILE) -> str:
@@ -55,41 +33,29 @@ def targets(path: Path = MAKEFILE) -> str:
     return table(["target", "does"], [[code(f"make {each['target']}"), opening(each["says"] or "")] for each in found])
 
 
-def options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    """What a parser takes, without help and subcommands."""
-    hidden = (argparse._HelpAction, argparse._SubParsersAction)
-    return [each for each in parser._actions if not isinstance(each, hidden) and each.help != argparse.SUPPRESS]
+def _chapter(name: str, parser: Parser, level: str, purpose: str = "", above: str | None = None) -> Iterator[str]:
+    """A command and its subcommands.
 
-
-def _chapter(
-    name: str, parser: argparse.ArgumentParser, level: str, says: str = "", told: str | None = None
-) -> Iterator[str]:
-    """A command and its subcommands. says: what the one above says of it; told: the epilog that stands there."""
+    Args:
+        level: Of the heading, in Markdown.
+        purpose: What to say of a command without a description.
+        above: The epilog that the command above has printed already.
+    """
     yield f"{level} {name}"
-    below = _subcommands(parser)
-    yield code(" ".join([name, *map(_usage, options(parser)), *(["COMMAND"] if below else [])]))
-    yield from map(sentence, filter(None, paragraphs(parser.description or says)))
-    if listed := options(parser):
-        yield table(["argument", "meaning"], [[code(_name(each)), _help(each)] for each in listed])
-    if below:
-        yield table(["command", "does"], [[code(each), sentence(does)] for each, _, does in below])
-    if parser.epilog != told:
+    yield code(" ".join([name, *map(_usage, parser.arguments), *(["COMMAND"] if parser.commands else [])]))
+    yield from map(sentence, filter(None, paragraphs(parser.description or purpose)))
+    if parser.arguments:
+        yield table(["argument", "meaning"], [[code(_name(one)), _help(one)] for one in parser.arguments])
+    if parser.commands:
+        rows = [[code(command), sentence(does)] for command, (does, _) in parser.commands.items()]
+        yield table(["command", "does"], rows)
+    if parser.epilog != above:
         yield from map(sentence, filter(None, paragraphs(parser.epilog)))
-    if examples := getattr(parser, "examples", ()):
-        yield "\n".join(["```", *examples, "```"])
-    for each, its_parser, does in below:
-        if options(its_parser) or _subcommands(its_parser):
-            yield from _chapter(f"{name} {each}", its_parser, f"{level}#", does, parser.epilog)
-
-
-def _subcommands(parser: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser, str]]:
-    """Name, parser and help of each subcommand."""
-    return [
-        (choice.dest, action.choices[choice.dest], choice.help or "")
-        for action in parser._actions
-        if isinstance(action, argparse._SubParsersAction)
-        for choice in action._choices_actions
-    ]
+    if parser.examples:
+        yield "\n".join(["```", *parser.examples, "```"])
+    for command, (does, its_parser) in parser.commands.items():
+        if its_parser.arguments or its_parser.commands:
+            yield from _chapter(f"{name} {command}", its_parser, f"{level}#", does, parser.epilog)
 
 
 def _usage(action: argparse.Action) -> str:

@@ -1,4 +1,4 @@
-"""How all commands take their options, and how their help ends."""
+"""The parser of every command line: options are exact, and the help ends with examples."""
 
 import argparse
 from collections.abc import Sequence
@@ -6,16 +6,35 @@ from typing import Any
 
 
 class Parser(argparse.ArgumentParser):
-    """Takes an option only as it is written out: `--retry` would start what was not asked for.
+    """An argparse parser that refuses abbreviated options: `--retry` must not start what `--retry-failed` does.
 
-    examples: commands, of which the help shows each on a line of its own.
+    `arguments` and `commands` list what it takes, since argparse has no public name for that.
+
+    Args:
+        examples: Commands that the help shows on a line each.
     """
 
-    def __init__(self, *, examples: Sequence[str] = (), **more: Any) -> None:
-        super().__init__(allow_abbrev=False, **more)
+    def __init__(self, *, examples: Sequence[str] = (), **options: Any) -> None:
         self.examples = tuple(examples)
+        self.arguments: list[argparse.Action] = []
+        self.commands: dict[str, tuple[str, Parser]] = {}
+        super().__init__(allow_abbrev=False, **options)
+        self.arguments.clear()  # it holds --help
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        """Add an option or a positional argument."""
+        self.arguments.append(super().add_argument(*names, **options))
+        return self.arguments[-1]
+
+    def add_commands(self, metavar: str, purposes: dict[str, str]) -> "dict[str, Parser]":
+        """Add subcommands, name → purpose; returns their parsers."""
+        group = self.add_subparsers(metavar=metavar, required=True)
+        for name, purpose in purposes.items():
+            parser = group.add_parser(name, help=purpose, description=f"{purpose}.", epilog=self.epilog)
+            self.commands[name] = purpose, parser
+        return {name: parser for name, (_, parser) in self.commands.items()}
 
     def format_help(self) -> str:
-        """The help, and the examples below it as they can be copied."""
-        shown = "".join(f"  {each}\n" for each in self.examples)
-        return super().format_help() + (f"\nexamples:\n{shown}" if shown else "")
+        """The help, and the examples below it, not wrapped, so that they can be copied."""
+        lines = "".join(f"  {example}\n" for example in self.examples)
+        return super().format_help() + (f"\nexamples:\n{lines}" if lines else "")

@@ -1,4 +1,4 @@
-"""The terminal: nothing on it can hide or reorder what stands beside it; all commands tell errors the same way."""
+"""The terminal: output without hidden or reordering characters, and the errors and exit statuses of every command."""
 
 import codecs
 import os
@@ -19,44 +19,48 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 USER_ERROR = 2
-TRY_LATER = 75
-"""EX_TEMPFAIL of sysexits.h."""
+TRY_LATER = 75  # EX_TEMPFAIL of sysexits.h
 INTERRUPTED = 128 + signal.SIGINT
-UNREAD = 128 + signal.SIGPIPE
+PIPE_CLOSED = 128 + signal.SIGPIPE
+# Columns where neither a terminal nor COLUMNS says how many there are.
 PIPED_WIDTH = 120
-"""Columns where neither a terminal nor COLUMNS says how many there are."""
-ROOMY = 10_000
-STAND_INS = {"–": "-", "−": "-", "±": "+-", "→": "->", "·": "*", "…": "...", "▼": "v", "⟨": "<", "⟩": ">"}
-"""Our own sign → what stands for it where a stream's encoding lacks it."""
-SPELLED = "goldmeter.spelled"
-"""How encoders treat what they lack: see `spelled`."""
+# Columns that are enough for any table.
+UNLIMITED_WIDTH = 10_000
+# Our own signs, and what replaces them where a stream's encoding lacks them.
+REPLACEMENTS = {"–": "-", "−": "-", "±": "+-", "→": "->", "·": "*", "…": "...", "▼": "v", "⟨": "<", "⟩": ">"}
+# Name of the codec error handler that `exit_status` registers.
+REPLACE = "goldmeter.replace"
 
 
-def say(text: object, *to: TextIO | None) -> None:
-    """Print a text that may hold others' texts; to: standard output if not given; nothing to None, a closed one."""
-    for stream in to or (sys.stdout,):
+def say(text: object, *streams: TextIO | None) -> None:
+    """Print a text, with invisible characters spelled out.
+
+    Args:
+        streams: Standard output by default; None stands for a closed stream, which gets nothing.
+    """
+    for stream in streams or (sys.stdout,):
         if stream is not None:
-            print(spelled(visible(str(text)), _encoding(stream)), file=stream, flush=True)
+            print(encodable(visible(str(text)), _encoding(stream)), file=stream, flush=True)
 
 
 def write_markup(text: str) -> None:
-    """Write Markdown or JSON to standard output; signs that it lacks as references, since stand-ins could be markup."""
+    """Write Markdown or JSON to standard output; what its encoding lacks becomes a character reference."""
     encoding = _encoding(sys.stdout)
     sys.stdout.write(text.encode(encoding, "xmlcharrefreplace").decode(encoding))
 
 
-def is_watched() -> bool:
+def is_terminal() -> bool:
     """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def complain(problem: object) -> None:
-    """Print an error."""
+def print_error(problem: object) -> None:
+    """Print an error to standard error."""
     say(f"error: {problem}", sys.stderr)
 
 
 def console() -> "Console":
-    """Standard output for tables, without markup; whoever prints others' texts makes them visible first."""
+    """Standard output for tables, without markup; texts of others go through `plain` or `visible` first."""
     from rich.console import Console
 
     width = get_terminal_size((PIPED_WIDTH, 0)).columns
@@ -64,55 +68,58 @@ def console() -> "Console":
 
 
 def plain(text: str, style: str = "") -> "Text":
-    """A text for a console, in which a terminal's commands and markup mean nothing, in signs that standard output has.
+    """A text for a console, without terminal commands or markup, in characters that standard output can encode.
 
-    They are spelled out here and not where they are written, so that columns stay columns.
+    They are replaced here and not when they are written, so that the columns of a table stay aligned.
     """
     from rich.text import Text
 
-    return Text(spelled(visible(text), _encoding(sys.stdout)), style)
+    return Text(encodable(visible(text), _encoding(sys.stdout)), style)
 
 
 def width_of(table: "Table", out: "Console") -> int:
-    """Columns that the table takes where there is room."""
-    return out.measure(table, options=out.options.update_width(ROOMY)).maximum
+    """Columns that the table takes when its width is not limited."""
+    return out.measure(table, options=out.options.update_width(UNLIMITED_WIDTH)).maximum
 
 
-def spelled(text: str, encoding: str) -> str:
-    r"""The text as far as the encoding has its signs: instead of ours, similar ones, of others their escapes.
+def encodable(text: str, encoding: str) -> str:
+    r"""Replace what the encoding lacks: our own signs by similar ones, other characters by their escapes.
 
-    >>> spelled("−0.5 → ±1 · ü", "ascii"), spelled("−0.5 → ±1 · ü", "latin-1")
+    >>> encodable("−0.5 → ±1 · ü", "ascii"), encodable("−0.5 → ±1 · ü", "latin-1")
     ('-0.5 -> +-1 * \\xfc', '-0.5 -> ±1 · ü')
     """
-    return text.encode(encoding, SPELLED).decode(encoding)
+    if _fits(text, encoding):
+        return text
+    return "".join(character if _fits(character, encoding) else _replacement(character) for character in text)
 
 
-def ended(body: Callable[[], int], interrupted: str = "interrupted") -> int:
-    """Do what a command is for; returns its exit status, with an error that the user can act on told and no trace.
+def exit_status(body: Callable[[], int], interrupted: str = "interrupted") -> int:
+    """Run the body of a command; returns its exit status, and prints errors that the user can act on.
 
-    interrupted: what Ctrl-C meant.
+    Args:
+        interrupted: The message after Ctrl-C.
     """
     _open_streams()
     _accept_any_text()
     try:
         return body()
     except KeyboardInterrupt:
-        complain(interrupted)
+        print_error(interrupted)
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write goes nowhere
-        return UNREAD
+        return PIPE_CLOSED
     except (GoldmeterError, ModuleNotFoundError, OSError, MemoryError) as error:
-        complain(told(error))
+        print_error(message(error))
         return TRY_LATER if isinstance(error, ServerError) else USER_ERROR
 
 
-def told(error: BaseException) -> str:
+def message(error: BaseException) -> str:
     """An error in words: what, where, and what to do."""
     if isinstance(error, ModuleNotFoundError):
         return f"{error}; activate the environment: . .venv/bin/activate (`make setup`)"
     if isinstance(error, MemoryError):
-        return "out of memory; smaller parts (load.part_rows) or fewer run.workers need less"
+        return "out of memory; reduce load.part_rows or run.workers"
     if isinstance(error, OSError) and error.strerror:
         return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}"
     return str(error)
@@ -123,29 +130,34 @@ def _encoding(stream: TextIO | None) -> str:
 
 
 def _open_streams() -> None:
-    """Where the shell closed an output (`>&-`), what is printed goes nowhere, and no file takes its descriptor."""
+    """Open the null device for an output that the shell closed (`>&-`), so that no other file takes its descriptor."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (open until the end)
 
 
 def _accept_any_text() -> None:
-    """A terminal may lack a sign, and a file name be no text: then it is spelled out."""
+    """Let output streams replace what their encoding lacks, also in file names that are not valid text."""
+    codecs.register_error(REPLACE, _replace)
     for stream in (sys.stdout, sys.__stdout__, sys.stderr):  # standard output may be wrapped
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors=SPELLED)
+            stream.reconfigure(errors=REPLACE)
 
 
-def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
-    """What an encoder writes for signs that it lacks."""
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    """What an encoder writes instead of characters that it lacks, and where it goes on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    signs = error.object[error.start : error.end]
-    return "".join(STAND_INS.get(sign) or _escape(sign) for sign in signs), error.end
+    return "".join(map(_replacement, error.object[error.start : error.end])), error.end
 
 
-def _escape(sign: str) -> str:
-    return sign.encode("ascii", "backslashreplace").decode("ascii")
+def _replacement(character: str) -> str:
+    return REPLACEMENTS.get(character) or character.encode("ascii", "backslashreplace").decode("ascii")
 
 
-codecs.register_error(SPELLED, _spell)
+def _fits(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True

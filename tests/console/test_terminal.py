@@ -19,7 +19,7 @@ from rich.table import Table
 from tasks.__main__ import main
 from tasks.console import terminal
 from tasks.console.markdown import escaped
-from tasks.console.terminal import INTERRUPTED, TRY_LATER, USER_ERROR, complain, ended, say
+from tasks.console.terminal import INTERRUPTED, TRY_LATER, USER_ERROR, exit_status, print_error, say
 from tasks.errors import ContractError, DataError, GoldmeterError, ServerError
 from tests.small_project import ROOT, ROWS, edit, write
 
@@ -147,7 +147,7 @@ def test_every_error_is_told_the_same_way(said: Any, kind: type[GoldmeterError],
     def body() -> int:
         raise kind(f"{name}: first: ({name!r}, a)")
 
-    assert ended(body) == (TRY_LATER if kind is ServerError else USER_ERROR)
+    assert exit_status(body) == (TRY_LATER if kind is ServerError else USER_ERROR)
     assert said().startswith("error: ")
 
 
@@ -157,7 +157,7 @@ def test_every_error_is_told_the_same_way(said: Any, kind: type[GoldmeterError],
         (PermissionError(errno.EACCES, "Permission denied", "data/\x1b[31m"), "data/⟨U+001B⟩[31m: Permission denied"),
         (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
         (OSError("just words"), "just words"),
-        (MemoryError(), "out of memory; smaller parts (load.part_rows) or fewer run.workers need less"),
+        (MemoryError(), "out of memory; reduce load.part_rows or run.workers"),
         (
             ModuleNotFoundError("No module named 'dvc'"),
             "No module named 'dvc'; activate the environment: . .venv/bin/activate (`make setup`)",
@@ -170,7 +170,7 @@ def test_what_the_system_refuses_is_told_in_words(
     def body() -> int:
         raise error
 
-    assert ended(body) == USER_ERROR
+    assert exit_status(body) == USER_ERROR
     assert capsys.readouterr().err == f"error: {message}\n"
 
 
@@ -178,7 +178,7 @@ def test_an_interruption_is_told_without_a_trace(capsys: pytest.CaptureFixture[s
     def body() -> int:
         raise KeyboardInterrupt
 
-    assert ended(body, "interrupted; no table was changed") == INTERRUPTED
+    assert exit_status(body, "interrupted; no table was changed") == INTERRUPTED
     assert capsys.readouterr().err == "error: interrupted; no table was changed\n"
 
 
@@ -189,7 +189,7 @@ def test_a_terminal_that_lacks_a_sign_gets_a_similar_one_of_ours_and_the_number_
     raw = io.BytesIO()
     monkeypatch.setattr(sys, stream, io.TextIOWrapper(raw, encoding="ascii"))
 
-    assert ended(lambda: say("· −0.5 ±1 – … → ü\x00", getattr(sys, stream)) or 0) == 0  # type: ignore[func-returns-value]
+    assert exit_status(lambda: say("· −0.5 ±1 – … → ü\x00", getattr(sys, stream)) or 0) == 0  # type: ignore[func-returns-value]
     assert raw.getvalue() == b"* -0.5 +-1 - ... -> \\xfc<U+0000>\n"
 
 
@@ -197,7 +197,7 @@ def test_markdown_holds_no_markup_of_others_where_signs_are_spelled_out(monkeypa
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
 
-    assert ended(lambda: terminal.write_markup(escaped("⟨script⟩ ·ü·")) or 0) == 0  # type: ignore[func-returns-value]
+    assert exit_status(lambda: terminal.write_markup(escaped("⟨script⟩ ·ü·")) or 0) == 0  # type: ignore[func-returns-value]
     sys.stdout.flush()
     assert raw.getvalue() == b"&#10216;script&#10217; &#183;&#252;&#183;"
 
@@ -213,7 +213,7 @@ def test_a_table_keeps_its_columns_where_signs_are_spelled_out(monkeypatch: pyte
         terminal.console().print(table)
         return 0
 
-    assert ended(body) == 0
+    assert exit_status(body) == 0
     assert raw.getvalue().split(b"\n")[:2] == [b"-         end", b"Z\\xfcrich end"]
 
 
@@ -231,9 +231,9 @@ def test_output_that_the_shell_closed_goes_nowhere(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(sys, name, None)
 
     say("a")
-    complain("b")
+    print_error("b")
     terminal.console().print("c")
-    assert not terminal.is_watched()
+    assert not terminal.is_terminal()
 
 
 @pytest.mark.usefixtures("project")
@@ -249,8 +249,8 @@ def test_a_command_whose_output_is_closed_ends_as_others_do() -> None:
 
 def test_no_file_takes_the_place_of_an_output_that_is_closed(tmp_path: Path) -> None:
     script = (
-        "import os; from pathlib import Path; from tasks.console.terminal import ended\n"
-        f"ended(lambda: Path({str(tmp_path / 'file')!r}).open('w').fileno() > 2 and exit(7))"
+        "import os; from pathlib import Path; from tasks.console.terminal import exit_status\n"
+        f"exit_status(lambda: Path({str(tmp_path / 'file')!r}).open('w').fileno() > 2 and exit(7))"
     )
 
     done = subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", sys.executable, "-c", script], cwd=ROOT, check=False)
@@ -263,7 +263,7 @@ def test_an_error_never_goes_to_standard_output(
 ) -> None:
     monkeypatch.setattr(sys, "stderr", None)
 
-    complain("no")
+    print_error("no")
 
     assert capsys.readouterr().out == ""
 
@@ -273,11 +273,11 @@ def test_an_error_of_the_code_is_not_hidden() -> None:
         raise TypeError("a mistake")
 
     with pytest.raises(TypeError):
-        ended(body)
+        exit_status(body)
 
 
 def test_complaints_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    complain("no\x07")
+    print_error("no\x07")
 
     assert capsys.readouterr() == ("", "error: no⟨U+0007⟩\n")
 

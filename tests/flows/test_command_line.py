@@ -1,89 +1,70 @@
 """The command line: one list of commands, help that is complete, and errors without a trace."""
 
-import argparse
 import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 import pytest
 
 from flows import __main__ as flows
-from tasks import __main__ as tasks
+from scripts.reference import commands
+from tasks.console.arguments import Parser
 from tests.small_project import ROOT
 
-Main = Callable[[Sequence[str]], int]
+
+def main_of(command: str) -> Callable[[Sequence[str]], int]:
+    main: Callable[[Sequence[str]], int] = importlib.import_module(MODULES[command]).main
+    return main
 
 
-def main_of(command: str) -> Main:
-    found: Main = importlib.import_module(f"flows.{command}").main
-    return found
+def with_subcommands(parser: Parser) -> Iterator[Parser]:
+    yield parser
+    for _, below in parser.commands.values():
+        yield from with_subcommands(below)
 
 
-@pytest.fixture
-def seen(monkeypatch: pytest.MonkeyPatch) -> list[argparse.ArgumentParser]:
-    """The parsers that a command makes, its subcommands' too; none of them goes on."""
-    made: list[argparse.ArgumentParser] = []
-    init = argparse.ArgumentParser.__init__
-
-    def noted(parser: argparse.ArgumentParser, *args: object, **more: object) -> None:
-        init(parser, *args, **more)  # type: ignore[arg-type]
-        made.append(parser)
-
-    monkeypatch.setattr(argparse.ArgumentParser, "__init__", noted)
-    return made
-
-
-def parsers(main: Main, seen: list[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
-    return seen
-
-
+MODULES = {name: f"flows.{name}" for name in flows.COMMANDS} | {"init": "flows.init.__main__"}
 COMMANDS = [*(f"flows.{name}" for name in flows.COMMANDS), "tasks"]
 
 
 @pytest.fixture(params=COMMANDS)
-def every(request: pytest.FixtureRequest, seen: list[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
+def every(request: pytest.FixtureRequest) -> list[Parser]:
     """All parsers of a command."""
-    name = request.param
-    return parsers(tasks.main if name == "tasks" else main_of(name.removeprefix("flows.")), seen)
+    return [*with_subcommands(commands.parser_of(request.param))]
 
 
-def test_every_command_says_what_it_is_for_and_how_it_is_called(every: list[argparse.ArgumentParser]) -> None:
+def test_every_command_says_what_it_is_for_and_how_it_is_called(every: list[Parser]) -> None:
     for parser in every:
         assert parser.prog.startswith("python -m ")
         assert parser.description
         assert parser.description.rstrip().endswith(".")
 
 
-def test_every_option_says_what_it_does(every: list[argparse.ArgumentParser]) -> None:
-    missing = [(parser.prog, each.dest) for parser in every for each in parser._actions if not each.help]
-
-    assert [each for each in missing if each[1] not in {"command", "action"}] == []
+def test_every_option_says_what_it_does(every: list[Parser]) -> None:
+    assert [(parser.prog, one.dest) for parser in every for one in parser.arguments if not one.help] == []
 
 
-def test_every_command_says_its_exit_statuses(every: list[argparse.ArgumentParser]) -> None:
+def test_every_command_says_its_exit_statuses(every: list[Parser]) -> None:
     for parser in every:
         assert (parser.epilog or "").startswith("Exit status: 0 ")
         assert "; 2 " in (parser.epilog or "")
 
 
-def test_no_option_is_taken_for_another_that_it_begins(every: list[argparse.ArgumentParser]) -> None:
+def test_no_option_is_taken_for_another_that_it_begins(every: list[Parser]) -> None:
     assert not any(parser.allow_abbrev for parser in every)
 
 
 def test_each_example_of_the_help_stands_on_a_line_of_its_own(
-    every: list[argparse.ArgumentParser], monkeypatch: pytest.MonkeyPatch
+    every: list[Parser], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     for parser in every:
         assert "xample" not in (parser.epilog or "")
-        for example in getattr(parser, "examples", ()):
+        for example in parser.examples:
             assert example.startswith("python -m ")
             assert f"\n  {example}\n" in parser.format_help()
 
@@ -123,7 +104,7 @@ def test_the_list_says_what_the_commands_help_begins_with(
 def test_the_list_fits_into_the_terminal(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", width)
 
-    assert max(map(len, flows.listed().splitlines()[1:])) <= int(width)
+    assert max(map(len, flows.listing().splitlines()[1:])) <= int(width)
 
 
 def python(*arguments: str, folder: Path = ROOT) -> "subprocess.CompletedProcess[str]":

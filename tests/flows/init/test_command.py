@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import tasks.__main__
-from flows.init import command
+from flows.init import __main__ as command
 from flows.init.proposal import propose, show
 from flows.init.proposal.files import look
 from tasks.pipeline import params
@@ -210,7 +210,9 @@ def test_without_git_nothing_is_lost(clone: Path, capsys: pytest.CaptureFixture[
 
 
 def test_it_starts_without_prefect() -> None:
-    code = "import sys, flows.init.command; print({'prefect', 'great_expectations', 'torch', 'dvc'} & set(sys.modules))"
+    code = (
+        "import sys, flows.init.__main__; print({'prefect', 'great_expectations', 'torch', 'dvc'} & set(sys.modules))"
+    )
 
     assert (
         subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout

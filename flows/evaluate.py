@@ -26,7 +26,7 @@ from flows import artifacts
 from flows.graph import upstream
 from flows.record import Recorded, kept_in_history, recorded
 from flows.system import locks, processes, server
-from flows.system.supervisor import STOPPED, TIMED_OUT
+from flows.system.command_supervisor import STOPPED, TIMED_OUT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, exit_status, say
 from tasks.errors import GoldmeterError

@@ -30,8 +30,8 @@ from prefect.schedules import Cron, Interval
 from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.types.entrypoint import EntrypointType
 
-from flows.serving import as_served, notify, orphans
-from flows.serving.scheduled import CHECKOUT, HOST, claim, committed_params, lost, scheduled
+from flows.serving import notify, served_schedule, stale_runs
+from flows.serving.flow import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.system import processes
 from flows.system.server import Server, prefect_server
 from tasks import monitoring
@@ -176,7 +176,7 @@ def _serve(schedules: Schedules, *, everything: bool) -> int:
     refusal = GoldmeterError(f"{folder}: another `python -m flows.schedule` serves this repository")
     with exclusive(folder / "schedule.lock", refusal=refusal):
         for name, schedule in schedules.items():
-            as_served.keep(Path(ours[CHECKOUT]), name, schedule)
+            served_schedule.keep(Path(ours[CHECKOUT]), name, schedule)
         processes.watch()
         with prefect_server() as server:
             where = server.url.removesuffix("/api")
@@ -205,7 +205,7 @@ async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: 
 
 
 async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Event) -> None:
-    runner, missed = _Server(stop), dict[UUID, orphans.Missed]()
+    runner, missed = _Server(stop), dict[UUID, stale_runs.Missed]()
     async with AsyncClientContext.get_or_create() as context:  # the runner takes its client from this context
         _settle_missed_before_start(context.client, missed, timedelta(seconds=runner.query_seconds))
         for name, schedule in schedules.items():
@@ -220,7 +220,7 @@ async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Even
 
 
 def _settle_missed_before_start(
-    client: PrefectClient, missed: Mapping[UUID, orphans.Missed], interval: timedelta
+    client: PrefectClient, missed: Mapping[UUID, stale_runs.Missed], interval: timedelta
 ) -> None:
     """Have the client settle missed runs before it returns the runs to start: the runner starts all that it gets.
 
@@ -231,13 +231,13 @@ def _settle_missed_before_start(
         interval: Time between two requests of the runner; a run is not late before the second one.
     """
     due = client.get_scheduled_flow_runs_for_deployments
-    grace = max(orphans.GRACE, 2 * interval)
+    grace = max(stale_runs.GRACE, 2 * interval)
 
     async def settled(deployment_ids: list[UUID], **options: Any) -> list[FlowRun]:
         runs = await due(deployment_ids, **options)
-        late = orphans.with_missed(runs, grace) & missed.keys()
+        late = stale_runs.with_missed(runs, grace) & missed.keys()
         for deployment in late:
-            await orphans.settle_missed(client, deployment, missed[deployment], grace=grace, queued=False)
+            await stale_runs.settle_missed(client, deployment, missed[deployment], grace=grace, queued=False)
         return await due(deployment_ids, **options) if late else runs
 
     client.get_scheduled_flow_runs_for_deployments = settled  # type: ignore[method-assign, assignment]
@@ -286,10 +286,10 @@ async def _settle(
         except ObjectNotFound:
             continue
         _require_nobody_else(name, deployment, ours)
-        for run, state in await orphans.crash(client, deployment.id, name, ours, alone=alone):
+        for run, state in await stale_runs.crash(client, deployment.id, name, ours, alone=alone):
             log.warning("%s: marked Crashed, its process is gone", run.name)
             await asyncio.to_thread(lost, scheduled, run, state)
-        if skipped := await orphans.settle_missed(client, deployment.id, schedule.missed):
+        if skipped := await stale_runs.settle_missed(client, deployment.id, schedule.missed):
             log.warning("%s: %d missed runs skipped", name, skipped)
     if everything:
         await _pause_removed(client, schedules, ours)

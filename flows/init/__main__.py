@@ -10,7 +10,7 @@ from flows.init.proposal import Proposal, propose, show
 from flows.init.proposal.files import look
 from flows.init.proposal.section import NAME, replaced
 from flows.system import locks, processes
-from flows.system.supervisor import TIMED_OUT
+from flows.system.command_supervisor import TIMED_OUT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
 from tasks.dataset.settings import Dataset

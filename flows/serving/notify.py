@@ -54,7 +54,7 @@ class Outcome(BaseModel):
 
     @classmethod
     def read(cls, text: str) -> "Outcome | None":
-        """An outcome as flows.serving.nightly writes it; None when it is not one."""
+        """An outcome as flows.serving.scheduled_run writes it; None when it is not one."""
         try:
             return cls.model_validate_json(text)
         except ValidationError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import IO, Literal
 
-from flows.system import guard, supervisor
+from flows.system import command_supervisor, flow_reaper
 from tasks.console.format import visible
 
 Stream = Literal["stdout", "stderr"]
@@ -35,12 +35,12 @@ def run(
 ) -> int:
     """Run a command in a process group of its own, in the folder `cwd`, and hand on its lines as they come.
 
-    Returns its exit status, `supervisor.TIMED_OUT` when it took longer than `timeout` seconds, or
-    `supervisor.STOPPED` after `stop`, or when it was `given_up` before it started. Whatever the reason it ended,
+    Returns its exit status, `command_supervisor.TIMED_OUT` when it took longer than `timeout` seconds, or
+    `command_supervisor.STOPPED` after `stop`, or when it was `given_up` before it started. Whatever the reason it ended,
     nothing of its group is left; the group also ends when this process does, even by SIGKILL.
     """
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", supervisor.__file__, str(timeout), *command],
+        [sys.executable, "-I", "-S", command_supervisor.__file__, str(timeout), *command],
         stdin=subprocess.PIPE,  # never written to: it ends when we do
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -80,7 +80,7 @@ def watch() -> None:
     mark = secrets.token_hex(16)
     ends_with_us, _ = os.pipe()  # never written to, and never closed by us
     guarding = subprocess.Popen(
-        [sys.executable, guard.__file__, MARK, mark],
+        [sys.executable, flow_reaper.__file__, MARK, mark],
         stdin=ends_with_us,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

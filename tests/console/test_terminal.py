@@ -38,7 +38,7 @@ HOSTILE = [
     "line\u2028separator",
 ]
 TOGETHER = " ".join(HOSTILE)  # one run of a stage for all of them
-PRINTERS = {"tasks/console/terminal.py", "tasks/pipeline/progress.py", "flows/serving/nightly.py"}
+PRINTERS = {"tasks/console/terminal.py", "tasks/pipeline/progress.py", "flows/serving/scheduled_run.py"}
 """Who may print: what they print is made visible, or is our own."""
 
 

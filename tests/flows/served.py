@@ -39,7 +39,7 @@ SCHEDULE: dict[str, Any] = {
     "notify": {"url": None, "header": "Authorization", "secret_env": None, "always": False},
 }
 
-# Instead of flows/serving/nightly.py: says what the file `night` of the commit says, and waits while told to.
+# Instead of flows/serving/scheduled_run.py: says what the file `night` of the commit says, and waits while told to.
 NIGHT = """
     import argparse, json, os, subprocess, sys, time
     from pathlib import Path
@@ -83,7 +83,7 @@ def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 class Served:
     """A repository, a Prefect server of its own database, and the process that serves its schedules.
 
-    night: code in place of flows/serving/nightly.py; None: the real one. nights: where nights leave their notes.
+    night: code in place of flows/serving/scheduled_run.py; None: the real one. nights: where nights leave their notes.
     """
 
     def __init__(self, base: Path, schedules: Mapping[str, Mapping[str, Any]], night: str | None = NIGHT) -> None:
@@ -95,7 +95,7 @@ class Served:
             shutil.copytree(ROOT / name, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "prefect.toml", self.folder)
         if night is not None:
-            (self.folder / "flows/serving/nightly.py").write_text(dedent(night))
+            (self.folder / "flows/serving/scheduled_run.py").write_text(dedent(night))
         self.write(schedules)
         (self.folder / "dvc.yaml").write_text("stages: {}\n")
         (self.folder / ".gitignore").write_text("__pycache__/\n")

@@ -155,7 +155,7 @@ def test_an_unknown_command_is_told_with_those_there_are(capsys: pytest.CaptureF
     )
 
 
-@pytest.mark.parametrize("name", ["nightly", "supervisor", "../tasks/run", "", "__main__"])
+@pytest.mark.parametrize("name", ["scheduled_run", "command_supervisor", "../tasks/run", "", "__main__"])
 def test_what_is_not_for_people_is_no_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert flows.main([name]) == 2
     assert "no such command" in capsys.readouterr().err

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 
 from flows.schedule import _settle_missed_before_start, deployment_of, main, times
-from flows.serving import orphans
-from flows.serving.scheduled import CHECKOUT, HOST, committed
+from flows.serving import stale_runs
+from flows.serving.flow import CHECKOUT, HOST, committed
 from tasks.errors import ParamsError
 from tasks.pipeline import stages
 from tasks.pipeline.files import exclusive
@@ -98,7 +98,7 @@ def test_any_text_is_a_cron_with_times_to_come_or_a_params_error(text):
 def test_a_deployment_runs_one_at_a_time_and_skips_or_queues_the_next(overlap, strategy):
     deployment = deployment_of("nightly", cron("0 2 * * *", timezone="Europe/Berlin", overlap=overlap), OURS)
 
-    assert deployment.entrypoint == "flows.serving.scheduled.scheduled"
+    assert deployment.entrypoint == "flows.serving.flow.scheduled"
     assert deployment.parameters == {"name": "nightly"}
     assert deployment.concurrency_limit == 1
     assert deployment.concurrency_options.collision_strategy == strategy
@@ -206,7 +206,7 @@ def settled(monkeypatch):
     async def settle(_client, deployment, missed, **more):
         asked.append((deployment, missed, more))
 
-    monkeypatch.setattr(orphans, "settle_missed", settle)
+    monkeypatch.setattr(stale_runs, "settle_missed", settle)
     return asked
 
 
@@ -236,12 +236,12 @@ def test_before_runs_start_those_are_settled_that_were_due_while_the_machine_sle
     slept, now = due(late, timedelta(hours=3)), due(other, timedelta(seconds=9))
 
     assert started({late: "skip", other: "once"}, 10, [slept, now], [now]) == [now]
-    assert settled == [(late, "skip", {"grace": orphans.GRACE, "queued": False})]
+    assert settled == [(late, "skip", {"grace": stale_runs.GRACE, "queued": False})]
 
 
 def test_runs_that_wait_in_a_queue_or_belong_to_another_runner_are_left_alone(settled):
     deployment = uuid4()
-    waiting = due(deployment, timedelta(hours=3), orphans.QUEUED)
+    waiting = due(deployment, timedelta(hours=3), stale_runs.QUEUED)
     elsewhere = due(uuid4(), timedelta(hours=3))
 
     assert started({deployment: "skip"}, 10, [waiting, elsewhere]) == [waiting, elsewhere]
@@ -273,7 +273,7 @@ def expected(name: str, one: Schedule):
     when = {"cron": one.cron} if one.cron else {"interval": one.interval}
     strategy = {"skip": "CANCEL_NEW", "queue": "ENQUEUE"}[one.overlap]
     return {
-        "entrypoint": "flows/serving/scheduled.py:scheduled",
+        "entrypoint": "flows/serving/flow.py:scheduled",
         "parameters": {"name": name},
         "schedules": [when | {"timezone": one.timezone}],
         "concurrency_limit": {"limit": 1, "collision_strategy": strategy},

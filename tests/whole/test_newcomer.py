@@ -23,7 +23,7 @@ PATH = [
 ]
 """The pages, in the order in which they are read; the last ones suppose an active environment."""
 QUICK = [
-    "benchmarks/test_data.py", "benchmarks/test_reference.py", "flows/serving/test_nightly.py",
+    "benchmarks/test_data.py", "benchmarks/test_reference.py", "flows/serving/test_scheduled_run.py",
     "judging/test_preflight.py", "test_bad_input.py", "test_docs.py", "versions/test_experiments.py",
     "pipeline/test_lineage.py", "pipeline/test_params.py", "flows/init/test_proposal.py", "test_runner.py",
     "console/test_terminal.py",

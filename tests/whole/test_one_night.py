@@ -27,7 +27,7 @@ from flows.serving.worktree import prepared
 
 processes.watch()
 with prepared("nightly", Path.cwd()) as tree:
-    command = [sys.executable, "-m", "flows.serving.nightly", "nightly", "--outcome", sys.argv[1]]
+    command = [sys.executable, "-m", "flows.serving.scheduled_run", "nightly", "--outcome", sys.argv[1]]
     environment = processes.environment()
     sys.exit(processes.run(command, environment, 600, lambda _, line: print(line, flush=True), cwd=tree))
 """
@@ -96,7 +96,7 @@ def test_after_a_kill_in_the_middle_the_next_night_starts_clean(project: Any) ->
     command = [sys.executable, "-c", RUN, str(project.folder.parent / "outcome.json")]
     with subprocess.Popen(command, cwd=project.folder, env=project.environment, stdout=subprocess.DEVNULL) as run:
         wait_until(lambda: _working(project, "normalize", "lexical"), "a stage works")
-        [computing] = _working(project, "flows.serving.nightly")
+        [computing] = _working(project, "flows.serving.scheduled_run")
         os.kill(computing, signal.SIGKILL)
         os.kill(run.pid, signal.SIGKILL)
     assert len(experiments(project)) == 2

@@ -15,8 +15,8 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Pending, Running, Scheduled
 
 from flows.schedule import deployment_of
-from flows.serving import orphans
-from flows.serving.scheduled import CHECKOUT, HOST
+from flows.serving import stale_runs
+from flows.serving.flow import CHECKOUT, HOST
 from tasks.pipeline.schedule import Schedule
 from tests.flows.conftest import wait_until
 from tests.flows.served import Served, prefect_server, schedule, stop
@@ -92,7 +92,7 @@ def test_after_a_kill_the_run_is_crashed_the_slot_is_free_and_the_next_run_compl
 
         again = served.start()
         (crashed,) = served.wait_for(1, "Crashed")
-        assert crashed.state.message == orphans.LOST
+        assert crashed.state.message == stale_runs.LOST
         night = served.night(2)
         assert served.runs("Cancelled") == []  # the slot was free at once
         _supervisor, engine, *_rest = psutil.Process(night).parents()
@@ -102,7 +102,7 @@ def test_after_a_kill_the_run_is_crashed_the_slot_is_free_and_the_next_run_compl
         served.release()
         served.wait_for(1, "Completed")
         assert [one.content["run"] for one in hook.received] == [str(crashed.id), str(killed.id)]
-        assert hook.received[0].content["sentence"] == f"{crashed.name} did not end. {orphans.LOST}"
+        assert hook.received[0].content["sentence"] == f"{crashed.name} did not end. {stale_runs.LOST}"
         assert stop(again, signal.SIGINT) == 0
         wait_until(lambda: served.processes() == [], "nothing is left", 30)
 
@@ -175,15 +175,15 @@ def test_missed_runs_and_runs_without_a_process_are_settled_as_params_say(serve,
 async def missed_once(client: PrefectClient, deployment: Any) -> None:
     old, newer, newest, now = [await due(client, deployment, ago) for ago in (3600, 1200, 600, 5)]
 
-    assert await orphans.settle_missed(client, deployment, "once") == 2
+    assert await stale_runs.settle_missed(client, deployment, "once") == 2
     assert await states(client, old, newer, newest, now) == ["Skipped", "Skipped", "Scheduled", "Scheduled"]
     message = (await client.read_flow_run(old)).state.message
     assert message == "Nothing served the schedule when it was due; the newest missed run stands for it"
 
 
 async def missed_skip(client: PrefectClient, deployment: Any) -> None:
-    assert await orphans.settle_missed(client, deployment, "skip") == 1  # the one that was left before
-    assert await orphans.settle_missed(client, deployment, "skip") == 0
+    assert await stale_runs.settle_missed(client, deployment, "skip") == 1  # the one that was left before
+    assert await stale_runs.settle_missed(client, deployment, "skip") == 0
 
 
 async def without_process(client: PrefectClient, deployment: Any, ours: dict[str, str]) -> None:
@@ -199,7 +199,7 @@ async def without_process(client: PrefectClient, deployment: Any, ours: dict[str
         return await read(run)
 
     client.read_flow_run = looking
-    crashing = asyncio.create_task(orphans.crash(client, deployment, "often", ours, alone=False))
+    crashing = asyncio.create_task(stale_runs.crash(client, deployment, "often", ours, alone=False))
     await looked.wait()  # it waits for the one that may start on another machine
     assert await states(client, about_to_start) == ["Pending"]
     await client.update_flow_run_labels(about_to_start, {**ours, HOST: "another machine"})

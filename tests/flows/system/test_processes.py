@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from flows.system import processes
-from flows.system.supervisor import STOPPED, TIMED_OUT
+from flows.system.command_supervisor import STOPPED, TIMED_OUT
 
 ROOT = Path(__file__).parents[3]
 Until = Callable[..., None]

@@ -11,7 +11,7 @@ from flows.evaluate import run_and_record
 from flows.serving import worktree
 from flows.serving.notify import Outcome
 from flows.system import processes
-from flows.system.supervisor import TIMED_OUT
+from flows.system.command_supervisor import TIMED_OUT
 from tasks import monitoring
 from tasks.comparison import wording
 from tasks.comparison.render import to_markdown
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
 
     Returns 2 without an outcome outside of the schedule's worktree.
     """
-    parser = Parser(prog="python -m flows.serving.nightly", description=__doc__)
+    parser = Parser(prog="python -m flows.serving.scheduled_run", description=__doc__)
     parser.add_argument("name", metavar="NAME", help="a schedule of params.yaml")
     parser.add_argument("--outcome", type=Path, required=True, metavar="FILE", help="gets the outcome as JSON")
     chosen = parser.parse_args(arguments)

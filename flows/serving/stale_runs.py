@@ -23,7 +23,7 @@ from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled, Crashed
 
 from flows.serving import worktree
-from flows.serving.scheduled import CHECKOUT, HOST
+from flows.serving.flow import CHECKOUT, HOST
 from tasks.pipeline.files import is_locked
 
 GRACE = timedelta(minutes=1)

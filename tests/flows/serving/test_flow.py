@@ -11,8 +11,8 @@ import pytest
 import yaml
 from prefect import State
 
-from flows.serving import as_served, notify
-from flows.serving import scheduled as module
+from flows.serving import flow as module
+from flows.serving import notify, served_schedule
 from flows.serving.notify import Outcome
 from tasks.pipeline.schedule import Notify, Schedule
 from tests.flows.served import params_with, schedule
@@ -44,7 +44,7 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "this_run", SimpleNamespace(id="run-1", name="nightly 2026-11-22 02:00 UTC"))
     subprocess.run(["git", "init", "-q"], check=True)
     commit({"nightly": schedule(notify=TOLD)})
-    as_served.keep(tmp_path / ".git", "nightly", Schedule(**schedule(notify=TOLD)))
+    served_schedule.keep(tmp_path / ".git", "nightly", Schedule(**schedule(notify=TOLD)))
     return tmp_path
 
 
@@ -69,10 +69,10 @@ def run() -> State[None]:
 
 
 def stand_in(folder: Path, night: str) -> Path:
-    """A worktree with this code in place of flows/serving/nightly.py."""
+    """A worktree with this code in place of flows/serving/scheduled_run.py."""
     (folder / "flows").mkdir(parents=True)
     (folder / "flows/__init__.py").touch()
-    (folder / "flows/serving/nightly.py").write_text(dedent(night))
+    (folder / "flows/serving/scheduled_run.py").write_text(dedent(night))
     return folder
 
 

@@ -19,7 +19,7 @@ from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 
 from flows.evaluate import NAMED
-from flows.serving import as_served, notify, worktree
+from flows.serving import notify, served_schedule, worktree
 from flows.serving.notify import Outcome
 from flows.system import processes
 from tasks import ledger
@@ -124,13 +124,13 @@ def _hidden(outcome: Outcome, hide: Hide) -> Outcome:
 
 def _told_when_served(name: str) -> Notify:
     try:
-        return as_served.notify(Path(claim()[CHECKOUT]), name)
+        return served_schedule.notify(Path(claim()[CHECKOUT]), name)
     except GoldmeterError:
-        return as_served.NOBODY
+        return served_schedule.NOBODY
 
 
 def _warn_of_other_times(name: str, schedule: Schedule) -> None:
-    for difference in as_served.differences(Path(claim()[CHECKOUT]), name, schedule):
+    for difference in served_schedule.differences(Path(claim()[CHECKOUT]), name, schedule):
         get_run_logger().warning(
             "schedule.%s.%s, is committed, but not yet served: start `python -m flows.schedule` again", name, difference
         )
@@ -155,7 +155,7 @@ def _outcome(name: str, hide: Hide) -> Outcome:
 
 
 def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
-    """Run flows.serving.nightly of the worktree: code, params and data of the committed version."""
+    """Run flows.serving.scheduled_run of the worktree: code, params and data of the committed version."""
     log, errors = get_run_logger(), list[str]()
 
     def each_line(stream: processes.Stream, line: str) -> None:
@@ -167,7 +167,7 @@ def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
 
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
         file = Path(folder, "outcome.json")
-        command = [sys.executable, "-m", "flows.serving.nightly", name, "--outcome", str(file)]
+        command = [sys.executable, "-m", "flows.serving.scheduled_run", name, "--outcome", str(file)]
         status = processes.run(command, _environment(), LONGEST, each_line, cwd=tree)
         outcome = Outcome.read(file.read_text(encoding="utf-8")) if file.exists() else None
     if outcome is None:

@@ -1,6 +1,6 @@
 """Owns one command and its process group, and ends the whole group when its time is up or its parent is gone.
 
-Run as a file, with the standard library only: `python supervisor.py TIMEOUT COMMAND…`. The parent holds the
+Run as a file, with the standard library only: `python command_supervisor.py TIMEOUT COMMAND…`. The parent holds the
 other end of standard input for as long as it lives: end of file means that it is gone, even by SIGKILL.
 """
 

@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flows.record import Recorded
-from flows.serving import nightly
-from flows.serving.nightly import LONGEST_LINE, TOLD, main, night, override, require_versioned
+from flows.serving import scheduled_run
+from flows.serving.scheduled_run import LONGEST_LINE, TOLD, main, night, override, require_versioned
 from tasks import monitoring
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.monitoring import Night
@@ -64,7 +64,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         prefixes.append(prefix)
         return Recorded(None, Experiment(NAME, "d" * 40), FACTS)
 
-    monkeypatch.setattr(nightly, "run_and_record", run_and_record)
+    monkeypatch.setattr(scheduled_run, "run_and_record", run_and_record)
     monkeypatch.setattr(monitoring, "night", lambda *_: WELL)
     return prefixes
 
@@ -146,9 +146,9 @@ def test_a_night_of_one_schedule_does_not_run_in_the_worktree_of_another(worktre
     tree = worktree / ".git/goldmeter/worktrees/weekly"
     git("worktree", "add", "--quiet", "--detach", str(tree))
     with contextlib.chdir(tree):
-        nightly.require_worktree("weekly")
+        scheduled_run.require_worktree("weekly")
         with pytest.raises(VersionError):
-            nightly.require_worktree("nightly")
+            scheduled_run.require_worktree("nightly")
 
 
 def test_nothing_runs_outside_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,7 @@ def test_nothing_runs_outside_of_a_repository(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
 
     with pytest.raises(VersionError, match="not the worktree of the schedule nightly"):
-        nightly.require_worktree("nightly")
+        scheduled_run.require_worktree("nightly")
 
 
 @pytest.mark.usefixtures("worktree")
@@ -164,7 +164,7 @@ def test_an_error_that_names_a_file_which_is_no_utf8_is_told(monkeypatch: pytest
     def changed(_prefix: str) -> Recorded:
         raise LedgerError("caf\udce9.py: changed while the run went on")
 
-    monkeypatch.setattr(nightly, "run_and_record", changed)
+    monkeypatch.setattr(scheduled_run, "run_and_record", changed)
 
     assert written_outcome(tmp_path, 1)["sentence"] == "caf\\udce9.py: changed while the run went on"
 
@@ -208,11 +208,13 @@ def test_a_failed_push_is_told_and_the_run_stays_recorded(schedule: Schedule) ->
 @pytest.mark.usefixtures("worktree")
 def test_stages_that_fail_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     failure = "stage load: exit status 2\n\nload: first\n  second\n  third\n  fourth\n"
-    monkeypatch.setattr(nightly, "run_and_record", lambda _: Recorded(failure, None, None))
+    monkeypatch.setattr(scheduled_run, "run_and_record", lambda _: Recorded(failure, None, None))
 
     outcome = night("nightly")
 
-    assert outcome == nightly.Outcome(ok=False, sentence="stage load: exit status 2 · … · second · third · fourth")
+    assert outcome == scheduled_run.Outcome(
+        ok=False, sentence="stage load: exit status 2 · … · second · third · fourth"
+    )
 
 
 @pytest.mark.usefixtures("worktree", "recorded")
@@ -388,12 +390,12 @@ def test_a_data_set_that_a_stage_makes_is_left_to_it(worktree: Path) -> None:
 def test_a_password_that_a_long_line_is_cut_in_is_not_told() -> None:
     line = f"https://me:{'pass' * LONGEST_LINE}@host/x"
 
-    assert nightly._line(line) == "https://***@host/x"
+    assert scheduled_run._line(line) == "https://***@host/x"
 
 
 @given(st.text())
 def test_every_text_becomes_one_line_of_bounded_length(text: str) -> None:
-    line = nightly._line(text)
+    line = scheduled_run._line(text)
 
     assert len(line.splitlines()) <= 1
     assert len(line) <= (TOLD + 1) * (LONGEST_LINE + len(" · ")) + len("… · ")

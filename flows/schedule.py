@@ -177,7 +177,7 @@ def _serve(schedules: Schedules, *, everything: bool) -> int:
     with exclusive(folder / "schedule.lock", refusal=refusal):
         for name, schedule in schedules.items():
             served_schedule.keep(Path(ours[CHECKOUT]), name, schedule)
-        processes.watch()
+        processes.end_marked_with_us()
         with prefect_server() as server:
             where = server.url.removesuffix("/api")
             say(f"Serving {', '.join(schedules)}. Runs: {where}/deployments. Ctrl-C ends it.")

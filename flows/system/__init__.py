@@ -1,1 +1,1 @@
-"""Processes that run on their own, die with their parent, and never run twice: locks, timeouts, the Prefect server."""
+"""Processes of a flow: timeouts, locks, the Prefect server, and the end of all that a flow started."""

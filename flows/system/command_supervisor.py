@@ -1,7 +1,7 @@
-"""Owns one command and its process group, and ends the whole group when its time is up or its parent is gone.
+"""Run one command in a process group of its own, and end the group after a timeout or when the parent is gone.
 
-Run as a file, with the standard library only: `python command_supervisor.py TIMEOUT COMMAND…`. The parent holds the
-other end of standard input for as long as it lives: end of file means that it is gone, even by SIGKILL.
+Run as a file, with the standard library only: `python command_supervisor.py TIMEOUT COMMAND…`. The parent keeps the
+other end of standard input open as long as it lives; end of file means that it is gone, even by SIGKILL.
 """
 
 import os
@@ -10,22 +10,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+# seconds between SIGTERM and SIGKILL
 GRACE = 5.0
-"""Seconds between SIGTERM and SIGKILL."""
 
+# exit status after the timeout, as of timeout(1)
 TIMED_OUT = 124
-"""Exit status of a command whose time was up, as of timeout(1)."""
 
+# exit status of a command that was ended by a signal to the supervisor, or because the parent was gone
 STOPPED = 125
-"""Exit status of a command that was ended because its parent was gone."""
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main(timeout: float, command: Sequence[str]) -> int:
-    """Run the command; returns its exit status, 128 + the signal that ended it, TIMED_OUT or STOPPED."""
+    """Run the command; returns its exit status, or 128 + the signal that ended it, TIMED_OUT or STOPPED."""
     signals = _signal_pipe()
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     status = _watch(child, signals, time.monotonic() + timeout)
@@ -34,7 +34,7 @@ def main(timeout: float, command: Sequence[str]) -> int:
 
 
 def _signal_pipe() -> int:
-    """The readable end of a pipe that gets the number of every signal, so that one select waits for all."""
+    """The read end of a pipe that gets the number of each signal, so that one select can wait for all events."""
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     signal.set_wakeup_fd(writable)
@@ -55,32 +55,28 @@ def _watch(child: subprocess.Popen[bytes], signals: int, deadline: float) -> int
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:
-    """SIGTERM for all, SIGKILL for those that are still there after GRACE; also for what the command left."""
-    for number, seconds in ((signal.SIGTERM, GRACE), (signal.SIGKILL, GRACE)):
+    """Send SIGTERM to the group, and SIGKILL to what is left after GRACE; also after the command itself has ended."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(child.pid, number)
-        except (ProcessLookupError, PermissionError):  # macOS: a group of zombies may not be signalled
+        except (ProcessLookupError, PermissionError):  # macOS refuses to signal a group of zombies
             break
-        wait_until(lambda: not _group_lives(child), seconds)
+        _wait_until_ended(child, GRACE)
     child.wait()
 
 
+def _wait_until_ended(child: subprocess.Popen[bytes], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while _group_lives(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
 def _group_lives(child: subprocess.Popen[bytes]) -> bool:
-    child.poll()  # a zombie would count
+    child.poll()  # reaps the child: a zombie would count
     try:
         os.killpg(child.pid, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return True
-
-
-def wait_until(met: Callable[[], bool], seconds: float) -> bool:
-    """Look at a condition until it is met or the time is up."""
-    deadline = time.monotonic() + seconds
-    while not met():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
     return True
 
 

@@ -1,41 +1,34 @@
-"""Ends whatever carries one flow's mark in its environment, once that flow is gone; run as a file, beside the flow."""
+"""End every process that carries the mark of one flow, once the flow is gone; run as a file beside the flow."""
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 import psutil
 
+# seconds between SIGTERM and SIGKILL: longer than command_supervisor takes to end its group
 GRACE = 8.0
-"""Seconds between SIGTERM and SIGKILL: longer than the supervisors need, who reap what they end."""
 
 
 def main(mark: str, value: str) -> None:
-    """Wait until standard input ends, which only the end of the flow does; then leave nothing behind."""
+    """Wait for end of file on standard input, which only the end of the flow causes; then end what it left."""
     while os.read(sys.stdin.fileno(), 1):
         pass
-    psutil.wait_procs(_each(mark, value, psutil.Process.terminate), timeout=GRACE)
-    while left := _each(mark, value, psutil.Process.kill):
+    psutil.wait_procs(_signalled(mark, value, psutil.Process.terminate), timeout=GRACE)
+    while left := _signalled(mark, value, psutil.Process.kill):
         psutil.wait_procs(left, timeout=GRACE)
 
 
-def _each(mark: str, value: str, act: Callable[[psutil.Process], None]) -> list[psutil.Process]:
-    """Those that carry the mark, after `act` on each."""
-    found = list(_marked(mark, value))
-    for process in found:
-        with suppress(psutil.NoSuchProcess):
-            act(process)
-    return found
-
-
-def _marked(mark: str, value: str) -> Iterator[psutil.Process]:
+def _signalled(mark: str, value: str, send: Callable[[psutil.Process], None]) -> list[psutil.Process]:
+    """The processes that carry the mark, after a signal to each."""
+    processes = []
     for process in psutil.process_iter():
-        try:
+        with suppress(psutil.Error, OSError):  # gone meanwhile, or another user's
             if process.status() != psutil.STATUS_ZOMBIE and process.environ().get(mark) == value:
-                yield process
-        except (psutil.Error, OSError):  # gone meanwhile, or another user's
-            continue
+                processes.append(process)
+                send(process)
+    return processes
 
 
 if __name__ == "__main__":

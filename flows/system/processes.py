@@ -1,4 +1,4 @@
-"""Processes that end with us: one command with its output line by line, and a guard over all we started."""
+"""Run commands that end when this process does, with their output line by line."""
 
 import os
 import re
@@ -16,8 +16,8 @@ from tasks.console.format import visible
 
 Stream = Literal["stdout", "stderr"]
 
+# environment variable that every process started by one flow inherits
 MARK = "GOLDMETER_FLOW"
-"""Environment variable that everything started by one flow inherits."""
 
 _POLL = 0.2
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -33,15 +33,21 @@ def run(
     cwd: Path | None = None,
     given_up: Event | None = None,
 ) -> int:
-    """Run a command in a process group of its own, in the folder `cwd`, and hand on its lines as they come.
+    """Run a command in a process group of its own, and pass on each line of its output as it comes.
 
-    Returns its exit status, `command_supervisor.TIMED_OUT` when it took longer than `timeout` seconds, or
-    `command_supervisor.STOPPED` after `stop`, or when it was `given_up` before it started. Whatever the reason it ended,
-    nothing of its group is left; the group also ends when this process does, even by SIGKILL.
+    When the call returns, no process of the group is left. The group also ends when this process does, even by SIGKILL.
+
+    Args:
+        timeout: Seconds after which the group is ended.
+        each_line: Called with the name of the stream and the line.
+        given_up: When it is set before the command starts, the command is ended at once.
+
+    Returns:
+        The exit status of the command, or TIMED_OUT or STOPPED of `command_supervisor`.
     """
     with subprocess.Popen(
         [sys.executable, "-I", "-S", command_supervisor.__file__, str(timeout), *command],
-        stdin=subprocess.PIPE,  # never written to: it ends when we do
+        stdin=subprocess.PIPE,  # never written to: it closes when this process ends
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -49,7 +55,7 @@ def run(
         cwd=cwd,
     ) as process:
         _live.add(process)
-        if given_up is not None and given_up.is_set():  # after it is among those that `stop` ends: none slips through
+        if given_up is not None and given_up.is_set():  # checked after _live.add: `stop` misses no command
             _release(process)
         try:
             for stream, line in _lines(process):
@@ -61,34 +67,34 @@ def run(
 
 
 def environment() -> dict[str, str]:
-    """Ours, with this Python first in the path and its output unbuffered, for commands that people write."""
+    """This process's environment, with its Python first in PATH and unbuffered output, for commands of the user."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     return os.environ | {"PATH": path, "PYTHONUNBUFFERED": "1"}
 
 
 def stop() -> None:
-    """End every command that runs now."""
+    """End every command that is running."""
     for process in tuple(_live):
         _release(process)
 
 
-def watch() -> None:
-    """From now on, whatever carries our mark ends when this process does, even by SIGKILL.
+def end_marked_with_us() -> None:
+    """Mark every process started from now on; all marked ones end when this process does, even by SIGKILL.
 
-    For what we start only indirectly, like Prefect's temporary server, and for what left its process group.
+    This covers what is started indirectly, such as a server's own children, and what left its process group.
     """
-    mark = secrets.token_hex(16)
-    ends_with_us, _ = os.pipe()  # never written to, and never closed by us
-    guarding = subprocess.Popen(
-        [sys.executable, flow_reaper.__file__, MARK, mark],
-        stdin=ends_with_us,
+    value = secrets.token_hex(16)
+    lifeline, _ = os.pipe()  # the write end stays open, unused, as long as this process lives
+    reaper = subprocess.Popen(
+        [sys.executable, flow_reaper.__file__, MARK, value],
+        stdin=lifeline,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    os.close(ends_with_us)
-    guarding.returncode = 0  # it outlives us: nobody waits for it, and Python need not warn of that
-    os.environ[MARK] = mark
+    os.close(lifeline)
+    reaper.returncode = 0  # it outlives this process: Python need not warn that nobody waits for it
+    os.environ[MARK] = value
 
 
 def _release(process: subprocess.Popen[bytes]) -> None:
@@ -97,26 +103,26 @@ def _release(process: subprocess.Popen[bytes]) -> None:
 
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterator[tuple[Stream, str]]:
-    """Each line of both streams, until they end, or the process has ended and they say no more."""
+    """Yield the lines of both streams until both are closed, or the process has ended and nothing more comes."""
     streams: dict[Stream, IO[bytes] | None] = {"stdout": process.stdout, "stderr": process.stderr}
-    begun: dict[Stream, bytes] = {"stdout": b"", "stderr": b""}
+    partial: dict[Stream, bytes] = {"stdout": b"", "stderr": b""}
     with selectors.DefaultSelector() as selector:
         for name, pipe in streams.items():
             if pipe:
                 selector.register(pipe, selectors.EVENT_READ, name)
         while selector.get_map():
             ready = selector.select(_POLL)
-            if not ready and process.poll() is not None:  # a process outside the group holds the pipe
+            if not ready and process.poll() is not None:  # a process outside the group keeps the pipe open
                 break
             for key, _ in ready:
                 chunk = os.read(key.fd, 65536)
-                *whole, begun[key.data] = (begun[key.data] + chunk).split(b"\n")
-                yield from ((key.data, _text(line)) for line in whole)
+                *complete, partial[key.data] = (partial[key.data] + chunk).split(b"\n")
+                yield from ((key.data, _text(line)) for line in complete)
                 if not chunk:
                     selector.unregister(key.fileobj)
-    yield from ((name, _text(line)) for name, line in begun.items() if line)
+    yield from ((name, _text(line)) for name, line in partial.items() if line)
 
 
 def _text(line: bytes) -> str:
-    """A line as a terminal would leave it, the last state of a progress bar only; without colours and controls."""
+    """The line without colours and control characters; of a progress bar, its last state only."""
     return visible(_COLOUR.sub("", line.decode("utf-8", "replace").rstrip("\r").rpartition("\r")[2]))

@@ -77,7 +77,7 @@ def for_one_run() -> None:
         GoldmeterError: The server that is named does not answer, or ours does not start.
     """
     named = _named()
-    processes.watch()
+    processes.end_marked_with_us()
     if named is None:
         port = _free_port(0)
         command = [sys.executable, "-m", "uvicorn", "--app-dir", str(Path(__file__).parents[2])]

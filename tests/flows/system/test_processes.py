@@ -188,7 +188,7 @@ def test_the_guard_ends_what_left_its_group_when_the_parent_is_killed(
     tmp_path: Path, until: Until, is_running: IsRunning
 ) -> None:
     with parent(
-        f"import subprocess; from flows import processes\nprocesses.watch()\n"
+        f"import subprocess; from flows.system import processes\nprocesses.end_marked_with_us()\n"
         f"subprocess.run({family(tmp_path, session=', start_new_session=True')!r})"
     ) as starter:
         started = pids(tmp_path, until)

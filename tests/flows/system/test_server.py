@@ -27,7 +27,7 @@ def test_the_server_for_one_run_has_a_session_of_its_own_and_ends_with_the_proce
     started: list[Any] = []
     popen = server.subprocess.Popen
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
-    monkeypatch.setattr(server.processes, "watch", lambda: None)
+    monkeypatch.setattr(server.processes, "end_marked_with_us", lambda: None)
     monkeypatch.setattr(atexit, "register", at_exit.append)
     monkeypatch.setattr(
         server.subprocess, "Popen", lambda *args, **how: started.append(popen(*args, **how)) or started[-1]

@@ -25,7 +25,7 @@ from prefect.logging import get_logger
 from flows import artifacts
 from flows.graph import upstream
 from flows.record import Recorded, kept_in_history, recorded
-from flows.system import locks, processes, server
+from flows.system import dvc_rwlock, locks, processes, server
 from flows.system.command_supervisor import STOPPED, TIMED_OUT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, exit_status, say
@@ -86,7 +86,7 @@ def evaluate(*, retry_failed: bool = False) -> None:
     logger = get_run_logger()
     tmp = locks.dvc_tmp(Path.cwd())
     with locks.one_at_a_time(tmp, lambda: logger.info(WAITING)):
-        locks.release_stale(tmp)
+        dvc_rwlock.release_stale(tmp)
         if failures := _run_stages(retry_failed=retry_failed):
             raise EvaluationError(failures)
         _attempt(logger, artifacts.keep_summary)
@@ -157,7 +157,7 @@ def _repro(stage: str, timeout: float, given_up: Event, *, ask_again: bool) -> t
         if stream == "stderr":
             errors.append(line)
 
-    locks.release_stale(locks.dvc_tmp(Path.cwd()))
+    dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
     environment = processes.environment()
     if ask_again:

@@ -26,7 +26,7 @@ class Use(NamedTuple):
 USES = [
     Use("tasks/models/embedding/packed_linear.py", "torch", "2.13.0", "tests/models/test_embedding.py"),
     Use("tasks/models/offline/training.py", "scikit-learn", "1.9.1", "tests/models/offline/test_train_judge.py"),
-    Use("flows/system/locks.py", "dvc", "3.67.1", "tests/flows/system/test_locks.py"),
+    Use("flows/system/dvc_rwlock.py", "dvc", "3.67.1", "tests/flows/system/test_dvc_rwlock.py"),
 ]
 
 

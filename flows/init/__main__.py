@@ -9,7 +9,7 @@ from pathlib import Path
 from flows.init.proposal import Proposal, propose, show
 from flows.init.proposal.files import look
 from flows.init.proposal.section import NAME, replaced
-from flows.system import locks, processes
+from flows.system import dvc_rwlock, locks, processes
 from flows.system.command_supervisor import TIMED_OUT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
@@ -134,7 +134,7 @@ def _load() -> None:
 
     run = params.run_params()
     timeout = run.timeouts.get(STAGE, run.timeouts[params.DEFAULT])
-    locks.release_stale(locks.dvc_tmp(Path.cwd()))
+    dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", STAGE]
     if status := processes.run(command, processes.environment(), timeout, each_line):
         late = f" after {timeout:g} s (params.yaml: run.timeouts)" if status == TIMED_OUT else ""

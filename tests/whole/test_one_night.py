@@ -25,7 +25,7 @@ from pathlib import Path
 from flows import processes
 from flows.serving.worktree import prepared
 
-processes.watch()
+processes.end_marked_with_us()
 with prepared("nightly", Path.cwd()) as tree:
     command = [sys.executable, "-m", "flows.serving.scheduled_run", "nightly", "--outcome", sys.argv[1]]
     environment = processes.environment()

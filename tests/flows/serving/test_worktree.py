@@ -366,7 +366,7 @@ import sys
 from pathlib import Path
 from flows import processes
 from flows.serving.worktree import prepared
-processes.watch()
+processes.end_marked_with_us()
 work = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
 with prepared("nightly", Path({checkout!r})) as folder:
     command = [sys.executable, "-c", work]

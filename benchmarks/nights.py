@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from benchmarks.coverage.cells import generator
 from benchmarks.report import Floor, Result, Table, paragraphs
-from tasks.comparison import document
+from tasks.comparison import candidate_pairs
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.metrics.base import Floats
@@ -43,7 +43,7 @@ LATE = (30, {14: 0.55, 30: 0.99})
 """Good nights at 0.87 before a drop to 0.80, and how often it is to be told within how many nights."""
 ONE: Mapping[str, float] = {"accuracy": FLOOR}
 TWO: Mapping[str, float] = {"accuracy": FLOOR, "f1": FLOOR}
-Seeing = Callable[[pa.Table, str, str, str, float], baseline_looks.Look]
+Seeing = Callable[[pa.Table, str, str, str, float], baseline_looks.BaselineLook]
 
 
 class Told(NamedTuple):
@@ -93,7 +93,7 @@ def dropped(teams: int) -> Iterator[Told]:
             yield Told(what, hits, teams, "at least", target if limits is ONE else None)
 
 
-def same_rows(team: int, nights: int, seeing: Seeing = baseline_looks.look) -> float:
+def same_rows(team: int, nights: int, seeing: Seeing = baseline_looks.next_look) -> float:
     """The first night on which the gate fails although answers are as good as the baseline's; infinite if none."""
     rng = generator("nights", "same rows", team)
     rates = rng.beta(8.0, 2.0, (len(CANDIDATES), ROWS))
@@ -101,9 +101,9 @@ def same_rows(team: int, nights: int, seeing: Seeing = baseline_looks.look) -> f
     for night in range(1, nights + 1):
         look = seeing(past, NAME, COMMIT, f"night {night}", ALPHA)
         pairs = [pair(old, new) for old, new in zip(baseline, _answers(rng, rates), strict=True)]
-        if GATE.fails(document.compare(pairs, look.gate(GATE)).verdicts):
+        if GATE.fails(candidate_pairs.compare(pairs, look.gate(GATE)).verdicts):
             return night
-        past = _appended(past, records.compared([_row(night, CANDIDATES[0])], {"pairs": []}, "v1", COMMIT, look))
+        past = _appended(past, records.compared([_row(night, CANDIDATES[0])], [], "v1", COMMIT, look))
     return inf
 
 
@@ -121,12 +121,12 @@ def fresh_rows(team: int, rates: Sequence[float], limits: Mapping[str, float]) -
         answers = _answers(rng, share, first=rate)
         asked: Contents = rng.integers(0, 2**63, ROWS).astype(np.uint64)
         streams = floors.streams({each.name: each for each in answers}, dict.fromkeys(CANDIDATES, asked), limits, NAME)
-        bets = floors.bet(streams, past, NAME, seen, ALPHA, START + timedelta(days=night))
+        bets = floors.update(streams, past, NAME, seen, ALPHA, START + timedelta(days=night))
         if bets.alarms:
             return night
         seen = np.union1d(seen, bets.contents)
         made = [_row(night, candidate, metric) for candidate in CANDIDATES for metric in limits]
-        past = _appended(past, records.with_bets(made, bets))
+        past = _appended(past, records.with_floors(made, bets))
     return inf
 
 

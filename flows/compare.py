@@ -5,14 +5,14 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 
 from flows.system import server
 from tasks.comparison import wording
-from tasks.comparison.compare import Request, compare_versions
+from tasks.comparison.compare import CompareOptions, compare_versions
+from tasks.comparison.document import ComparisonDocument, to_json
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.console.arguments import Parser
@@ -26,13 +26,12 @@ from tasks.versions.version import WORKSPACE, versions
 
 STDOUT = Path("-")
 PAGE = Path("reports/comparison.html")
-Document = Mapping[str, Any]
 
 
 @flow(name="compare", persist_result=False)
 def compare(
     base: str, head: str = WORKSPACE, *, renamed: Mapping[str, str] | None = None, rescore: bool = False
-) -> Document:
+) -> ComparisonDocument:
     """Compare two versions and keep the table as the artifact `comparison`.
 
     Args:
@@ -49,13 +48,13 @@ def compare(
 
 def compare_by_params(
     base: str, head: str, *, renamed: Mapping[str, str], rescore: bool, page: Path | None = None
-) -> Document:
+) -> ComparisonDocument:
     """Compare two versions by section `gate` of params.yaml; with `page`, write HEAD's report with the comparison."""
     content = params.raw()
     gate = params.section(Gate, content, "gate")
-    request = Request(renamed, rescore, params.section(Report, content, "report").rows_to_look_at)
+    options = CompareOptions(renamed, rescore, params.section(Report, content, "report").rows_to_look_at)
     with versions([base, head]) as (older, newer):
-        document = compare_versions(older, newer, gate, request)
+        document = compare_versions(older, newer, gate, options)
         if page is not None:
             write_page(newer, document, page)
         return document
@@ -145,7 +144,7 @@ def _require_folders(files: Mapping[str, Path | None]) -> None:
             raise ComparisonError(f"{option} {file}: there is no folder {file.parent}; create it first")
 
 
-def _write(document: Document, json_file: Path | None, markdown_file: Path | None) -> None:
+def _write(document: ComparisonDocument, json_file: Path | None, markdown_file: Path | None) -> None:
     """Write the requested forms; and a table to the terminal, unless standard output takes one of the forms."""
     if json_file is not None:
         _write_text(to_json(document, ascii_only=json_file == STDOUT), json_file)

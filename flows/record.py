@@ -41,10 +41,10 @@ def kept_in_history(run: Recorded) -> Recorded:
     """Add the run to the history; the experiment stays when that can't be written."""
     if run.experiment is None or run.facts is None:
         return run
-    from tasks import monitoring
+    from tasks.monitoring import decision
 
     try:
-        monitoring.add_run(run.experiment, run.facts)
+        decision.add_run(run.experiment, run.facts)
     except (GoldmeterError, OSError) as error:
         return run._replace(failure=f"error: {run.experiment.name} is recorded, but not in the history: {error}")
     return run

@@ -34,10 +34,10 @@ from flows.serving import notify, served_schedule, stale_runs
 from flows.serving.flow import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.system import processes
 from flows.system.server import Server, prefect_server
-from tasks import monitoring
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
 from tasks.errors import GoldmeterError, ParamsError
+from tasks.monitoring.baseline import check_baseline
 from tasks.pipeline import git, params
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule
@@ -97,7 +97,7 @@ def checked(names: Sequence[str]) -> dict[str, Schedule]:
         times(name, schedule, datetime.now(UTC))
         notify.check(name, schedule.notify)
         if schedule.baseline is not None:
-            monitoring.check_baseline(name, schedule.baseline)
+            check_baseline(name, schedule.baseline)
     return chosen
 
 

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tasks.comparison import document
+from tasks.comparison import candidate_pairs
+from tasks.comparison.document import PairEntry
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.errors import ParamsError
@@ -160,10 +161,10 @@ def counts(table: pa.Table) -> dict[str, float]:
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
 
 
-def _comparisons(each: Sequence[Candidate], gate: Gate) -> list[Row]:
+def _comparisons(each: Sequence[Candidate], gate: Gate) -> list[PairEntry]:
     """Every two candidates of the run, compared as two versions are; all of them one family."""
     pairings = [pair(base, head) for base, head in combinations(each, 2)]
-    return document.pairs(document.compare(pairings, gate), pairings)
+    return candidate_pairs.entries(candidate_pairs.compare(pairings, gate), pairings)
 
 
 def _with_labels(

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tasks.comparison.document import compare
+from tasks.comparison.candidate_pairs import compare
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
-from tasks.comparison.version_scores import side
+from tasks.comparison.version_scores import scores_of
 from tasks.scores.columns import Candidate
 from tasks.versions.version import Version
 
@@ -43,8 +43,8 @@ def _version(candidate: Candidate, rows: npt.NDArray[np.intp]) -> Candidate:
 def main(arguments: Sequence[str]) -> None:
     """Print the false alarms of every system, or of one, by all pass rates together and by people's labels alone."""
     folder, *systems = arguments
-    found = side(Version(folder, Path(folder), None))
-    for name, candidate in found.candidates(found.learnt).items():
+    found = scores_of(Version(folder, Path(folder), None))
+    for name, candidate in found.candidates(found.fitted).items():
         if systems and name not in systems:
             continue
         for metrics in (None, ("label",)):

@@ -3,22 +3,24 @@
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flows.evaluate import run_and_record
 from flows.serving import worktree
 from flows.serving.notify import Outcome
 from flows.system import processes
 from flows.system.command_supervisor import TIMED_OUT
-from tasks import monitoring
 from tasks.comparison import wording
+from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.render import to_markdown
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, print_error, say
 from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
-from tasks.monitoring import Night
+from tasks.monitoring import decision
+from tasks.monitoring.baseline import check_baseline
+from tasks.monitoring.decision import RunDecision
 from tasks.pipeline import git, params
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.files import replacing
@@ -74,7 +76,7 @@ def night(name: str) -> Outcome:
     try:
         schedule = _schedule(name)
         if schedule.baseline is not None:
-            monitoring.check_baseline(name, schedule.baseline)
+            check_baseline(name, schedule.baseline)
         if schedule.refresh is not None:
             _command(f"schedule.{name}.refresh", ["/bin/sh", "-c", schedule.refresh])
         override(name, schedule.set)
@@ -187,10 +189,10 @@ def _command(what: str, command: Sequence[str]) -> None:
 
 def _judged(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) -> Outcome:
     """Compare the recorded run, keep it in the history, and share it: whatever fails, it stays recorded."""
-    found: Night | None = None
+    found: RunDecision | None = None
     problems: list[str] = []
     try:
-        found = monitoring.night(name, schedule, experiment, facts)
+        found = decision.decide(name, schedule, experiment, facts)
         problems += _first(found.alarms)
     except Exception as error:  # noqa: BLE001 (as above)
         problems.append(f"{experiment.name} is recorded, but what it means is not known: {_told(error)}")
@@ -214,14 +216,14 @@ def _judged(name: str, schedule: Schedule, experiment: Experiment, facts: Facts)
     )
 
 
-def _in_full(document: Mapping[str, Any] | None) -> str | None:
+def _in_full(document: ComparisonDocument | None) -> str | None:
     """The summary of the run, and the comparison with its baseline."""
     found = summary.of_last_run()
     texts = [summary.to_markdown(found) if found else None, to_markdown(document) if document else None]
     return "\n".join(filter(None, texts)) or None
 
 
-def _all_is_well(experiment: Experiment, document: Mapping[str, Any] | None) -> str:
+def _all_is_well(experiment: Experiment, document: ComparisonDocument | None) -> str:
     compared = f" {wording.outcome(document).sentence}" if document else ""
     return f"{experiment.name} is recorded.{compared}"
 

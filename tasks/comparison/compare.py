@@ -3,74 +3,83 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tasks.comparison import document, version_scores
-from tasks.comparison.changed_rows import flips, ids
+from tasks.comparison import candidate_pairs, version_scores
+from tasks.comparison.changed_rows import changed_rows, ids
+from tasks.comparison.document import ComparisonDocument, PairEntry, VersionEntry
 from tasks.comparison.gate import Gate
 from tasks.comparison.rescore import rescored
-from tasks.comparison.version_scores import Matched, Side
+from tasks.comparison.version_scores import VersionScores
 from tasks.scores.estimates import rounded
 from tasks.versions.version import Version
 
-SCHEMA = 1
-Row = dict[str, Any]
 
+class CompareOptions(NamedTuple):
+    """How to compare. renamed: a candidate's name in BASE → its name in HEAD. rescore: score BASE by HEAD's settings.
 
-class Request(NamedTuple):
-    """How to compare: candidates renamed (BASE → HEAD), whether to score BASE again by HEAD's settings.
-
-    flips: how many rows that changed are shown in full.
+    changed_rows: how many rows with another result are shown in full.
     """
 
     renamed: Mapping[str, str] = {}
     rescore: bool = False
-    flips: int = 20
+    changed_rows: int = 20
 
 
-AS_THEY_ARE = Request()
+DEFAULTS = CompareOptions()
 
 
-def compare_versions(base: Version, head: Version, gate: Gate, request: Request = AS_THEY_ARE) -> Row:
-    """Everything a comparison found, as plain values.
+def compare_versions(
+    base: Version, head: Version, gate: Gate, options: CompareOptions = DEFAULTS
+) -> ComparisonDocument:
+    """Compare two versions by the measures of the gate.
 
-    Raises ComparisonError when nothing pairs, or the gate asks for what neither knows; VersionError and DataError when
-    a version can't be read.
+    Raises:
+        ComparisonError: Nothing pairs, or neither version has what the gate asks for.
+        VersionError: A version lacks a table.
+        DataError: A table can't be read.
     """
-    there, here = version_scores.side(base), version_scores.side(head)
-    version_scores.require_asked((base, head), (there, here), gate)
+    older, newer = version_scores.scores_of(base), version_scores.scores_of(head)
+    version_scores.require_asked((base, head), (older, newer), gate)
     with TemporaryDirectory(prefix="goldmeter-") as folder:
-        if request.rescore:
-            there = rescored(there, head, Path(folder, "lexical"))
-        return _compare((base, head), there, here, gate, request)
+        if options.rescore:
+            older = rescored(older, head, Path(folder, "lexical"))
+        return _compare((base, head), older, newer, gate, options)
 
 
-def _compare(named: Sequence[Version], there: Side, here: Side, gate: Gate, request: Request) -> Row:
-    matched = version_scores.match(_names(there), _names(here), request.renamed)
-    pairings = version_scores.pairings(there, here, matched.pairs)
-    if request.rescore:
+def _compare(
+    versions: tuple[Version, Version], base: VersionScores, head: VersionScores, gate: Gate, options: CompareOptions
+) -> ComparisonDocument:
+    matched = version_scores.match(_candidates(base), _candidates(head), options.renamed)
+    pairings = version_scores.pairings(base, head, matched.pairs)
+    if options.rescore:
         pairings = version_scores.with_thresholds(pairings)
-    found = document.compare(pairings, gate)
-    pairs = document.pairs(found, pairings)
-    for pairing, row, slices in zip(pairings, pairs, document.exploratory(found, pairings, gate), strict=True):
-        row["slices"] = slices
-        row["flips"] = flips(pairing, document.rates(pairing), there.load, here.load, request.flips)
+    family = candidate_pairs.compare(pairings, gate)
+    pairs: list[PairEntry] = candidate_pairs.entries(family, pairings)
+    for pairing, pair, slices in zip(
+        pairings, pairs, candidate_pairs.slice_entries(family, pairings, gate), strict=True
+    ):
+        rates = candidate_pairs.rates(pairing)
+        pair["slices"] = slices
+        pair["flips"] = changed_rows(pairing, rates, base.load, head.load, options.changed_rows)
         changed = pairing.head.positions[pairing.changed].tolist()
-        row["data_changed"] = ids(changed, here.load, request.flips)
-    base, head = ({"name": each.name, "commit": each.commit} for each in named)
-    return {"schema": SCHEMA, "base": base, "head": head} | _outcome(found, gate, matched) | {"pairs": pairs}
-
-
-def _outcome(found: document.Found, gate: Gate, matched: Matched) -> Row:
-    failed = gate.fails(found.verdicts)
+        pair["data_changed"] = ids(changed, head.load, options.changed_rows)
     return {
-        "gate": gate.model_dump(mode="json"),
-        "critical_value": rounded(found.critical),
-        "failed": failed,
-        "blocked": found.blocked or bool(matched.only_base),
+        "schema": 1,
+        "base": _named(versions[0]),
+        "head": _named(versions[1]),
+        "gate": gate.model_dump(mode="json"),  # type: ignore[typeddict-item]  # GateEntry is what it dumps
+        "critical_value": rounded(family.critical),
+        "failed": gate.fails(family.verdicts),
+        "blocked": family.blocked or bool(matched.only_base),
         "candidates": {"only_base": matched.only_base, "only_head": matched.only_head},
+        "pairs": pairs,
     }
 
 
-def _names(side: Side) -> list[str]:
-    return sorted(set(side.load.whole(["candidate"])["candidate"].to_pylist()))
+def _named(version: Version) -> VersionEntry:
+    return {"name": version.name, "commit": version.commit}
+
+
+def _candidates(version: VersionScores) -> Sequence[str]:
+    return sorted(set(version.load.whole(["candidate"])["candidate"].to_pylist()))

@@ -1,11 +1,12 @@
-"""Differences of two candidates with intervals: all of one family hold together, slices are exploratory."""
+"""Differences of two candidates with intervals, simultaneous for a family of measures, exploratory for slices."""
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tasks.comparison.document import UnmeasuredEntry
 from tasks.comparison.gate import Gate, Verdict, verdict
 from tasks.comparison.measures import Measure
 from tasks.comparison.pairing import Pairing, Positions
@@ -17,18 +18,18 @@ from tasks.scores.estimates import UNBOUNDED
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import PairedDifference
 
+# With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.
 MOST_JOINT = 200
-"""Differences beyond which their correlations cost more than they gain: then none are assumed, which asks for most."""
+# The same limit for rows times differences.
 MOST_NUMBERS = 5 * 10**7
-"""Rows times differences beyond which the same holds."""
+# The power at which detectable differences and rows needed are computed.
 POWER = 0.8
-"""How often the smallest difference that is named would be found."""
 
 
 class Compared(NamedTuple):
-    """One measure of two candidates on their shared rows; n of them are measured on both sides.
+    """One measure of two candidates on their shared rows; n of them are measured in both.
 
-    base, head: the measure of either side, on all its rows. measured: which of the pairing's shared rows are the n.
+    base, head: the measure of each candidate, on all its rows. measured: which of the pairing's shared rows are the n.
     """
 
     pairing: Pairing
@@ -38,10 +39,10 @@ class Compared(NamedTuple):
 
     @property
     def differences(self) -> Floats:
-        """New minus old, row by row, shape (n,)."""
+        """HEAD minus BASE, row by row, shape (n,)."""
         pairing = self.pairing
-        there = self.base.values[pairing.base_rows[self.measured]]
-        return np.asarray(self.head.values[pairing.head_rows[self.measured]] - there)
+        base = self.base.values[pairing.base_rows[self.measured]]
+        return np.asarray(self.head.values[pairing.head_rows[self.measured]] - base)
 
     @property
     def clusters(self) -> Positions | None:
@@ -50,7 +51,7 @@ class Compared(NamedTuple):
 
     @property
     def columns(self) -> tuple[ScoreColumn, ScoreColumn]:
-        """The columns of either side on the n rows."""
+        """The columns of both candidates on the n rows."""
         pairing = self.pairing
         return (
             self.base.column.rows(pairing.base_rows[self.measured]),
@@ -58,17 +59,17 @@ class Compared(NamedTuple):
         )
 
     def where(self, rows: Mask) -> "Compared":
-        """The same on some of the pairing's shared rows."""
+        """The same measure on some of the pairing's shared rows."""
         return self._replace(measured=self.measured & rows)
 
     def failed(self) -> tuple[Mask, Mask]:
-        """Which of the pairing's shared rows were asked for, before and after, and could not be measured."""
-        sides = ((self.base, self.pairing.base_rows), (self.head, self.pairing.head_rows))
-        before, after = (np.isnan(measure.values[rows]) & ~measure.column.not_asked[rows] for measure, rows in sides)
-        return before, after
+        """Which of the pairing's shared rows were asked for and could not be measured, in BASE and in HEAD."""
+        measures = ((self.base, self.pairing.base_rows), (self.head, self.pairing.head_rows))
+        base, head = (np.isnan(measure.values[rows]) & ~measure.column.not_asked[rows] for measure, rows in measures)
+        return base, head
 
     def unchanged(self) -> bool:
-        """Whether every row is the same on both sides, also where it could not be measured."""
+        """Whether every row is the same in both, including those that could not be measured."""
         if not np.array_equal(*self.failed()):
             return False
         if self.head.kind != "corpus":
@@ -78,7 +79,7 @@ class Compared(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A difference with its interval at the confidence that its family leaves it, and what the gate says.
+    """A difference with its interval at the confidence that its family leaves it, and the verdict of the gate.
 
     margin: the smallest loss that matters, in the units of the measure.
     """
@@ -90,18 +91,20 @@ class Difference(NamedTuple):
 
 
 def compared(pairing: Pairing, base: Measure, head: Measure) -> Compared:
-    """The rows that are measured on both sides."""
-    there, here = base.values[pairing.base_rows], head.values[pairing.head_rows]
-    return Compared(pairing, base, head, ~np.isnan(there) & ~np.isnan(here))
+    """Compare a measure on the rows where it is measured in both candidates."""
+    missing = np.isnan(base.values[pairing.base_rows]) | np.isnan(head.values[pairing.head_rows])
+    return Compared(pairing, base, head, ~missing)
 
 
-def family(each: Sequence[Compared], gate: Gate) -> tuple[list[Difference], float]:
-    """All differences, wrong about any of them with probability 1 - confidence at most; and the critical value.
+def family(measures: Sequence[Compared], gate: Gate) -> tuple[list[Difference], float]:
+    """Estimate all differences with simultaneous intervals: any of them is wrong with probability 1 - confidence.
 
-    The critical value is the quantile of the largest of the correlated normal deviates: Romano & Wolf 2005.
+    Returns:
+        The differences, and the critical value: the quantile of the largest of the correlated normal deviates
+        (Romano & Wolf 2005).
     """
-    critical = critical_value(each, gate.confidence)
-    return [_difference(one, local_confidence(critical), gate) for one in each], critical
+    critical = critical_value(measures, gate.confidence)
+    return [_difference(compared, local_confidence(critical), gate) for compared in measures], critical
 
 
 def local_confidence(critical: float) -> float:
@@ -111,18 +114,18 @@ def local_confidence(critical: float) -> float:
     return float(2.0 * ndtr(critical) - 1.0)
 
 
-def critical_value(each: Sequence[Compared], confidence: float) -> float:
-    """How many standard errors the largest of all differences stays within."""
+def critical_value(measures: Sequence[Compared], confidence: float) -> float:
+    """The number of standard errors that the largest of all differences stays within."""
     from tasks.statistics import max_t, sidak
 
-    if not each:
+    if not measures:
         return float("nan")
-    keys = np.unique(np.concatenate([one.pairing.keys for one in each]))
-    if len(each) > MOST_JOINT or len(each) * len(keys) > MOST_NUMBERS:
-        return sidak(len(each), confidence)
-    influence = np.zeros((len(keys), len(each)))
-    groups = None if each[0].pairing.groups is None else np.arange(len(keys), dtype=np.intp)
-    for number, one in enumerate(each):
+    keys = np.unique(np.concatenate([one.pairing.keys for one in measures]))
+    if len(measures) > MOST_JOINT or len(measures) * len(keys) > MOST_NUMBERS:
+        return sidak(len(measures), confidence)
+    influence = np.zeros((len(keys), len(measures)))
+    groups = None if measures[0].pairing.groups is None else np.arange(len(keys), dtype=np.intp)
+    for number, one in enumerate(measures):
         rows = np.searchsorted(keys, one.pairing.keys[one.measured])
         influence[rows, number] = _influence(one)
         if groups is not None and one.pairing.groups is not None:
@@ -131,13 +134,13 @@ def critical_value(each: Sequence[Compared], confidence: float) -> float:
         return max_t(influence, None if estimates.is_one_cluster(groups) else groups, confidence)
 
 
-def alone(one: Compared, confidence: float) -> "PairedDifference":
-    """A difference for itself: nothing is corrected."""
+def uncorrected(one: Compared, confidence: float) -> "PairedDifference":
+    """The difference with an interval that is not corrected for other differences."""
     return _estimate(one, confidence)
 
 
 def detectable(one: Compared, confidence: float) -> float | None:
-    """The smallest true difference that these rows would have shown in four of five cases."""
+    """The smallest true difference that these rows show in four of five cases; None where the spread is unknown."""
     from tasks.statistics import detectable_corpus_difference, detectable_difference
 
     if not _has_spread(one):
@@ -145,15 +148,15 @@ def detectable(one: Compared, confidence: float) -> float | None:
     with estimates.silenced():
         if one.head.kind == "corpus":
             influence = _influence(one) * one.head.scale
-            found = detectable_corpus_difference(influence, one.clusters, POWER, confidence)
+            smallest = detectable_corpus_difference(influence, one.clusters, POWER, confidence)
         else:
-            found = detectable_difference(one.differences, one.clusters, _bounds(one), POWER, confidence)
-    beyond = one.head.bounds is not None and found > one.head.scale
-    return found if isfinite(found) and not beyond else None
+            smallest = detectable_difference(one.differences, one.clusters, _bounds(one), POWER, confidence)
+    beyond = one.head.bounds is not None and smallest > one.head.scale
+    return smallest if isfinite(smallest) and not beyond else None
 
 
 def rows_needed(one: Compared, difference: float, confidence: float) -> int | None:
-    """How many rows like these would show this difference in four of five cases."""
+    """The number of rows like these that show this difference in four of five cases; None if it is unknown."""
     from tasks.statistics import TooManyRowsError, rows_to_find
 
     if not _has_spread(one) or one.head.kind == "corpus" or not difference:
@@ -167,7 +170,7 @@ def rows_needed(one: Compared, difference: float, confidence: float) -> int | No
 
 
 def _has_spread(one: Compared) -> bool:
-    """Whether rows tell how much differences vary."""
+    """Whether the rows allow an estimate of the differences' spread."""
     return bool(one.measured.sum() > 1 and not estimates.is_one_cluster(one.clusters))
 
 
@@ -177,8 +180,9 @@ def _difference(one: Compared, confidence: float, gate: Gate) -> Difference:
     if not isfinite(estimate.value):
         return Difference(one, estimate, margin, "cannot tell")
     better = one.head.higher_is_better
-    says = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=one.unchanged())
-    return Difference(one, estimate, margin, says)
+    unchanged = one.unchanged()
+    decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
+    return Difference(one, estimate, margin, decision)
 
 
 def _estimate(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
@@ -201,9 +205,9 @@ def _estimate(one: Compared, confidence: float, margin: float | None = None) -> 
 
 
 def _influence(one: Compared) -> Floats:
-    """Each row's centred part in the difference as a share of the largest there can be, shape (n,).
+    """Each row's centred contribution to the difference, shape (n,), as a share of the largest possible one.
 
-    Not in the units of the measure, which may be 10¹² apart.
+    Shares, because the units of two measures may be 10¹² apart.
     """
     if not one.measured.any():
         return np.zeros(0)
@@ -211,8 +215,8 @@ def _influence(one: Compared) -> Floats:
         from tasks.statistics import corpus_influence
 
         base, head = one.columns
-        found = corpus_influence(_stats(base), _stats(head), estimates.corpus_score(one.head.column))
-        return np.nan_to_num(found / one.head.scale)  # undefined: its interval is all there can be
+        influence = corpus_influence(_stats(base), _stats(head), estimates.corpus_score(one.head.column))
+        return np.nan_to_num(influence / one.head.scale)  # where it is undefined, the interval is as wide as can be
     differences = one.differences / (np.abs(one.differences).max() or 1.0)
     return np.asarray((differences - differences.mean()) / len(differences))
 
@@ -236,31 +240,36 @@ def _bounds(one: Compared) -> tuple[float, float]:
 
 
 def slices_of(one: Compared) -> Iterator[tuple[str, str, Compared]]:
-    """The measure on every value of every slice column, by HEAD's slices."""
+    """Slice column, value, and the measure on the rows that have the value in HEAD."""
     for name, slices in one.pairing.head.slices.items():
-        here = slices.codes[one.pairing.head_rows]
-        for code in np.unique(here):
-            yield name, slices.values[code], one.where(here == code)
+        codes = slices.codes[one.pairing.head_rows]
+        for code in np.unique(codes):
+            yield name, slices.values[code], one.where(codes == code)
 
 
-def unmeasured(one: Compared) -> dict[str, Any]:
-    """How many shared rows one side failed to measure, and the difference had they all been worst or best for HEAD."""
+def unmeasured(one: Compared) -> UnmeasuredEntry:
+    """Count shared rows that were not measured in both, and bound the difference if they had been."""
     pairing = one.pairing
-    sides = [(one.base, pairing.base_rows), (one.head, pairing.head_rows)]
-    asked = [~measure.column.not_asked[rows] for measure, rows in sides]
-    missing = [np.isnan(measure.values[rows]) for measure, rows in sides]
-    failed = asked[0] & asked[1] & (missing[0] | missing[1])
-    counts = {
-        "not_asked": int((~(asked[0] & asked[1])).sum()),
-        "failed_base": int((failed & missing[0]).sum()),
-        "failed_head": int((failed & missing[1]).sum()),
+    base, head = one.base.values[pairing.base_rows], one.head.values[pairing.head_rows]
+    asked = ~(one.base.column.not_asked[pairing.base_rows] | one.head.column.not_asked[pairing.head_rows])
+    failed = asked & (np.isnan(base) | np.isnan(head))
+    worst, best = _with_failed(one, base, head, failed)
+    return {
+        "not_asked": int((~asked).sum()),
+        "failed_base": int((failed & np.isnan(base)).sum()),
+        "failed_head": int((failed & np.isnan(head)).sum()),
+        "worst": worst,
+        "best": best,
     }
-    if one.head.kind == "corpus" or one.head.bounds is None:
-        return counts | {"worst": None, "best": None}
+
+
+def _with_failed(one: Compared, base: Floats, head: Floats, failed: Mask) -> tuple[float | None, float | None]:
+    """The difference if the failed rows had the worst values for HEAD, and if they had the best."""
+    rows = int(one.measured.sum() + failed.sum())
+    if one.head.kind == "corpus" or one.head.bounds is None or not rows:
+        return None, None
     low, high = one.head.bounds if one.head.higher_is_better else one.head.bounds[::-1]
-    there, here = (measure.values[rows] for measure, rows in sides)
-    total, rows = one.differences.sum(), int(one.measured.sum() + failed.sum())
-    lost = np.where(missing[1], low, here) - np.where(missing[0], high, there)
-    won = np.where(missing[1], high, here) - np.where(missing[0], low, there)
-    worst, best = ((total + each[failed].sum()) / rows if rows else None for each in (lost, won))
-    return counts | {"worst": worst, "best": best}
+    lost = np.where(np.isnan(head), low, head) - np.where(np.isnan(base), high, base)
+    won = np.where(np.isnan(head), high, head) - np.where(np.isnan(base), low, base)
+    total = one.differences.sum()
+    return (total + lost[failed].sum()) / rows, (total + won[failed].sum()) / rows

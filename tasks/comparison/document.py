@@ -1,211 +1,171 @@
-"""What a comparison found, as plain values: the one form that JSON, tables, Markdown and pages are made from."""
+"""The comparison document: what `flows.compare --json` writes, and what tables, Markdown and pages are made from."""
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
-import numpy as np
-
-from tasks.comparison import differences
-from tasks.comparison.differences import Compared, Difference
-from tasks.comparison.gate import Gate, Verdict
-from tasks.comparison.measures import LABEL, Measure, differing, gated, measures, untaught
-from tasks.comparison.pairing import Pairing
-from tasks.scores import estimates
-from tasks.scores.estimates import rounded
-
-Row = dict[str, Any]
+from tasks.comparison.gate import Verdict
 
 
-class Refused(NamedTuple):
-    """A measure of the gate that can't be compared, and why; a gate that it blocks can't be passed."""
+class DifferenceEntry(TypedDict):
+    """HEAD minus BASE, with its interval. Slices have no method: their intervals are exploratory."""
 
-    pairing: Pairing
-    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    method: NotRequired[str]
+
+
+class UnmeasuredEntry(TypedDict):
+    """Shared rows that are not measured in both; worst, best: the difference if they were worst or best for HEAD."""
+
+    not_asked: int
+    failed_base: int
+    failed_head: int
+    worst: float | None
+    best: float | None
+
+
+class CompositionEntry(TypedDict):
+    """The measure over all rows of each version; the change of the shared rows, and that of the other rows."""
+
+    base: float | None
+    head: float | None
+    shared: float | None
+    composition: float | None
+
+
+class MeasureEntry(TypedDict):
+    """One measure of two candidates on their n shared rows.
+
+    margin: the smallest loss that matters. detectable: the smallest difference that these rows would have shown.
+    rows_needed: how many rows would decide, None for a verdict that is decided.
+    """
+
+    base: float | None
+    head: float | None
+    difference: DifferenceEntry
+    verdict: Verdict
+    n: int
+    margin: float
+    higher_is_better: bool
+    unmeasured: UnmeasuredEntry
+    split: CompositionEntry
+    detectable: float | None
+    rows_needed: int | None
+    signature: str
+
+
+class RowCounts(TypedDict):
+    """How many rows were paired, and how many were not."""
+
+    shared: int
+    only_base: int
+    only_head: int
+    data_changed: int
+
+
+class RefusedEntry(TypedDict):
+    """A measure that can't be compared, and why; blocks: whether the gate can't be passed without it."""
+
+    measure: str
     reason: str
     blocks: bool
 
 
-class Found(NamedTuple):
-    """What a family of comparisons found: differences, in their order, and measures that were refused."""
+class SliceEntry(TypedDict):
+    """One measure on the rows of one value of a slice column; q_value: adjusted for the false discovery rate."""
 
-    differences: list[Difference]
-    refused: list[Refused]
-    critical: float
-
-    @property
-    def verdicts(self) -> set[Verdict]:
-        """Every verdict of the gate."""
-        return {each.verdict for each in self.differences}
-
-    @property
-    def blocked(self) -> bool:
-        """Whether something that the gate asks for can't be compared, or nothing was."""
-        return not self.differences or any(each.blocks for each in self.refused)
+    slice: str
+    value: str
+    measure: str
+    n: int
+    difference: DifferenceEntry
+    q_value: float | None
+    notable: bool
 
 
-def compare(pairings: Sequence[Pairing], gate: Gate) -> Found:
-    """Compare all pairs of candidates by the gate's measures, as one family."""
-    chosen: list[Compared] = []
-    refused: list[Refused] = []
-    for pairing in pairings:
-        there, here = measures(pairing.base), measures(pairing.head)
-        names = dict.fromkeys([*gated(pairing.base, gate.metrics), *gated(pairing.head, gate.metrics)])
-        for name in names:
-            if reason := _refusal(name, pairing, there, here):
-                expected = name in [*there, *untaught(pairing.head)] and name != LABEL
-                blocks = expected or gate.metrics is not None
-                refused.append(Refused(pairing, name, reason, blocks))
-                continue
-            one = differences.compared(pairing, there[name], here[name])
-            if what := _unmeasured(one, gate):
-                refused.append(Refused(pairing, name, *what))
-            else:
-                chosen.append(one)
-    found, critical = differences.family(chosen, gate)
-    return Found(found, refused, critical)
+class ChangedRow(TypedDict):
+    """A row with another result; base, head: the answers. lost, gained: the pass rates that it left or joined."""
+
+    id: str
+    input: str
+    references: list[str]
+    base: str | None
+    head: str | None
+    lost: list[str]
+    gained: list[str]
 
 
-def pairs(found: Found, pairings: Sequence[Pairing]) -> list[Row]:
-    """Each pair of candidates: its rows, its measures, and what was refused. Numbers have 6 decimals."""
-    local = differences.local_confidence(found.critical)
-    return [
-        rounded(
-            {
-                "base": pairing.base.name,
-                "head": pairing.head.name,
-                "rows": {
-                    "shared": len(pairing.head_rows),
-                    "only_base": len(pairing.only_base),
-                    "only_head": len(pairing.only_head),
-                    "data_changed": len(pairing.changed),
-                },
-                "measures": {
-                    each.compared.head.name: _measure(each, local)
-                    for each in found.differences
-                    if each.compared.pairing is pairing
-                },
-                "refused": [
-                    {"measure": each.name, "reason": each.reason, "blocks": each.blocks}
-                    for each in found.refused
-                    if each.pairing is pairing
-                ],
-            }
-        )
-        for pairing in pairings
-    ]
+class ChangedRows(TypedDict):
+    """Rows with another result: how many in all, how many by measure, and the worst of them in full."""
+
+    rows: int
+    lost: dict[str, int]
+    gained: dict[str, int]
+    worst: list[ChangedRow]
 
 
-def rates(pairing: Pairing) -> list[Compared]:
-    """Every pass rate that both sides have and measured the same way, whether the gate asks for it or not."""
-    there, here = measures(pairing.base), measures(pairing.head)
-    return [
-        differences.compared(pairing, there[name], measure)
-        for name, measure in here.items()
-        if measure.kind == "rate" and name in there and not differing(there[name].signature, measure.signature)
-    ]
+class PairEntry(TypedDict):
+    """Two candidates. Candidates of one run have neither slices, nor changed rows (`flips`), nor changed data."""
+
+    base: str
+    head: str
+    rows: RowCounts
+    measures: dict[str, MeasureEntry]
+    refused: list[RefusedEntry]
+    slices: NotRequired[list[SliceEntry]]
+    flips: NotRequired[ChangedRows]
+    data_changed: NotRequired[list[str]]
 
 
-def exploratory(found: Found, pairings: Sequence[Pairing], gate: Gate) -> list[list[Row]]:
-    """For each pair of candidates every measure on every slice that leaves out rows.
+class VersionEntry(TypedDict):
+    """A compared version."""
 
-    All p values are adjusted for the false discovery rate.
+    name: str
+    commit: str | None
+
+
+class GateEntry(TypedDict):
+    """Section `gate` of params.yaml."""
+
+    metrics: list[str] | None
+    margin: float
+    confidence: float
+    fail_on: str
+    max_unmeasured: float
+
+
+class UnpairedCandidates(TypedDict):
+    """Candidates that only one version has."""
+
+    only_base: list[str]
+    only_head: list[str]
+
+
+class ComparisonDocument(TypedDict):
+    """Everything that a comparison of two versions found.
+
+    failed: whether a verdict stops the release. blocked: whether something that the gate asks for can't be compared.
     """
-    from tasks.statistics import benjamini_hochberg
 
-    listed = [
-        (name, value, one)
-        for each in found.differences
-        for name, value, one in differences.slices_of(each.compared)
-        if 0 < one.measured.sum() < each.compared.measured.sum()
-    ]
-    tested = [differences.alone(one, gate.confidence) for _, _, one in listed]
-    adjusted = benjamini_hochberg(np.array([each.p_value for each in tested]))
-    rows = [
-        {
-            "slice": name,
-            "value": value,
-            "measure": one.head.name,
-            "n": each.n,
-            "difference": {key: getattr(each, key) for key in ("value", "low", "high", "p_value")},
-            "q_value": float(q),
-            "notable": bool(q <= 1.0 - gate.confidence),
-        }
-        for (name, value, one), each, q in zip(listed, tested, adjusted, strict=True)
-    ]
-    owners = [one.pairing for _, _, one in listed]
-    return [[rounded(row) for row, owner in zip(rows, owners, strict=True) if owner is pairing] for pairing in pairings]
+    schema: Literal[1]
+    base: VersionEntry
+    head: VersionEntry
+    gate: GateEntry
+    critical_value: float | None
+    failed: bool
+    blocked: bool
+    candidates: UnpairedCandidates
+    pairs: list[PairEntry]
 
 
-def _refusal(name: str, pairing: Pairing, there: Mapping[str, Measure], here: Mapping[str, Measure]) -> str | None:
-    """Why a measure can't be compared; None when it can."""
-    if name in untaught(pairing.base) + untaught(pairing.head):
-        return "its threshold is not learnt: too few labels, or nothing should pass"
-    if name not in there and name not in here:
-        return f"no such measure; there is {', '.join(sorted({*there, *here}))}"
-    if name not in here:
-        return "only there before"
-    if name not in there:
-        return "only there after"
-    if fields := differing(there[name].signature, here[name].signature):
-        return f"measured differently: {'; '.join(fields)}"
-    return None
+def to_json(document: ComparisonDocument, *, ascii_only: bool = False) -> str:
+    """The document as readable JSON."""
+    return json.dumps(document, indent=1, ensure_ascii=ascii_only, allow_nan=False) + "\n"
 
 
-def _unmeasured(one: Compared, gate: Gate) -> tuple[str, bool] | None:
-    """Why too few rows are measured on both sides, and whether that blocks the gate; None where enough are.
-
-    New answers have no labels yet: of people's verdicts that blocks only a gate that names them.
-    """
-    named = gate.metrics is not None
-    before, after = (not np.isnan(measure.values).all() for measure in (one.base, one.head))
-    if not before and not after:
-        return "not measured before or after", named
-    if not after:
-        return "not measured after", named or one.head.name != LABEL
-    if not before:
-        return "not measured before", named
-    if not one.measured.any():
-        return "no row is measured both before and after", True
-    there, here = one.failed()
-    failed = int((there | here).sum())
-    asked = failed + int(one.measured.sum())
-    if failed <= gate.max_unmeasured * asked:
-        return None
-    when = f"before {there.sum():,}, after {here.sum():,}"
-    return f"{failed:,} of {asked:,} rows could not be measured, {when} (gate.max_unmeasured)", True
-
-
-def _measure(each: Difference, local: float) -> Row:
-    one, found = each.compared, each.estimate
-    base, head = one.columns
-    there, here = _value(one.base, base), _value(one.head, head)
-    lost = each.margin + (found.value if one.head.higher_is_better else -found.value)
-    return {
-        "base": there,
-        "head": here,
-        "difference": {key: getattr(found, key) for key in ("value", "low", "high", "p_value", "method")},
-        "verdict": each.verdict,
-        "n": found.n,
-        "margin": each.margin,
-        "higher_is_better": one.head.higher_is_better,
-        "unmeasured": differences.unmeasured(one),
-        "split": _split(one, here - there),
-        "detectable": differences.detectable(one, local),
-        "rows_needed": differences.rows_needed(one, lost, local) if each.verdict == "cannot tell" else None,
-        "signature": one.head.signature,
-    }
-
-
-def _split(one: Compared, shared: float) -> Row | None:
-    """The change over all measured rows of either side: the part of the shared rows, and that of other rows."""
-    sides = (one.base, one.head)
-    measured = [measure.column.rows(~np.isnan(measure.values)) for measure in sides]
-    there, here = (_value(measure, column) for measure, column in zip(sides, measured, strict=True))
-    return {"base": there, "head": here, "shared": shared, "composition": here - there - shared}
-
-
-def _value(measure: Measure, column: Any) -> float:
-    """The measure over all rows of the column, each of them measured."""
-    if measure.kind == "corpus":
-        return float(estimates.corpus_score(column)(column.stats.sum(0)))
-    return float(measure._replace(column=column).values.mean())
+def pairs_of_a_run(comparisons: Sequence[Mapping[str, Any]]) -> Sequence[PairEntry]:
+    """The comparisons in reports/metrics.json, which aggregate writes with `candidate_pairs.entries`."""
+    return cast(Sequence[PairEntry], comparisons)

@@ -8,8 +8,8 @@ from tasks.pipeline.settings import Section, Share
 
 Verdict = Literal["worse", "better", "no worse", "unchanged", "cannot tell"]
 
+# The end of a measure's name that asks for the value of a metric with a pass rate.
 VALUE = ".value"
-"""Ending of a measure's name that asks for the value of a metric with a pass rate."""
 
 
 class Gate(Section):
@@ -17,7 +17,9 @@ class Gate(Section):
 
     metrics: tuple[Annotated[str, Field(min_length=1)], ...] | None
     margin: Annotated[float, Field(ge=0, lt=1)]
-    confidence: Annotated[float, Field(gt=0.5, le=0.999999)]  # scheduled looks share what is left, and 1 is no level
+    confidence: Annotated[
+        float, Field(gt=0.5, le=0.999999)
+    ]  # looks at a baseline share 1 - confidence, which must not be 0
     fail_on: Literal["worse", "cannot_tell"]
     max_unmeasured: Share
 
@@ -27,7 +29,7 @@ class Gate(Section):
         if metrics is not None and not metrics:
             raise ValueError("an empty list compares nothing; none compares every pass rate")
         if metrics is not None and len(set(metrics)) < len(metrics):
-            raise ValueError("a metric stands twice")
+            raise ValueError("a metric is listed twice")
         return metrics
 
     def fails(self, verdicts: set[Verdict]) -> bool:
@@ -36,7 +38,7 @@ class Gate(Section):
 
 
 def verdict(low: float, high: float, margin: float, *, higher_is_better: bool, unchanged: bool) -> Verdict:
-    """What the interval of a difference says.
+    """Decide from the interval of a difference.
 
     low, high: limits of the difference, new minus old. margin: the smallest loss that matters, in the same unit.
 

@@ -1,4 +1,4 @@
-"""What is compared of a candidate: a metric's pass rate, or its value; each with the signature that must be equal."""
+"""Measures: what is compared of a candidate, a metric's pass rate or its value."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
@@ -10,12 +10,12 @@ from tasks.metrics.base import Floats
 from tasks.scores.columns import Candidate, ScoreColumn
 
 Bounds = tuple[float, float]
+# The measure of human labels.
 LABEL = "label"
-"""The measure of people's verdicts."""
 
 
 class Measure(NamedTuple):
-    """One number of a candidate: its name, its rows and what they mean."""
+    """One number of a candidate, and the rows that it is made from."""
 
     name: str
     kind: Literal["rate", "mean", "corpus"]
@@ -23,7 +23,7 @@ class Measure(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """What must be equal on both sides."""
+        """How the number was made; must be equal in both versions."""
         return (self.column.facts.rate_signature if self.kind == "rate" else None) or self.column.facts.signature
 
     @property
@@ -38,7 +38,7 @@ class Measure(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What a margin of 1 is worth: the width of the bounds, 1 without any."""
+        """The width of the bounds, 1 without bounds: margins are shares of it."""
         return 1.0 if self.bounds is None else self.bounds[1] - self.bounds[0]
 
     @property
@@ -62,11 +62,11 @@ def gated(candidate: Candidate, names: Sequence[str] | None) -> list[str]:
     if names is not None:
         return list(names)
     rates = [measure.name for measure in measures(candidate).values() if measure.kind == "rate"]
-    return rates + untaught(candidate)
+    return rates + without_threshold(candidate)
 
 
-def untaught(candidate: Candidate) -> list[str]:
-    """The pass rates that a candidate lacks because no labels taught the threshold."""
+def without_threshold(candidate: Candidate) -> list[str]:
+    """The pass rates that a candidate lacks because its threshold is not fitted yet."""
     return [column.name for column in candidate.columns if column.facts.awaits_threshold]
 
 
@@ -76,11 +76,11 @@ def differing(base: str, head: str) -> list[str]:
     >>> differing("f1|tok:13a|v:1", "f1|tok:char|v:1")
     ['tok was 13a, is char']
     """
-    there, here = _fields(base), _fields(head)
+    before, after = _fields(base), _fields(head)
     named = [
-        f"{name} was {there.get(name, 'absent')}, is {here.get(name, 'absent')}"
-        for name in dict.fromkeys([*there, *here])
-        if there.get(name) != here.get(name)
+        f"{name} was {before.get(name, 'absent')}, is {after.get(name, 'absent')}"
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name)
     ]
     if not named and base != head:  # a value, such as the text of a filter, may hold what separates fields
         return [f"signature was {base}, is {head}"]

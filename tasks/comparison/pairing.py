@@ -1,4 +1,4 @@
-"""Two candidates row by row: which rows both have, which only one has, and which were asked something else."""
+"""Pairs the rows of two candidates by id."""
 
 from dataclasses import dataclass, replace
 
@@ -15,8 +15,9 @@ class Pairing:
     """Which rows of `base` and `head` belong together.
 
     base_rows, head_rows: positions of the shared rows in the candidates' arrays, aligned, shape (n,).
-    changed: positions in `head` of rows whose input, references or, with the same answer, label differ: kept out.
-    only_base, only_head: positions of the rows that the other side lacks.
+    changed: positions in `head` of rows that are left out: their input or references differ, or the label of the same
+    answer does.
+    only_base, only_head: positions of the rows that the other candidate lacks.
     """
 
     base: Candidate
@@ -40,7 +41,7 @@ class Pairing:
         return None if self.base.groups is None else self.base.groups[self.base_rows]
 
     def without(self, changed: Mask) -> "Pairing":
-        """The pairing with some of its shared rows kept out, which were asked something else; shape (n,)."""
+        """The pairing without the shared rows whose data changed; changed: shape (n,)."""
         base_rows, head_rows = self.base_rows[~changed], self.head_rows[~changed]
         return replace(self, base_rows=base_rows, head_rows=head_rows, changed=self.head_rows[changed])
 

@@ -1,7 +1,6 @@
 """A comparison for a terminal, and as Markdown for a pull request."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
@@ -9,18 +8,19 @@ from rich.padding import Padding
 from rich.table import Table
 
 from tasks.comparison import wording
+from tasks.comparison.document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry
 from tasks.console import markdown
 from tasks.console.markdown import escaped
 from tasks.console.terminal import plain, width_of
 
 STYLES = {"worse": "bold red", "better": "bold green", "no worse": "green"}
-FLIPS_ON_TERMINAL = 5
+CHANGED_ROWS_ON_TERMINAL = 5
+# Columns whose cells take two lines on a narrow terminal, in this order.
 BROKEN = ("rows needed", "difference", "verdict", "measure")
-"""Columns that take two lines where a terminal is narrow; the first one first."""
+# What stands on the lines below the name and the verdict when a terminal has no room for columns.
 LINES = (("before", "after"), ("difference",), ("rows", "rows needed", "finds"))
-"""What stands on a line below the name and the verdict where there is no room for columns."""
+# The width from which on texts stand side by side.
 LEAST_FOR_TEXTS = 80
-"""Columns from which on texts stand side by side."""
 CAPTION = (
     f"{wording.NAMES_MEAN}; differences hold together at the gate's confidence; rows needed: so many would tell; "
     "finds: the smallest difference that 4 of 5 such runs show"
@@ -28,8 +28,8 @@ CAPTION = (
 CUT_IN_MARKDOWN = 200
 
 
-def to_terminal(document: Mapping[str, Any], console: Console) -> None:
-    """Print the comparison; where the terminal is narrow, on more lines: no number is ever cut."""
+def to_terminal(document: ComparisonDocument, console: Console) -> None:
+    """Print the comparison; a narrow terminal gets more lines, and no number is cut."""
     for pair in document["pairs"]:
         console.print(plain(wording.title(document, pair)), style="bold")
         console.print(plain(wording.rows_line(pair)), highlight=False)
@@ -37,25 +37,25 @@ def to_terminal(document: Mapping[str, Any], console: Console) -> None:
             console.print(plain(f"all {len(pair['measures'])} measures unchanged on every row"), highlight=False)
         elif pair["measures"]:
             console.print("", *_measures(pair, console), "", sep="\n")
-        for note in [*wording.notes(pair), wording.flips_line(pair)]:
+        for note in [*wording.notes(pair), wording.changed_rows_line(pair)]:
             console.print(plain(f"· {note}"), highlight=False)
         if worst := pair["flips"]["worst"]:
-            console.print(*_flips(worst[:FLIPS_ON_TERMINAL], console), sep="\n")
+            console.print(*_changed_rows(worst[:CHANGED_ROWS_ON_TERMINAL], console), sep="\n")
     for note in wording.candidates_notes(document):
         console.print(plain(f"· {note}"), highlight=False)
     console.print(plain(wording.outcome(document).sentence), style="bold", highlight=False)
 
 
-def to_markdown(document: Mapping[str, Any]) -> str:
+def to_markdown(document: ComparisonDocument) -> str:
     """The comparison as a comment on a pull request."""
     return "\n".join(_markdown(document)) + "\n"
 
 
-def _measures(pair: Mapping[str, Any], console: Console) -> Iterator[RenderableType]:
-    """A table, in the first layout that there is room for; without room for any, a few lines for each measure."""
+def _measures(pair: PairEntry, console: Console) -> Iterator[RenderableType]:
+    """A table in the first layout that fits the terminal, or a few lines for each measure when none fits."""
     layouts = [(1, BROKEN[:0]), (1, BROKEN[:1]), *((0, BROKEN[:n]) for n in range(1, len(BROKEN) + 1))]
     tables = (_table(pair, padding, broken) for padding, broken in layouts)
-    if table := next((each for each in tables if width_of(each, console) <= console.width), None):
+    if table := next((one for one in tables if width_of(one, console) <= console.width), None):
         yield table
     else:
         for name, measure in pair["measures"].items():
@@ -64,7 +64,7 @@ def _measures(pair: Mapping[str, Any], console: Console) -> Iterator[RenderableT
     yield plain(CAPTION, "dim italic")
 
 
-def _table(pair: Mapping[str, Any], padding: int, broken: Collection[str]) -> Table:
+def _table(pair: PairEntry, padding: int, broken: Collection[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0))
     rows = [wording.measure_cells(name, measure) for name, measure in pair["measures"].items()]
     columns = [_column(texts, broken) for texts in zip(wording.MEASURE_COLUMNS, *rows, strict=True)]
@@ -77,7 +77,7 @@ def _table(pair: Mapping[str, Any], padding: int, broken: Collection[str]) -> Ta
 
 
 def _column(texts: Sequence[str], broken: Collection[str]) -> list[str]:
-    """The head of a column and its cells; if it is one of those broken, on two lines what is longer than must be."""
+    """The head of a column and its cells; in a broken column, cells longer than needed take two lines."""
     if texts[0] not in broken:
         return [*texts]
     needed = max(_longest_line(_in_two(text)) for text in texts)
@@ -100,7 +100,7 @@ def _longest_line(text: str) -> int:
     return max(map(len, text.split("\n")))
 
 
-def _lines(name: str, measure: Mapping[str, Any]) -> Iterator[RenderableType]:
+def _lines(name: str, measure: MeasureEntry) -> Iterator[RenderableType]:
     cells = dict(zip(wording.MEASURE_COLUMNS, wording.measure_cells(name, measure), strict=True))
     style = STYLES.get(measure["verdict"], "")
     yield plain(f"{name}: {cells['verdict']}", style)
@@ -109,53 +109,53 @@ def _lines(name: str, measure: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Padding(plain(line, style), (0, 0, 0, 2), expand=False)
 
 
-def _flips(rows: list[Mapping[str, Any]], console: Console) -> Iterator[RenderableType]:
+def _changed_rows(rows: Sequence[ChangedRow], console: Console) -> Iterator[RenderableType]:
     yield plain("\nrows that changed, worst first", "italic")
     if console.width >= LEAST_FOR_TEXTS:
         table = Table(box=SIMPLE_HEAD)
-        for column in wording.FLIP_COLUMNS:
+        for column in wording.CHANGED_ROW_COLUMNS:
             table.add_column(column, overflow="fold")
         for row in rows:
-            table.add_row(*map(plain, wording.flip_cells(row)))
+            table.add_row(*map(plain, wording.changed_row_cells(row)))
         yield table
         return
     for row in rows:
-        asked, *cells = wording.flip_cells(row)
+        asked, *cells = wording.changed_row_cells(row)
         yield plain(f"\n{asked}")
-        for column, cell in zip(wording.FLIP_COLUMNS[1:], cells, strict=True):
+        for column, cell in zip(wording.CHANGED_ROW_COLUMNS[1:], cells, strict=True):
             if cell:
                 yield Padding(plain(f"{column}: {cell}"), (0, 0, 0, 2), expand=False)
     yield ""
 
 
-def _markdown(document: Mapping[str, Any]) -> Iterator[str]:
+def _markdown(document: ComparisonDocument) -> Iterator[str]:
     yield f"### goldmeter: {escaped(document['base']['name'])} → {escaped(document['head']['name'])}"
     yield f"**{wording.outcome(document).sentence}**"
     for pair in document["pairs"]:
         yield f"\n#### {escaped(wording.title(document, pair))}\n\n{wording.rows_line(pair)}\n"
         yield from _markdown_table(pair)
         yield from (f"- {escaped(note)}" for note in wording.notes(pair))
-        yield from _markdown_flips(pair)
+        yield from _markdown_changed_rows(pair)
     yield from (f"- {escaped(note)}" for note in wording.candidates_notes(document))
 
 
-def _markdown_table(pair: Mapping[str, Any]) -> Iterator[str]:
+def _markdown_table(pair: PairEntry) -> Iterator[str]:
     if wording.is_unchanged(pair):
         yield f"- all {len(pair['measures'])} measures unchanged on every row"
         return
     if not pair["measures"]:
         return
     measures = pair["measures"].items()
-    yield from markdown.table(wording.MEASURE_COLUMNS, (wording.measure_cells(name, each) for name, each in measures))
+    yield from markdown.table(wording.MEASURE_COLUMNS, (wording.measure_cells(name, one) for name, one in measures))
     yield f"\n- {wording.NAMES_MEAN}"
 
 
-def _markdown_flips(pair: Mapping[str, Any]) -> Iterator[str]:
+def _markdown_changed_rows(pair: PairEntry) -> Iterator[str]:
     if not pair["flips"]["worst"]:
-        yield f"- {escaped(wording.flips_line(pair))}"
+        yield f"- {escaped(wording.changed_rows_line(pair))}"
         return
-    yield f"\n<details><summary>{escaped(wording.flips_line(pair))}</summary>\n"
+    yield f"\n<details><summary>{escaped(wording.changed_rows_line(pair))}</summary>\n"
     yield from markdown.table(
-        wording.FLIP_COLUMNS, (wording.flip_cells(row, CUT_IN_MARKDOWN) for row in pair["flips"]["worst"])
+        wording.CHANGED_ROW_COLUMNS, (wording.changed_row_cells(row, CUT_IN_MARKDOWN) for row in pair["flips"]["worst"])
     )
     yield "\n</details>\n"

@@ -1,9 +1,9 @@
-"""BASE's answers scored again by HEAD's settings, where that needs no model: metrics of words and characters."""
+"""Score BASE's answers again by HEAD's settings, for the lexical metrics, which need no model."""
 
 from dataclasses import replace
 from pathlib import Path
 
-from tasks.comparison.version_scores import Side
+from tasks.comparison.version_scores import VersionScores
 from tasks.dataset.normalized import Normalize, normalized
 from tasks.errors import ComparisonError
 from tasks.metrics.base import Metric
@@ -16,10 +16,11 @@ from tasks.versions.version import Version
 FAMILY = "lexical"
 
 
-def rescored(base: Side, head: Version, folder: Path) -> Side:
+def rescored(base: VersionScores, head: Version, folder: Path) -> VersionScores:
     """BASE with HEAD's lexical metrics in place of its own, written to `folder`.
 
-    Raises ComparisonError when HEAD does not say how it normalised texts.
+    Raises:
+        ComparisonError: HEAD's data/normalize does not state how texts were normalised.
     """
     chosen = about(head.parts("normalize").schema).get("normalize")
     if chosen is None:
@@ -29,7 +30,7 @@ def rescored(base: Side, head: Version, folder: Path) -> Side:
     for number, part in enumerate(base.load):
         rows = normalized(part, settings)
         write_part(score_table(rows, pairs_of(rows), metrics), folder, number)
-    return replace(base, tables={**base.tables, FAMILY: Parts(folder)}, learnt={})  # HEAD's thresholds, too
+    return replace(base, tables={**base.tables, FAMILY: Parts(folder)}, fitted={})  # HEAD's thresholds, too
 
 
 def _metrics(head: Version) -> dict[str, Metric]:

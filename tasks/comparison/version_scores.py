@@ -1,4 +1,4 @@
-"""The two sides of a comparison: what a version holds, which candidates belong together, which rows may be paired."""
+"""The scores of two versions, which of their candidates belong together, and which rows may be paired."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,37 +19,42 @@ from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, hashe
 from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
 from tasks.versions.version import Version
 
+# Tables that hold scores, beside data/load.
 SCORES = ("lexical", "semantic", "judge")
-"""Tables that hold scores, beside those of data/load."""
 Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Side:
-    """A version's rows and scores; tables: name → score table that it has. learnt: column → threshold from labels."""
+class VersionScores:
+    """A version's rows and scores. tables: name → score table that it has. fitted: column → fitted threshold."""
 
     name: str
     load: Parts
     tables: Mapping[str, Parts]
-    learnt: Mapping[str, float]
+    fitted: Mapping[str, float]
 
-    def candidates(self, learnt: Mapping[str, float]) -> dict[str, Candidate]:
-        """Its candidates by name; learnt: column → threshold."""
-        return {each.name: each for each in candidates(self.load, [*self.tables.values()], learnt)}
+    def candidates(self, thresholds: Mapping[str, float]) -> dict[str, Candidate]:
+        """Its candidates by name; thresholds: column → fitted threshold."""
+        tables = [*self.tables.values()]
+        return {candidate.name: candidate for candidate in candidates(self.load, tables, thresholds)}
 
 
-def require_asked(versions: Sequence[Version], sides: Sequence[Side], gate: Gate) -> None:
-    """Raise ComparisonError for a measure of the gate that neither side knows, VersionError for a table that one lost.
+def require_asked(versions: Sequence[Version], scores: Sequence[VersionScores], gate: Gate) -> None:
+    """Require that the versions have the tables and measures that the gate asks for.
 
-    Lost is a table that has what the gate asks for on the other side, and that a stage of this version makes: a version
-    from before the stage has none, which is no error.
+    A version from before a stage was added lacks that stage's table, which is no error.
+
+    Raises:
+        ComparisonError: Neither version has a measure that the gate names.
+        VersionError: A table that the gate needs, and that the version's pipeline writes, is missing in one of them.
     """
-    known = [{name: _measures(table) for name, table in {"load": each.load, **each.tables}.items()} for each in sides]
-    every = sorted({measure for tables in known for measures in tables.values() for measure in measures})
+    tables = [{"load": version.load, **version.tables} for version in scores]
+    measures_by_table = [{name: _measures(table) for name, table in each.items()} for each in tables]
+    every = sorted({measure for by_table in measures_by_table for names in by_table.values() for measure in names})
     for name in gate.metrics or ():
-        if name not in every and name != LABEL:  # nobody may have been asked yet
+        if name not in every and name != LABEL:  # the answers may have no labels yet
             raise ComparisonError(f"gate.metrics: {unknown('measure', name, every)}")
-    for version, own, others in zip(versions, known, reversed(known), strict=True):
+    for version, own, others in zip(versions, measures_by_table, reversed(measures_by_table), strict=True):
         for table, measures in others.items():
             asked = gate.metrics is None or not measures.isdisjoint(gate.metrics)
             if asked and table not in own and version.plans(f"data/{table}"):
@@ -57,33 +62,39 @@ def require_asked(versions: Sequence[Version], sides: Sequence[Side], gate: Gate
 
 
 class Matched(NamedTuple):
-    """Candidates that belong together, and those that only one side has."""
+    """Candidates that belong together, and those that only one version has."""
 
     pairs: list[Pair]
     only_base: list[str]
     only_head: list[str]
 
 
-def side(version: Version) -> Side:
-    """What a version holds; a version from before a stage lacks that stage's table."""
+def scores_of(version: Version) -> VersionScores:
+    """A version's rows and scores; a version from before a stage was added lacks that stage's table."""
     version.require_current([f"data/{name}" for name in ("load", *SCORES)])
     tables = {name: version.parts(name) for name in SCORES if version.has(f"data/{name}")}
-    return Side(version.name, version.parts("load"), tables, _learnt(version))
+    return VersionScores(version.name, version.parts("load"), tables, _fitted(version))
 
 
 def match(base: Sequence[str], head: Sequence[str], renamed: Mapping[str, str]) -> Matched:
-    """Pair candidates of equal name; `renamed`: a name in BASE → its name in HEAD, empty for one that was dropped.
+    """Pair candidates of equal name.
 
-    Raises ComparisonError for a name that is not there, and when nothing pairs.
+    Args:
+        base: Candidates of BASE.
+        head: Candidates of HEAD.
+        renamed: A name in BASE → its name in HEAD, empty for a candidate that was dropped.
+
+    Raises:
+        ComparisonError: A name is unknown, or nothing pairs.
     """
-    kept = [name for name in renamed.values() if name]
-    for (here, names), given in zip((("BASE", base), ("HEAD", head)), ([*renamed], kept), strict=True):
+    new_names = [name for name in renamed.values() if name]
+    for (version, names), given in zip((("BASE", base), ("HEAD", head)), ([*renamed], new_names), strict=True):
         if missing := sorted(set(given) - set(names)):
-            raise ComparisonError(f"--map {missing[0]}: {here} has no such candidate; it has {', '.join(names)}")
-    if len(set(kept)) < len(kept):
+            raise ComparisonError(f"--map {missing[0]}: {version} has no such candidate; it has {', '.join(names)}")
+    if len(set(new_names)) < len(new_names):
         raise ComparisonError("--map: two candidates of BASE can't become one of HEAD")
     new = {name: renamed.get(name, name) for name in base}
-    taken = set(kept)
+    taken = set(new_names)
     pairs = [(name, new[name]) for name in base if new[name] in head and (name in renamed or name not in taken)]
     if not pairs:
         raise ComparisonError(
@@ -98,62 +109,66 @@ def match(base: Sequence[str], head: Sequence[str], renamed: Mapping[str, str]) 
     )
 
 
-def pairings(base: Side, head: Side, matched: Sequence[Pair]) -> list[Pairing]:
-    """The rows of each pair of candidates, those with equal ids; raises ComparisonError when no two have one."""
-    thresholds = {**head.learnt, **base.learnt}  # one for both sides, as the older scores taught it
-    there, here = base.candidates(thresholds), head.candidates(thresholds)
-    asked_there, asked_here = _asked(base), _asked(head)
-    whole = [pair(there[name], here[renamed]) for name, renamed in matched]
-    found = [each.without(_changed(each, asked_there, asked_here)) for each in whole]
-    if not any(len(each.head_rows) + len(each.changed) for each in found):
+def pairings(base: VersionScores, head: VersionScores, matched: Sequence[Pair]) -> list[Pairing]:
+    """Pair the rows with equal ids of each pair of candidates.
+
+    Raises:
+        ComparisonError: No two candidates have an id in common.
+    """
+    thresholds = {**head.fitted, **base.fitted}  # both versions pass by one threshold: the one fitted in BASE
+    older, newer = base.candidates(thresholds), head.candidates(thresholds)
+    older_contents, newer_contents = _contents(base), _contents(head)
+    by_id = [pair(older[name], newer[renamed]) for name, renamed in matched]
+    paired = [pairing.without(_changed(pairing, older_contents, newer_contents)) for pairing in by_id]
+    if not any(len(pairing.head_rows) + len(pairing.changed) for pairing in paired):
         raise ComparisonError(
             f"{base.name} and {head.name} have no row in common: they are of different data sets, or ids were made "
             "anew (dataset.id; without one they are made from the input)."
         )
-    return found
+    return paired
 
 
-def with_thresholds(older: Sequence[Pairing]) -> list[Pairing]:
-    """The older sides with pass rates by the newer sides' thresholds, where the scores are the same."""
-    return [replace(each, base=_with_thresholds(each.base, each.head)) for each in older]
+def with_thresholds(pairings: Sequence[Pairing]) -> list[Pairing]:
+    """Let BASE's scores pass by HEAD's thresholds, where only the thresholds differ."""
+    return [replace(pairing, base=_with_thresholds(pairing.base, pairing.head)) for pairing in pairings]
 
 
 def _measures(table: Parts) -> set[str]:
-    """The names of all measures of a table's columns; as tasks.comparison.measures names them."""
+    """The names of all measures of a table's columns, as tasks.comparison.measures gives them."""
     columns = stated(table.about)
     return {*columns} | {f"{name}{VALUE}" for name, facts in columns.items() if facts.rate_signature is not None}
 
 
-def _learnt(version: Version) -> dict[str, float]:
-    """Column → the threshold that this version's labels taught, where its params say to use it."""
+def _fitted(version: Version) -> dict[str, float]:
+    """Column → the threshold that was fitted on this version's labels, where its params ask for it."""
     if not version.has(METRICS):
         return {}
     with reading(version.path(METRICS), version.name) as document:
         return fitted_thresholds(document.get("thresholds", {}))
 
 
-class _Asked(NamedTuple):
-    """What each row of a side was asked, its answer, and what people said of it; n rows in the tables' order."""
+class _Contents(NamedTuple):
+    """Hashes of each row's question and answer, and its human label; shape (n,), rows in the tables' order."""
 
     content: NDArray[np.uint64]
     response: NDArray[np.uint64]
     label: Floats
 
 
-def _asked(one: Side) -> _Asked:
-    rows = one.load.whole(["content", "label"])
-    answers = (part["response"].fill_null("\0") for part in one.load.read(["response"]))
+def _contents(version: VersionScores) -> _Contents:
+    rows = version.load.whole(["content", "label"])
+    answers = (part["response"].fill_null("\0") for part in version.load.read(["response"]))
     label = rows["label"].cast("float64").to_numpy(zero_copy_only=False)
-    return _Asked(hashed(rows["content"]), np.concatenate([hashed(each) for each in answers]), label)
+    return _Contents(hashed(rows["content"]), np.concatenate([hashed(part) for part in answers]), label)
 
 
-def _changed(pairing: Pairing, there: _Asked, here: _Asked) -> Mask:
-    """Which paired rows were asked something else, or whose same answer got another label; a first one is no change."""
-    base = pairing.base.positions[pairing.base_rows]
-    head = pairing.head.positions[pairing.head_rows]
-    same_answer = there.response[base] == here.response[head]
-    relabelled = same_answer & (np.abs(there.label[base] - here.label[head]) > 0)  # NaN: not labelled
-    return np.asarray((there.content[base] != here.content[head]) | relabelled)
+def _changed(pairing: Pairing, base: _Contents, head: _Contents) -> Mask:
+    """Which paired rows ask something else, or have the same answer with another label; a first label is no change."""
+    old = pairing.base.positions[pairing.base_rows]
+    new = pairing.head.positions[pairing.head_rows]
+    same_answer = base.response[old] == head.response[new]
+    relabelled = same_answer & (np.abs(base.label[old] - head.label[new]) > 0)  # NaN: not labelled
+    return np.asarray((base.content[old] != head.content[new]) | relabelled)
 
 
 def _with_thresholds(base: Candidate, head: Candidate) -> Candidate:

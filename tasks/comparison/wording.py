@@ -1,38 +1,39 @@
-"""A comparison in words: the same cells for a terminal, for Markdown and for a page."""
+"""A comparison in words: sentences and table cells for the terminal, for Markdown and for the page."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tasks.comparison.document import ChangedRow, ComparisonDocument, DifferenceEntry, MeasureEntry, PairEntry
+from tasks.comparison.gate import Verdict
 from tasks.console.format import count, counted, number
 
-Row = Mapping[str, Any]
 CUT = 60
 NAMES = 3
 SLICES = 5
-SHOWN_FROM = 1e-3
-"""What rows of one side alone must move a number by to be told on a terminal; documents have all."""
+# The smallest effect of unpaired rows that is mentioned beside the table.
+LEAST_COMPOSITION = 1e-3
 MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "rows needed", "finds")
 NAMES_MEAN = "a name stands for its pass rate, .value for the score"
-FLIP_COLUMNS = ("input", "before", "after", "lost", "gained")
-RELATIONS = {
+CHANGED_ROW_COLUMNS = ("input", "before", "after", "lost", "gained")
+# Verdict → how the newer candidate, or version, relates to the older one; the clearest verdict first.
+RELATIONS: dict[Verdict, str] = {
     "better": "is better than",
     "worse": "is worse than",
     "no worse": "is no worse than",
     "cannot tell": "cannot be told from",
     "unchanged": "is the same as",
 }
-"""Verdict → what the newer candidate, or version, is beside the older one; the surest first."""
 
 
 class Outcome(NamedTuple):
-    """What the comparison says of the release, in one line, and the exit status that says the same."""
+    """The decision on the release in one sentence, and the exit status that stands for it."""
 
     sentence: str
     status: int
 
 
-def outcome(document: Row) -> Outcome:
-    """Whether the release may ship."""
+def outcome(document: ComparisonDocument) -> Outcome:
+    """Decide whether the release may ship."""
     verdicts = [measure["verdict"] for pair in document["pairs"] for measure in pair["measures"].values()]
     worse = verdicts.count("worse")
     if not verdicts:
@@ -45,32 +46,32 @@ def outcome(document: Row) -> Outcome:
         return Outcome("The gate can't decide: something that it asks for could not be compared.", 2)
     if document["failed"]:
         return Outcome(f"Cannot tell: {verdicts.count('cannot tell')} of {len(verdicts)} differences are undecided.", 1)
-    counted = {each: verdicts.count(each) for each in ("better", "no worse", "unchanged", "cannot tell")}
-    return Outcome(f"Not worse: {', '.join(f'{n} {each}' for each, n in counted.items() if n)}{_few(document)}.", 0)
+    numbers = {name: verdicts.count(name) for name in ("better", "no worse", "unchanged", "cannot tell")}
+    return Outcome(f"Not worse: {', '.join(f'{n} {name}' for name, n in numbers.items() if n)}{_few(document)}.", 0)
 
 
-def _few(document: Row) -> str:
-    """What must stand beside a good verdict on the smaller part of the older rows."""
+def _few(document: ComparisonDocument) -> str:
+    """A warning when less than half of the older rows could be paired."""
     rows = [pair["rows"] for pair in document["pairs"]]
-    shared = sum(each["shared"] for each in rows)
-    older = shared + sum(each["only_base"] + each["data_changed"] for each in rows)
+    shared = sum(counts["shared"] for counts in rows)
+    older = shared + sum(counts["only_base"] + counts["data_changed"] for counts in rows)
     return f"; but only {count(shared)} of {count(older)} older rows could be paired" if 2 * shared < older else ""
 
 
-def title(document: Row, pair: Row) -> str:
+def title(document: ComparisonDocument, pair: PairEntry) -> str:
     """Which candidates are compared."""
     same = pair["base"] == pair["head"]
     names = pair["base"] if same else f"{pair['base']} → {pair['head']}"
     return f"{names}: {document['base']['name']} → {document['head']['name']}"
 
 
-def is_unchanged(pair: Row) -> bool:
+def is_unchanged(pair: PairEntry) -> bool:
     """Whether every measure is the same on every row."""
-    return bool(pair["measures"]) and all(each["verdict"] == "unchanged" for each in pair["measures"].values())
+    return bool(pair["measures"]) and all(one["verdict"] == "unchanged" for one in pair["measures"].values())
 
 
-def rows_line(pair: Row, measure: str | None = None) -> str:
-    """How many rows were compared, and which were not; measure: by that one, which not every shared row may have."""
+def rows_line(pair: PairEntry, measure: str | None = None) -> str:
+    """How many rows were compared, and how many were not; measure: count the rows that have this measure."""
     rows = pair["rows"]
     n = rows["shared"] if measure is None else pair["measures"][measure]["n"]
     shared = f"{'' if n == rows['shared'] else f'{count(n)} of '}{counted(rows['shared'], 'shared row')}"
@@ -78,13 +79,13 @@ def rows_line(pair: Row, measure: str | None = None) -> str:
     return ", ".join([shared, *(f"{count(n)} {name}" for name, n in rest.items() if n)])
 
 
-def failed(pair: Row, measure: Row) -> int:
-    """How many shared rows were asked for on both sides, and could not be measured on one or on both."""
+def failed(pair: PairEntry, measure: MeasureEntry) -> int:
+    """How many shared rows were asked for in both versions, and could not be measured in one or both."""
     return int(pair["rows"]["shared"] - measure["n"] - measure["unmeasured"]["not_asked"])
 
 
-def by(pair: Row, name: str) -> str:
-    """By how much, as the end of a sentence with one of RELATIONS, and how many rows would tell."""
+def by(pair: PairEntry, name: str) -> str:
+    """The end of a sentence with one of RELATIONS: the size of the difference, and how many rows would decide."""
     measure = pair["measures"][name]
     if measure["verdict"] == "unchanged":
         return ""
@@ -94,13 +95,14 @@ def by(pair: Row, name: str) -> str:
     return f": {interval(measure['difference'])}{needed}"
 
 
-def tally(pair: Row) -> dict[str, list[str]]:
+def tally(pair: PairEntry) -> dict[Verdict, list[str]]:
     """Verdict → the measures that have it."""
-    found = {each: [name for name, one in pair["measures"].items() if one["verdict"] == each] for each in RELATIONS}
-    return {each: names for each, names in found.items() if names}
+    measures = pair["measures"].items()
+    names = {verdict: [name for name, one in measures if one["verdict"] == verdict] for verdict in RELATIONS}
+    return {verdict: those for verdict, those in names.items() if those}
 
 
-def measure_cells(name: str, measure: Row) -> list[str]:
+def measure_cells(name: str, measure: MeasureEntry) -> list[str]:
     """The cells of one measure under MEASURE_COLUMNS."""
     difference = measure["difference"]
     return [
@@ -115,24 +117,28 @@ def measure_cells(name: str, measure: Row) -> list[str]:
     ]
 
 
-def interval(difference: Row) -> str:
-    """A difference with its sign and its limits; without limits where nothing is known of them."""
+def interval(difference: DifferenceEntry) -> str:
+    """A difference with its sign and its limits; unknown limits are left out."""
     if difference["low"] is None:
         return signed(difference["value"])
     low, high = signed(difference["low"]), signed(difference["high"])
     return f"{signed(difference['value'])} [{low}, {high}]"
 
 
-def extent(difference: Row) -> str:
-    """How large a difference is, beside a verdict that says which way: all of it lies on one side of zero.
+def extent(difference: DifferenceEntry) -> str:
+    """The size of a difference without its sign, for a sentence that states the direction: its interval excludes zero.
 
     >>> extent({"value": -0.0404, "low": -0.0613, "high": -0.0195})
     '0.0404 [0.0195, 0.0613]'
     """
-    if difference["low"] is None:
-        return number(abs(difference["value"]))
-    low, high = sorted(abs(difference[end]) for end in ("low", "high"))
-    return f"{number(abs(difference['value']))} [{number(low)}, {number(high)}]"
+    value, low, high = (None if end is None else abs(end) for end in _ends(difference))
+    if low is None or high is None:
+        return number(value)
+    return f"{number(value)} [{number(min(low, high))}, {number(max(low, high))}]"
+
+
+def _ends(difference: DifferenceEntry) -> tuple[float | None, float | None, float | None]:
+    return difference["value"], difference["low"], difference["high"]
 
 
 def signed(value: float | None) -> str:
@@ -144,8 +150,8 @@ def signed(value: float | None) -> str:
     return f"+{number(value)}" if value is not None and value > 0 else number(value)
 
 
-def notes(pair: Row, *, bounds: bool = True) -> Iterator[str]:
-    """What must be known beside the table; bounds: also what failed rows could change, where the table says it not."""
+def notes(pair: PairEntry, *, bounds: bool = True) -> Iterator[str]:
+    """Notes beside the table; bounds: with the effect that failed rows could have, for tables that lack it."""
     yield from _not_compared(pair)
     yield from _cautions(pair["measures"])
     if bounds:
@@ -154,41 +160,42 @@ def notes(pair: Row, *, bounds: bool = True) -> Iterator[str]:
     yield from _exploratory(pair)
 
 
-def _not_compared(pair: Row) -> Iterator[str]:
-    """Measures that were refused, and rows that were kept out."""
+def _not_compared(pair: PairEntry) -> Iterator[str]:
+    """Measures that were refused, and rows that were left out."""
     for refused in pair["refused"]:
         blocks = "; the gate asks for it" if refused["blocks"] else ""
         yield f"{refused['measure']} not compared: {refused['reason']}{blocks}"
     if any("measured differently" in refused["reason"] for refused in pair["refused"]):
         yield "--rescore scores BASE again by HEAD's settings, where that needs no model"
-    if pair.get("data_changed"):
-        more = pair["rows"]["data_changed"] - min(len(pair["data_changed"]), NAMES)
-        shown = ", ".join(pair["data_changed"][:NAMES])
-        yield f"data changed, kept out: {shown}{f' and {count(more)} more' if more > 0 else ''}"
+    if ids := pair.get("data_changed"):
+        more = pair["rows"]["data_changed"] - min(len(ids), NAMES)
+        yield f"data changed, kept out: {', '.join(ids[:NAMES])}{f' and {count(more)} more' if more > 0 else ''}"
 
 
-def candidates_notes(document: Row) -> Iterator[str]:
-    """Candidates that only one side has."""
-    for side, when in (("only_base", "before"), ("only_head", "after")):
-        if names := document["candidates"][side]:
-            dropped = ", --map OLD= says that one was dropped" if side == "only_base" else ""
-            yield f"only {when}, not compared: {', '.join(names)} (--map OLD=NEW pairs renamed ones{dropped})"
+def candidates_notes(document: ComparisonDocument) -> Iterator[str]:
+    """Notes on candidates that only one version has."""
+    unpaired = document["candidates"]
+    dropped = ", --map OLD= says that one was dropped"
+    for names, when, more in ((unpaired["only_base"], "before", dropped), (unpaired["only_head"], "after", "")):
+        if names:
+            yield f"only {when}, not compared: {', '.join(names)} (--map OLD=NEW pairs renamed ones{more})"
 
 
-def flips_line(pair: Row) -> str:
-    """How many rows changed result, and where."""
-    flips = pair["flips"]
+def changed_rows_line(pair: PairEntry) -> str:
+    """How many rows changed result, in all and by measure."""
+    changed = pair["flips"]
     parts = [
-        f"{verb}: {', '.join(f'{name} {count(n)}' for name, n in flips[verb].items())}"
-        for verb in ("lost", "gained")
-        if flips[verb]
+        f"{verb}: {', '.join(f'{name} {count(n)}' for name, n in by_measure.items())}"
+        for verb, by_measure in (("lost", changed["lost"]), ("gained", changed["gained"]))
+        if by_measure
     ]
-    return "; ".join([f"{counted(flips['rows'], 'row')} changed result", *parts])
+    return "; ".join([f"{counted(changed['rows'], 'row')} changed result", *parts])
 
 
-def flip_cells(row: Row, limit: int = CUT) -> list[str]:
-    """The cells of a row that changed under FLIP_COLUMNS."""
-    return [*(cut(row[name], limit) for name in ("input", "base", "head")), listed(row["lost"]), listed(row["gained"])]
+def changed_row_cells(row: ChangedRow, limit: int = CUT) -> list[str]:
+    """The cells of a changed row under CHANGED_ROW_COLUMNS."""
+    texts = (row["input"], row["base"], row["head"])
+    return [*(cut(text, limit) for text in texts), listed(row["lost"]), listed(row["gained"])]
 
 
 def cut(text: str | None, limit: int = CUT) -> str:
@@ -197,18 +204,18 @@ def cut(text: str | None, limit: int = CUT) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def _cautions(measures: Mapping[str, Row]) -> Iterator[str]:
-    """What the statistics warned of, and the measures that it is about."""
-    found: dict[str, list[str]] = {}
+def _cautions(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
+    """Warnings in the methods of the differences, and the measures that have them."""
+    measures_by_caution: dict[str, list[str]] = {}
     for name, measure in measures.items():
         method, *warned = measure["difference"]["method"].split("; ")
         for caution in warned or ([method] if method.endswith("no interval") else []):
-            found.setdefault(caution, []).append(name)
-    yield from (f"{caution} ({listed(names)})" for caution, names in found.items())
+            measures_by_caution.setdefault(caution, []).append(name)
+    yield from (f"{caution} ({listed(names)})" for caution, names in measures_by_caution.items())
 
 
-def _unmeasured(measures: Mapping[str, Row]) -> Iterator[str]:
-    """What failed on one side, and the differences had those rows been worst or best for the newer one."""
+def _unmeasured(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
+    """Rows that failed in one version, and the differences if they had the worst or the best values for HEAD."""
     found: dict[tuple[int, int], dict[str, list[str]]] = {}
     for name, measure in measures.items():
         left = measure["unmeasured"]
@@ -220,28 +227,30 @@ def _unmeasured(measures: Mapping[str, Row]) -> Iterator[str]:
         yield f"rows that could not be measured, before {count(before)}, after {count(after)}; with them {cases}"
 
 
-def _composition(measures: Mapping[str, Row]) -> Iterator[str]:
-    moved = [
-        f"{name} {signed(split['head'] - split['base'])} ({signed(split['composition'])} by other rows)"
-        for name, split in ((name, measure["split"]) for name, measure in measures.items())
-        if split["composition"] is not None and abs(split["composition"]) >= SHOWN_FROM
-    ]
+def _composition(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
+    moved = []
+    for name, measure in measures.items():
+        base, head, others = measure["split"]["base"], measure["split"]["head"], measure["split"]["composition"]
+        if base is not None and head is not None and others is not None and abs(others) >= LEAST_COMPOSITION:
+            moved.append(f"{name} {signed(head - base)} ({signed(others)} by other rows)")
     if moved:
         yield f"over all rows of either side, not only shared ones: {', '.join(moved)}"
 
 
 def listed(names: Sequence[str], limit: int = NAMES) -> str:
-    """Names in a row, the first few and how many more."""
+    """The first few names, and how many more there are."""
     more = len(names) - limit
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:limit])} and {more} more"
 
 
-def _exploratory(pair: Row) -> Iterator[str]:
-    """Slices that stand out, the surest first."""
-    notable = sorted((each for each in pair.get("slices", ()) if each["notable"]), key=lambda each: each["q_value"])
-    for each in notable[:SLICES]:
-        where = f"{each['measure']} where {each['slice']} = {each['value']}"
-        yield f"exploratory: {where}: {interval(each['difference'])}, {counted(each['n'], 'row')}"
+def _exploratory(pair: PairEntry) -> Iterator[str]:
+    """Slices that stand out, the smallest q value first."""
+    notable = sorted(
+        (part for part in pair.get("slices", ()) if part["notable"]), key=lambda part: part["q_value"] or 0
+    )
+    for part in notable[:SLICES]:
+        where = f"{part['measure']} where {part['slice']} = {part['value']}"
+        yield f"exploratory: {where}: {interval(part['difference'])}, {counted(part['n'], 'row')}"
     if len(notable) > SLICES:
         more = counted(len(notable) - SLICES, "more slice stands out", "more slices stand out")
         yield f"exploratory: {more} (--json)"

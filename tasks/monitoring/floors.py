@@ -1,16 +1,16 @@
-"""Fresh rows against floors: each row is bet once, and what the bets have won so far travels in the history."""
+"""Sequential test of new rows against a minimum score; the e-process is stored in the history."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.comparison.gate import VALUE
-from tasks.comparison.measures import Measure, measures, untaught
+from tasks.comparison.measures import Measure, measures, without_threshold
 from tasks.comparison.wording import cut
 from tasks.console.format import count, number, visible
 from tasks.errors import LedgerError, ParamsError
@@ -20,14 +20,28 @@ from tasks.scores.columns import Candidate, Mask
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import DriftState
 
-Entry = dict[str, Any]
-"""What the history keeps of a bet: `floor`, `bounds`, `signature`; `state`: a DriftState as a list; `level`: the share
-of false alarms it may take; `rows`, `mean`: fresh rows tonight and their mean; `nights`, `seen`: with fresh rows, and
-those rows, since it began; `since`: when its alarm was raised, null: it is not."""
+
+class EProcessEntry(TypedDict):
+    """The e-process of one floor, as the history stores it.
+
+    state: a DriftState as a list. level: the probability of a false alarm. rows, mean: new rows in this run.
+    nights, seen: runs with new rows, and those rows, since the test began. since: when its alarm was raised.
+    """
+
+    floor: float
+    bounds: list[float]
+    signature: str
+    state: list[Any]
+    level: float
+    rows: int
+    mean: float | None
+    nights: int
+    seen: int
+    since: str | None
 
 
-class Stream(NamedTuple):
-    """One measure of one candidate that is held against a floor.
+class FloorStream(NamedTuple):
+    """One measure of one candidate that is tested against a floor.
 
     contents: what each row was asked, shape (n,).
     """
@@ -39,16 +53,16 @@ class Stream(NamedTuple):
 
     @property
     def metric(self) -> str:
-        """The metric whose row of the history keeps it."""
+        """The metric whose row of the history stores the e-process."""
         return self.measure.column.name
 
     @property
     def terms(self) -> dict[str, Any]:
-        """What must be the same for a bet to go on."""
+        """What must stay the same for the e-process to continue."""
         return {"floor": self.floor, "bounds": [*(self.measure.bounds or ())], "signature": self.measure.signature}
 
     def fresh(self, seen: Contents) -> Mask:
-        """Which rows to bet: measured, and of each content that is not in `seen` one; shape (n,)."""
+        """Which rows are new: one measured row of each content that is not in `seen`; shape (n,)."""
         new = np.flatnonzero(~np.isnan(self.measure.values) & ~np.isin(self.contents, seen))
         _, first = np.unique(self.contents[new], return_index=True)
         chosen = np.zeros(len(self.contents), np.bool_)
@@ -56,70 +70,90 @@ class Stream(NamedTuple):
         return chosen
 
 
-class Bets(NamedTuple):
-    """What a night's bets came to: (candidate, metric) → measure → entry, and → alarms in words.
+class FloorTests(NamedTuple):
+    """The tests of a run. entries: (candidate, metric) → measure → e-process. alarms: (candidate, metric) → sentences.
 
-    contents: what any stream bet, ascending; no stream may bet it again.
+    contents: the contents that any stream tested, ascending; no stream may test them again.
     """
 
-    entries: dict[tuple[str, str], dict[str, Entry]]
+    entries: dict[tuple[str, str], dict[str, EProcessEntry]]
     alarms: dict[tuple[str, str], list[str]]
     contents: Contents
 
 
 def streams(
     candidates: Mapping[str, Candidate], contents: Mapping[str, Contents], floors: Mapping[str, float], schedule: str
-) -> list[Stream]:
-    """Every floor of every candidate; contents: candidate → what its rows were asked.
+) -> list[FloorStream]:
+    """Every floor of every candidate.
 
-    Raises ParamsError for a measure that is not there or has no mean to bet on, and a floor outside of its bounds.
+    Args:
+        candidates: Name → candidate.
+        contents: Name of a candidate → hashes of what its rows were asked.
+        floors: Measure → its floor.
+        schedule: The schedule's name.
+
+    Raises:
+        ParamsError: A measure is missing or is no bounded mean over rows, or a floor is outside of its bounds.
     """
     return [
-        Stream(candidate, _measure(candidate, name, floor, f"schedule.{schedule}.floors.{name}"), floor, contents[each])
+        FloorStream(
+            candidate, _measure(candidate, name, floor, f"schedule.{schedule}.floors.{name}"), floor, contents[each]
+        )
         for each, candidate in candidates.items()
         for name, floor in floors.items()
     ]
 
 
-def bet(each: Sequence[Stream], past: pa.Table, schedule: str, seen: Contents, alpha: float, started: datetime) -> Bets:
-    """Bet the rows that no earlier night of this schedule has bet; past: the history.
+def update(
+    streams: Sequence[FloorStream], past: pa.Table, schedule: str, seen: Contents, alpha: float, started: datetime
+) -> FloorTests:
+    """Update every e-process with the rows that no earlier run of this schedule has tested.
 
-    alpha: how often any of these streams may ever be a false alarm; each gets its equal share.
-    A stream goes on where the schedule's newest entry of the same floor, bounds and signature stopped, or begins anew.
-    An alarm stays raised until one of them changes, and is told each night, with the night since when. Rows of one
-    group are one bet on a night; on another night they are another one, which should not hang on the first.
+    An e-process continues from the schedule's newest entry with the same floor, bounds and signature, or begins anew.
+    An alarm stays raised, and is repeated at every run, until one of them changes. The rows of one group in one run
+    count as one observation.
+
+    Args:
+        streams: What to test.
+        past: The history.
+        schedule: The schedule's name.
+        seen: Contents that earlier runs tested, ascending.
+        alpha: Probability that any of these streams ever raises a false alarm; each gets an equal share.
+        started: When the run started.
     """
-    found, told, contents = dict[tuple[str, str], dict[str, Entry]](), dict[tuple[str, str], list[str]](), [seen[:0]]
-    kept = past.filter(pc.and_(pc.equal(past["schedule"], schedule), pc.is_valid(past["floors"])))
-    lines = kept.select(["candidate", "metric", "floors", "run"]).to_pylist()[::-1]
-    for stream in each:
+    entries: dict[tuple[str, str], dict[str, EProcessEntry]] = {}
+    alarms: dict[tuple[str, str], list[str]] = {}
+    contents = [seen[:0]]
+    tested = past.filter(pc.and_(pc.equal(past["schedule"], schedule), pc.is_valid(past["floors"])))
+    lines = tested.select(["candidate", "metric", "floors", "run"]).to_pylist()[::-1]
+    for stream in streams:
         fresh = stream.fresh(seen)
-        entry = _entry(stream, _newest(lines, stream), fresh, alpha / len(each), started)
+        entry = _entry(stream, _newest(lines, stream), fresh, alpha / len(streams), started)
         key = (stream.candidate.name, stream.metric)
-        found.setdefault(key, {})[stream.measure.name] = entry
+        entries.setdefault(key, {})[stream.measure.name] = entry
         contents.append(stream.contents[fresh])
         if entry["since"] is not None:
-            told.setdefault(key, []).append(sentence(stream, entry, started))
-    return Bets(found, told, np.unique(np.concatenate(contents)))
+            alarms.setdefault(key, []).append(sentence(stream, entry, started))
+    return FloorTests(entries, alarms, np.unique(np.concatenate(contents)))
 
 
-def untested(each: Sequence[Stream], bets: Bets) -> dict[tuple[str, str], list[str]]:
-    """(candidate, metric) → its floors against which no row of tonight was held, in words."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for stream in each:
+def untested(streams: Sequence[FloorStream], tests: FloorTests) -> dict[tuple[str, str], list[str]]:
+    """(candidate, metric) → its floors for which the run has no new row, in words."""
+    sentences: dict[tuple[str, str], list[str]] = {}
+    for stream in streams:
         key = (stream.candidate.name, stream.metric)
-        if not bets.entries[key][stream.measure.name]["rows"]:
-            found.setdefault(key, []).append(
+        if not tests.entries[key][stream.measure.name]["rows"]:
+            sentences.setdefault(key, []).append(
                 f"{_named(stream)}: nothing to hold against its floor of {stream.floor:g}: new data, but each row was "
                 "asked on an earlier night or is not measured; the same questions need a baseline"
             )
-    return found
+    return sentences
 
 
-def sentence(stream: Stream, entry: Entry, started: datetime) -> str:
-    """An alarm in words: new tonight, or since when it stands."""
+def sentence(stream: FloorStream, entry: EProcessEntry, started: datetime) -> str:
+    """An alarm in words: new in this run, or since when it is raised."""
     below, floor = ("below", "floor") if stream.measure.higher_is_better else ("above", "limit")
-    since = datetime.fromisoformat(entry["since"])
+    since = datetime.fromisoformat(str(entry["since"]))
     when = "alarm of tonight" if since == started else f"alarm stands since {since:%Y-%m-%d %H:%M} UTC"
     mean = f"mean {number(entry['mean'])} of {count(entry['rows'])}" if entry["rows"] else "no"
     nights = "1 night" if entry["nights"] == 1 else f"{count(entry['nights'])} nights"
@@ -127,17 +161,17 @@ def sentence(stream: Stream, entry: Entry, started: datetime) -> str:
     return f"{_named(stream)}: {below} its {floor} of {entry['floor']:g} ({when}); {rows}"
 
 
-def _named(stream: Stream) -> str:
+def _named(stream: FloorStream) -> str:
     return f"{visible(cut(stream.candidate.name))} {stream.measure.name}"
 
 
 def _measure(candidate: Candidate, name: str, floor: float, where: str) -> Measure:
-    known = measures(candidate)
-    if name in untaught(candidate):
+    available = measures(candidate)
+    if name in without_threshold(candidate):
         raise ParamsError(f"{where}: its threshold is learnt anew from labels; set it, or give {name}{VALUE} a floor")
-    if name not in known:
-        raise ParamsError(f"{where}: no such measure; there is {', '.join(sorted(known))}")
-    measure = known[name]
+    if name not in available:
+        raise ParamsError(f"{where}: no such measure; there is {', '.join(sorted(available))}")
+    measure = available[name]
     if measure.kind == "corpus":
         raise ParamsError(
             f"{where}: a score of the corpus is no mean over rows; its pass rate, without {VALUE}, is one"
@@ -152,13 +186,15 @@ def _measure(candidate: Candidate, name: str, floor: float, where: str) -> Measu
     return measure
 
 
-def _newest(lines: Sequence[Mapping[str, Any]], stream: Stream) -> Entry | None:
+def _newest(lines: Sequence[Mapping[str, Any]], stream: FloorStream) -> EProcessEntry | None:
     """The newest entry of the stream with its terms; lines: the newest first."""
-    mine = (each for each in lines if (each["candidate"], each["metric"]) == (stream.candidate.name, stream.metric))
-    return next(_same_terms(mine, stream), None)
+    of_metric = (
+        line for line in lines if (line["candidate"], line["metric"]) == (stream.candidate.name, stream.metric)
+    )
+    return next(_same_terms(of_metric, stream), None)
 
 
-def _same_terms(lines: Iterator[Mapping[str, Any]], stream: Stream) -> Iterator[Entry]:
+def _same_terms(lines: Iterator[Mapping[str, Any]], stream: FloorStream) -> Iterator[EProcessEntry]:
     for line in lines:
         try:
             entry = json.loads(line["floors"]).get(stream.measure.name)
@@ -168,7 +204,9 @@ def _same_terms(lines: Iterator[Mapping[str, Any]], stream: Stream) -> Iterator[
             raise _unreadable(line["run"], error) from None
 
 
-def _entry(stream: Stream, before: Entry | None, fresh: Mask, level: float, started: datetime) -> Entry:
+def _entry(
+    stream: FloorStream, before: EProcessEntry | None, fresh: Mask, level: float, started: datetime
+) -> EProcessEntry:
     rows = stream.measure.values[fresh]
     try:
         state = _after(stream, None if before is None else _state(before), fresh)
@@ -176,19 +214,22 @@ def _entry(stream: Stream, before: Entry | None, fresh: Mask, level: float, star
         seen = (before["seen"] if before else 0) + len(rows)
     except (ValueError, LookupError, TypeError) as error:
         raise _unreadable("an earlier night", error) from None
-    return stream.terms | {
+    return {
+        "floor": stream.floor,
+        "bounds": [*(stream.measure.bounds or ())],
+        "signature": stream.measure.signature,
         "state": [*state],
         "level": level,
         "rows": len(rows),
         "mean": float(rows.mean()) if len(rows) else None,
         "nights": state.days,
         "seen": seen,
-        "since": since and since.isoformat(),
+        "since": None if since is None else since.isoformat(),
     }
 
 
-def _after(stream: Stream, state: "DriftState | None", fresh: Mask) -> "DriftState":
-    """The state after tonight; a measure of which less is better is bet as its distance from the other end."""
+def _after(stream: FloorStream, state: "DriftState | None", fresh: Mask) -> "DriftState":
+    """The state after this run; a measure for which lower is better is mirrored within its bounds."""
     from tasks.statistics import drift_detector
 
     low, high = stream.measure.bounds or (0.0, 1.0)
@@ -198,13 +239,13 @@ def _after(stream: Stream, state: "DriftState | None", fresh: Mask) -> "DriftSta
     return drift_detector(state, rows, floor, None if groups is None else groups[fresh], (low, high))
 
 
-def _since(entry: Entry | None) -> datetime | None:
+def _since(entry: EProcessEntry | None) -> datetime | None:
     if entry is None or entry["since"] is None:
         return None
     return datetime.fromisoformat(entry["since"])
 
 
-def _state(entry: Entry) -> "DriftState":
+def _state(entry: EProcessEntry) -> "DriftState":
     from tasks.statistics import DriftState
 
     floor, days, bets, log_wealth, evidence, peak = entry["state"]

@@ -1,129 +1,131 @@
-"""The rows of one run: its numbers from reports/metrics.json, then what was decided on them."""
+"""The rows of one run in the history: its numbers from reports/metrics.json, and the decisions on them."""
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tasks.comparison import wording
+from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
 from tasks.comparison.gate import VALUE
 from tasks.comparison.wording import cut, extent, listed
 from tasks.console.format import count, visible
-from tasks.monitoring.baseline_looks import Look
-from tasks.monitoring.floors import Bets
+from tasks.monitoring.baseline_looks import BaselineLook
+from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
 from tasks.scores.metrics_report import Entry, reading
 from tasks.versions.experiments import Experiment, Facts
 
+# Characters of a row's id in a sentence: ids that are hashes of the input have 64.
 LONGEST_ID = 20
-"""Characters of a row's id in a sentence: ids that were made from the input have 64."""
 _GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
 Key = tuple[str, str]
 
 
 def rows(experiment: Experiment, facts: Facts, schedule: str = "") -> list[Row]:
-    """One row per (candidate, metric) of the run, before anything is decided.
+    """One row per (candidate, metric) of the run, without decisions.
 
-    Raises DataError when there is no reports/metrics.json, or it is not what aggregate writes.
+    Raises:
+        DataError: reports/metrics.json is missing, or not what aggregate writes.
     """
-    known = {"run": experiment.name, "commit": experiment.commit, "schedule": schedule, **facts._asdict()}
+    shared = {"run": experiment.name, "commit": experiment.commit, "schedule": schedule, **facts._asdict()}
     with reading() as document:
         return [
-            known | {"candidate": candidate, "metric": metric} | _numbers(entry)
+            shared | {"candidate": candidate, "metric": metric} | _numbers(entry)
             for candidate, metrics in document["candidates"].items()
             for metric, entry in metrics.items()
         ]
 
 
-def compared(before: Sequence[Row], document: Mapping[str, Any], baseline: str, commit: str, look: Look) -> list[Row]:
-    """The rows with the look at the baseline, and what it found; of two measures of a metric the worse one."""
-    looked = {
+def compared(
+    before: Sequence[Row], pairs: Sequence[PairEntry], baseline: str, commit: str, look: BaselineLook
+) -> list[Row]:
+    """The rows with the look at the baseline and the verdicts; of two measures of a metric the worse one."""
+    at_look = {
         "baseline": baseline,
         "baseline_commit": commit,
         "content": look.content,
         "look": look.number,
         "level": look.level,
     }
-    found: dict[Key, tuple[str, Mapping[str, Any]]] = {}
-    for pair in document["pairs"]:
+    measures: dict[Key, tuple[str, MeasureEntry]] = {}
+    for pair in pairs:
         for name, measure in pair["measures"].items():
             key = (pair["head"], name.removesuffix(VALUE))
-            if key not in found or _rank(measure) < _rank(found[key][1]):
-                found[key] = name, measure
-    return [row | looked | _decided(*found.get((row["candidate"], row["metric"]), ("", None))) for row in before]
+            if key not in measures or _rank(measure) < _rank(measures[key][1]):
+                measures[key] = name, measure
+    return [row | at_look | _decided(*measures.get((row["candidate"], row["metric"]), ("", None))) for row in before]
 
 
-def with_bets(before: Sequence[Row], bets: Bets) -> list[Row]:
-    """The rows with what has been bet on their floors."""
-    entries = {key: json.dumps(entry, allow_nan=False) for key, entry in bets.entries.items()}
+def with_floors(before: Sequence[Row], tests: FloorTests) -> list[Row]:
+    """The rows with the e-processes of their floors."""
+    entries = {key: json.dumps(entry, allow_nan=False) for key, entry in tests.entries.items()}
     return [row | {"floors": entries.get((row["candidate"], row["metric"]))} for row in before]
 
 
 def with_alarms(before: Sequence[Row], alarms: Mapping[Key, Sequence[str]]) -> list[Row]:
     """The rows with the alarms that are about them."""
-    told = {key: "; ".join(sentences) for key, sentences in alarms.items() if sentences}
-    return [row | {"alarm": told.get((row["candidate"], row["metric"]))} for row in before]
+    texts = {key: "; ".join(sentences) for key, sentences in alarms.items() if sentences}
+    return [row | {"alarm": texts.get((row["candidate"], row["metric"]))} for row in before]
 
 
-def losses(document: Mapping[str, Any], look: Look) -> dict[Key, list[str]]:
-    """Which measures are worse, in words: by how much, and which rows."""
-    found: dict[Key, list[str]] = {}
+def losses(document: ComparisonDocument, look: BaselineLook) -> dict[Key, list[str]]:
+    """The measures that are worse, in words: by how much, and which rows."""
+    sentences: dict[Key, list[str]] = {}
     for pair in document["pairs"]:
         for name, measure in pair["measures"].items():
             if measure["verdict"] == "worse":
                 key = (pair["head"], name.removesuffix(VALUE))
-                found.setdefault(key, []).append(_loss(document, pair, name, measure, look))
-    return found
+                sentences.setdefault(key, []).append(_loss(document, pair, name, look))
+    return sentences
 
 
-def undecided(document: Mapping[str, Any]) -> list[str]:
-    """Why the gate fails, or can't decide, beside what is worse."""
+def undecided(document: ComparisonDocument) -> list[str]:
+    """Why the gate fails or can't decide, except for measures that are worse, which have sentences of their own."""
     status = wording.outcome(document).status
     if status == 0 or (status == 1 and not document["blocked"] and _has_worse(document)):
         return []
     reasons = [
-        f"{_shown(pair['head'])} {refused['measure']}: {refused['reason']}"
+        f"{_visible(pair['head'])} {refused['measure']}: {refused['reason']}"
         for pair in document["pairs"]
         for refused in pair["refused"]
         if refused["blocks"]
     ]
     if gone := document["candidates"]["only_base"]:
-        reasons.append(f"only in the baseline: {listed([_shown(name) for name in gone])}")
+        reasons.append(f"only in the baseline: {listed([_visible(name) for name in gone])}")
     about = f" {'; '.join(reasons)}" if reasons else ""
     return [
         " ".join(
-            f"Compared with {_shown(document['base']['name'])}: {wording.outcome(document).sentence}{about}".split()
+            f"Compared with {_visible(document['base']['name'])}: {wording.outcome(document).sentence}{about}".split()
         )
     ]
 
 
-def _has_worse(document: Mapping[str, Any]) -> bool:
+def _has_worse(document: ComparisonDocument) -> bool:
     return any(measure["verdict"] == "worse" for pair in document["pairs"] for measure in pair["measures"].values())
 
 
-def _loss(
-    document: Mapping[str, Any], pair: Mapping[str, Any], name: str, measure: Mapping[str, Any], look: Look
-) -> str:
-    difference = measure["difference"]
+def _loss(document: ComparisonDocument, pair: PairEntry, name: str, look: BaselineLook) -> str:
+    measure = pair["measures"][name]
     ids = [visible(cut(row["id"], LONGEST_ID)) for row in pair["flips"]["worst"] if name in row["lost"]]
     lost = pair["flips"]["lost"].get(name, 0)
-    shown, more = ids[: wording.NAMES], lost - min(len(ids), wording.NAMES)
-    which = f"; rows lost: {', '.join(shown)}{f' and {count(more)} more' if more else ''}" if shown else ""
+    first, more = ids[: wording.NAMES], lost - min(len(ids), wording.NAMES)
+    which = f"; rows lost: {', '.join(first)}{f' and {count(more)} more' if more else ''}" if first else ""
+    baseline = _visible(document["base"]["name"])
     return (
-        f"{_shown(pair['head'])} {name}: worse than {_shown(document['base']['name'])} by {extent(difference)}"
+        f"{_visible(pair['head'])} {name}: worse than {baseline} by {extent(measure['difference'])}"
         f" on {count(measure['n'])} rows (look {look.number}, level {look.level:.2g}){which}"
     )
 
 
-def _shown(text: str) -> str:
-    """A name on one line, with nothing in it that hides or reorders what stands around it."""
+def _visible(text: str) -> str:
+    """A name on one line, without characters that hide or reorder the text around it."""
     return visible(cut(text))
 
 
-def _rank(measure: Mapping[str, Any]) -> int:
+def _rank(measure: MeasureEntry) -> int:
     return _GRAVEST.index(measure["verdict"])
 
 
-def _decided(name: str, measure: Mapping[str, Any] | None) -> Row:
+def _decided(name: str, measure: MeasureEntry | None) -> Row:
     if measure is None:
         return {}
     difference = measure["difference"]

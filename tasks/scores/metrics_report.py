@@ -1,7 +1,7 @@
 """reports/metrics.json: its sections as types, its one writer and its one reader."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, cast
@@ -121,7 +121,7 @@ class MetricsReport(TypedDict):
     joint_confidence: float
     dataset: DatasetCounts
     candidates: Candidates
-    comparisons: list[dict[str, Any]]
+    comparisons: Sequence[Mapping[str, Any]]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

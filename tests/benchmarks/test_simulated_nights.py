@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 
 from benchmarks import nights
-from tasks.monitoring.baseline_looks import Look
+from tasks.monitoring.baseline_looks import BaselineLook
 
 
 def test_unchanged_answers_alarm_few_teams_however_often_they_are_looked_at() -> None:
@@ -13,8 +13,8 @@ def test_unchanged_answers_alarm_few_teams_however_often_they_are_looked_at() ->
 
 
 def test_the_same_level_each_night_would_alarm_many() -> None:
-    def each_night(*_: object) -> Look:
-        return Look(1, nights.ALPHA, "")
+    def each_night(*_: object) -> BaselineLook:
+        return BaselineLook(1, nights.ALPHA, "")
 
     assert sum(nights.same_rows(team, 20, each_night) < inf for team in range(20)) >= 3
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from tasks.comparison import wording
-from tasks.comparison.compare import Request
+from tasks.comparison.compare import CompareOptions
 from tasks.comparison.differences import Compared, critical_value
 from tasks.comparison.measures import Measure
 from tasks.comparison.pairing import pair
@@ -101,7 +101,7 @@ def changed_in(asked: int, of: int) -> tuple[list[Row], list[Row]]:
 @pytest.mark.parametrize("write", [terminal, to_markdown])
 @pytest.mark.parametrize("flips", [3, 20])
 def test_rows_whose_data_changed_are_told_by_their_ids(write: Callable[[Any], str], flips: int) -> None:
-    found = compared(*changed_in(8, 20), request=Request(flips=flips))
+    found = compared(*changed_in(8, 20), request=CompareOptions(changed_rows=flips))
 
     shown = " ".join(write(found).split())
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tasks.comparison.compare import Request, compare_versions
+from tasks.comparison.compare import CompareOptions, compare_versions
 from tests.comparison.sample import GATE, Row, answers, gate, row, version
 
 HOSTILE = "[red]a|b</td><script>alert(1)</script>\n# head \x1b[31m\x00 @everyone"
@@ -13,7 +13,7 @@ HOSTILE = "[red]a|b</td><script>alert(1)</script>\n# head \x1b[31m\x00 @everyone
 
 def flips(tmp_path: Path, older: list[Row], newer: list[Row], limit: int = 20, **made: Any) -> Any:
     sides = version(tmp_path / "a", older, **made), version(tmp_path / "b", newer, **made)
-    found = compare_versions(*sides, gate(max_unmeasured=1.0), Request(flips=limit))
+    found = compare_versions(*sides, gate(max_unmeasured=1.0), CompareOptions(changed_rows=limit))
     [pair] = found["pairs"]
     return pair["flips"]
 

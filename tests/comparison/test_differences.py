@@ -8,7 +8,7 @@ import pytest
 
 from tasks.comparison.differences import Compared, compared, critical_value, detectable, family, rows_needed, slices_of
 from tasks.comparison.measures import measures
-from tasks.comparison.version_scores import pairings, side
+from tasks.comparison.version_scores import pairings, scores_of
 from tests.comparison.sample import GATE, Row, answers, gate, version
 
 Made = Callable[..., Compared]
@@ -19,7 +19,7 @@ def made(tmp_path: Path) -> Made:
     """One measure of two versions that are made from rows."""
 
     def make(older: list[Row], newer: list[Row], name: str = "f1") -> Compared:
-        sides = side(version(tmp_path / "a", older)), side(version(tmp_path / "b", newer))
+        sides = scores_of(version(tmp_path / "a", older)), scores_of(version(tmp_path / "b", newer))
         [pairing] = pairings(*sides, [("aurora", "aurora")])
         return compared(pairing, measures(pairing.base)[name], measures(pairing.head)[name])
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.comparison import wording
-from tasks.comparison.compare import AS_THEY_ARE, Request, compare_versions
-from tasks.comparison.document import rounded
+from tasks.comparison.compare import DEFAULTS, CompareOptions, compare_versions
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError
+from tasks.scores.estimates import rounded
 from tests.comparison.sample import COST, GATE, LATENCY, Row, answers, change_facts, gate, row, shuffled, version
 
 TEXTS = st.sampled_from(["right", "right and more", "something else", "", None, "[red]<script>|\n\x1b[31m", "x" * 200])
@@ -22,7 +22,7 @@ OPPOSITE = {"worse": "better", "better": "worse"}
 
 
 def compared(
-    older: list[Row], newer: list[Row], options: Gate = GATE, request: Request = AS_THEY_ARE, **made: Any
+    older: list[Row], newer: list[Row], options: Gate = GATE, request: CompareOptions = DEFAULTS, **made: Any
 ) -> Any:
     """The comparison of two versions that are made from these rows; it can always be written as JSON."""
     with TemporaryDirectory() as folder:
@@ -292,7 +292,7 @@ def test_rows_with_changed_data_are_listed_by_id_however_rows_are_ordered() -> N
     older = answers("+" * 12)
     newer = [each | {"input": "Another?"} if int(each["id"][1:]) > 3 else each for each in answers("+" * 12)]
 
-    three = Request(flips=3)
+    three = CompareOptions(changed_rows=3)
     found = [compared(older, rows, GATE, three)["pairs"][0] for rows in (newer, newer[::-1], shuffled(newer, 5))]
 
     assert found[0]["rows"] == {"shared": 4, "only_base": 0, "only_head": 0, "data_changed": 8}
@@ -348,7 +348,7 @@ def test_three_candidates_with_rows_of_their_own_are_one_family() -> None:
     older = answers("+" * 40, "a") + answers("+" * 20, "b") + answers("+.-" * 10, "c")
     newer = answers("." * 40, "a") + answers("+" * 25, "b") + answers("+.+" * 10, "d")
 
-    found = compared(older, newer, request=Request({"c": "d"}))
+    found = compared(older, newer, request=CompareOptions({"c": "d"}))
     alone = compared(
         [each for each in older if each["candidate"] == "a"], [each for each in newer if each["candidate"] == "a"]
     )
@@ -438,7 +438,7 @@ def test_a_version_against_itself_is_unchanged_without_a_flip(drawn: list[Any]) 
 @given(ANSWERS, st.integers(0, 99), st.integers(1, 5))
 def test_order_of_rows_and_parts_change_no_byte(drawn: list[Any], seed: int, part_rows: int) -> None:
     older, newer = sides_of(drawn)
-    options = gate(metrics=["label", "f1", "f1.value", "bleu.value"]), Request(flips=3)
+    options = gate(metrics=["label", "f1", "f1.value", "bleu.value"]), CompareOptions(changed_rows=3)
 
     one = compared(older, newer, *options)
     other = compared(shuffled(older, seed), shuffled(newer, seed + 1), *options, part_rows=part_rows)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.comparison.measures import Measure, differing, gated, measures
-from tasks.comparison.version_scores import side
+from tasks.comparison.version_scores import scores_of
 from tests.comparison.sample import COST, LATENCY, answers, version
 
 FIELD = st.text("ab:|1 ", max_size=5)
@@ -20,7 +20,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Measure]:
     rows[0]["label"] = True
     scores = {"score_ms": LATENCY, "score_cost": COST}
     made = version(tmp_path_factory.mktemp("one"), rows, scores=scores, metrics={"f1": {}, "bleu": {}, "rouge": {}})
-    [candidate] = side(made).candidates({}).values()
+    [candidate] = scores_of(made).candidates({}).values()
     return measures(candidate)
 
 
@@ -34,7 +34,7 @@ def test_a_metric_with_a_pass_rate_is_two_measures_and_its_name_is_the_rate(foun
 
 
 def test_a_gate_without_names_takes_every_pass_rate(tmp_path: Path) -> None:
-    [candidate] = side(version(tmp_path, answers("+."), scores={"score_ms": LATENCY})).candidates({}).values()
+    [candidate] = scores_of(version(tmp_path, answers("+."), scores={"score_ms": LATENCY})).candidates({}).values()
 
     assert gated(candidate, None) == ["bleu", "exact_match", "f1"]
     assert gated(candidate, ["bleu.value", "anything"]) == ["bleu.value", "anything"]

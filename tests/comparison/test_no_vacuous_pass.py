@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from tasks.comparison import wording
-from tasks.comparison.compare import Request
+from tasks.comparison.compare import CompareOptions
 from tasks.comparison.differences import compared as side_by_side
 from tasks.comparison.differences import critical_value
 from tasks.comparison.measures import measures as measures_of
-from tasks.comparison.version_scores import pairings, side
+from tasks.comparison.version_scores import pairings, scores_of
 from tests.comparison.sample import COST, LATENCY, Row, answers, gate, row, version
 from tests.comparison.test_document import compared, measures, verdicts
 
@@ -170,7 +170,7 @@ def test_a_candidate_that_is_gone_stops_a_release_unless_it_was_dropped_on_purpo
     older, newer = answers("+" * 40) + answers("+" * 40, "borealis"), answers("+" * 40)
 
     gone = compared(older, newer)
-    dropped, added = compared(older, newer, request=Request({"borealis": ""})), compared(newer, older)
+    dropped, added = compared(older, newer, request=CompareOptions({"borealis": ""})), compared(newer, older)
 
     assert (gone["blocked"], status(gone)) == (True, 2)
     assert gone["candidates"]["only_base"] == ["borealis"]
@@ -211,7 +211,9 @@ def test_a_measure_in_a_large_unit_leaves_the_others_in_the_family(tmp_path: Any
         newer = [row(n, "x", score_a=a, score_b=b) for n, (a, b) in enumerate(zip(one, other, strict=True))]
         older = [row(n, "x", score_a=0.0, score_b=0.0) for n in range(40)]
         scores = {name: LATENCY | {"metric": name} for name in ("score_a", "score_b")}
-        sides = [side(version(tmp_path / name, rows, scores=scores)) for name, rows in (("a", older), ("b", newer))]
+        sides = [
+            scores_of(version(tmp_path / name, rows, scores=scores)) for name, rows in (("a", older), ("b", newer))
+        ]
         [pairing] = pairings(*sides, [("aurora", "aurora")])
         there, here = measures_of(pairing.base), measures_of(pairing.head)
         return critical_value([side_by_side(pairing, there[name], here[name]) for name in scores], 0.95)

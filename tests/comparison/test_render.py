@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tasks.comparison import wording
-from tasks.comparison.compare import Request, compare_versions
+from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.render import to_markdown, to_terminal
 from tests.comparison.sample import GATE, Row, answers, gate, row, version
 
@@ -37,7 +37,7 @@ def terminal(document: Any, width: int = 120) -> str:
 
 
 def document(tmp_path: Path, older: list[Row], newer: list[Row], **options: Any) -> Any:
-    request = options.pop("request", Request())
+    request = options.pop("request", CompareOptions())
     return compare_versions(version(tmp_path / "a", older), version(tmp_path / "b", newer), gate(**options), request)
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tasks.comparison import wording
-from tasks.comparison.compare import Request, compare_versions
+from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.rescore import rescored
-from tasks.comparison.version_scores import side
+from tasks.comparison.version_scores import scores_of
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import Parts, write_part
 from tests.comparison.sample import GATE, NORMALIZE, answers, gate, version
@@ -21,7 +21,7 @@ def test_a_changed_option_and_threshold_can_be_compared_after_all(tmp_path: Path
     loose = gate(max_unmeasured=1.0)
     assert compare_versions(older, newer, loose)["blocked"]
 
-    found = compare_versions(older, newer, loose, Request(rescore=True))
+    found = compare_versions(older, newer, loose, CompareOptions(rescore=True))
 
     [pair] = found["pairs"]
     assert pair["refused"] == []
@@ -33,14 +33,14 @@ def test_a_changed_option_and_threshold_can_be_compared_after_all(tmp_path: Path
 def test_rescoring_what_is_the_same_changes_nothing(tmp_path: Path) -> None:
     older, newer = version(tmp_path / "a", answers("+.-+")), version(tmp_path / "b", answers("++.."))
 
-    assert compare_versions(older, newer, GATE, Request(rescore=True)) == compare_versions(older, newer, GATE)
+    assert compare_versions(older, newer, GATE, CompareOptions(rescore=True)) == compare_versions(older, newer, GATE)
 
 
 def test_a_metric_that_base_did_not_have_is_scored_too(tmp_path: Path) -> None:
     older = version(tmp_path / "a", answers("++"), metrics={"f1": {}})
     newer = version(tmp_path / "b", answers("++"))
 
-    [pair] = compare_versions(older, newer, GATE, Request(rescore=True))["pairs"]
+    [pair] = compare_versions(older, newer, GATE, CompareOptions(rescore=True))["pairs"]
 
     assert sorted(pair["measures"]) == ["bleu", "exact_match", "f1"]
 
@@ -51,7 +51,7 @@ def test_texts_are_normalised_as_in_head(tmp_path: Path) -> None:
     older = version(tmp_path / "a", shouted, metrics=metrics)
     newer = version(tmp_path / "b", shouted, metrics=metrics, normalized=NORMALIZE | {"case": False})
 
-    [pair] = compare_versions(older, newer, GATE, Request(rescore=True))["pairs"]
+    [pair] = compare_versions(older, newer, GATE, CompareOptions(rescore=True))["pairs"]
 
     assert (pair["measures"]["accuracy"]["base"], pair["measures"]["accuracy"]["verdict"]) == (0.0, "unchanged")
 
@@ -60,7 +60,7 @@ def test_the_older_version_itself_is_not_touched(tmp_path: Path) -> None:
     older, newer = version(tmp_path / "a", answers("++")), version(tmp_path / "b", answers("++"), metrics=OTHER)
     before = {path: path.read_bytes() for path in (tmp_path / "a").rglob("*.parquet")}
 
-    compare_versions(older, newer, GATE, Request(rescore=True))
+    compare_versions(older, newer, GATE, CompareOptions(rescore=True))
 
     assert {path: path.read_bytes() for path in (tmp_path / "a").rglob("*.parquet")} == before
 
@@ -71,7 +71,7 @@ def test_without_the_normalised_texts_of_head_it_is_an_error(tmp_path: Path) -> 
     write_part(texts.part(0).replace_schema_metadata(), texts.folder, 0)
 
     with pytest.raises(ComparisonError, match="b: its data/normalize does not say how texts were normalised"):
-        rescored(side(older), newer, tmp_path / "c")
+        rescored(scores_of(older), newer, tmp_path / "c")
 
 
 def test_without_a_table_of_words_it_is_an_error(tmp_path: Path) -> None:
@@ -79,4 +79,4 @@ def test_without_a_table_of_words_it_is_an_error(tmp_path: Path) -> None:
     (newer.folder / "data/lexical").rename(newer.folder / "data/other")
 
     with pytest.raises((VersionError, DataError), match="data/lexical"):
-        compare_versions(older, newer, GATE, Request(rescore=True))
+        compare_versions(older, newer, GATE, CompareOptions(rescore=True))

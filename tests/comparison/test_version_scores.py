@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.comparison.compare import compare_versions
-from tasks.comparison.version_scores import Matched, match, pairings, side, with_thresholds
+from tasks.comparison.version_scores import Matched, match, pairings, scores_of, with_thresholds
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import write_part
 from tasks.versions.version import Version
@@ -18,7 +18,7 @@ from tests.comparison.sample import GATE, answers, change_facts, gate, row, shuf
 
 def changed_ids(base: Version, head: Version) -> tuple[list[int], list[int]]:
     """Of one candidate: positions in HEAD's table of the rows that are shared, and of those whose data changed."""
-    [found] = pairings(side(base), side(head), [("aurora", "aurora")])
+    [found] = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")])
     positions = found.head.positions
     return sorted(positions[found.head_rows].tolist()), sorted(positions[found.changed].tolist())
 
@@ -102,8 +102,8 @@ def test_rows_are_found_whatever_their_order_and_the_parts(tmp_path: Path, part_
 
 
 def test_versions_without_a_common_row_are_refused(tmp_path: Path) -> None:
-    base = side(version(tmp_path / "a", [row(1, "x")]))
-    head = side(version(tmp_path / "b", [row(2, "x")]))
+    base = scores_of(version(tmp_path / "a", [row(1, "x")]))
+    head = scores_of(version(tmp_path / "b", [row(2, "x")]))
 
     with pytest.raises(ComparisonError, match="a and b have no row in common"):
         pairings(base, head, [("aurora", "aurora")])
@@ -118,14 +118,14 @@ def test_rows_that_all_changed_are_no_error_of_pairing(tmp_path: Path) -> None:
 def test_a_version_from_before_a_stage_lacks_its_table(tmp_path: Path) -> None:
     made = version(tmp_path / "a", answers("+"))
 
-    assert list(side(made).tables) == ["lexical"]
+    assert list(scores_of(made).tables) == ["lexical"]
 
 
 def test_a_folder_without_tables_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "data/load").mkdir(parents=True)
 
     with pytest.raises(DataError, match="no table there"):
-        side(Version("x", tmp_path, None)).candidates({})
+        scores_of(Version("x", tmp_path, None)).candidates({})
 
 
 def test_a_table_of_another_tool_is_an_error(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_table_of_another_tool_is_an_error(tmp_path: Path) -> None:
     write_part(pa.table({"question": ["a"], "answer": ["b"]}), tmp_path / "data/load", 0)
 
     with pytest.raises(DataError, match=r"part-00000\.parquet"):
-        side(Version("x", tmp_path, None)).candidates({})
+        scores_of(Version("x", tmp_path, None)).candidates({})
 
 
 def test_scores_of_other_rows_are_an_error(tmp_path: Path) -> None:
@@ -144,15 +144,15 @@ def test_scores_of_other_rows_are_an_error(tmp_path: Path) -> None:
     )
 
     with pytest.raises(DataError, match="its rows are not those of data/load"):
-        side(made).candidates({})
-    assert side(other).candidates({})
+        scores_of(made).candidates({})
+    assert scores_of(other).candidates({})
 
 
 def test_a_threshold_that_changed_is_put_on_the_older_scores_where_only_it_differs(tmp_path: Path) -> None:
     half = [row(number, "right and more") for number in range(3)]  # f1 = 0.5
     base = version(tmp_path / "a", half)
     head = version(tmp_path / "b", half, metrics={"f1": {"threshold": 0.6}, "bleu": {"threshold": 0.5, "max_order": 2}})
-    found = pairings(side(base), side(head), [("aurora", "aurora")])
+    found = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")])
 
     [same] = with_thresholds(found)
 
@@ -169,7 +169,7 @@ def test_a_threshold_that_changed_is_put_on_the_older_scores_where_only_it_diffe
 def test_an_unmeasured_row_passes_no_threshold(tmp_path: Path) -> None:
     base, head = version(tmp_path / "a", answers("+-")), version(tmp_path / "b", answers("++"))
     change_facts(head.folder, "lexical", "f1", threshold=0.7, rate_signature="f1|other")
-    found = pairings(side(base), side(head), [("aurora", "aurora")])
+    found = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")])
 
     [same] = with_thresholds(found)
 
@@ -193,7 +193,7 @@ def test_a_measure_that_neither_side_knows_is_an_error_before_anything_is_compar
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metrics: list[str], message: str
 ) -> None:
     one = version(tmp_path / "one", answers("++"))
-    monkeypatch.setattr("tasks.comparison.compare.document", None)
+    monkeypatch.setattr("tasks.comparison.compare.candidate_pairs", None)
 
     with pytest.raises(ComparisonError, match=message):
         compare_versions(one, one, gate(metrics=metrics))

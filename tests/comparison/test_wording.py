@@ -211,7 +211,7 @@ def test_candidates_of_one_side_are_noted() -> None:
 def test_flips_in_one_line(lost: dict[str, int], gained: dict[str, int], line: str) -> None:
     rows = sum(lost.values()) + sum(gained.values())
 
-    assert wording.flips_line({"flips": {"rows": rows, "lost": lost, "gained": gained, "worst": []}}) == line
+    assert wording.changed_rows_line({"flips": {"rows": rows, "lost": lost, "gained": gained, "worst": []}}) == line
 
 
 @pytest.mark.parametrize(

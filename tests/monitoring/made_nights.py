@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from tasks import monitoring
-from tasks.monitoring import Night
+from tasks.monitoring import decision
+from tasks.monitoring.decision import RunDecision
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
 from tasks.scores.column_facts import ColumnFacts
@@ -57,10 +57,12 @@ def schedule(**options: Any) -> Schedule:
     return params.schedules()["nightly"].model_copy(update=options)
 
 
-def run_night(rows: Sequence[Row], night: int, options: Schedule, name: str = "nightly", data: str = "d" * 32) -> Night:
+def run_night(
+    rows: Sequence[Row], night: int, options: Schedule, name: str = "nightly", data: str = "d" * 32
+) -> RunDecision:
     """A night in the working folder, as if its stages had made the tables of these rows."""
     score(rows)
-    return monitoring.night(name, options, experiment(night), facts(night)._replace(data=data))
+    return decision.decide(name, options, experiment(night), facts(night)._replace(data=data))
 
 
 def score(rows: Sequence[Row], **made: Any) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks import monitoring
 from tasks.errors import ParamsError
+from tasks.monitoring.baseline import check_baseline
 from tests.comparison.repository import git
 
 
@@ -45,19 +45,19 @@ def head(repository: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize("name", ["v1", "told", "tags/v1", "refs/tags/v1", "tags/both"])
 def test_a_tag_stands_still(head: str, name: str) -> None:
-    assert monitoring.check_baseline("nightly", name) == head
+    assert check_baseline("nightly", name) == head
 
 
 def test_a_commits_id_stands_still(head: str) -> None:
     for name in (head, head[:7], head[:12].upper()):
-        assert monitoring.check_baseline("nightly", name) == head
+        assert check_baseline("nightly", name) == head
 
 
 def test_an_experiment_stands_still(head: str) -> None:
     tried = git("rev-parse", f"refs/exps/{head[:2]}/{head[2:]}/try-1")
 
-    assert monitoring.check_baseline("nightly", "try-1") == tried != head
-    assert monitoring.check_baseline("nightly", f"refs/exps/{head[:2]}/{head[2:]}/try-1") == tried
+    assert check_baseline("nightly", "try-1") == tried != head
+    assert check_baseline("nightly", f"refs/exps/{head[:2]}/{head[2:]}/try-1") == tried
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_an_experiment_stands_still(head: str) -> None:
 @pytest.mark.usefixtures("head")
 def test_a_name_that_moves_or_may_is_refused(name: str) -> None:
     with pytest.raises(ParamsError, match=r"^schedule\.nightly\.baseline: .*expected a tag, a commit or an experiment"):
-        monitoring.check_baseline("nightly", name)
+        check_baseline("nightly", name)
 
 
 @pytest.mark.parametrize("name", ["v9", "--all", "-", ".", "0" * 40, "try-2", "", "a b", "v1\n"])
 @pytest.mark.usefixtures("head")
 def test_a_name_that_nobody_knows_is_refused(name: str) -> None:
     with pytest.raises(ParamsError, match=r"^schedule\.nightly\.baseline: "):
-        monitoring.check_baseline("nightly", name)
+        check_baseline("nightly", name)

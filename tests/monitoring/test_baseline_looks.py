@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.comparison.gate import Gate
 from tasks.monitoring import baseline_looks, store
-from tasks.monitoring.baseline_looks import Look
+from tasks.monitoring.baseline_looks import BaselineLook
 from tests.comparison.sample import GATE, gate
 from tests.monitoring.made_nights import line
 
@@ -27,37 +27,37 @@ def past(*seen: tuple[int, str, str, int]) -> pa.Table:
 
 
 def test_the_first_looks_spend_most() -> None:
-    first = baseline_looks.look(past(), "nightly", "a", "c1", 0.05)
-    second = baseline_looks.look(past((1, "nightly", "a", 1)), "nightly", "a", "c2", 0.05)
+    first = baseline_looks.next_look(past(), "nightly", "a", "c1", 0.05)
+    second = baseline_looks.next_look(past((1, "nightly", "a", 1)), "nightly", "a", "c2", 0.05)
 
-    assert first == Look(1, pytest.approx(FIRST, abs=1e-6), "c1")
-    assert second == Look(2, pytest.approx(SECOND, abs=1e-6), "c2")
+    assert first == BaselineLook(1, pytest.approx(FIRST, abs=1e-6), "c1")
+    assert second == BaselineLook(2, pytest.approx(SECOND, abs=1e-6), "c2")
 
 
 def test_what_an_earlier_look_saw_is_decided_as_it_was_and_spends_nothing() -> None:
     seen = past((1, "nightly", "a", 1), (2, "nightly", "a", 2), (3, "nightly", "a", 3))
 
-    assert baseline_looks.look(seen, "nightly", "a", "c2", 0.05).number == 2
-    assert baseline_looks.look(seen, "nightly", "a", "c9", 0.05).number == 4
+    assert baseline_looks.next_look(seen, "nightly", "a", "c2", 0.05).number == 2
+    assert baseline_looks.next_look(seen, "nightly", "a", "c9", 0.05).number == 4
 
 
 def test_only_looks_of_this_schedule_at_this_baseline_count() -> None:
     seen = past((1, "nightly", "a", 1), (2, "weekly", "a", 1), (3, "nightly", "b", 1))
 
-    assert baseline_looks.look(seen, "nightly", "c", "c1", 0.05).number == 1
-    assert baseline_looks.look(seen, "weekly", "a", "new", 0.05).number == 2
+    assert baseline_looks.next_look(seen, "nightly", "c", "c1", 0.05).number == 1
+    assert baseline_looks.next_look(seen, "weekly", "a", "new", 0.05).number == 2
 
 
 def test_a_baseline_that_comes_back_goes_on_where_it_stopped() -> None:
     seen = past((1, "nightly", "a", 1), (2, "nightly", "a", 2), (3, "nightly", "b", 1))
 
-    assert baseline_looks.look(seen, "nightly", "a", "new", 0.05).number == 3
+    assert baseline_looks.next_look(seen, "nightly", "a", "new", 0.05).number == 3
 
 
 def test_nights_without_a_look_count_for_nothing() -> None:
     seen = store.table([line(1), line(2, baseline_commit="a")])
 
-    assert baseline_looks.look(seen, "nightly", "a", "c1", 0.05).number == 1
+    assert baseline_looks.next_look(seen, "nightly", "a", "c1", 0.05).number == 1
 
 
 @pytest.mark.parametrize("other", [gate(margin=0.01), gate(metrics=["f1"]), gate(confidence=0.9)])
@@ -75,16 +75,16 @@ def test_other_questions_of_the_gate_are_other_looks(other: Gate) -> None:
 
 
 def test_the_gate_decides_at_the_looks_level() -> None:
-    assert Look(1, 0.0246641, "").gate(GATE) == gate(confidence=1 - 0.0246641)
+    assert BaselineLook(1, 0.0246641, "").gate(GATE) == gate(confidence=1 - 0.0246641)
 
 
 @given(st.lists(st.sampled_from("abcde"), max_size=20), st.randoms(use_true_random=False))
 def test_however_nights_repeat_themselves_all_looks_together_spend_no_more_than_alpha(
     contents: list[str], order: random.Random
 ) -> None:
-    seen, taken = past(), dict[str, Look]()
+    seen, taken = past(), dict[str, BaselineLook]()
     for night, content in enumerate(contents, 1):
-        look = baseline_looks.look(seen, "nightly", "a", content, 0.05)
+        look = baseline_looks.next_look(seen, "nightly", "a", content, 0.05)
         assert taken.setdefault(content, look) == look
         lines = [*seen.to_pylist(), line(night, baseline_commit="a", look=look.number, content=content)]
         order.shuffle(lines)  # the order of rows does not matter

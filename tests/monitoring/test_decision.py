@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from dvc.repo import Repo
 
-from tasks import monitoring
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
-from tasks.monitoring import seen_rows, store
-from tasks.monitoring.baseline_looks import Look
+from tasks.monitoring import decision, seen_rows, store
+from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.records import losses
 from tests.comparison.repository import copy, git, make
 from tests.comparison.sample import Row, answers, row
@@ -38,7 +37,7 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def lines(metric: str = "f1") -> list[dict[str, Any]]:
     """The rows of the history about a metric."""
-    return [each for each in monitoring.read().to_pylist() if each["metric"] == metric]
+    return [each for each in store.read().to_pylist() if each["metric"] == metric]
 
 
 def new_rows(text: str, night: int) -> list[Row]:
@@ -50,11 +49,11 @@ def new_rows(text: str, night: int) -> list[Row]:
 def test_a_run_by_hand_is_kept_with_nothing_decided() -> None:
     write_metrics({"aurora": ["f1", "rouge_recall"]})
 
-    monitoring.add_run(experiment(1), facts(1))
-    monitoring.add_run(experiment(1), facts(1))
+    decision.add_run(experiment(1), facts(1))
+    decision.add_run(experiment(1), facts(1))
 
-    assert monitoring.path() == Path(".git/goldmeter/history.parquet").absolute()
-    [first, second] = monitoring.read().to_pylist()
+    assert store.path() == Path(".git/goldmeter/history.parquet").absolute()
+    [first, second] = store.read().to_pylist()
     assert (first["run"], first["schedule"], first["metric"], second["metric"]) == (
         "nightly-1",
         "",
@@ -68,7 +67,7 @@ def test_a_run_by_hand_is_kept_with_nothing_decided() -> None:
 def test_without_baseline_and_floors_nothing_is_decided() -> None:
     found = run_night(answers("+" * 10), 1, schedule())
 
-    assert found == monitoring.Night(None, None, None, [], 0)
+    assert found == decision.RunDecision(None, None, None, [], 0)
     assert [each["schedule"] for each in lines()] == ["nightly"]
 
 
@@ -134,7 +133,7 @@ def test_a_branch_is_refused_before_anything_is_spent() -> None:
     with pytest.raises(ParamsError, match=r"^schedule\.nightly\.baseline: main: expected a tag"):
         run_night(answers("+" * 40), 1, schedule(baseline="main"))
 
-    assert not monitoring.path().exists()
+    assert not store.path().exists()
 
 
 def test_a_comparison_that_cannot_be_made_spends_nothing_and_is_told() -> None:
@@ -146,7 +145,7 @@ def test_a_comparison_that_cannot_be_made_spends_nothing_and_is_told() -> None:
     assert told.startswith("No comparison with the baseline: v1 and workspace have no row in common")
     assert later.look == 1
     assert [each["look"] for each in lines()] == [None, 1]
-    assert [each["alarm"] for each in monitoring.read().to_pylist() if each["alarm"]] == found.alarms
+    assert [each["alarm"] for each in store.read().to_pylist() if each["alarm"]] == found.alarms
 
 
 def test_a_candidate_that_vanished_is_told() -> None:
@@ -265,7 +264,7 @@ def test_a_floor_that_cannot_be_is_refused_before_anything_is_spent(floors: dict
     with pytest.raises(ParamsError, match=message):
         run_night(answers("+" * 40), 1, schedule(baseline="v1", floors=floors))
 
-    assert not monitoring.path().exists()
+    assert not store.path().exists()
 
 
 def test_a_label_may_have_a_floor_over_the_labelled_rows() -> None:
@@ -273,7 +272,7 @@ def test_a_label_may_have_a_floor_over_the_labelled_rows() -> None:
     score(labelled)
     write_metrics({"aurora": ["label"]})
 
-    found = monitoring.night("nightly", schedule(floors={"label": 0.9}), experiment(1), facts(1))
+    found = decision.decide("nightly", schedule(floors={"label": 0.9}), experiment(1), facts(1))
 
     assert found.alarms == [
         "aurora label: below its floor of 0.9 (alarm of tonight); mean 0 of 30 fresh rows tonight, 30 in 1 night"
@@ -285,7 +284,7 @@ def test_a_learnt_threshold_has_no_floor() -> None:
     score(labelled, metrics={"f1": {"threshold": "learnt"}})
 
     with pytest.raises(ParamsError, match=r"floors\.f1: its threshold is learnt anew from labels; .*f1\.value"):
-        monitoring.night("nightly", schedule(floors={"f1": 0.9}), experiment(1), facts(1))
+        decision.decide("nightly", schedule(floors={"f1": 0.9}), experiment(1), facts(1))
 
 
 @pytest.mark.parametrize(
@@ -296,21 +295,21 @@ def test_numbers_that_are_none_are_named(content: str) -> None:
     Path("reports/metrics.json").write_text(content, encoding="utf-8")
 
     with pytest.raises(DataError, match=r"^reports/metrics\.json: not what aggregate writes"):
-        monitoring.night("nightly", schedule(), experiment(1), facts(1))
+        decision.decide("nightly", schedule(), experiment(1), facts(1))
 
 
 def test_a_run_that_never_was_is_named() -> None:
     with pytest.raises(DataError, match="`dvc repro` makes it"):
-        monitoring.add_run(experiment(1), facts(1))
+        decision.add_run(experiment(1), facts(1))
 
 
 def test_a_foreign_history_stops_the_night_and_stays() -> None:
-    monitoring.path().parent.mkdir(parents=True, exist_ok=True)
-    monitoring.path().write_bytes(b"mine")
+    store.path().parent.mkdir(parents=True, exist_ok=True)
+    store.path().write_bytes(b"mine")
 
     with pytest.raises(LedgerError, match="not a history"):
         run_night(answers("+" * 40), 1, schedule(baseline="v1", floors={"f1": 0.9}))
-    assert monitoring.path().read_bytes() == b"mine"
+    assert store.path().read_bytes() == b"mine"
     assert not seen_rows.path("nightly").exists()
 
 
@@ -319,7 +318,7 @@ def test_without_hashes_of_the_tables_nothing_is_decided() -> None:
     Path("dvc.lock").unlink()
 
     with pytest.raises(VersionError, match=r"dvc\.lock has no data/load"):
-        monitoring.night("nightly", schedule(baseline="v1"), experiment(1), facts(1))
+        decision.decide("nightly", schedule(baseline="v1"), experiment(1), facts(1))
 
 
 def test_an_id_made_from_the_input_is_shown_by_its_beginning() -> None:
@@ -328,6 +327,6 @@ def test_an_id_made_from_the_input_is_shown_by_its_beginning() -> None:
     flips = {"lost": {"f1": 1}, "worst": [{"id": "0123456789abcdef" * 4, "lost": ["f1"]}]}
     pair = {"head": "aurora", "measures": {"f1": measure}, "flips": flips}
 
-    [[told]] = losses({"base": {"name": "v1"}, "pairs": [pair]}, Look(2, 0.0065, "c")).values()
+    [[told]] = losses({"base": {"name": "v1"}, "pairs": [pair]}, BaselineLook(2, 0.0065, "c")).values()
 
     assert told.endswith("by 0.500 [0.200, 0.700] on 40 rows (look 2, level 0.0065); rows lost: 0123456789abcdef012…")

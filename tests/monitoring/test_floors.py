@@ -1,4 +1,4 @@
-"""Bets on fresh rows: each row once, states that travel, alarms that stay, floors that can't be."""
+"""FloorTests on fresh rows: each row once, states that travel, alarms that stay, floors that can't be."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tasks.errors import LedgerError, ParamsError
 from tasks.monitoring import floors, records, store
-from tasks.monitoring.floors import Bets, Entry
+from tasks.monitoring.floors import EProcessEntry, FloorTests
 from tasks.scores.columns import Candidate
 from tasks.statistics import drift_detector
 from tests.monitoring.made_nights import candidate, facts, line
@@ -26,20 +26,20 @@ class Watch:
         self.floors: Mapping[str, float] = floors or {"f1": 0.8}
         self.past, self.seen, self.nights = store.table([]), NOTHING, 0
 
-    def night(self, *candidates: Candidate, asked: Sequence[int] | None = None) -> Bets:
+    def night(self, *candidates: Candidate, asked: Sequence[int] | None = None) -> FloorTests:
         """asked: what each row was asked; new rows if not given."""
         self.nights += 1
         rows_ = len(candidates[0].keys)
         contents = np.arange(rows_) + 10_000 * self.nights if asked is None else np.asarray(asked)
         named = {each.name: each for each in candidates}
         streams = floors.streams(named, dict.fromkeys(named, contents.astype(np.uint64)), self.floors, "nightly")
-        bets = floors.bet(streams, self.past, "nightly", self.seen, 0.05, facts(self.nights).started)
+        bets = floors.update(streams, self.past, "nightly", self.seen, 0.05, facts(self.nights).started)
         self.seen = np.union1d(self.seen, bets.contents)
-        lines = records.with_bets([line(self.nights, candidate=name) for name in named], bets)
+        lines = records.with_floors([line(self.nights, candidate=name) for name in named], bets)
         self.past = store.table([*self.past.to_pylist(), *lines])
         return bets
 
-    def entry(self, name: str = "aurora", measure: str = "f1") -> Entry:
+    def entry(self, name: str = "aurora", measure: str = "f1") -> EProcessEntry:
         """The newest entry of a candidate's measure."""
         lines = [each for each in self.past.to_pylist() if each["candidate"] == name]
         return dict(json.loads(lines[-1]["floors"])[measure])
@@ -254,7 +254,7 @@ def test_a_state_that_cannot_go_on_is_named(changed: dict[str, object]) -> None:
 
 
 def test_no_floors_are_no_bets() -> None:
-    assert floors.bet([], store.table([]), "nightly", NOTHING, 0.05, facts().started).alarms == {}
+    assert floors.update([], store.table([]), "nightly", NOTHING, 0.05, facts().started).alarms == {}
 
 
 NIGHT = st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 1.0, nan])), min_size=1, max_size=8)

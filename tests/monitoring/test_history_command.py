@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from tasks import monitoring
 from tasks.__main__ import main
-from tasks.monitoring import show
+from tasks.monitoring import show, store
 from tasks.monitoring.series import series
 from tasks.pipeline.stages import stages
 from tests.reporting.made import ROWS, inputs
@@ -21,8 +20,8 @@ pytestmark = pytest.mark.usefixtures("project")
 
 def keep(rows):
     """Make these the history of the project."""
-    monitoring.path().parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(past(*rows), monitoring.path())
+    store.path().parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(past(*rows), store.path())
 
 
 def said(capsys, *arguments):
@@ -150,15 +149,15 @@ def test_without_a_run_in_the_workspace_the_report_says_what_to_do(capsys):
 
 @pytest.mark.parametrize("content", [b"", b"no parquet", b"PAR1" * 9])
 def test_a_file_that_is_no_history_is_an_error_and_stays(capsys, content):
-    monitoring.path().write_bytes(content)
+    store.path().write_bytes(content)
 
     assert main(["history"]) == 2
-    assert f"error: {monitoring.path()}" in capsys.readouterr().err
-    assert monitoring.path().read_bytes() == content
+    assert f"error: {store.path()}" in capsys.readouterr().err
+    assert store.path().read_bytes() == content
 
 
 def test_another_table_is_no_history(capsys):
-    pq.write_table(pa.table({"run": ["x"]}), monitoring.path())
+    pq.write_table(pa.table({"run": ["x"]}), store.path())
 
     assert main(["history"]) == 2
     assert "its columns or its version differ" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import ledger, monitoring
+from tasks import ledger
 from tasks.errors import LedgerError
 from tasks.monitoring import store
 from tests.monitoring.made_nights import line
@@ -25,12 +25,12 @@ def test_the_history_lies_beside_the_ledgers_store(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "ledger"))
 
     assert ledger.root() == tmp_path / "ledger"
-    assert monitoring.path() == tmp_path / "history.parquet"
+    assert store.path() == tmp_path / "history.parquet"
 
 
 def test_no_file_is_an_empty_history(file: Path) -> None:
     assert store.read(file).num_rows == 0
-    assert store.read(file).schema.equals(monitoring.SCHEMA, check_metadata=True)
+    assert store.read(file).schema.equals(store.SCHEMA, check_metadata=True)
 
 
 def test_what_is_appended_is_read_in_its_order(file: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_damaged_history_is_named_or_read_as_it_was(
 
 
 def test_a_history_of_another_version_is_refused(file: Path) -> None:
-    newer = monitoring.SCHEMA.with_metadata({"goldmeter": '{"schema": 2}'})
+    newer = store.SCHEMA.with_metadata({"goldmeter": '{"schema": 2}'})
     pq.write_table(pa.Table.from_pylist([line()], newer), file)
 
     with pytest.raises(LedgerError, match="columns or its version differ"):

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tasks.comparison.compare import Request, compare_versions
-from tasks.comparison.document import rounded
+from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.errors import VersionError
 from tasks.pipeline.stages import stages
 from tasks.reporting.version_page import write_page
+from tasks.scores.estimates import rounded
 from tasks.versions.version import Version
 from tests.comparison.sample import GATE
 from tests.comparison.test_render import HOSTILE
@@ -58,7 +58,7 @@ def sides(tmp_path: Path) -> Any:
         folder = tmp_path / name
         inputs(rows, folder / "data")
         found.append(Version(name, folder, None))
-    return compare_versions(*found, GATE, Request()), newer
+    return compare_versions(*found, GATE, CompareOptions()), newer
 
 
 def page(rows: Any, folder: Path, found: Any) -> str:
@@ -74,7 +74,7 @@ def changed(older: Any, newer: Any, folder: Path) -> str:
         rows = [row(f"q{n}", "aurora", answer, label, 0.9, 0.9) for n in range(9)]
         inputs(rows, folder / name / "data")
         found.append(Version(name, folder / name, None))
-    html = page(rows, folder / "page", compare_versions(*found, GATE, Request()))
+    html = page(rows, folder / "page", compare_versions(*found, GATE, CompareOptions()))
     section: str = section_of(html, "comparison")
     return section
 

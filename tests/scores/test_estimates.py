@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.comparison.version_scores import side
+from tasks.comparison.version_scores import scores_of
 from tasks.scores import estimates
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn
@@ -41,7 +41,7 @@ def test_scores_without_bounds_get_a_t_interval() -> None:
 
 def test_a_corpus_score_is_the_score_of_sums_and_no_mean(tmp_path: Path) -> None:
     made = version(tmp_path, answers("+..+"), metrics={"bleu": {}})
-    [candidate] = side(made).candidates({}).values()
+    [candidate] = scores_of(made).candidates({}).values()
     [bleu] = candidate.columns
 
     found = estimates.estimate(bleu, None, 0.95)

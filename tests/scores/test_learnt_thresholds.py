@@ -10,7 +10,7 @@ import pytest
 
 from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison import wording
-from tasks.comparison.compare import Request, compare_versions
+from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.pipeline.tables import write_part
 from tasks.versions.version import Version
 from tests.comparison.sample import GATE, Row, answers, gate, row, version
@@ -123,7 +123,7 @@ def test_rescoring_takes_the_threshold_that_head_learnt(tmp_path: Path) -> None:
 
     as_before, again = (
         compare_versions(older, newer, gate(metrics=["f1"]), request)["pairs"][0]["measures"]["f1"]
-        for request in (Request(), Request(rescore=True))
+        for request in (CompareOptions(), CompareOptions(rescore=True))
     )
 
     assert (as_before["base"], as_before["head"]) == (1.0, 1.0)
@@ -136,7 +136,7 @@ def test_rescoring_keeps_no_threshold_that_head_did_not_learn(tmp_path: Path) ->
     rows = said(20, TWO_THIRDS)
     older, newer = taught(tmp_path / "a", rows, 0.5), version(tmp_path / "b", rows, metrics=LEARNT)
 
-    found = compare_versions(older, newer, gate(metrics=["f1"]), Request(rescore=True))
+    found = compare_versions(older, newer, gate(metrics=["f1"]), CompareOptions(rescore=True))
 
     assert found["pairs"][0]["measures"] == {}
     assert "not learnt" in found["pairs"][0]["refused"][0]["reason"]

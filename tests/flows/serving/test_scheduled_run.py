@@ -20,15 +20,15 @@ from hypothesis import strategies as st
 from flows.record import Recorded
 from flows.serving import scheduled_run
 from flows.serving.scheduled_run import LONGEST_LINE, TOLD, main, night, override, require_versioned
-from tasks import monitoring
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
-from tasks.monitoring import Night
+from tasks.monitoring import decision
+from tasks.monitoring.decision import RunDecision
 from tasks.versions.experiments import Experiment, Facts
 from tests.small_project import edit
 
 NAME = "nightly-2026-11-21-020000"
 FACTS = Facts(datetime(2026, 11, 21, 2, tzinfo=UTC), 12.5, "a" * 32, "b" * 40, "c" * 40, 0.25, "run-id")
-WELL = Night(document=None, look=None, level=None, alarms=[], status=0)
+WELL = RunDecision(document=None, look=None, level=None, alarms=[], status=0)
 Schedule = Callable[..., None]
 
 
@@ -65,19 +65,19 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return Recorded(None, Experiment(NAME, "d" * 40), FACTS)
 
     monkeypatch.setattr(scheduled_run, "run_and_record", run_and_record)
-    monkeypatch.setattr(monitoring, "night", lambda *_: WELL)
+    monkeypatch.setattr(decision, "decide", lambda *_: WELL)
     return prefixes
 
 
-def found(monkeypatch: pytest.MonkeyPatch, what: Night | Exception) -> None:
+def found(monkeypatch: pytest.MonkeyPatch, what: RunDecision | Exception) -> None:
     """What the history makes of the night."""
 
-    def answer(*_: Any) -> Night:
+    def answer(*_: Any) -> RunDecision:
         if isinstance(what, Exception):
             raise what
         return what
 
-    monkeypatch.setattr(monitoring, "night", answer)
+    monkeypatch.setattr(decision, "decide", answer)
 
 
 def written_outcome(folder: Path, status: int) -> Any:

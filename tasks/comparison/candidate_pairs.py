@@ -1,0 +1,223 @@
+"""Pairs of candidates compared by the gate's measures as one family of tests, and their entries in documents."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tasks.comparison import differences
+from tasks.comparison.differences import Compared, Difference
+from tasks.comparison.document import CompositionEntry, DifferenceEntry, MeasureEntry, PairEntry, SliceEntry
+from tasks.comparison.gate import Gate, Verdict
+from tasks.comparison.measures import LABEL, Measure, differing, gated, measures, without_threshold
+from tasks.comparison.pairing import Pairing
+from tasks.scores import estimates
+from tasks.scores.columns import ScoreColumn
+from tasks.scores.estimates import rounded
+
+
+class Refused(NamedTuple):
+    """A measure of the gate that can't be compared, and why; blocks: whether the gate can't be passed without it."""
+
+    pairing: Pairing
+    name: str
+    reason: str
+    blocks: bool
+
+
+class Family(NamedTuple):
+    """A family of comparisons: the differences in their order, the refused measures, and the critical value."""
+
+    differences: list[Difference]
+    refused: list[Refused]
+    critical: float
+
+    @property
+    def verdicts(self) -> set[Verdict]:
+        """Every verdict of the gate."""
+        return {difference.verdict for difference in self.differences}
+
+    @property
+    def blocked(self) -> bool:
+        """Whether something that the gate asks for can't be compared, or nothing was."""
+        return not self.differences or any(refused.blocks for refused in self.refused)
+
+
+def compare(pairings: Sequence[Pairing], gate: Gate) -> Family:
+    """Compare all pairs of candidates by the gate's measures, as one family."""
+    chosen: list[Compared] = []
+    refused: list[Refused] = []
+    for pairing in pairings:
+        base, head = measures(pairing.base), measures(pairing.head)
+        names = dict.fromkeys([*gated(pairing.base, gate.metrics), *gated(pairing.head, gate.metrics)])
+        for name in names:
+            if reason := _refusal(name, pairing, base, head):
+                expected = name in [*base, *without_threshold(pairing.head)] and name != LABEL
+                blocks = expected or gate.metrics is not None
+                refused.append(Refused(pairing, name, reason, blocks))
+                continue
+            compared = differences.compared(pairing, base[name], head[name])
+            if unmeasured := _unmeasured(compared, gate):
+                refused.append(Refused(pairing, name, *unmeasured))
+            else:
+                chosen.append(compared)
+    found, critical = differences.family(chosen, gate)
+    return Family(found, refused, critical)
+
+
+def entries(family: Family, pairings: Sequence[Pairing]) -> list[PairEntry]:
+    """Each pair of candidates: its rows, its measures, and what was refused. Numbers have 6 decimals."""
+    local = differences.local_confidence(family.critical)
+    pairs: list[PairEntry] = [
+        {
+            "base": pairing.base.name,
+            "head": pairing.head.name,
+            "rows": {
+                "shared": len(pairing.head_rows),
+                "only_base": len(pairing.only_base),
+                "only_head": len(pairing.only_head),
+                "data_changed": len(pairing.changed),
+            },
+            "measures": {
+                difference.compared.head.name: _measure_entry(difference, local)
+                for difference in family.differences
+                if difference.compared.pairing is pairing
+            },
+            "refused": [
+                {"measure": refused.name, "reason": refused.reason, "blocks": refused.blocks}
+                for refused in family.refused
+                if refused.pairing is pairing
+            ],
+        }
+        for pairing in pairings
+    ]
+    return [rounded(pair) for pair in pairs]
+
+
+def rates(pairing: Pairing) -> list[Compared]:
+    """Every pass rate that both candidates have and measured the same way, whether the gate asks for it or not."""
+    base, head = measures(pairing.base), measures(pairing.head)
+    return [
+        differences.compared(pairing, base[name], measure)
+        for name, measure in head.items()
+        if measure.kind == "rate" and name in base and not differing(base[name].signature, measure.signature)
+    ]
+
+
+def slice_entries(family: Family, pairings: Sequence[Pairing], gate: Gate) -> list[list[SliceEntry]]:
+    """For each pair of candidates every measure on every slice that leaves out rows.
+
+    All p values are adjusted for the false discovery rate.
+    """
+    from tasks.statistics import benjamini_hochberg
+
+    parts = [
+        (name, value, part)
+        for difference in family.differences
+        for name, value, part in differences.slices_of(difference.compared)
+        if 0 < part.measured.sum() < difference.compared.measured.sum()
+    ]
+    tested = [differences.uncorrected(part, gate.confidence) for _, _, part in parts]
+    adjusted = benjamini_hochberg(np.array([difference.p_value for difference in tested]))
+    rows: list[SliceEntry] = [
+        {
+            "slice": name,
+            "value": value,
+            "measure": part.head.name,
+            "n": difference.n,
+            "difference": {
+                "value": difference.value,
+                "low": difference.low,
+                "high": difference.high,
+                "p_value": difference.p_value,
+            },
+            "q_value": float(q),
+            "notable": bool(q <= 1.0 - gate.confidence),
+        }
+        for (name, value, part), difference, q in zip(parts, tested, adjusted, strict=True)
+    ]
+    owners = [part.pairing for _, _, part in parts]
+    return [[rounded(row) for row, owner in zip(rows, owners, strict=True) if owner is pairing] for pairing in pairings]
+
+
+def _refusal(name: str, pairing: Pairing, base: Mapping[str, Measure], head: Mapping[str, Measure]) -> str | None:
+    """Why a measure can't be compared; None when it can."""
+    if name in without_threshold(pairing.base) + without_threshold(pairing.head):
+        return "its threshold is not learnt: too few labels, or nothing should pass"
+    if name not in base and name not in head:
+        return f"no such measure; there is {', '.join(sorted({*base, *head}))}"
+    if name not in head:
+        return "only there before"
+    if name not in base:
+        return "only there after"
+    if fields := differing(base[name].signature, head[name].signature):
+        return f"measured differently: {'; '.join(fields)}"
+    return None
+
+
+def _unmeasured(compared: Compared, gate: Gate) -> tuple[str, bool] | None:
+    """Why too few rows are measured in both, and whether that blocks the gate; None where enough are.
+
+    New answers have no human labels yet: their absence blocks only a gate that names the label.
+    """
+    named = gate.metrics is not None
+    base, head = (not np.isnan(measure.values).all() for measure in (compared.base, compared.head))
+    if not base and not head:
+        return "not measured before or after", named
+    if not head:
+        return "not measured after", named or compared.head.name != LABEL
+    if not base:
+        return "not measured before", named
+    if not compared.measured.any():
+        return "no row is measured both before and after", True
+    failed_base, failed_head = compared.failed()
+    failed = int((failed_base | failed_head).sum())
+    asked = failed + int(compared.measured.sum())
+    if failed <= gate.max_unmeasured * asked:
+        return None
+    when = f"before {failed_base.sum():,}, after {failed_head.sum():,}"
+    return f"{failed:,} of {asked:,} rows could not be measured, {when} (gate.max_unmeasured)", True
+
+
+def _measure_entry(difference: Difference, local: float) -> MeasureEntry:
+    compared, estimate = difference.compared, difference.estimate
+    base_column, head_column = compared.columns
+    base, head = _value(compared.base, base_column), _value(compared.head, head_column)
+    lost = difference.margin + (estimate.value if compared.head.higher_is_better else -estimate.value)
+    interval: DifferenceEntry = {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "p_value": estimate.p_value,
+        "method": estimate.method,
+    }
+    undecided = difference.verdict == "cannot tell"
+    return {
+        "base": base,
+        "head": head,
+        "difference": interval,
+        "verdict": difference.verdict,
+        "n": estimate.n,
+        "margin": difference.margin,
+        "higher_is_better": compared.head.higher_is_better,
+        "unmeasured": differences.unmeasured(compared),
+        "split": _composition(compared, head - base),
+        "detectable": differences.detectable(compared, local),
+        "rows_needed": differences.rows_needed(compared, lost, local) if undecided else None,
+        "signature": compared.head.signature,
+    }
+
+
+def _composition(compared: Compared, shared: float) -> CompositionEntry:
+    """The change over all measured rows of each candidate: the part of the shared rows, and that of the others."""
+    base, head = (
+        _value(measure, measure.column.rows(~np.isnan(measure.values))) for measure in (compared.base, compared.head)
+    )
+    return {"base": base, "head": head, "shared": shared, "composition": head - base - shared}
+
+
+def _value(measure: Measure, column: ScoreColumn) -> float:
+    """The measure over all rows of the column, each of them measured."""
+    if column.stats is not None and measure.kind == "corpus":
+        return float(estimates.corpus_score(column)(column.stats.sum(0)))
+    return float(measure._replace(column=column).values.mean())

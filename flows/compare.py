@@ -12,7 +12,7 @@ from prefect.artifacts import create_markdown_artifact
 from flows.system import server
 from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions, compare_versions
-from tasks.comparison.document import ComparisonDocument, to_json
+from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.console.arguments import Parser

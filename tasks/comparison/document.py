@@ -1,6 +1,5 @@
 """The comparison document: what `flows.compare --json` writes, and what tables, Markdown and pages are made from."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
@@ -159,11 +158,6 @@ class ComparisonDocument(TypedDict):
     blocked: bool
     candidates: UnpairedCandidates
     pairs: list[PairEntry]
-
-
-def to_json(document: ComparisonDocument, *, ascii_only: bool = False) -> str:
-    """The document as readable JSON."""
-    return json.dumps(document, indent=1, ensure_ascii=ascii_only, allow_nan=False) + "\n"
 
 
 def pairs_of_a_run(comparisons: Sequence[Mapping[str, Any]]) -> Sequence[PairEntry]:

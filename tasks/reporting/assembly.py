@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tasks.comparison.document import ComparisonDocument, pairs_of_a_run
 from tasks.pipeline.files import to_json
 from tasks.pipeline.run import Price
 from tasks.pipeline.tables import Parts
@@ -51,7 +52,7 @@ def report_files(
     documents: Mapping[str, Any],
     ledger: Iterable["Paid"] | None = None,
     prices: Mapping[str, Price] | None = None,
-    comparison: Mapping[str, Any] | None = None,
+    comparison: ComparisonDocument | None = None,
     history: Sequence[Series] | None = None,
 ) -> dict[str, str]:
     """Make the page and the tables of `dvc plots`.
@@ -172,7 +173,7 @@ def _from_metrics_json(measured: MetricsReport) -> dict[str, Any]:
         "thresholds": measured["thresholds"],
         "prediction_powered": _prediction_powered(measured["candidates"]),
         "correlations": measured["correlations"],
-        "candidate_pairs": measured["comparisons"],
+        "candidate_pairs": pairs_of_a_run(measured["comparisons"]),
         "joint_confidence": measured["joint_confidence"],
     }
 

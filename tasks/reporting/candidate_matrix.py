@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tasks.comparison.document import MeasureEntry, PairEntry
 from tasks.comparison.gate import VALUE, verdict
 from tasks.comparison.wording import RELATIONS
 from tasks.reporting.score_tables import MetricScores
 from tasks.scores import leading
 
-Row = Mapping[str, Any]
 Headlines = Mapping[str, Mapping[str, float]]
 NOTHING: Headlines = {}
 LABEL = "label"
@@ -34,7 +34,7 @@ class CandidateMatrix(NamedTuple):
     cells: dict[tuple[str, str], PairVerdict]
 
 
-def lead_measure(pairs: Sequence[Row], wanted: str | None = None) -> str | None:
+def lead_measure(pairs: Sequence[PairEntry], wanted: str | None = None) -> str | None:
     """Return the leading measure of the pairs; of equal rank the wanted metric, else the first one."""
     names = [name for pair in pairs for name in pair["measures"]]
     wanted_first = [name for name in (wanted, f"{wanted}{VALUE}", *names) if name in names]
@@ -50,7 +50,7 @@ def headlines(metrics: Iterable[MetricScores]) -> Headlines:
     }
 
 
-def matrix(pairs: Sequence[Row], measure: str | None, headline: Headlines = NOTHING) -> CandidateMatrix | None:
+def matrix(pairs: Sequence[PairEntry], measure: str | None, headline: Headlines = NOTHING) -> CandidateMatrix | None:
     """Arrange all pairs on one measure; None if fewer than two pairs have it.
 
     Candidates are ordered by pairs won minus pairs lost, then by their headline figure. The values of a pair would not
@@ -79,7 +79,7 @@ def leads(pairs: CandidateMatrix) -> bool:
     return "better" in verdicts and "worse" not in verdicts and compared == len(pairs.candidates) - 1
 
 
-def in_full(pairs: Sequence[Row], order: CandidateMatrix | None) -> Sequence[Row]:
+def in_full(pairs: Sequence[PairEntry], order: CandidateMatrix | None) -> Sequence[PairEntry]:
     """Return the pairs to show measure by measure: at most MOST_IN_FULL, those of the first candidate first."""
     if len(pairs) <= MOST_IN_FULL:
         return pairs
@@ -87,7 +87,7 @@ def in_full(pairs: Sequence[Row], order: CandidateMatrix | None) -> Sequence[Row
     return sorted(pairs, key=lambda pair: best not in (pair["base"], pair["head"]))[:MOST_IN_FULL]
 
 
-def left_out(pairs: Sequence[Row], measure: str, headline: Headlines) -> dict[str, list[str]]:
+def left_out(pairs: Sequence[PairEntry], measure: str, headline: Headlines) -> dict[str, list[str]]:
     """Return reason → the candidates that the measure compares with no other for this reason."""
     names = {pair[side] for pair in pairs for side in ("base", "head")}
     compared = {pair[side] for pair in pairs if measure in pair["measures"] for side in ("base", "head")}
@@ -107,11 +107,11 @@ def against(pairs: CandidateMatrix, candidate: str) -> dict[str, list[str]]:
     return {name: others for name, others in verdicts.items() if others}
 
 
-def _cell(measure: Row) -> PairVerdict:
+def _cell(measure: MeasureEntry) -> PairVerdict:
     return PairVerdict(measure["verdict"], {name: measure["difference"][name] for name in ("value", "low", "high")})
 
 
-def _mirrored(measure: Row) -> PairVerdict:
+def _mirrored(measure: MeasureEntry) -> PairVerdict:
     """Return the verdict with the candidates swapped: "no worse" may become "cannot tell"."""
     value, low, high = (measure["difference"][name] for name in ("value", "low", "high"))
     turned = {"value": _minus(value), "low": _minus(high), "high": _minus(low)}

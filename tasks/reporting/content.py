@@ -1,8 +1,9 @@
 """Everything that the page shows, as plain values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tasks.comparison.document import ComparisonDocument
 from tasks.reporting.cards import CardGroup
 from tasks.reporting.checks import StageChecks
 from tasks.reporting.explorer import Explorer
@@ -46,7 +47,7 @@ class Content(NamedTuple):
     correlations: dict[str, Any]
     candidate_pairs: list[dict[str, Any]]
     joint_confidence: float
-    comparison: Mapping[str, Any] | None
+    comparison: ComparisonDocument | None
     history: Sequence[Series] | None
     explorer: Explorer | None
     provenance: Provenance

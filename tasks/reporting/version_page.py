@@ -1,10 +1,11 @@
 """Page of a version that also shows its comparison with another version, or past runs."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tasks.comparison.document import ComparisonDocument
 from tasks.errors import VersionError
 from tasks.ledger import open_evidence
 from tasks.pipeline import params
@@ -19,7 +20,7 @@ PAGE = "reports/index.html"
 
 
 def write_page(
-    head: Version, comparison: Mapping[str, Any] | None, path: Path, history: Sequence[Series] | None = None
+    head: Version, comparison: ComparisonDocument | None, path: Path, history: Sequence[Series] | None = None
 ) -> None:
     """Write the page of a version by section `report` of params.yaml, with a comparison or past runs.
 

@@ -1,4 +1,4 @@
-"""What a schedule may compare with: a version whose name stands still."""
+"""The baseline of a schedule: a version by a name that does not move."""
 
 import re
 
@@ -8,16 +8,22 @@ from tasks.pipeline.schedule import FIXED
 from tasks.versions.experiments import NAMESPACE
 from tasks.versions.version import commit_of
 
+# The fewest digits that are taken for the id of a commit.
 SHORTEST = 7
-"""Digits of a commit's id that are taken for one."""
 _EXPERIMENT = re.compile(NAMESPACE + r"/[0-9a-f]{2}/[0-9a-f]{38}/(?P<name>.+)")
 
 
 def check_baseline(name: str, baseline: str) -> str:
-    """The commit of a schedule's baseline: a tag, an experiment, or a commit by its id.
+    """Return the commit of a schedule's baseline: a tag, an experiment, or a commit by its id.
 
-    A tag that is moved is a new baseline: what may be spent on false alarms begins anew with it.
-    Raises ParamsError when nobody knows it, or it is a branch or another name that moves.
+    A tag that is moved is a new baseline, with a new series of looks.
+
+    Args:
+        name: The schedule's name, for messages.
+        baseline: The version.
+
+    Raises:
+        ParamsError: The version is unknown, or is a branch or another name that moves.
     """
     where = f"schedule.{name}.baseline: {baseline}"
     commit = commit_of(baseline)
@@ -38,7 +44,7 @@ def _is_fixed_ref(baseline: str) -> bool:
 
 
 def _is_experiment(baseline: str) -> bool:
-    """Whether it names an experiment, and nothing that git would take for it first."""
+    """Whether it names an experiment, and git resolves it to nothing else."""
     if git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", baseline):
         return False
     refs = git.answer("for-each-ref", "--format=%(refname)", NAMESPACE) or ""

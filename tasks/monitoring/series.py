@@ -1,4 +1,4 @@
-"""The history of runs arranged for reading: a series per schedule, and in it a trend per measure."""
+"""The history of runs arranged for the report: a series per schedule, with a trend per measure."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,45 +15,45 @@ from tasks.comparison.measures import differing
 from tasks.reporting.trends import BY_HAND, Alarm, MeasureChange, PastRun, Series, Trend, TrendPoint
 from tasks.scores import leading
 
-SHOWN = 180
-"""Runs of a series that are drawn: half a year of nights."""
-LARGE = 4
-"""Measures of a series with a large plot at most."""
+# Runs of a series that are drawn: half a year of daily runs.
+MOST_RUNS = 180
+# Measures of a series with a large plot.
+MOST_LARGE = 4
+# The rank of a measure without a reason for a large plot.
 NO_REASON = 9
-"""The rank of a measure that has none to stand out."""
-GAP = 5
-"""No line is drawn across a time of more than so many usual ones between two runs."""
+# No line is drawn across a pause of more than this many median intervals between runs.
+LONGEST_PAUSE = 5
 SCORE = ("value", "low", "high")
 RATE = ("pass_rate", "pass_rate_low", "pass_rate_high")
 Row = Mapping[str, Any]
+# Where an alarm begins: run, candidate, metric.
 Onset = tuple[PastRun, str, str]
-"""Where an alarm begins: run, candidate, metric."""
 
 
 class _Axis(NamedTuple):
-    """The runs of a series: each one's number, and the longest time between two that a line is drawn across."""
+    """The runs of a series. numbers: run → its number. longest: the longest pause that a line is drawn across."""
 
     numbers: dict[PastRun, int]
     longest: timedelta
 
     def apart(self, last: PastRun, run: PastRun) -> bool:
-        """Whether a run lies between the two, or too long a time."""
+        """Whether another run lies between the two, or too long a pause."""
         return self.numbers[run] - self.numbers[last] > 1 or run.started - last.started > self.longest
 
 
 def series(history: pa.Table) -> list[Series]:
-    """The schedules' runs, by name, those by hand last; of each the newest SHOWN. history: as tasks.monitoring.read."""
-    found: dict[str, list[Row]] = {}
+    """The newest MOST_RUNS runs of each schedule, by name, runs by hand last; history: of `store.read`."""
+    rows: dict[str, list[Row]] = {}
     for row in sorted(history.to_pylist(), key=lambda row: (row["started"], row["run"])):
-        found.setdefault(row["schedule"], []).append(row)
-    return [_series(name, found[name]) for name in sorted(found, key=lambda name: (name == BY_HAND, name))]
+        rows.setdefault(row["schedule"], []).append(row)
+    return [_series(name, rows[name]) for name in sorted(rows, key=lambda name: (name == BY_HAND, name))]
 
 
 def _series(schedule: str, rows: Sequence[Row]) -> Series:
     runs = list(dict.fromkeys(_run(row) for row in rows))
     alarms = _alarms(runs, rows)
     onsets = {(alarm.first, alarm.candidate, alarm.metric) for alarm in alarms}
-    axis = _axis(runs[-SHOWN:])
+    axis = _axis(runs[-MOST_RUNS:])
     by_metric: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: _run(row) != runs[-1]):  # metrics stand as in the newest run
         if _run(row) in axis.numbers:
@@ -73,12 +73,12 @@ def _run(row: Row) -> PastRun:
 
 def _axis(runs: Sequence[PastRun]) -> _Axis:
     gaps = [(later.started - earlier.started).total_seconds() for earlier, later in pairwise(runs)]
-    longest = timedelta(seconds=GAP * median(gaps)) if gaps else timedelta.max
+    longest = timedelta(seconds=LONGEST_PAUSE * median(gaps)) if gaps else timedelta.max
     return _Axis({run: number for number, run in enumerate(runs)}, longest)
 
 
 def _alarms(runs: Sequence[PastRun], rows: Sequence[Row]) -> list[Alarm]:
-    """Every alarm, newest first: of one candidate and metric, in runs without a quiet one between them."""
+    """Every alarm, newest first: of one candidate and metric, in consecutive runs."""
     raised: dict[tuple[str, str], dict[PastRun, str]] = {}
     for row in rows:
         if row["alarm"] is not None:
@@ -97,7 +97,7 @@ def _streaks(runs: Sequence[PastRun], raised: Mapping[PastRun, str]) -> list[lis
 
 
 def _measures(rows: Sequence[Row]) -> list[str]:
-    """What is drawn of one metric's rows: its pass rate, else its value, and whatever was decided on."""
+    """The measures of one metric's rows: its pass rate, else its value, and those that were decided on."""
     return [*dict.fromkeys([rows[0]["metric"], *(name for row in rows for name in _decided(row))])]
 
 
@@ -111,29 +111,32 @@ def _floors(row: Row) -> dict[str, Any]:
 
 
 def _trend(measure: str, rows: Sequence[Row], axis: _Axis, onsets: AbstractSet[Onset]) -> Trend | None:
-    """One measure of these rows' metric, whose name alone is its pass rate where it has one; None: never measured."""
+    """The trend of one measure of these rows' metric; None if it was never measured.
+
+    The metric's name alone is its pass rate, if it has one.
+    """
     share = measure == rows[0]["metric"] and any(row["pass_rate"] is not None for row in rows)
-    found: list[TrendPoint] = []
-    breaks: dict[PastRun, list[str]] = {}
+    trend: list[TrendPoint] = []
+    changes: dict[PastRun, list[str]] = {}
     for candidate in sorted({row["candidate"] for row in rows}):
-        mine = sorted((row for row in rows if row["candidate"] == candidate), key=lambda row: axis.numbers[_run(row)])
-        points = [_point(measure, row, onsets, share=share) for row in mine]
-        for point, changed in _line(mine, points, axis, share=share):
-            found.append(point)
+        own = sorted((row for row in rows if row["candidate"] == candidate), key=lambda row: axis.numbers[_run(row)])
+        points = [_point(measure, row, onsets, share=share) for row in own]
+        for point, changed in _line(own, points, axis, share=share):
+            trend.append(point)
             if changed:
-                breaks.setdefault(point.run, []).extend(changed)
-    if all(point.value is None and point.alarm is None for point in found):
+                changes.setdefault(point.run, []).extend(changed)
+    if all(point.value is None and point.alarm is None for point in trend):
         return None
-    found.sort(key=lambda point: axis.numbers[point.run])
-    ordered = sorted(breaks, key=axis.numbers.__getitem__)
-    changes = [MeasureChange(run, tuple(dict.fromkeys(breaks[run]))) for run in ordered]
-    return Trend(measure, share, found, changes, large=False)
+    trend.sort(key=lambda point: axis.numbers[point.run])
+    runs = sorted(changes, key=axis.numbers.__getitem__)
+    distinct = [MeasureChange(run, tuple(dict.fromkeys(changes[run]))) for run in runs]
+    return Trend(measure, share, trend, distinct, large=False)
 
 
 def _line(
     rows: Sequence[Row], points: Sequence[TrendPoint], axis: _Axis, *, share: bool
 ) -> Iterator[tuple[TrendPoint, list[str]]]:
-    """A candidate's points, each in its segment, and what is measured differently from there on."""
+    """A candidate's points with their segments, and which parts of the signature changed at each."""
     segment, last = 0, None
     for row, point in zip(rows, points, strict=True):
         changed: list[str] = []
@@ -149,10 +152,10 @@ def _line(
 
 def _changed(before: Row, row: Row, *, share: bool) -> list[str]:
     """What is measured differently from one run to the next."""
-    found = differing(before["signature"], row["signature"])
-    if not found and share and before["threshold"] != row["threshold"]:
+    fields = differing(before["signature"], row["signature"])
+    if not fields and share and before["threshold"] != row["threshold"]:
         return [f"threshold was {_plain(before['threshold'])}, is {_plain(row['threshold'])}"]
-    return found
+    return fields
 
 
 def _plain(threshold: float | None) -> str:
@@ -184,7 +187,7 @@ def _point(measure: str, row: Row, onsets: AbstractSet[Onset], *, share: bool) -
 
 
 def _ranked(trends: Sequence[Trend]) -> list[Trend]:
-    """The leading measure first, then those with an alarm now, a floor, an earlier alarm; a few of them large."""
+    """Order trends: the leading measure, new alarms, floors, earlier alarms, others; mark those with a large plot."""
     lead = min(trends, key=lambda trend: (not trend.share, leading.rank(trend.measure)), default=None)
     newest = max((point.run.started for trend in trends for point in trend.points), default=None)
 
@@ -198,4 +201,6 @@ def _ranked(trends: Sequence[Trend]) -> list[Trend]:
         return reasons.index(True) if any(reasons) else NO_REASON
 
     ranked = sorted(((rank(trend), trend) for trend in trends), key=itemgetter(0))
-    return [trend._replace(large=place < NO_REASON and number < LARGE) for number, (place, trend) in enumerate(ranked)]
+    return [
+        trend._replace(large=place < NO_REASON and number < MOST_LARGE) for number, (place, trend) in enumerate(ranked)
+    ]

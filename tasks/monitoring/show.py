@@ -1,4 +1,4 @@
-"""The last runs of the history, as people read them in the morning: one row per run, and since when it is wrong."""
+"""The last runs of the history on the terminal: one row per run, and the alarms that are raised."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,10 +15,10 @@ from tasks.reporting.trends import PastRun, Series, Trend, TrendPoint
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions
 
-SHOWN = 15
-"""Runs in the table."""
+# Runs in the table.
+MOST_RUNS = 15
+# The terminal width that two candidates take with their intervals, and what each further one takes.
 ROOM = 100
-"""Columns that two candidates take with their intervals; a further one takes CELL more."""
 CELL = 20
 NOTHING = (
     "no runs yet: `python -m flows.schedule` adds those that params.yaml schedules, "
@@ -27,43 +27,45 @@ NOTHING = (
 
 
 def show() -> None:
-    """Print the last runs and how each schedule stands."""
-    out, found = console(), series(read())
-    if not found:
+    """Print the last runs, and the state and alarms of each schedule."""
+    out, schedules = console(), series(read())
+    if not schedules:
         out.print(NOTHING)
         return
-    out.print(table(found, out.width))
-    for each in found:
-        out.print(_headline(each))
-        for alarm in each.active_alarms:
+    out.print(table(schedules, out.width))
+    for schedule in schedules:
+        out.print(_headline(schedule))
+        for alarm in schedule.active_alarms:
             since = f"since {alarm.first.started:%Y-%m-%d %H:%M} UTC, {counted(alarm.runs, 'run')}"
             out.print(f"  {visible(alarm.sentence)} ({since})", soft_wrap=True)
 
 
 def write(path: Path) -> None:
-    """Write the report of what lies in the workspace with the past runs in it, and say where.
+    """Write the report of the workspace with the past runs in it.
 
-    Raises VersionError when there is no whole run in the workspace.
+    Raises:
+        VersionError: The workspace has no complete run.
     """
-    found = series(read())
-    if not found:
+    schedules = series(read())
+    if not schedules:
         say(NOTHING)
         return
-    with versions([WORKSPACE]) as (here,):
-        write_page(here, None, path, found)
+    with versions([WORKSPACE]) as (workspace,):
+        write_page(workspace, None, path, schedules)
     say(f"report: {path}")
 
 
-def table(found: Sequence[Series], width: int) -> Table:
-    """The last runs of all schedules, oldest first; of each the leading measure of every candidate.
+def table(schedules: Sequence[Series], width: int) -> Table:
+    """A table of the last runs of all schedules, oldest first, with the leading measure of every candidate.
 
-    width: columns that there are; a narrow table has neither intervals nor schedules, whose names begin their runs'.
+    width: of the terminal, in columns. A narrow table has no intervals and no schedules: the names of scheduled runs
+    begin with the schedule's.
     """
-    runs = sorted(((run, each) for each in found for run in each.runs), key=lambda pair: pair[0].started)
-    names = sorted({name for each in found for name in each.candidates})
+    runs = sorted(((run, each) for each in schedules for run in each.runs), key=lambda pair: pair[0].started)
+    names = sorted({name for each in schedules for name in each.candidates})
     drawn = Table(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
     wide = width >= ROOM + CELL * (len(names) - 2)
-    drawn.caption, drawn.caption_justify = _caption(found, runs, wide=wide), "left"
+    drawn.caption, drawn.caption_justify = _caption(schedules, runs, wide=wide), "left"
     drawn.add_column("started, UTC", no_wrap=True)
     for head in ("run", "schedule") if wide else ("run",):
         drawn.add_column(head, overflow="fold")
@@ -71,15 +73,15 @@ def table(found: Sequence[Series], width: int) -> Table:
         drawn.add_column(visible(name), justify="right", overflow="fold")
     for head in ("worse", "alarms"):
         drawn.add_column(head, justify="right")
-    for run, each in runs[-SHOWN:]:
+    for run, each in runs[-MOST_RUNS:]:
         drawn.add_row(*_cells(run, each, names, wide=wide))
     return drawn
 
 
-def _caption(found: Sequence[Series], runs: Sequence[tuple[PastRun, Series]], *, wide: bool) -> str:
-    """What stands under the heads, and how many runs are not in the table."""
-    leading = [*dict.fromkeys(each.trends[0].measure for each in found if each.trends)]
-    earlier = len(runs) + sum(each.older_runs for each in found) - SHOWN
+def _caption(schedules: Sequence[Series], runs: Sequence[tuple[PastRun, Series]], *, wide: bool) -> str:
+    """The table's caption: what the columns are, and how many runs are left out."""
+    leading = [*dict.fromkeys(each.trends[0].measure for each in schedules if each.trends)]
+    earlier = len(runs) + sum(each.older_runs for each in schedules) - MOST_RUNS
     more = f"; {counted(earlier, 'run')} before these: python -m tasks history --html" if earlier > 0 else ""
     shown = f"{visible(', '.join(leading))}{' with its interval' if wide else ''}" if leading else "nothing measured"
     return f"{shown}; worse: of the measures compared with the baseline{more}"
@@ -100,7 +102,7 @@ def _cells(run: PastRun, each: Series, names: Sequence[str], *, wide: bool) -> l
 
 
 def _measured(trend: Trend, point: TrendPoint, *, wide: bool) -> str:
-    """A value, and its interval where there is room."""
+    """A value, with its interval in a wide table."""
     if point.value is None or point.low is None or not wide:
         return trend.figure(point.value)
     low, high = (trend.figure(limit).removesuffix("%") for limit in (point.low, point.high))

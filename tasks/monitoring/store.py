@@ -1,7 +1,4 @@
-"""history.parquet: one row per (run, candidate, metric), rewritten whole, so that a kill leaves the old one or the new.
-
-It lies beside the ledger's store, outside of the working tree, and outlives experiments.
-"""
+"""The history of runs, history.parquet beside the ledger's store: one row per (run, candidate, metric)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,6 +21,9 @@ def _fields(kind: pa.DataType, *names: str, missing: bool = False) -> list[pa.Fi
     return [pa.field(name, kind, nullable=missing) for name in names]
 
 
+# run: the experiment's name. schedule: empty for a run by hand. value to threshold: as in reports/metrics.json.
+# look, level: number and level of the look at the baseline. measure: whose difference it is, such as `f1` or
+# `f1.value`. floors: JSON, measure → its e-process.
 SCHEMA = pa.schema(
     [
         *_fields(pa.string(), "run", "schedule", "commit", "code", "data", "params"),
@@ -44,28 +44,30 @@ SCHEMA = pa.schema(
     ],
     metadata={"goldmeter": f'{{"schema": {VERSION}}}'},
 )
-"""The columns. `run`: the experiment's name. `schedule`: empty for a run by hand. `value` to `threshold`: as in
-reports/metrics.json. `look`, `level`: which look at the baseline it was, and what it might spend. `measure`: what the
-difference is of, such as `f1` or `f1.value`. `floors`: JSON, measure → what has been bet on it so far."""
 
 
 def path() -> Path:
-    """Where the history of this clone is: beside the ledger's store."""
+    """The file with the history of this clone, beside the ledger's store."""
     return root().with_name("history.parquet")
 
 
 def read(where: Path | None = None) -> pa.Table:
-    """The history in the order in which it was written; empty where there is none.
+    """Read the history, in the order in which it was written; empty where there is none.
 
-    Raises LedgerError when the file is torn, or no history of this version.
+    Raises:
+        LedgerError: The file is damaged, or has the schema of another version.
     """
     return read_as(SCHEMA, where or path(), "a history")
 
 
 def append(rows: Sequence[Mapping[str, Any]], where: Path | None = None) -> bool:
-    """Add the rows of one run; False when this schedule's run of this name and commit is there: nothing is added.
+    """Add the rows of one run, durably; the whole file is replaced, so that a killed process leaves it as it was.
 
-    When it returns they are on the disk. Raises LedgerError when the file is no history, or the disk refuses.
+    Returns:
+        False, with nothing added, when the history has this schedule's run of this name and commit.
+
+    Raises:
+        LedgerError: The file is no history, or can't be written.
     """
     if not rows:
         return False
@@ -79,26 +81,26 @@ def append(rows: Sequence[Mapping[str, Any]], where: Path | None = None) -> bool
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The rows as a table of SCHEMA; what a row leaves out is missing."""
+    """The rows as a table of SCHEMA; fields that a row lacks are null."""
     return pa.Table.from_pylist([*map(dict, rows)], SCHEMA)
 
 
 def read_as(schema: pa.Schema, file: Path, what: str) -> pa.Table:
-    """The table of a file, empty where there is none; raises LedgerError unless it is one of this schema."""
+    """Read the table of a file, empty where there is none; raises LedgerError if its schema is another one."""
     try:
         with pq.ParquetFile(file, page_checksum_verification=True) as opened:  # once: a writer may replace the file
-            found = opened.read()
+            content = opened.read()
     except FileNotFoundError:
         return schema.empty_table()
     except (pa.ArrowException, OSError) as error:
         raise _foreign(file, what, str(error)) from error
-    if not found.schema.equals(schema, check_metadata=True):
+    if not content.schema.equals(schema, check_metadata=True):
         raise _foreign(file, what, "its columns or its version differ")
-    return found
+    return content
 
 
 def replace_whole(file: Path, content: pa.Table) -> None:
-    """Replace the file atomically and durably. Raises LedgerError when the disk refuses."""
+    """Replace the file atomically and durably; raises LedgerError when it can't be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with files.replacing(file) as written:
@@ -109,7 +111,7 @@ def replace_whole(file: Path, content: pa.Table) -> None:
 
 @contextmanager
 def exclusive(lock: Path) -> Iterator[None]:
-    """Hold a lock file, waiting for it; the kernel frees it when we die. Raises LedgerError when the disk refuses."""
+    """Hold a lock file, waiting for it; the kernel frees it with the process. Raises LedgerError without access."""
     with ExitStack() as held:
         try:
             lock.parent.mkdir(parents=True, exist_ok=True)
@@ -120,8 +122,8 @@ def exclusive(lock: Path) -> Iterator[None]:
 
 
 def _has(before: pa.Table, row: Mapping[str, Any]) -> bool:
-    known = before.select(["run", "commit", "schedule"]).to_pylist()
-    return {name: row[name] for name in ("run", "commit", "schedule")} in known
+    key = ("run", "commit", "schedule")
+    return {name: row[name] for name in key} in before.select(key).to_pylist()
 
 
 def _foreign(file: Path, what: str, why: str) -> LedgerError:

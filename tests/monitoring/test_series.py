@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.monitoring.series import LARGE, SHOWN, series
+from tasks.monitoring.series import MOST_LARGE, MOST_RUNS, series
 from tests.reporting.past import DAY, FIRST, entry, floors, nights, past
 
 
@@ -167,14 +167,14 @@ def test_no_more_than_a_few_are_large_when_all_is_wrong():
 
     found = series(past(*rows))[0]
 
-    assert sum(trend.large for trend in found.trends) == LARGE
+    assert sum(trend.large for trend in found.trends) == MOST_LARGE
     assert len(found.trends) == 12
 
 
 def test_a_long_history_shows_its_newest_runs_and_knows_since_when():
-    (found,) = series(past(*daily(range(SHOWN + 40), alarm=lambda day: "x" if day >= 10 else None)))
+    (found,) = series(past(*daily(range(MOST_RUNS + 40), alarm=lambda day: "x" if day >= 10 else None)))
 
-    assert (len(found.runs), found.older_runs) == (SHOWN, 40)
+    assert (len(found.runs), found.older_runs) == (MOST_RUNS, 40)
     assert found.runs[0].started == FIRST + 40 * DAY
     assert found.active_alarms[0].first.started == FIRST + 10 * DAY
 
@@ -225,7 +225,7 @@ def test_whatever_happened_no_line_joins_what_does_not_compare(rows):
 
     for each in series(past(*rows)):
         assert each.runs == sorted(each.runs, key=lambda run: run.started)
-        assert sum(trend.large for trend in each.trends) <= LARGE
+        assert sum(trend.large for trend in each.trends) <= MOST_LARGE
         for trend in each.trends:
             joined = {}
             for point in trend.points:

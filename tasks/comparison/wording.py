@@ -1,13 +1,12 @@
 """A comparison in words: sentences and table cells for the terminal, for Markdown and for the page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from tasks.comparison.document import ChangedRow, ComparisonDocument, DifferenceEntry, MeasureEntry, PairEntry
 from tasks.comparison.gate import Verdict
-from tasks.console.format import count, counted, number
+from tasks.console.format import CUT, count, counted, cut, listed, number
 
-CUT = 60
 NAMES = 3
 SLICES = 5
 # The smallest effect of unpaired rows that is mentioned beside the table.
@@ -198,12 +197,6 @@ def changed_row_cells(row: ChangedRow, limit: int = CUT) -> list[str]:
     return [*(cut(text, limit) for text in texts), listed(row["lost"]), listed(row["gained"])]
 
 
-def cut(text: str | None, limit: int = CUT) -> str:
-    """A text on one line, or its beginning; no response as a dash."""
-    line = "–" if text is None else " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
-
-
 def _cautions(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
     """Warnings in the methods of the differences, and the measures that have them."""
     measures_by_caution: dict[str, list[str]] = {}
@@ -235,12 +228,6 @@ def _composition(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
             moved.append(f"{name} {signed(head - base)} ({signed(others)} by other rows)")
     if moved:
         yield f"over all rows of either side, not only shared ones: {', '.join(moved)}"
-
-
-def listed(names: Sequence[str], limit: int = NAMES) -> str:
-    """The first few names, and how many more there are."""
-    more = len(names) - limit
-    return ", ".join(names) if more <= 0 else f"{', '.join(names[:limit])} and {more} more"
 
 
 def _exploratory(pair: PairEntry) -> Iterator[str]:

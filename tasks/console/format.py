@@ -1,10 +1,13 @@
 """Numbers and texts as a page shows them: three significant digits, nothing invisible, nothing endless."""
 
 import re
+from collections.abc import Sequence
 from math import floor, isnan, log10
 from typing import NamedTuple
 
 NONE = "–"
+# Characters of a text that stands on one line, and names in a list that is cut short.
+CUT, LISTED = 60, 3
 SMALLEST_SHOWN, LARGEST_SHOWN = 1e-4, 1e15
 UNSEEN = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
@@ -92,6 +95,26 @@ def visible(text: str) -> str:
     pieces = FLAG.split(lines)  # every other one is a flag
     pieces[::2] = [UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", piece) for piece in pieces[::2]]
     return "".join(pieces)
+
+
+def cut(text: str | None, limit: int = CUT) -> str:
+    """A text on one line, or its first characters; None as a dash.
+
+    >>> cut("two\\nlines"), cut("a long answer", 7), cut(None)
+    ('two lines', 'a long…', '–')
+    """
+    line = NONE if text is None else " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def listed(names: Sequence[str], limit: int = LISTED) -> str:
+    """The first few names, and how many more there are.
+
+    >>> listed(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    """
+    more = len(names) - limit
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:limit])} and {more} more"
 
 
 def abridged(name: str, limit: int) -> str:

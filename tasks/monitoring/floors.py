@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 
 from tasks.comparison.gate import VALUE
 from tasks.comparison.measures import Measure, measures, without_threshold
-from tasks.comparison.wording import cut
-from tasks.console.format import count, number, visible
+from tasks.console.format import count, cut, number, visible
 from tasks.errors import LedgerError, ParamsError
 from tasks.monitoring.seen_rows import Contents
 from tasks.scores.columns import Candidate, Mask

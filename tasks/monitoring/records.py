@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from tasks.comparison import wording
 from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
 from tasks.comparison.gate import VALUE
-from tasks.comparison.wording import cut, extent, listed
-from tasks.console.format import count, visible
+from tasks.comparison.wording import extent
+from tasks.console.format import count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row

@@ -8,9 +8,8 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tasks.comparison.wording import cut, listed
 from tasks.console import markdown
-from tasks.console.format import NONE, abridged, counted, level, number, percent
+from tasks.console.format import NONE, abridged, counted, cut, level, listed, number, percent
 from tasks.console.terminal import console, plain, width_of
 from tasks.errors import ParamsError
 from tasks.pipeline.yaml import load_yaml

@@ -10,8 +10,7 @@ from itertools import product
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from tasks.comparison.wording import cut
-from tasks.console.format import abridged, visible
+from tasks.console.format import abridged, cut, visible
 from tasks.reporting.drawing import TAG, shape, svg
 from tasks.reporting.trends import Trend, TrendPoint
 

@@ -6,6 +6,7 @@ import pytest
 
 from tasks.comparison import wording
 from tasks.comparison.wording import Outcome
+from tasks.console.format import cut, listed
 
 LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": "m"}
 GAIN = LOSS | {"value": 0.05, "low": 0.02, "high": 0.11}
@@ -226,13 +227,13 @@ def test_flips_in_one_line(lost: dict[str, int], gained: dict[str, int], line: s
     ],
 )
 def test_a_text_on_one_line(text: str | None, line: str) -> None:
-    assert wording.cut(text, 10) == line
+    assert cut(text, 10) == line
 
 
 def test_a_long_list_is_counted() -> None:
-    assert wording.listed(["a", "b", "c"]) == "a, b, c"
-    assert wording.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
-    assert wording.listed([]) == ""
+    assert listed(["a", "b", "c"]) == "a, b, c"
+    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert listed([]) == ""
 
 
 @pytest.mark.parametrize(

@@ -201,10 +201,10 @@ def test_the_headline_has_the_value_the_interval_the_pass_rate_and_the_counts(fi
 
 
 def test_the_label_stands_first(files):
-    people = files[PAGE].index("people <code>label</code>")
+    label = files[PAGE].index("human <code>label</code>")
 
-    assert people < files[PAGE].index("<code>f1</code>")
-    assert "Answers that people say are right" in files[PAGE]
+    assert label < files[PAGE].index("<code>f1</code>")
+    assert "Answers that are labelled right" in files[PAGE]
 
 
 def test_a_metric_nobody_measured_says_why(files):
@@ -216,7 +216,7 @@ def test_no_labels_no_row_for_them(tmp_path):
 
     html = written(rows, tmp_path)[PAGE]
 
-    assert "people" not in html.split("<main")[1].split('id="look"')[0]
+    assert "human <code>" not in html.split("<main")[1].split('id="look"')[0]
     assert "Answers that pass <code>semantic_similarity</code> (from 0.7)" in html
 
 
@@ -234,7 +234,7 @@ def test_without_any_gated_metric_there_still_is_a_page(tmp_path, labelled, scor
     html = written(rows, tmp_path, extra=extra)[PAGE]
 
     assert Page(html).open == []
-    assert ("people <code>label</code>" in html) == labelled
+    assert ("human <code>label</code>" in html) == labelled
     assert ("<code>score_toxicity</code>" in html) == scored
     assert "Empty answers" in html
 
@@ -260,9 +260,9 @@ def test_of_very_many_slices_the_leading_metric_gets_the_room(tmp_path, monkeypa
         assert ("In data/aggregate only" in slices) == (len(panels) < 3)
 
     assert shown == {
-        12: (["people label", "semantic_similarity"], 3),
-        4: (["people label"], 2),
-        1: (["people label"], 1),
+        12: (["human label", "semantic_similarity"], 3),
+        4: (["human label"], 2),
+        1: (["human label"], 1),
     }
 
 
@@ -360,4 +360,4 @@ def test_the_first_lines_are_of_the_metric_that_the_terminal_begins_with(labelle
     assert found is not None
     assert found.lead == ("label" if labelled else "reference_match")
     lede = words_of(section_of(html, "glance"))
-    assert ("Answers that people say are right" if labelled else "Answers that pass reference_match") in lede
+    assert ("Answers that are labelled right" if labelled else "Answers that pass reference_match") in lede

@@ -28,7 +28,6 @@ from tasks.scores.metrics_report import (
     AgreementEntry,
     Candidates,
     MetricsReport,
-    PredictionPowered,
     fitted_thresholds,
 )
 
@@ -87,7 +86,10 @@ def report_files(
     kinds = notable_kinds(answers)
     chosen = choose(kinds, answers, options.rows_to_look_at)
     content = Content(
+        measured=measured,
         candidates=candidates,
+        agreement=_agreement(measured["candidates"]),
+        candidate_pairs=pairs_of_a_run(measured["comparisons"]),
         lead=next(iter(ranked), None),
         families={FAMILIES[name]: family for name, family in families.items() if family},
         distributions=distributions,
@@ -101,7 +103,6 @@ def report_files(
         explorer=None,
         provenance=provenance(stages, all_metrics, ledger, prices or {}),
         max_chars=options.max_chars,
-        **_from_metrics_json(measured),
     )
     page = render(content)
     first = next((metric.name for metric in ranked if metric.name != "label"), None)
@@ -109,8 +110,8 @@ def report_files(
     packed = explorer(rows, kinds, answers, tables, first, options.max_chars, room(page))
     return {
         "reports/index.html": render(content._replace(explorer=packed)) if packed else page,
-        "reports/plots/scores.json": to_json(dvc_plots.scores(estimates)),
-        "reports/plots/pass_rates.json": to_json(dvc_plots.pass_rates(estimates)),
+        "reports/plots/scores.json": to_json(dvc_plots.intervals(estimates)),
+        "reports/plots/pass_rates.json": to_json(dvc_plots.intervals(estimates, "pass_")),
         "reports/plots/distributions.json": to_json(dvc_plots.distributions(distributions)),
     }
 
@@ -164,20 +165,6 @@ def _answers(tables: Mapping[str, ScoreTable], families: Families) -> Answers:
     return Answers(keys["id"], keys["candidate"], label, gated, blank(load), lead)
 
 
-def _from_metrics_json(measured: MetricsReport) -> dict[str, Any]:
-    """Return the fields of Content that reports/metrics.json holds."""
-    return {
-        "dataset": measured["dataset"],
-        "confidence": measured["confidence"],
-        "agreement": _agreement(measured["candidates"]),
-        "thresholds": measured["thresholds"],
-        "prediction_powered": _prediction_powered(measured["candidates"]),
-        "correlations": measured["correlations"],
-        "candidate_pairs": pairs_of_a_run(measured["comparisons"]),
-        "joint_confidence": measured["joint_confidence"],
-    }
-
-
 def _agreement(candidates: Candidates) -> dict[str, dict[str, AgreementEntry]]:
     """Return candidate → metric → agreement with the human labels, the highest first; only labelled candidates."""
     agreement = {
@@ -189,13 +176,3 @@ def _agreement(candidates: Candidates) -> dict[str, dict[str, AgreementEntry]]:
         for name, by_metric in agreement.items()
         if by_metric
     }
-
-
-def _prediction_powered(candidates: Candidates) -> dict[str, dict[str, PredictionPowered]]:
-    """Return metric → candidate → its prediction-powered estimate."""
-    estimates: dict[str, dict[str, PredictionPowered]] = {}
-    for name, by_metric in candidates.items():
-        for metric, entry in by_metric.items():
-            if "ppi" in entry:
-                estimates.setdefault(metric, {})[name] = entry["ppi"]
-    return estimates

@@ -13,17 +13,8 @@ Row = dict[str, Any]
 DECIMALS = 6
 
 
-def scores(estimates: pa.Table) -> list[Row]:
-    """Return one row per candidate and metric: the score and its interval."""
-    return _intervals(estimates, "")
-
-
-def pass_rates(estimates: pa.Table) -> list[Row]:
-    """Return one row per candidate and metric with a threshold: the pass rate and its interval."""
-    return _intervals(estimates, "pass_")
-
-
-def _intervals(estimates: pa.Table, prefix: str) -> list[Row]:
+def intervals(estimates: pa.Table, prefix: str = "") -> list[Row]:
+    """Return one row per candidate and metric with its interval: the scores, or the pass rates with prefix `pass_`."""
     return [
         {"metric": row["metric"], "candidate": row["candidate"]}
         | {name: round(row[f"{prefix}{name}"], DECIMALS) for name in ("value", "low", "high")}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Characters of a section of params that are shown.
 MAX_SECTION_CHARS = 20_000
-NOT_RECORDED = "not recorded: the version that made these tables did not keep it"
+NOT_RECORDED = "not recorded by the version that made these tables"
 # Providers that ask no server → the state of the judge in words.
 WITHOUT_SERVER = {"offline": "offline", "none": "off"}
 
@@ -129,7 +129,7 @@ def _judge(section: Mapping[str, Any] | None, paid: Iterable["Paid"] | None, pri
     if provider in WITHOUT_SERVER:
         return f"{WITHOUT_SERVER[provider]}: no call, nothing paid"
     if paid is None:
-        return f"{model}: the ledger of its verdicts is not at hand"
+        return f"{model}: the ledger of its verdicts is unavailable"
     usage = _sum(paid)
     if not usage.verdicts:
         return f"{model}: no call, nothing paid"
@@ -191,5 +191,5 @@ def _embedding(section: Mapping[str, Any] | None, rows: Mapping[str, float | Non
         return NOT_RECORDED
     vectors = f"{counted(int(rows.get('embed') or 0), 'vector')} of {section['model']}"
     if section["provider"] == "local":
-        return f"{vectors}, made here: nothing paid"
+        return f"{vectors}, computed locally: nothing paid"
     return f"{vectors} by provider {section['provider']}; their tokens are not counted"

@@ -18,7 +18,7 @@ from tasks.scores.columns import ScoreColumn, details_column
 Row = dict[str, Any]
 # Table → the title of its metrics.
 FAMILIES = {
-    "load": "What people say, and scores from elsewhere",
+    "load": "Human labels and imported scores",
     "lexical": "Words and characters",
     "semantic": "Meaning",
     "judge": "Judge",

@@ -7,7 +7,7 @@
   function remembered() {
     try {
       return localStorage.getItem(KEY);
-    } catch { // a file opened from disk may have no storage
+    } catch { // a page opened from disk may have no storage
       return null;
     }
   }
@@ -15,7 +15,7 @@
   function remember(theme) {
     try {
       localStorage.setItem(KEY, theme);
-    } catch { // then it lasts as long as the page
+    } catch { // without storage the theme lasts until the page is closed
     }
   }
 
@@ -24,19 +24,19 @@
     else root.dataset.theme = theme;
   }
 
-  let theme = THEMES.find((each) => each === remembered()) ?? "system";
+  let theme = THEMES.find((name) => name === remembered()) ?? "system";
   show(theme); // before the first paint
 
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
-    const name = () => { button.textContent = `Theme: ${theme}`; };
+    const label = () => { button.textContent = `Theme: ${theme}`; };
     button.addEventListener("click", () => {
       theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
       show(theme);
       remember(theme);
-      name();
+      label();
     });
-    name();
+    label();
     button.hidden = false;
   });
 })();

@@ -9,7 +9,7 @@ from tasks.aggregate import Aggregate, aggregate
 from tasks.aggregate import Params as AggregateParams
 from tasks.comparison.gate import Gate
 from tasks.pipeline.tables import Parts, about, describe, write_part
-from tasks.report import Params, report
+from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
 
 GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
@@ -35,7 +35,7 @@ def column(metric, family, threshold, bounds=(0.0, 1.0)):
 
 
 def row(key, candidate, response, label, f1, meaning, **others):
-    """One answer: what people say, and what two metrics say; meaning None = failed."""
+    """One answer: its human label, and the scores of two metrics; meaning None = failed."""
     answer = {
         "id": key,
         "candidate": candidate,
@@ -147,9 +147,8 @@ def inputs(rows, folder: Path, part_rows=3, extra=()):
 def written(rows, folder: Path, part_rows=3, section=None, documents=None, extra=(), **more):
     """What the report writes for these rows; more: what else it is given, such as past runs."""
     made, found = inputs(rows, folder, part_rows, extra)
-    params = Params(report=Report(**(SECTION | (section or {}))))
-    (files,) = report(*made, params, documents=found | (documents or {}), **more)
-    return files
+    options = Report(**(SECTION | (section or {})))
+    return report_files(*made, options, documents=found | (documents or {}), **more)
 
 
 def section_of(html, name):

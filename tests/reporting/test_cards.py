@@ -1,4 +1,4 @@
-"""The rows people should look at: what stands on a card, and how it is cut."""
+"""Cards of the rows to look at: their content, and how it is cut."""
 
 import json
 import re

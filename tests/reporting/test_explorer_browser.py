@@ -140,7 +140,7 @@ def test_filters_hold_together_and_are_cleared_together(page):
     page.get_by_label("Result").select_option("fail")
     assert {*shown(page)} == {("q2", "aurora"), ("q3", "aurora"), ("q10", "aurora")}
 
-    page.get_by_label("People", exact=True).select_option("right")
+    page.get_by_label("Label", exact=True).select_option("right")
     assert shown(page) == [("q2", "aurora")]
 
     page.get_by_role("button", name="Clear").click()
@@ -152,10 +152,10 @@ def test_filters_hold_together_and_are_cleared_together(page):
     ("label", "choice", "found"),
     [
         ("Result", "unmeasured", {("q3", "borealis")}),
-        ("People", "no label", {("q10", "aurora"), ("q10", "borealis")}),
+        ("Label", "no label", {("q10", "aurora"), ("q10", "borealis")}),
         ("topic", "places", {("q1", "aurora"), ("q1", "borealis")}),
         ("topic", ATTACK, {("q10", "aurora"), ("q10", "borealis")}),
-        ("Worth a look", "metric and people disagree", {("q1", "borealis"), ("q2", "aurora")}),
+        ("Worth a look", "metric and label disagree", {("q1", "borealis"), ("q2", "aurora")}),
         ("Worth a look", "Empty answers (1)", {("q2", "borealis")}),
         ("Worth a look", "Metrics disagree (1)", {("q10", "borealis")}),
     ],
@@ -191,7 +191,7 @@ def test_answers_that_no_metric_measured_can_be_read_too(visit, tmp_path):
     page = opened(
         visit(saved(ROWS, tmp_path, {name: describe(each, {"columns": {}}) for name, each in nothing.items()}))
     )
-    page.get_by_label("People", exact=True).select_option("right")
+    page.get_by_label("Label", exact=True).select_option("right")
     page.locator("#rows-body .line").first.click()
 
     assert said(page) == "3 of 8 answers"
@@ -298,7 +298,7 @@ def test_an_answer_opens_and_closes_by_keyboard_beside_the_others_to_its_input(p
     assert inside.locator(".answer .name").all_inner_texts() == ["borealis", "aurora"]
     assert inside.locator(".answer .text").all_inner_texts() == ["It may be Paris", "Paris"]
     assert inside.locator(".asked .text").all_inner_texts() == ["What?", "Paris"]
-    assert "people: wrong" in inside.locator(".answer").first.inner_text()
+    assert "label: wrong" in inside.locator(".answer").first.inner_text()
     assert "Labelled wrong, but 2 of 2 metrics pass it." in inside.inner_text()
     assert inside.locator(".answer").first.locator("li").all_inner_texts() == [
         "score_toxicity\n−0.100",
@@ -356,7 +356,7 @@ def test_pages_turn(visit, many):
     assert page.locator("#rows-page").inner_text() == "page 2 of 2"
     assert page.get_by_role("button", name="Next").is_disabled()
     assert len({*seen}) == 40
-    assert page.get_by_label("People", exact=True).count() == 0
+    assert page.get_by_label("Label", exact=True).count() == 0
 
 
 @pytest.mark.parametrize(("turns", "end"), [(["Next"], "page 2 of 2"), (["Next", "Previous"], "page 1 of 2")])

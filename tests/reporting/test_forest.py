@@ -175,7 +175,7 @@ def test_a_slice_column_has_a_large_panel_and_a_small_one_a_metric_the_most_tell
     panels = re.findall(r'<figure class="(panel[^"]*)"><figcaption>(.*?) <span', section_of(html, "slices"))
 
     assert [(kind, words_of(name)) for kind, name in panels] == [
-        ("panel large", "people label"),
+        ("panel large", "human label"),
         ("panel", "semantic_similarity"),
         ("panel", "f1"),
     ]

@@ -114,7 +114,7 @@ def test_the_made_data_has_every_count_and_no_two_figures_of_a_metric_are_the_sa
 @pytest.mark.parametrize("metric", ["label", "f1", "semantic_similarity"])
 def test_scores_and_pass_rates_with_their_limits_and_counts(found, metric, name):
     html, document = found
-    title = "people <code>label</code>" if metric == "label" else f"<code>{metric.replace('_', '_<wbr>')}</code>"
+    title = "human <code>label</code>" if metric == "label" else f"<code>{metric.replace('_', '_<wbr>')}</code>"
     block = section_of(html, "scores").split(f'colspan="2">{title}')[1].split("</tbody>")[0]
     score, rate, rows = table(f"<tr><th>{block}")[name]
     entry = document["candidates"][name][metric]
@@ -174,7 +174,7 @@ def lanes(rates, few=()):
 def test_slices_are_pass_rates_in_the_drawings_and_in_the_numbers(found, metric):
     html, document = found
     section = section_of(html, "slices")
-    title = "people label" if metric == "label" else metric
+    title = "human label" if metric == "label" else metric
     (panel,) = [each for each in section.split("<figure")[1:] if caption(each, "figcaption").startswith(title)]
     (numbers,) = [each for each in section.split("<h4>")[1:] if caption(f"<h4>{each}", "h4").startswith(title)]
     cells = table(numbers.split("<tbody>")[1].split("</tbody>")[0])
@@ -213,7 +213,7 @@ def test_pairs(found):
         assert difference["text"] == told
         assert difference["data"] == [change["value"], change["low"], change["high"]]
         needed = measure["rows_needed"]
-        assert says["text"] == measure["verdict"] + (f" {count(needed)} rows would tell" if needed else "")
+        assert says["text"] == measure["verdict"] + (f" {count(needed)} rows would decide" if needed else "")
         assert rows["text"] == f"{measure['n']}" + (f" {failed} failed" if failed else "")
         assert (finds["text"], finds["data"]) == (f"±{number(measure['detectable'])}", [measure["detectable"]])
 
@@ -221,7 +221,7 @@ def test_pairs(found):
 @pytest.mark.parametrize("name", CANDIDATES)
 def test_agreement_with_people(found, name):
     html, document = found
-    block = section_of(html, "people").split(f"with people on {name}</caption>")[1]
+    block = section_of(html, "people").split(f"with human labels on {name}</caption>")[1]
     cells = table(block.split("<tbody>")[1].split("</tbody>")[0])
 
     assert cells.keys() == {"f1", "semantic_similarity"}

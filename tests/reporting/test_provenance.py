@@ -11,6 +11,7 @@ from tasks.pipeline.run import Price
 from tasks.reporting.checks import stage_checks
 from tasks.reporting.provenance import NOT_RECORDED, provenance
 from tasks.reporting.score_tables import MetricScores
+from tasks.scores.column_facts import ColumnFacts
 from tests.reporting.made import ROWS, section_of, validation, written
 from tests.test_report import HOSTILE, Page, words_of
 
@@ -76,7 +77,7 @@ def test_the_bill_says_what_is_not_known(paid, section, prices, end):
 
 
 def test_without_a_ledger_the_cost_is_unknown():
-    assert found(None, judge=made({"judge": JUDGE})).judge == "gpt-5-mini: the ledger of its verdicts is not at hand"
+    assert found(None, judge=made({"judge": JUDGE})).judge == "gpt-5-mini: the ledger of its verdicts is unavailable"
 
 
 COUNTS = st.none() | st.integers(0)
@@ -90,7 +91,7 @@ def test_any_ledger_makes_a_sentence(paid):
 @pytest.mark.parametrize(
     ("section", "words"),
     [
-        (EMBED, "8 vectors of all-MiniLM-L6-v2, made here: nothing paid"),
+        (EMBED, "8 vectors of all-MiniLM-L6-v2, computed locally: nothing paid"),
         ({"provider": "openai", "model": "m"}, "8 vectors of m by provider openai; their tokens are not counted"),
     ],
 )
@@ -120,7 +121,7 @@ def test_versions_that_differ_between_stages_stand_beside_each_other():
 
 def test_columns_that_share_a_signature_stand_together():
     metrics = [
-        MetricScores(name, {"signature": about}, {}, {})
+        MetricScores(name, ColumnFacts(name, "lexical", about, None), {}, {})
         for name, about in (("p", "r|v:1"), ("b", "b|v:1"), ("r", "r|v:1"))
     ]
 
@@ -134,14 +135,14 @@ def test_the_page_shows_data_candidates_params_code_versions_signatures_and_cost
         embed=made({"embed": EMBED}, code="b2" * 32),
     )
 
-    html = written(ROWS, tmp_path, documents=its, ledger=[reply(prompt=1_000_000)], how=PRICES)[PAGE]
+    html = written(ROWS, tmp_path, documents=its, ledger=[reply(prompt=1_000_000)], prices=PRICES)[PAGE]
 
     section, data = words_of(section_of(html, "provenance")), words_of(section_of(html, "data"))
     assert "data/mine.csv, 8 answers" in section
     assert "hash of inputs and references" in section
     assert "The hash of the whole, answers and labels included, is in dvc.lock." in section
     assert "equal data" not in data
-    assert "answers and labels are not part of it" in data
+    assert "whatever the answers and labels are" in data
     assert "400" not in section
     assert "1,000,000 prompt and 50 completion tokens: $0.25" in section
     assert "8 vectors of all-MiniLM-L6-v2" in section
@@ -157,7 +158,7 @@ def test_reports_of_an_earlier_version_say_that_their_making_was_not_kept(tmp_pa
     section = words_of(section_of(written(ROWS, tmp_path)[PAGE], "provenance"))
 
     assert NOT_RECORDED in section
-    assert "How load, lexical were made" in section
+    assert "The lineage of load, lexical" in section
     assert "Params" not in section
 
 

@@ -218,7 +218,7 @@ def a_run(folder: Path, *, with_ledger: bool) -> Version:
 
 @pytest.mark.parametrize(
     ("with_ledger", "words"),
-    [(True, "1,000,000 prompt and 0 completion tokens: $0.25"), (False, "the ledger of its verdicts is not at hand")],
+    [(True, "1,000,000 prompt and 0 completion tokens: $0.25"), (False, "the ledger of its verdicts is unavailable")],
 )
 @pytest.mark.usefixtures("project")
 def test_the_page_of_a_version_says_what_its_verdicts_cost(tmp_path: Path, words: str, *, with_ledger: bool) -> None:

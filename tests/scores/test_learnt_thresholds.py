@@ -1,4 +1,4 @@
-"""Thresholds that labels teach, from the stage that learns them to the comparison of versions that have them."""
+"""Thresholds fitted on labels, from the stage that learns them to the comparison of versions that have them."""
 
 import json
 from collections.abc import Mapping

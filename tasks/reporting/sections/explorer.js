@@ -1,4 +1,4 @@
-// The row explorer: unpacks the answers after the first paint; searches, filters, sorts and shows them, all as text.
+// Row explorer: unpacks the answers after the first paint, then searches, filters, sorts and shows them, always as text.
 (() => {
   "use strict";
 
@@ -6,13 +6,13 @@
   const LINE = 160; // characters of a text on one line
   const OPTIONS = 200; // values of a slice to choose from
   const RESULTS = { p: "pass", f: "fail", u: "unmeasured", n: "not asked", "-": "" };
-  const NO_VALUE = "(none)", EMPTY = "(empty)"; // what a slice is called that has no name
-  const PEOPLE = { r: "right", w: "wrong", "-": "" };
+  const NO_VALUE = "(none)", EMPTY = "(empty)"; // labels of slice values without a visible name
+  const LABELS = { r: "right", w: "wrong", "-": "" };
   const CONTRADICTS = { r: "f", w: "p", p: "f", f: "p" };
   const block = document.getElementById("answers");
   if (!block) return;
   const at = (name) => document.getElementById(`rows-${name}`);
-  const state = { found: [], page: 0 };
+  const state = { rows: [], page: 0 }; // rows: the numbers of the answers that match
   let data;
 
   requestAnimationFrame(() => setTimeout(start));
@@ -40,7 +40,7 @@
     return new Response(stream).json();
   }
 
-  // The data, arranged for looking things up.
+  // The data, with indexes for look-ups.
 
   function arranged(packed) {
     const starts = new Int32Array(packed.ids.length + 1).fill(packed.asked.length);
@@ -54,21 +54,21 @@
     return { ...packed, starts, judge: packed.metrics.find(({ judge, rule }) => judge && rule) };
   }
 
-  /** What search looks through. */
+  /** The texts that search looks through, made at the first use. */
   function searched() {
     data.searched ??= {
-      asked: data.ids.map((id, i) => [id, data.inputs[i], ...data.references[i]].map(alike).join("\n")),
-      answers: data.responses.map(alike),
+      asked: data.ids.map((id, i) => [id, data.inputs[i], ...data.references[i]].map(normalized).join("\n")),
+      answers: data.responses.map(normalized),
     };
     return data.searched;
   }
 
-  /** A text in one form for all that look the same, on one line. */
-  function alike(text) {
+  /** A normalised text on one line: texts that look the same become equal. */
+  function normalized(text) {
     return plain(text).normalize("NFKC").toLowerCase().replace(/[^\S ]\s*| \s+/g, " ");
   }
 
-  /** Where each id stands in the order of the ids, 2 before 10. */
+  /** The rank of each id, with 2 before 10; made at the first use. */
   function idOrder() {
     if (!data.idOrder) {
       const { compare } = new Intl.Collator("en", { numeric: true });
@@ -84,7 +84,7 @@
   const plain = (text) => (isCut(text) ? text[0] : text ?? "");
   const chosen = () => data.metrics[at("metric").value];
 
-  // What can be chosen.
+  // The choices of the form.
 
   function offer() {
     const labelled = /[rw]/.test(data.labels), measured = data.metrics.length > 0;
@@ -138,18 +138,18 @@
     }
   }
 
-  // Which answers are shown, and in which order.
+  // Which answers match, and their order.
 
   function update() {
     const start = performance.now();
     offerJudge();
-    state.found = sorted(matching());
+    state.rows = sorted(matching());
     state.page = 0;
     show();
     performance.measure("filter", { start });
   }
 
-  /** A judge can't disagree with itself. */
+  /** Disables the comparison with the judge while the judge is the selected metric. */
   function offerJudge() {
     const judge = at("look").querySelector("[value=judge]");
     if (!judge) return;
@@ -158,23 +158,23 @@
   }
 
   function matching() {
-    const tests = wanted(), found = [];
-    for (let row = 0; row < data.asked.length; row += 1) if (tests.every((test) => test(row))) found.push(row);
-    return found;
+    const tests = filters(), rows = [];
+    for (let row = 0; row < data.asked.length; row += 1) if (tests.every((test) => test(row))) rows.push(row);
+    return rows;
   }
 
-  /** What an answer has to fulfil, the cheapest first. */
-  function wanted() {
-    const [candidate, result, people] = ["candidate", "result", "people"].map((name) => at(name)?.value);
+  /** Predicates of a row that an answer must fulfil, the cheapest first. */
+  function filters() {
+    const [candidate, result, label] = ["candidate", "result", "people"].map((name) => at(name)?.value);
     const tests = [], metric = chosen();
     if (candidate) tests.push((row) => data.candidate[row] === Number(candidate));
     if (result) tests.push((row) => metric.results[row] === result);
-    if (people) tests.push((row) => data.labels[row] === people);
+    if (label) tests.push((row) => data.labels[row] === label);
     for (const select of at("form").querySelectorAll("[data-slice]")) {
       const { codes } = data.slices[select.dataset.slice];
       if (select.value) tests.push((row) => codes[data.asked[row]] === Number(select.value));
     }
-    const look = worthALook(at("look").value, metric), search = alike(at("search").value).trim();
+    const look = worthALook(at("look").value, metric), search = normalized(at("search").value).trim();
     if (look) tests.push(look);
     if (search) tests.push(containing(search));
     return tests;
@@ -204,7 +204,7 @@
     if (!of) return rows;
     const key = new Float64Array(data.asked.length);
     for (const row of rows) key[row] = of(row);
-    const last = (row) => (Number.isNaN(key[row]) ? 1 : 0); // what has no value stands last either way
+    const last = (row) => (Number.isNaN(key[row]) ? 1 : 0); // rows without a value are last in both directions
     return rows.sort((a, b) => last(a) - last(b) || direction * (key[a] - key[b]) || a - b);
   }
 
@@ -216,24 +216,24 @@
     if (at("table").getBoundingClientRect().top < 0) at("table").scrollIntoView();
   }
 
-  // What is shown.
+  // The table.
 
   function show() {
-    const { found, page } = state, metric = chosen();
-    say("count", `${count(found.length)} of ${count(data.asked.length)} answers`);
+    const { rows, page } = state, metric = chosen();
+    say("count", `${count(rows.length)} of ${count(data.asked.length)} answers`);
     say("page", `page ${count(page + 1)} of ${count(pages())}`);
     at("previous").ariaDisabled = String(page === 0); // `disabled` would take the focus away
     at("next").ariaDisabled = String(page + 1 >= pages());
-    at("save").disabled = found.length === 0;
+    at("save").disabled = rows.length === 0;
     at("score").textContent = metric ? metric.name : "Score";
     at("rule").textContent = metric ? metric.rule : "";
     for (const button of at("table").querySelectorAll("[data-sort]")) mark(button);
-    at("body").replaceChildren(...found.slice(page * PAGE, (page + 1) * PAGE).map((row) => line(row, metric)));
+    at("body").replaceChildren(...rows.slice(page * PAGE, (page + 1) * PAGE).map((row) => line(row, metric)));
   }
 
-  const pages = () => Math.max(1, Math.ceil(state.found.length / PAGE));
+  const pages = () => Math.max(1, Math.ceil(state.rows.length / PAGE));
 
-  /** Written only when it changes: what is written is read aloud. */
+  /** Writes a text only if it changes, because screen readers read each change aloud. */
   function say(name, text) {
     if (at(name).textContent !== text) at(name).textContent = text;
   }
@@ -246,7 +246,7 @@
   }
 
   function line(row, metric) {
-    const id = data.asked[row], people = PEOPLE[data.labels[row]];
+    const id = data.asked[row], label = LABELS[data.labels[row]];
     const closed = { type: "button", className: "unfolds", "aria-expanded": "false", dir: "auto" };
     const unfolds = make("button", closed, oneLine(data.inputs[id]).trim() || oneLine(data.ids[id]));
     return make("tr", { className: "line", role: "row", "data-row": row },
@@ -254,7 +254,7 @@
       cell("of-id", code(oneLine(data.ids[id]))),
       cell("of-input", unfolds),
       cell("of-response", answerLine(data.responses[row])),
-      cell("of-people", people ? make("span", { className: `verdict ${people}` }, people) : ""),
+      cell("of-people", label ? make("span", { className: `verdict ${label}` }, label) : ""),
       cell("of-score", ...(metric ? scored(metric, row) : [])),
     );
   }
@@ -286,11 +286,11 @@
     return make("span", { className: "name" }, swatch, make("bdi", {}, text));
   }
 
-  // An answer opened: what was asked, and the answers of all candidates beside one another.
+  // An unfolded answer: its input, and the answers of all candidates side by side.
 
   function unfold(event) {
     const tr = event.target.closest("tr.line");
-    if (!tr || (!event.target.closest("button") && String(window.getSelection()))) return; // a text is being selected
+    if (!tr || (!event.target.closest("button") && String(window.getSelection()))) return; // a click that ends a selection of text
     const button = tr.querySelector("button"), open = button.getAttribute("aria-expanded") === "true";
     button.setAttribute("aria-expanded", String(!open));
     if (open) tr.nextElementSibling.remove();
@@ -326,47 +326,47 @@
   }
 
   function answer(row) {
-    const people = PEOPLE[data.labels[row]], missing = absent(data.responses[row]);
-    const verdict = people ? [make("span", { className: `verdict ${people}` }, `people: ${people}`)] : [];
+    const label = LABELS[data.labels[row]], missing = absent(data.responses[row]);
+    const verdict = label ? [make("span", { className: `verdict ${label}` }, `label: ${label}`)] : [];
     const why = data.kinds.filter(({ place }) => place.has(row)).map((kind) => kind.why[kind.place.get(row)]);
     const box = make("div", { className: "answer" },
       make("h3", {}, name(data.candidate[row]), ...verdict),
       ...(missing ? [make("p", { className: "quiet" }, missing)] : written(data.responses[row])),
       ...why.map((text) => make("p", { className: "why" }, text)),
       make("ul", { className: "scores", "aria-label": "Scores" }, ...data.metrics.flatMap((each) => score(each, row))),
-      ...told(row));
+      ...details(row));
     box.style.borderColor = data.candidates[data.candidate[row]].colour;
     return box;
   }
 
   function score(metric, row) {
-    const became = RESULTS[metric.results[row]];
-    if (became === "not asked") return [];
+    const result = RESULTS[metric.results[row]];
+    if (result === "not asked") return [];
     const value = make("b", {}, number(metric.scores[row]));
-    return [make("li", { className: became }, make("span", {}, metric.name), " ", value, " ", make("i", {}, became))];
+    return [make("li", { className: result }, make("span", {}, metric.name), " ", value, " ", make("i", {}, result))];
   }
 
-  function told(row) {
-    const those = data.reasons.filter(({ place }) => place.has(row));
-    const list = those.flatMap(({ metric, place, texts }) => [
-      make("dt", {}, make("code", {}, metric)), make("dd", {}, ...because(texts[place.get(row)]))]);
+  function details(row) {
+    const explained = data.reasons.filter(({ place }) => place.has(row));
+    const list = explained.flatMap(({ metric, place, texts }) => [
+      make("dt", {}, make("code", {}, metric)), make("dd", {}, ...explanation(texts[place.get(row)]))]);
     return list.length ? [make("details", {}, make("summary", {}, "details"), make("dl", {}, ...list))] : [];
   }
 
-  /** What a metric says of a score: a text, or facts, the parts of each apart whichever way they are written. */
-  function because(text) {
+  /** The explanation of a score: a text, or facts whose parts are isolated from each other's writing direction. */
+  function explanation(text) {
     if (!text.facts) return written(text, "none");
-    const apart = (part, i) => [i ? ": " : "", make("bdi", {}, part)];
-    const lines = text.facts.map((parts) => make("div", {}, ...parts.flatMap(apart)));
+    const isolated = (part, i) => [i ? ": " : "", make("bdi", {}, part)];
+    const lines = text.facts.map((parts) => make("div", {}, ...parts.flatMap(isolated)));
     return [make("div", { className: "text" }, ...lines), ...noted(text.note)];
   }
 
   const noted = (note) => (note ? [make("p", { className: "note" }, note)] : []);
 
-  // What is shown as CSV.
+  // The matching answers as CSV.
 
   function save() {
-    const lines = [head(), ...state.found.map(record)].map((cells) => cells.join(","));
+    const lines = [head(), ...state.rows.map(record)].map((cells) => cells.join(","));
     const file = new Blob(["\ufeff", lines.join("\r\n"), "\r\n"], { type: "text/csv;charset=utf-8" });
     const link = make("a", { href: URL.createObjectURL(file), download: "answers.csv" });
     link.click();
@@ -385,13 +385,13 @@
     const references = data.references[id].map(plain).join("\n");
     const slices = data.slices.map(({ values, codes }) => values[codes[id]]);
     const response = data.responses[row], answered = response === null ? "no" : "yes";
-    const texts = [...asked, references, response, PEOPLE[data.labels[row]], answered, cut(row), ...slices];
+    const texts = [...asked, references, response, LABELS[data.labels[row]], answered, cut(row), ...slices];
     const scores = data.metrics.flatMap(({ scores: values, results }) => [
       Number.isNaN(values[row]) ? "" : String(values[row]), quoted(RESULTS[results[row]])]);
     return [...texts.map(quoted), ...scores];
   }
 
-  /** The columns that do not hold the whole text. */
+  /** The names of the columns whose texts are cut. */
   function cut(row) {
     const id = data.asked[row];
     const parts = { id: data.ids[id], input: data.inputs[id], response: data.responses[row] };
@@ -399,15 +399,15 @@
     return [...names, ...(data.more[id] || data.references[id].some(isCut) ? ["references"] : [])].join(" ");
   }
 
-  /** A text that no spreadsheet takes for a formula. */
+  /** A quoted cell that no spreadsheet evaluates as a formula. */
   function quoted(text) {
-    const defused = plain(text).replace(/^[=+\-@\t\r\n]/, "'$&");
-    return `"${defused.replace(/"/g, '""')}"`;
+    const escaped = plain(text).replace(/^[=+\-@\t\r\n]/, "'$&");
+    return `"${escaped.replace(/"/g, '""')}"`;
   }
 
-  // Pieces.
+  // Helpers.
 
-  /** An element; children are elements, or text that stays text. */
+  /** Makes an element; strings among the children become text, never markup. */
   function make(tag, properties, ...children) {
     const node = document.createElement(tag);
     for (const [key, value] of Object.entries(properties)) {
@@ -420,7 +420,7 @@
 
   const count = (n) => n.toLocaleString("en-US");
 
-  /** Three significant digits, as `number` of words.py writes them: what lies halfway is rounded to the even one. */
+  /** Three significant digits like `number` in tasks/console/format.py: halves are rounded to the even digit. */
   function number(value) {
     if (Number.isNaN(value)) return "–";
     if (value === 0) return "0";

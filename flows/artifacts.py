@@ -1,4 +1,4 @@
-"""What Prefect keeps of a run beside its states: what the terminal shows, and links to the rest."""
+"""Prefect artifacts of a run: its summary, and links to its report and experiment."""
 
 from uuid import UUID
 
@@ -13,36 +13,36 @@ from tasks.versions.experiments import Experiment
 
 
 def keep_summary() -> None:
-    """Keep the last run's summary as the artifact `summary` of this flow run, and where its report is as `report`."""
-    found = summary.of_last_run()
-    if found is not None:
-        create_markdown_artifact(summary.to_markdown(found), key="summary", description="What the run found")
+    """Store the last run's summary as artifact `summary` of this flow run, and a link to its report as `report`."""
+    last = summary.last()
+    if last is not None:
+        create_markdown_artifact(summary.to_markdown(last), key="summary", description="Results of the run")
     if summary.REPORT.exists():
         path = summary.REPORT.resolve()
-        where = f"{escaped(str(path))}, a file of the machine that made it"
-        create_link_artifact(path.as_uri(), str(summary.REPORT), key="report", description=where)
+        description = f"{escaped(str(path))}, a file on the machine that ran it"
+        create_link_artifact(path.as_uri(), str(summary.REPORT), key="report", description=description)
 
 
 def keep_experiment(experiment: Experiment, flow_run: str) -> None:
-    """Keep under which name the flow run was recorded, known only after its end, as the artifact `experiment`."""
-    kept = ArtifactCreate(
+    """Store the name of the recorded experiment, which is known only after the flow run, as artifact `experiment`."""
+    artifact = ArtifactCreate(
         key="experiment",
         type="markdown",
         data=experiment_line(experiment.name, experiment.commit),
-        description="Under which name the run is recorded",
+        description="Name of the recorded run",
         flow_run_id=UUID(flow_run),
     )
     with get_client(sync_client=True) as client:
-        client.create_artifact(kept)
+        client.create_artifact(artifact)
 
 
 def experiment_line(name: str, commit: str | None) -> str:
-    """How a recorded run is found again."""
+    """Markdown that names a recorded run, and the commands that show it."""
     at = f", commit {escaped(commit)}" if commit else ""
     return f"Experiment **{escaped(name)}**{at}: `dvc exp show`, `python -m flows.compare {escaped(name)}`"
 
 
 def flow_run_line(flow_run: str) -> str:
-    """Where the run's stages, logs and summary are."""
+    """Markdown with a link to the run's stages, logs and summary."""
     url = url_for("flow-run", obj_id=UUID(flow_run))
     return f"Stages, logs and summary: flow run {f'[{flow_run}]({url})' if url else flow_run}"

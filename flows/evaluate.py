@@ -39,34 +39,41 @@ from tasks.pipeline.run import Run
 from tasks.pipeline.stages import stages
 from tasks.reporting import summary
 
+# The stage whose failed rows can be judged again.
 JUDGE = "judge"
-"""The stage whose failed rows can be asked for again."""
+# Prefix of the names of runs that are recorded by hand.
 RUN = "run"
-"""What the names of runs that are recorded by hand begin with."""
-NAMED = "GOLDMETER_FLOW_RUN"
-"""Environment variable that holds the name of the flow run on whose behalf this one runs, and which it takes too."""
+# Environment variable with the name of the scheduled flow run that starts this one; this one takes it too.
+FLOW_RUN_NAME = "GOLDMETER_FLOW_RUN"
 WAITING = "Another flow runs in this checkout: waiting for its end"
 
 _BUSY = "is busy, it is being blocked by"
 _BUSY_PAUSE = 2.0
 _TRAILER = re.compile(r"ERROR: failed to reproduce '.*?': failed to run: .*, exited with (?P<status>-?\d+)$")
+# DVC's advice after each stage. Repeated for every stage, it would be most of the log.
 _HINT = re.compile(
     r"To track the changes with git, run:|\s+git add .+|"
     r"To enable auto staging, run:|\s+dvc config core\.autostage true|"
     r"Use `dvc push` to send your updates to remote storage\."
 )
-"""What DVC advises after each stage; said of all stages, it would be most of the log."""
 _MESSAGE_LINES = 60
 Value = TypeVar("Value", int, float)
 
 
 class StageError(Exception):
-    """A stage did not end well: `message` is its own, the text only says which and how."""
+    """A stage failed.
 
-    def __init__(self, stage: str, how: str, message: str, *, mends_itself: bool) -> None:
-        super().__init__(f"stage {stage}: {how}")
+    Args:
+        stage: The stage's name.
+        reason: How it ended, for the text of this error.
+        message: What the stage wrote to standard error.
+        may_retry: Whether the same command may succeed later.
+    """
+
+    def __init__(self, stage: str, reason: str, message: str, *, may_retry: bool) -> None:
+        super().__init__(f"stage {stage}: {reason}")
         self.message = message
-        self.mends_itself = mends_itself
+        self.may_retry = may_retry
 
 
 class EvaluationError(Exception):
@@ -79,9 +86,13 @@ class EvaluationError(Exception):
 
 @flow(name="evaluate", persist_result=False)
 def evaluate(*, retry_failed: bool = False) -> None:
-    """Bring every stage up to date; with `retry_failed`, ask the judge again where it failed.
+    """Bring every stage up to date.
 
-    Raises EvaluationError when a stage fails.
+    Args:
+        retry_failed: Ask the judge again about rows on which it failed.
+
+    Raises:
+        EvaluationError: If a stage fails.
     """
     logger = get_run_logger()
     tmp = locks.dvc_tmp(Path.cwd())
@@ -93,65 +104,73 @@ def evaluate(*, retry_failed: bool = False) -> None:
 
 
 def _run_stages(*, retry_failed: bool) -> list[StageError]:
-    """Run each stage after those it reads from, some side by side; returns how stages failed."""
+    """Run each stage after those that it reads from, some in parallel; returns the failures."""
     graph, run = _plan(retry_failed=retry_failed)
-    slots, given_up = BoundedSemaphore(run.parallel_stages), Event()
+    slots, interrupted = BoundedSemaphore(run.parallel_stages), Event()
     futures: dict[str, PrefectFuture[None]] = {}
     try:
         for name, before in graph.items():
-            named = run_stage.with_options(name=name, task_run_name=name, retries=_of(run.retries, name))
-            futures[name] = named.submit(
+            stage_task = run_stage.with_options(name=name, task_run_name=name, retries=_option(run.retries, name))
+            futures[name] = stage_task.submit(
                 name,
-                timeout=_of(run.timeouts, name),
+                timeout=_option(run.timeouts, name),
                 slots=slots,
-                given_up=given_up,
-                ask_again=retry_failed and name == JUDGE,
+                interrupted=interrupted,
+                retry_failed=retry_failed and name == JUDGE,
                 return_state=False,
-                wait_for=[futures[one] for one in before],
+                wait_for=[futures[stage] for stage in before],
             )
         wait(list(futures.values()))
     except BaseException:  # interrupted: a task's thread ends when its command does
-        _interrupted_once()
-        given_up.set()  # a stage that waits for its turn would still begin
+        _ignore_ctrl_c()
+        interrupted.set()  # else a stage that waits for a slot would still start
         processes.stop()
         raise
     errors = [future.state.result(raise_on_failure=False) for future in futures.values() if future.state.is_failed()]
     return [error for error in errors if isinstance(error, StageError)]
 
 
-def _interrupted_once() -> None:
-    """Ctrl-C again would end nothing sooner, and leave Prefect half way through its farewells."""
+def _ignore_ctrl_c() -> None:
+    """Ignore further Ctrl-C: it would end nothing sooner, and interrupt Prefect's own clean-up."""
     if current_thread() is main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _mends_itself(_task: "Task[..., Any]", _run: TaskRun, state: State[Any]) -> bool:
+def _may_retry(_task: "Task[..., Any]", _run: TaskRun, state: State[Any]) -> bool:
     error = state.data
-    return not isinstance(error, StageError) or error.mends_itself
+    return not isinstance(error, StageError) or error.may_retry
 
 
-@task(cache_policy=NO_CACHE, persist_result=False, retry_condition_fn=_mends_itself)
-def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, given_up: Event, *, ask_again: bool) -> None:
-    """Have DVC bring one stage up to date, within `timeout` seconds.
+@task(cache_policy=NO_CACHE, persist_result=False, retry_condition_fn=_may_retry)
+def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, interrupted: Event, *, retry_failed: bool) -> None:
+    """Bring one stage up to date by DVC.
 
-    Raises StageError with what the stage wrote to standard error.
+    Args:
+        stage: The stage's name.
+        timeout: Seconds after which it is stopped.
+        slots: One is held while the stage runs.
+        interrupted: Set when the flow ends early: then no command starts.
+        retry_failed: Run the stage again even if it is up to date, for the rows that failed.
+
+    Raises:
+        StageError: If the stage fails; with what it wrote to standard error.
     """
     with slots:
         deadline = time.monotonic() + timeout
         while True:
-            status, errors = _repro(stage, deadline - time.monotonic(), given_up, ask_again=ask_again)
+            status, errors = _repro(stage, deadline - time.monotonic(), interrupted, retry_failed=retry_failed)
             if status == 0:
                 return
             if status == TIMED_OUT or not any(_BUSY in line for line in errors):
                 raise _failure(stage, status, errors, timeout)
-            time.sleep(_BUSY_PAUSE)  # another `dvc repro`, outside of any flow, has the same paths
+            time.sleep(_BUSY_PAUSE)  # a `dvc repro` outside of any flow uses the same paths
 
 
-def _repro(stage: str, timeout: float, given_up: Event, *, ask_again: bool) -> tuple[int, list[str]]:
-    """Exit status of DVC, and the lines of its and the stage's standard error."""
+def _repro(stage: str, timeout: float, interrupted: Event, *, retry_failed: bool) -> tuple[int, list[str]]:
+    """Run `dvc repro`; returns its exit status, and the lines that it and the stage wrote to standard error."""
     logger, errors = get_run_logger(), list[str]()
 
-    def each_line(stream: processes.Stream, line: str) -> None:
+    def log_line(stream: processes.Stream, line: str) -> None:
         if line.strip() and not _HINT.fullmatch(line):
             logger.info("%s", without_credentials(line))
         if stream == "stderr":
@@ -160,31 +179,31 @@ def _repro(stage: str, timeout: float, given_up: Event, *, ask_again: bool) -> t
     dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
     environment = processes.environment()
-    if ask_again:
+    if retry_failed:
         command, environment = [*command, "--force"], environment | {RETRY_FAILED: "1"}
-    return processes.run(command, environment, timeout, each_line, given_up=given_up), errors
+    return processes.run(command, environment, timeout, log_line, given_up=interrupted), errors
 
 
 def _failure(stage: str, status: int, errors: Sequence[str], timeout: float) -> StageError:
-    """The stage's failure, with its own last lines and without what DVC adds below them."""
+    """The stage's failure, with the stage's own last lines and without DVC's trailer."""
     if status == TIMED_OUT:
-        how = f"not done after {timeout:g} s, ended (params.yaml: run.timeouts.{stage}, or {DEFAULT})"
-        return StageError(stage, how, "\n".join([*errors[-_MESSAGE_LINES:], f"{stage}: {how}"]), mends_itself=True)
+        reason = f"stopped after {timeout:g} s (params.yaml: run.timeouts.{stage}, or {DEFAULT})"
+        return StageError(stage, reason, "\n".join([*errors[-_MESSAGE_LINES:], f"{stage}: {reason}"]), may_retry=True)
     if status == STOPPED:
-        return StageError(stage, "ended with the flow", "", mends_itself=False)
+        return StageError(stage, "stopped with the flow", "", may_retry=False)
     trailers = [match for line in errors if (match := _TRAILER.match(line))]
     status = int(trailers[-1]["status"]) if trailers else status
     own = [line for line in errors if line.strip() and not _TRAILER.match(line)] or list(errors)
     message = "\n".join(own[-_MESSAGE_LINES:])
-    return StageError(stage, f"exit status {status}", message, mends_itself=status != USER_ERROR)
+    return StageError(stage, f"exit status {status}", message, may_retry=status != USER_ERROR)
 
 
-def _of(values: Mapping[str, Value], stage: str) -> Value:
+def _option(values: Mapping[str, Value], stage: str) -> Value:
     return values.get(stage, values[DEFAULT])
 
 
 def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
-    """Stage → those it waits for, and how to run; a typo, or a key that is missing, fails before anything starts."""
+    """Stage → the stages it waits for, and section `run`; raises GoldmeterError before anything starts."""
     graph = upstream(stages())
     params.check()
     require_key(retry_failed=retry_failed)
@@ -192,9 +211,15 @@ def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
 
 
 def run_and_record(prefix: str, name: str | None = None, *, retry_failed: bool = False) -> Recorded:
-    """Run the flow, alone in this checkout, and record it as an experiment; its name: as flows.record chooses it.
+    """Run the flow, alone in this checkout, and record it as an experiment.
 
-    Raises GoldmeterError when that is known to fail before anything runs.
+    Args:
+        prefix: Of the experiment's name, if none is given.
+        name: The experiment's name.
+        retry_failed: Ask the judge again about rows on which it failed.
+
+    Raises:
+        GoldmeterError: If it is certain before the run that it can't be recorded.
     """
     with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: say(WAITING, sys.stderr)):
         _plan(retry_failed=retry_failed)
@@ -205,7 +230,7 @@ def run_and_record(prefix: str, name: str | None = None, *, retry_failed: bool =
 
 
 def _attempt(logger: "logging.Logger | logging.LoggerAdapter[Any]", keep: Callable[[], None]) -> None:
-    """Have Prefect keep what a run found: the tables are written, whatever it says, so this can't fail any more."""
+    """Store an artifact in Prefect; a failure is only logged, since the tables are already written."""
     try:
         keep()
     except Exception:
@@ -213,10 +238,10 @@ def _attempt(logger: "logging.Logger | logging.LoggerAdapter[Any]", keep: Callab
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the flow; returns the exit status, and has the outcome printed as the last thing."""
+    """Run the flow; returns the exit status. The outcome is printed last, at the exit of the process."""
     chosen = parser().parse_args(arguments)
     done: list[Recorded] = []
-    atexit.register(_print_outcome, done)  # first in, last out: after Prefect's farewells
+    atexit.register(_print_outcome, done)  # registered first, called last: after Prefect's own messages
 
     def body() -> int:
         _plan(retry_failed=chosen.retry_failed)
@@ -224,7 +249,7 @@ def main(arguments: Sequence[str]) -> int:
         done[0] = kept_in_history(done[0])
         return _status(done[0])
 
-    return exit_status(body, "interrupted; the stages that were at work changed no table")
+    return exit_status(body, "interrupted; the running stages changed no table")
 
 
 def parser() -> Parser:
@@ -241,13 +266,13 @@ def parser() -> Parser:
         nargs="?",
         const="",
         metavar="NAME",
-        help="keep the run as a DVC experiment and in the history; default: run-<UTC time>",
+        help="record the run as a DVC experiment and in the history; default: run-<UTC time>",
     )
     return command_line
 
 
 def _run_as_asked(record: str | None, *, retry_failed: bool) -> Recorded:
-    """Run the flow; record: what to call its experiment, empty: by its start, None: it gets none."""
+    """Run the flow, and record it unless `record` is None; "" names the experiment by its start."""
     if record is not None:
         return run_and_record(RUN, record or None, retry_failed=retry_failed)
     failure, _ = _run(retry_failed=retry_failed)
@@ -255,31 +280,32 @@ def _run_as_asked(record: str | None, *, retry_failed: bool) -> Recorded:
 
 
 def _status(run: Recorded) -> int:
-    """The exit status: of a failed run 1, of one that was not recorded, or not in the history, a user error's."""
+    """The exit status: 1 if the run failed, 2 if it was not recorded or not added to the history."""
     if run.failure is None:
         return 0
     return 1 if run.facts is None else USER_ERROR
 
 
 def _run(*, retry_failed: bool) -> tuple[str | None, str]:
-    """Why the flow run failed, None when it did not; and its id."""
+    """Run the flow; returns why it failed, or None, and the id of the flow run."""
     for logger in ("prefect.flow_runs", "prefect.task_runs"):
         logging.getLogger(logger).addFilter(_without_traceback)
     server.for_one_run()
-    named = evaluate.with_options(flow_run_name=os.environ[NAMED]) if NAMED in os.environ else evaluate
-    state: State[Any] = named(retry_failed=retry_failed, return_state=True)
+    name = os.environ.get(FLOW_RUN_NAME)
+    named_flow = evaluate.with_options(flow_run_name=name) if name else evaluate
+    state: State[Any] = named_flow(retry_failed=retry_failed, return_state=True)
     return _failure_of(state), str(state.state_details.flow_run_id)
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
-    """Our own errors say where and why: where they were raised is noise."""
+    """Log our own errors without a traceback: their messages say where and why."""
     if record.exc_info and isinstance(record.exc_info[1], GoldmeterError | StageError | EvaluationError):
         record.exc_info = None
     return True
 
 
 def _failure_of(state: State[Any]) -> str | None:
-    """What a person should read of a run that failed; None of one that did not."""
+    """The messages of a failed run; None if it did not fail."""
     if state.is_completed():
         return None
     error = state.result(raise_on_failure=False)

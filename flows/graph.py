@@ -1,4 +1,4 @@
-"""The graph of dvc.yaml's stages: which stage reads what which other writes."""
+"""Stage dependency graph, from dvc.yaml."""
 
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -9,9 +9,10 @@ from tasks.pipeline.stages import Stage
 
 
 def upstream(stages: Mapping[str, Stage]) -> dict[str, frozenset[str]]:
-    """Stage → the stages it waits for, every stage after those it waits for.
+    """Stage → the stages it waits for, in an order in which they can run.
 
-    Raises ParamsError when stages wait for one another.
+    Raises:
+        ParamsError: If stages wait for one another.
     """
     graph = {name: _writers(stage, stages) for name, stage in stages.items()}
     try:

@@ -1,4 +1,4 @@
-"""A run kept: as a DVC experiment with the facts of how it was made, and in the history."""
+"""Record a run: as a DVC experiment with its facts, and in the history."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,10 @@ from tasks.versions.experiments import Experiment, Facts, Snapshot
 
 
 class Recorded(NamedTuple):
-    """How a recorded run ended. failure: what the user should read; without facts, the run itself failed."""
+    """The outcome of a run that was to be recorded.
+
+    `failure` is a message for the user. `facts` is None if the run itself failed.
+    """
 
     failure: str | None
     experiment: Experiment | None
@@ -19,10 +22,15 @@ class Recorded(NamedTuple):
 
 
 def recorded(prefix: str, name: str | None, run: Callable[[], tuple[str | None, str]]) -> Recorded:
-    """Run, and record it as an experiment of this name, or of one from the prefix and its start.
+    """Run, and record the run as an experiment.
 
-    run: returns why it failed, None when it did not, and Prefect's id of it.
-    Raises GoldmeterError when recording is known to fail before anything runs.
+    Args:
+        prefix: Of the experiment's name, if none is given; the start of the run follows.
+        name: The experiment's name.
+        run: Returns why the run failed, or None, and the id of the flow run.
+
+    Raises:
+        GoldmeterError: If it is certain before the run that it can't be recorded.
     """
     started = datetime.now(UTC)
     experiments.require_free(name or experiments.free_name(prefix, started))
@@ -38,7 +46,7 @@ def recorded(prefix: str, name: str | None, run: Callable[[], tuple[str | None, 
 
 
 def kept_in_history(run: Recorded) -> Recorded:
-    """Add the run to the history; the experiment stays when that can't be written."""
+    """Add the run to the history; if that can't be written, the experiment stays."""
     if run.experiment is None or run.facts is None:
         return run
     from tasks.monitoring import decision
@@ -55,7 +63,7 @@ def _record(prefix: str, name: str | None, facts: Facts, before: Snapshot) -> Re
         chosen = name or experiments.free_name(prefix, facts.started)
         return Recorded(None, experiments.record(chosen, facts, before), facts)
     except experiments.NameTakenError as error:
-        if name is None:  # another run took it meanwhile
+        if name is None:  # another run took the name meanwhile
             return _record(prefix, name, facts, before)
         return Recorded(f"error: {error}", None, facts)
     except (GoldmeterError, OSError) as error:

@@ -43,14 +43,14 @@ from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule
 
 TAG = "goldmeter"
+# How many due times --list prints.
 SHOWN = 3
-"""Times that --list shows."""
-_AWAY = 10.0
-"""Seconds until a server that does not answer is asked again."""
+# Seconds before a server that does not answer is tried again.
+_RETRY = 10.0
 _PAGE = 200  # the server refuses the client's default, no limit
 _SERVED = timedelta(minutes=1)
+# Environment variable that Prefect sets for the process of a run; seconds that the process may outlive its run.
 _RUN_ID, _LAST_STEPS = "PREFECT__FLOW_RUN_ID", 10.0
-"""What Prefect sets for the process of a run; seconds that it has to end after its run has."""
 _STRATEGIES = {"skip": ConcurrencyLimitStrategy.CANCEL_NEW, "queue": ConcurrencyLimitStrategy.ENQUEUE}
 Schedules = Mapping[str, Schedule]
 
@@ -85,7 +85,7 @@ def _command(names: Sequence[str], *, only_list: bool) -> int:
 
 
 def checked(names: Sequence[str]) -> dict[str, Schedule]:
-    """The schedules of these names, of params.yaml as it lies here; raises ParamsError for what can't be served."""
+    """The schedules of these names, or all, in the working copy of params.yaml; raises ParamsError if one is wrong."""
     params.check()
     known = params.schedules()
     if unknown := [name for name in names if name not in known]:
@@ -102,7 +102,7 @@ def checked(names: Sequence[str]) -> dict[str, Schedule]:
 
 
 def times(name: str, schedule: Schedule, start: datetime, number: int = SHOWN) -> list[datetime]:
-    """The next times that it is due, in its time zone; raises ParamsError when its cron has none."""
+    """The next times at which the schedule is due, in its time zone; raises ParamsError if its cron has none."""
     where = f"schedule.{name}.cron: {schedule.cron!r}"
     rule: CronSchedule | IntervalSchedule
     try:
@@ -110,17 +110,17 @@ def times(name: str, schedule: Schedule, start: datetime, number: int = SHOWN) -
             rule = CronSchedule(cron=schedule.cron, timezone=schedule.timezone)
         else:
             rule = IntervalSchedule.model_validate(_interval(schedule))
-        found = [*asyncio.run(rule.get_dates(number, start))]
+        dates = [*asyncio.run(rule.get_dates(number, start))]
     except ValueError as error:  # pydantic's and croniter's errors are its children
         reason = str(error).splitlines()[0] if schedule.cron is None else "not understood"
         raise ParamsError(f"{where}: {reason}; expected minute, hour, day, month, weekday, such as 0 2 * * *") from None
-    if not found:
+    if not dates:
         raise ParamsError(f"{where}: is never due; expected a day that some month has")
-    return [each.astimezone(ZoneInfo(schedule.timezone)) for each in found]
+    return [date.astimezone(ZoneInfo(schedule.timezone)) for date in dates]
 
 
 def listed(name: str, schedule: Schedule) -> Iterator[str]:
-    """What a person checks before serving it."""
+    """The lines that --list prints for a schedule."""
     rule = schedule.cron or f"every {schedule.interval:g} s"
     yield f"{name}: {rule} ({schedule.timezone}), overlap: {schedule.overlap}, missed: {schedule.missed}"
     for due in times(name, schedule, datetime.now(UTC)):
@@ -128,7 +128,7 @@ def listed(name: str, schedule: Schedule) -> Iterator[str]:
 
 
 def deployment_of(name: str, schedule: Schedule, ours: Mapping[str, str]) -> RunnerDeployment:
-    """The schedule as a Prefect deployment: one run at a time, by the process that serves it."""
+    """The schedule as a Prefect deployment: one run at a time, in the process that serves it."""
     if schedule.cron is not None:
         when = Cron(schedule.cron, timezone=schedule.timezone)
     else:
@@ -151,7 +151,7 @@ def deployment_of(name: str, schedule: Schedule, ours: Mapping[str, str]) -> Run
 
 
 def _interval(schedule: Schedule) -> dict[str, Any]:
-    """Counted from a fixed midnight, so that a restart moves nothing."""
+    """An interval from a fixed midnight, so that a restart does not move the due times."""
     midnight = datetime(2000, 1, 1, tzinfo=ZoneInfo(schedule.timezone))
     seconds = timedelta(seconds=schedule.interval or 0)
     return {"interval": seconds, "anchor_date": midnight, "timezone": schedule.timezone}
@@ -164,7 +164,7 @@ def _origin(ours: Mapping[str, str]) -> str:
 def _require_committed() -> None:
     if committed_params().get("schedule") != params.raw().get("schedule"):
         raise ParamsError(
-            "schedule: the section is not committed as it lies here, and scheduled runs use what is committed. "
+            "schedule: the section differs from the committed one, which scheduled runs use. "
             "`git commit params.yaml`, or undo the change"
         )
 
@@ -186,7 +186,7 @@ def _serve(schedules: Schedules, *, everything: bool) -> int:
 
 
 async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: Server, *, everything: bool) -> None:
-    """Serve; when a server that is not ours is away for minutes, begin again when it is back."""
+    """Serve until SIGTERM or Ctrl-C; start again after an external server was unreachable."""
     stop, log = asyncio.Event(), get_logger("goldmeter")
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -201,7 +201,7 @@ async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: 
             log.exception("Serving was interrupted")
             if server.own:
                 raise GoldmeterError(f"{server.url}: serving was interrupted, as the log says; start again") from error
-            await _either(stop.wait(), asyncio.sleep(_AWAY))
+            await _first_of(stop.wait(), asyncio.sleep(_RETRY))
 
 
 async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Event) -> None:
@@ -212,7 +212,7 @@ async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Even
             served = await runner.aadd_deployment(deployment_of(name, schedule, ours))
             missed[served] = schedule.missed
         serving = asyncio.create_task(runner.start())
-        await _either(serving, stop.wait())
+        await _first_of(serving, stop.wait())
         if not serving.done():
             await _let_finished_end()
             await runner.astop()
@@ -244,7 +244,7 @@ def _settle_missed_before_start(
 
 
 async def _let_finished_end() -> None:
-    """Wait for processes whose run has its final state: Prefect would put Cancelled in its place when it ends them."""
+    """Wait for processes whose run has a final state: Prefect would replace it by Cancelled when it stops them."""
     async with get_client() as client:
         for process in psutil.Process().children():
             with suppress(psutil.Error, OSError, KeyError, httpx.HTTPError, ObjectNotFound):
@@ -265,20 +265,19 @@ class _Server(Runner):
         self._stop.set()
 
 
-async def _either(*awaitables: Any) -> None:
-    """Wait for the first of them; what is no task of somebody else is given up then."""
-    own = [each for each in awaitables if not isinstance(each, asyncio.Task)]
-    waiting = [asyncio.ensure_future(each) for each in awaitables]
+async def _first_of(*awaitables: Any) -> None:
+    """Wait for the first of them, then cancel those that are not tasks of the caller."""
+    waiting = [asyncio.ensure_future(one) for one in awaitables]
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    for each, task in zip(awaitables, waiting, strict=True):
-        if each in own:
+    for task in waiting:
+        if task not in awaitables:
             task.cancel()
 
 
 async def _settle(
     client: PrefectClient, schedules: Schedules, ours: Mapping[str, str], *, alone: bool, everything: bool
 ) -> None:
-    """Put Prefect's books in order before anything runs."""
+    """Correct the states of past runs before anything runs."""
     log = get_logger("goldmeter")
     for name, schedule in schedules.items():
         try:
@@ -306,12 +305,12 @@ def _require_nobody_else(name: str, deployment: Any, ours: Mapping[str, str]) ->
 
 
 async def _pause_removed(client: PrefectClient, schedules: Schedules, ours: Mapping[str, str]) -> None:
-    """Pause the deployments of schedules that params.yaml has no more; their runs stay to be seen."""
+    """Pause the deployments of schedules that were removed from params.yaml; their past runs stay."""
     mine = DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG, _origin(ours)]))
     for deployment in await client.read_deployments(deployment_filter=mine, limit=_PAGE, sort=DeploymentSort.NAME_ASC):
         if deployment.name not in schedules and not deployment.paused:
             await client.pause_deployment(deployment.id)
-            get_logger("goldmeter").warning("%s: no more in params.yaml, paused", deployment.name)
+            get_logger("goldmeter").warning("%s: removed from params.yaml, paused", deployment.name)
 
 
 if __name__ == "__main__":

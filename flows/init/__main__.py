@@ -1,4 +1,4 @@
-"""Propose which column of your data is what, write it to params.yaml, load, and show what was understood."""
+"""Propose which column of your data is what, write it to params.yaml, load, and show the result."""
 
 import shlex
 import shutil
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.init.proposal import Proposal, propose, show
-from flows.init.proposal.files import look
+from flows.init.proposal.files import read_sample
 from flows.init.proposal.section import NAME, replaced
 from flows.system import dvc_rwlock, locks, processes
 from flows.system.command_supervisor import TIMED_OUT
@@ -21,8 +21,8 @@ from tasks.pipeline.stages import stages
 
 STAGE = "load"
 WAITING = "Another flow runs in this checkout: waiting for its end"
+# DVC adds this line below the message of a stage.
 _TRAILER = "ERROR: failed to reproduce"
-"""What DVC adds below the message of a stage."""
 
 
 class LoadError(GoldmeterError):
@@ -30,18 +30,23 @@ class LoadError(GoldmeterError):
 
 
 def init(data: str, pattern: str | None = None) -> None:
-    """Propose section `dataset` for a file or folder, write it, load, and tell what came of it.
+    """Propose section `dataset` for a file or folder, write it, load, and print the result.
 
-    Raises GoldmeterError when nothing can be proposed, and params.yaml stays; or when the records can't be loaded.
+    Args:
+        data: Path of the file or folder.
+        pattern: Of a folder: which files; None: all of the one format in it.
+
+    Raises:
+        GoldmeterError: If nothing can be proposed: then params.yaml is unchanged. Or if the records can't be loaded.
     """
     path = _from_here(data)
     with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: say(WAITING, sys.stderr)):
-        proposal = propose(path, look(path, pattern))
+        proposal = propose(path, read_sample(path, pattern))
         kept = _write(proposal)
         say(f"{params.PATH}: section {NAME} written, from {proposal.read}\n")
         show.mapping(proposal)
         if kept:
-            say(f"what was there and not committed: git cat-file -p {kept} > {params.PATH}")
+            say(f"the former file was not committed; to restore it: git cat-file -p {kept} > {params.PATH}")
         say(f"\ndvc repro --single-item {STAGE}")
         _load()
     show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
@@ -49,7 +54,7 @@ def init(data: str, pattern: str | None = None) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Propose, write, load and show; returns the exit status: 0, or 2 for an error the user can mend."""
+    """Propose, write, load and show; returns the exit status: 0, or 2 for an error that the user can fix."""
     chosen = parser().parse_args(arguments)
 
     def body() -> int:
@@ -83,7 +88,7 @@ def parser() -> Parser:
 
 
 def _from_here(data: str) -> str:
-    """The path as params.yaml has it: from the project's folder, where it is below that."""
+    """The path for params.yaml: relative if it is below the project's folder."""
     if not data.strip():
         raise ParamsError("DATA is empty; name a file, or a folder of them")
     path, here = Path(data), Path.cwd()
@@ -97,8 +102,8 @@ def _from_here(data: str) -> str:
 
 
 def _write(proposal: Proposal) -> str | None:
-    """Replace the section in params.yaml; the name under which git keeps what was there, if it was not committed."""
-    params.raw()  # it is there, and is YAML
+    """Replace the section in params.yaml; returns git's hash of the former file, if it was not committed."""
+    params.raw()  # raises if it is missing, or is no YAML
     params.section(Dataset, {NAME: dict(proposal.options)}, NAME)
     file = params.PATH.resolve()
     content = file.read_bytes().decode()
@@ -113,22 +118,22 @@ def _write(proposal: Proposal) -> str | None:
 
 
 def _kept(content: str) -> str | None:
-    """The name under which git keeps the text, unless it is that of HEAD; raises ParamsError where no git does."""
+    """Store the text in git, unless it is that of HEAD; returns its hash. Raises ParamsError if git can't store it."""
     committed = git.run("show", f"HEAD:./{params.PATH}")
     if committed.returncode == 0 and committed.stdout == content:
         return None
     kept = git.run("hash-object", "-w", "--stdin", feed=content)
     if kept.returncode:
         raise ParamsError(
-            f"{params.PATH}: no git would keep what is there: `git init`, or write section {NAME} by hand"
+            f"{params.PATH}: git can't save the present file: `git init`, or write section {NAME} by hand"
         )
     return kept.stdout.strip()
 
 
 def _load() -> None:
-    """Have DVC run the stage, and hand on what it writes to standard error; raises LoadError when it fails."""
+    """Run the stage by DVC, and print what it writes to standard error; raises LoadError if it fails."""
 
-    def each_line(stream: processes.Stream, line: str) -> None:
+    def print_line(stream: processes.Stream, line: str) -> None:
         if stream == "stderr" and line.strip() and not line.startswith(_TRAILER):
             say(line, sys.stderr)
 
@@ -136,14 +141,14 @@ def _load() -> None:
     timeout = run.timeouts.get(STAGE, run.timeouts[params.DEFAULT])
     dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", STAGE]
-    if status := processes.run(command, processes.environment(), timeout, each_line):
+    if status := processes.run(command, processes.environment(), timeout, print_line):
         late = f" after {timeout:g} s (params.yaml: run.timeouts)" if status == TIMED_OUT else ""
-        mend = f"{params.PATH} holds the proposal: mend its section {NAME}, or the data, then `dvc repro {STAGE}`"
-        raise LoadError(f"{STAGE} failed{late}; {mend}")
+        advice = f"{params.PATH} holds the proposal: correct its section {NAME}, or the data, then `dvc repro {STAGE}`"
+        raise LoadError(f"{STAGE} failed{late}; {advice}")
 
 
 def _next(path: str) -> list[str]:
-    """What to do next."""
+    """The lines that say what to do next."""
     evaluate = "next: python -m flows.evaluate"
     if Path(path).is_absolute() or Path(path).parts[:1] == ("..",):
         copy = f"data/{Path(path).name}"
@@ -152,19 +157,19 @@ def _next(path: str) -> list[str]:
             f"  dvc add {shlex.quote(copy)} && python -m flows.init {shlex.quote(copy)}",
             evaluate,
         ]
-    if _is_known(path):
+    if _is_tracked(path):
         return [evaluate]
     return [
-        f"{path}: neither git nor DVC knows it yet",
+        f"{path}: not tracked by git or DVC yet",
         f"next: dvc add {shlex.quote(path)}",
         evaluate.replace("next:", "     "),
     ]
 
 
-def _is_known(path: str) -> bool:
-    """Whether git or DVC has the data, or makes them."""
+def _is_tracked(path: str) -> bool:
+    """Whether git or DVC tracks the data, or a stage writes them."""
     above = [Path(path), *Path(path).parents]
-    by_dvc = any(Path(f"{each}.dvc").is_file() for each in above if each.name)
-    made = {out for stage in stages().values() for out in stage.outs}
+    by_dvc = any(Path(f"{folder}.dvc").is_file() for folder in above if folder.name)
+    outs = {out for stage in stages().values() for out in stage.outs}
     tracked = git.run("--literal-pathspecs", "ls-files", "--error-unmatch", "--", path)
-    return by_dvc or any(each.as_posix() in made for each in above) or tracked.returncode == 0
+    return by_dvc or any(folder.as_posix() in outs for folder in above) or tracked.returncode == 0

@@ -18,7 +18,7 @@ from prefect.logging import get_logger
 from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 
-from flows.evaluate import NAMED
+from flows.evaluate import FLOW_RUN_NAME
 from flows.serving import notify, served_schedule, worktree
 from flows.serving.notify import Outcome
 from flows.system import processes
@@ -188,4 +188,4 @@ def _environment() -> dict[str, str]:
     """Ours, with the checkout's ledger, and without what Prefect tells the process of one flow run."""
     kept = {key: value for key, value in processes.environment().items() if not key.startswith("PREFECT__")}
     root = str(ledger.root())  # a relative folder would be another one in the worktree
-    return kept | {ledger.ROOT_VARIABLE: root} | ({NAMED: this_run.name} if this_run.name else {})
+    return kept | {ledger.ROOT_VARIABLE: root} | ({FLOW_RUN_NAME: this_run.name} if this_run.name else {})

@@ -1,1 +1,1 @@
-"""What people see in a terminal: output, formats, Markdown, arguments."""
+"""Terminal output, number and text formats, Markdown, command-line parsers."""

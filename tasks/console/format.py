@@ -1,4 +1,4 @@
-"""Numbers and texts as a page shows them: three significant digits, nothing invisible, nothing endless."""
+"""Numbers and texts for people: three significant digits, no invisible characters, limited length."""
 
 import re
 from collections.abc import Sequence
@@ -9,27 +9,26 @@ NONE = "–"
 # Characters of a text that stands on one line, and names in a list that is cut short.
 CUT, LISTED = 60, 3
 SMALLEST_SHOWN, LARGEST_SHOWN = 1e-4, 1e15
+# First line: control characters, characters that XML (so SVG) can't hold, Unicode line breaks, bidirectional overrides.
+# Second line: characters without width, and tags.
+# Joiners, plain direction marks and variation selectors are not in it: they are part of normal text.
 UNSEEN = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
     r"|[\xad\u034f\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-"""Controls, what XML (so SVG) can't hold, Unicode's line breaks, marks that reorder; what has no width; tags.
-
-Joiners, plain direction marks and selectors of a variant are part of writing.
-"""
+# The flag of a region, spelled by tag characters. Source: UTS #51, annex C.
 FLAG = re.compile("(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)")
-"""The flag of a region, whose code tags spell. Source: UTS #51, annex C."""
 
 
 class Text(NamedTuple):
-    """A text made harmless to look at, and what was left out of it."""
+    """A text without invisible characters, and a note on what was cut from it."""
 
     shown: str
     note: str = ""
 
 
 def number(value: float | None) -> str:
-    """Three significant digits; explorer.js writes them so too.
+    """Format with three significant digits, as explorer.js does.
 
     >>> number(0.71349), number(1), number(0), number(-12.345), number(1234567), number(None)
     ('0.713', '1.00', '0', '−12.3', '1,230,000', '–')
@@ -43,7 +42,7 @@ def number(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in percent; 0% and 100% mean none and all.
+    """Format a share in percent; 0% and 100% are exact: none and all.
 
     >>> percent(0.71349), percent(1), percent(0.9999), percent(0.0001), percent(0)
     ('71.3%', '100%', '>99.9%', '<0.1%', '0%')
@@ -57,7 +56,7 @@ def percent(share: float | None) -> str:
 
 
 def level(confidence: float) -> str:
-    """A confidence in percent, as it was set.
+    """Format a confidence in percent, without rounding.
 
     >>> level(0.95), level(0.999), level(0.975)
     ('95%', '99.9%', '97.5%')
@@ -66,7 +65,7 @@ def level(confidence: float) -> str:
 
 
 def count(n: float) -> str:
-    """A count with thousands separators; what is no whole number as `number` shows it.
+    """Format a count with thousands separators; a fraction as `number` does.
 
     >>> count(12345), count(2.5)
     ('12,345', '2.50')
@@ -75,7 +74,7 @@ def count(n: float) -> str:
 
 
 def counted(n: int, one: str, several: str = "") -> str:
-    """A number of things in words.
+    """Format a count with its noun.
 
     >>> counted(1, "answer"), counted(1200, "answer"), counted(2, "reply", "replies")
     ('1 answer', '1,200 answers', '2 replies')
@@ -84,7 +83,7 @@ def counted(n: int, one: str, several: str = "") -> str:
 
 
 def visible(text: str) -> str:
-    r"""The text with what could hide or reorder something spelled out.
+    r"""Spell out invisible and reordering characters.
 
     >>> visible("a\x00b \u202egnp.exe")
     'a⟨U+0000⟩b ⟨U+202E⟩gnp.exe'
@@ -92,7 +91,7 @@ def visible(text: str) -> str:
     ('Par⟨U+200B⟩is', 'co⟨U+00AD⟩op')
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    pieces = FLAG.split(lines)  # every other one is a flag
+    pieces = FLAG.split(lines)  # every second piece is a flag
     pieces[::2] = [UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", piece) for piece in pieces[::2]]
     return "".join(pieces)
 
@@ -118,19 +117,20 @@ def listed(names: Sequence[str], limit: int = LISTED) -> str:
 
 
 def abridged(name: str, limit: int) -> str:
-    """A name, without its middle where it is too long: names that begin alike often end apart.
+    """Shorten a long name in its middle, because names that begin alike often differ at the end.
 
     >>> abridged("model", 5), abridged("model-of-2024", 5)
     ('model', 'mo…24')
     """
     if len(name) <= limit:
         return name
-    kept = limit - 1
-    return f"{name[: kept // 2]}…{name[len(name) - (kept - kept // 2) :]}"
+    head = (limit - 1) // 2
+    tail = limit - 1 - head
+    return f"{name[:head]}…{name[len(name) - tail :]}"
 
 
 def shown(text: str, limit: int) -> Text:
-    """The text, or its first `limit` characters and a note that says so."""
+    """The visible text, cut after `limit` characters; the note says so."""
     if len(text) <= limit:
         return Text(visible(text))
     return Text(visible(text[:limit]) + "…", f"cut: the first {limit:,} of {len(text):,} characters")

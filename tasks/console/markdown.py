@@ -1,29 +1,29 @@
-"""Markdown that other people's texts can't break: no markup of theirs, no link, no mention, no new line."""
+"""Markdown that is safe for texts of others: no markup, link, mention or line break of theirs takes effect."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tasks.console.format import visible
 
+# Markup characters → their character references.
 SIGNS = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\\`*[]|~"} | {ord("\n"): " "}
-"""What a Markdown reader would take for markup → what it shows as the sign itself."""
+# Places where a renderer makes a link or a mention, even of character references, unless a character stands between.
 LINKED = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
-"""Where a name, a number or an address becomes a link or calls somebody, entities or not, unless something is there."""
-NOTHING = "\u200c"
-"""A joiner: `visible` leaves it, however often a text goes through it."""
+# A zero-width non-joiner, which `visible` does not spell out.
+NON_JOINER = "\u200c"
 
 
 def escaped(text: str) -> str:
-    """A text as it is to be read, on one line.
+    """Escape a text, on one line.
 
     >>> escaped("a|b <i> @me")
     'a&#124;b &#60;i&#62; @\\u200cme'
     """
-    return LINKED.sub(NOTHING, visible(text)).translate(SIGNS)
+    return LINKED.sub(NON_JOINER, visible(text)).translate(SIGNS)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table of texts, each escaped."""
+    """The lines of a table; all its texts are escaped."""
     yield f"| {' | '.join(map(escaped, heads))} |"
     yield f"|{'---|' * len(heads)}"
     for row in rows:

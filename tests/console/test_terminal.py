@@ -86,7 +86,7 @@ def test_an_id_that_stands_twice(said: Any) -> None:
     write(Path.cwd(), [row | {"id": TOGETHER} for row in ROWS[:2]])
 
     assert main(["load"]) == USER_ERROR
-    assert "stands here and in" in said()
+    assert "is also in" in said()
 
 
 @pytest.mark.usefixtures("project")

@@ -47,7 +47,7 @@ def test_a_stage_over_its_time_is_ended_and_fails_the_run(project: Any, is_runni
     status, output = project.evaluate()
 
     assert status == 1
-    assert output.endswith("load: not done after 5 s, ended (params.yaml: run.timeouts.load, or default)\n")
+    assert output.endswith("load: stopped after 5 s (params.yaml: run.timeouts.load, or default)\n")
     assert not is_running(project.pid("load"))
     assert not is_running(project.pid("grandchild"))
     project.write_params(timeouts={"default": 300})
@@ -104,7 +104,7 @@ def waiting(make_project: Make) -> Any:
 
 def test_ctrl_c_pressed_twice_in_a_terminal_ends_all_with_one_line(waiting: Any, until: Until) -> None:
     flow, terminal = in_a_terminal(waiting)
-    shown, moments = "", ["works on it", "ended with the flow"]
+    shown, moments = "", ["works on it", "stopped with the flow"]
     for piece in screen(terminal):
         shown += piece
         if moments and moments[0] in shown:
@@ -112,7 +112,7 @@ def test_ctrl_c_pressed_twice_in_a_terminal_ends_all_with_one_line(waiting: Any,
             os.write(terminal, b"\x03")
 
     assert flow.wait(60) == 130
-    assert "error: interrupted; the stages that were at work changed no table" in shown
+    assert "error: interrupted; the running stages changed no table" in shown
     assert "Traceback" not in shown
     assert "Unable to connect" not in shown
     assert len(waiting.started()) == 1

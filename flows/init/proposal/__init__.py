@@ -1,4 +1,4 @@
-"""A proposal for section `dataset`: which column of the user's records is what, and why that is believed."""
+"""A proposal for section `dataset`: the role of each column of the user's records, and the reason."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from flows.init.proposal import names
 from flows.init.proposal.columns import Column
-from flows.init.proposal.files import Looked
+from flows.init.proposal.files import Sample
 from flows.init.proposal.roles import CHECK, Roles, roles
 from flows.init.proposal.section import quoted, shown, written
 from flows.init.proposal.separators import Separator, separator
@@ -14,21 +14,21 @@ from tasks.console.format import counted
 from tasks.dataset.mapping import LABELS
 from tasks.dataset.sources import Record
 
+# Largest share of records that a column such as `invalid` may mark, to be proposed for `exclude`.
 FEW_SET = 0.25
-"""Share of records up to which a mark such as `invalid` says which to leave out."""
+# Share of labelled answers from which `labels: all` is proposed.
 COMPLETE = 0.95
-"""Share of answers from which on all count as labelled."""
-WORTH_A_WORD = 0.05
-"""Share of references from which on a sign is mentioned that separates nothing."""
+# Share of references with a character such as `;` from which it is mentioned, although it separates nothing.
+MENTIONED = 0.05
 MOST_UNUSED = 30
 MOST_VERDICTS = 5
 
 
 class Proposal(NamedTuple):
-    """Values of section `dataset`, and beside some of them a comment; unused: columns without a role.
+    """Values of section `dataset`, comments on some of them, and the columns without a role.
 
-    comments: by option, and candidates.NAME; one that begins with CHECK asks a person to look. read: of the records
-    that were looked at, in words.
+    comments: By option, or `candidates.NAME`; one that begins with CHECK asks the user to check the value.
+    read: How many records were read, in words.
     """
 
     options: Mapping[str, Any]
@@ -48,29 +48,30 @@ class Proposal(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """Which columns have no role, and what they hold."""
+        """A line with the columns without a role, and what they hold; empty if there is none."""
         shown_ones = [f"{shown(column.name)} ({column.about})" for column in self.unused[:MOST_UNUSED]]
         more = [f"and {len(self.unused) - MOST_UNUSED:,} more"] if len(self.unused) > MOST_UNUSED else []
         return [f"not used: {', '.join(shown_ones + more)}"] if shown_ones else []
 
     @property
     def unsure(self) -> dict[str, str]:
-        """Option → why a person should look at it."""
+        """Option → why the user should check it."""
         asking = {option: comment for option, comment in self.comments.items() if comment.startswith(CHECK)}
         return {option: comment.removeprefix(CHECK) for option, comment in asking.items()}
 
 
-def propose(path: str, looked: Looked) -> Proposal:
-    """The mapping that names and values of the first records suggest.
+def propose(path: str, sample: Sample) -> Proposal:
+    """Propose a mapping from the names and values of the columns.
 
-    Raises DataError when no column fits something that `load` must have; it lists the columns.
+    Raises:
+        DataError: If no column fits an option that `load` requires; the message lists the columns.
     """
-    found = roles(path, looked.records)
+    found = roles(path, sample.records)
     between = separator(found.references.texts) if found.references.kind == "text" else None
     labels, about_labels = _labels(found)
     options: dict[str, Any] = {
         "path": path,
-        "pattern": looked.pattern,
+        "pattern": sample.pattern,
         "limit": None,
         "exclude": {},
         "missing_response": "unmeasured",
@@ -86,7 +87,7 @@ def propose(path: str, looked: Looked) -> Proposal:
         "scores": {},
     }
     comments = {
-        "exclude": _marks(found, looked.records),
+        "exclude": _marks(found, sample.records),
         "id": found.id.comment,
         "input": found.input.comment,
         "references": found.about_references,
@@ -99,8 +100,8 @@ def propose(path: str, looked: Looked) -> Proposal:
         "phrases": _phrases(found.unused),
         "scores": _scores(found.unused),
     }
-    number = counted(len(looked.records), "record")
-    read = f"its {number}" if looked.complete else f"its first {number}"
+    number = counted(len(sample.records), "record")
+    read = f"its {number}" if sample.complete else f"its first {number}"
     return Proposal(options, {option: text for option, text in comments.items() if text}, found.unused, read)
 
 
@@ -112,7 +113,7 @@ def _candidates(found: Roles) -> dict[str, dict[str, str]]:
 
 
 def _labels(found: Roles) -> tuple[str, str]:
-    """How the labelled rows were chosen, as far as that can be seen, and the comment."""
+    """Option `labels`, and its comment: how the labelled rows were chosen, as far as the records show it."""
     labelled = [each for each in found.systems.values() if each.label]
     answers = sum(len(each.response.values) for each in labelled)
     labels = sum(len(each.label.values) for each in labelled if each.label)
@@ -122,15 +123,15 @@ def _labels(found: Roles) -> tuple[str, str]:
 
 
 def _verdicts(found: Roles) -> str:
-    """What is to be told of labels: whose they may be, or that a column that is named like one holds other words."""
+    """The comment on labels: they may not be human labels, or a column named like a label holds other words."""
     labels = [each.label.name for each in found.systems.values() if each.label]
     for unclear, otherwise in (
-        ([name for name in labels if names.OF_WHOM & set(names.words(name))], "is a model's verdict"),
+        ([name for name in labels if names.MODEL_VERDICTS & set(names.words(name))], "is a model's verdict"),
         ([name for name in labels if not names.RIGHT & set(names.words(name))], "is true of any but right answers"),
     ):
         if unclear:
             name = f"{shown(unclear[0])}{', …' if len(unclear) > 1 else ''}"
-            return f"{CHECK}label = what people said of the answer; if {name} {otherwise}, leave it out"
+            return f"{CHECK}label: the column of human labels; if {name} {otherwise}, leave it out"
     for column in found.unused:
         if column.kind == "text" and column.distinct <= MOST_VERDICTS and names.key_of_label(column.name) is not None:
             return f"{CHECK}{shown(column.name)} is no label: load takes true and false, 1 and 0, yes and no"
@@ -144,11 +145,11 @@ def _between(found: Separator | None, of: int) -> str:
     stands += f"; {found.inside:,} times as in a date, a unit or an address" if found.inside else ""
     if found.plausible:
         return f"{CHECK}{stands}"
-    return f"none: {stands}" if found.found >= WORTH_A_WORD * of else ""
+    return f"none: {stands}" if found.found >= MENTIONED * of else ""
 
 
 def _marks(found: Roles, records: Sequence[Record]) -> str:
-    """What to leave out by a column such as `invalid`."""
+    """The comment on `exclude`: a column such as `invalid` that may say which records to leave out."""
     for column in found.unused:
         marked = column.kind == "boolean" and names.EXCLUDED & set(names.words(column.name))
         if marked and 0 < column.true <= FEW_SET * column.records:
@@ -158,7 +159,7 @@ def _marks(found: Roles, records: Sequence[Record]) -> str:
 
 
 def _gaps(found: Roles, mark: Column, records: Sequence[Record]) -> str:
-    """Of the system that lacks most answers: how many of those that it lacks are marked, if most are."""
+    """How many of the missing answers of the system with most of them are in marked records, if most are."""
     name, system = max(found.systems.items(), key=lambda pair: pair[1].response.blank)
     lacking = [record.values for record in records if record.values.get(system.response.name) is None]
     marked = sum(LABELS.get(str(values.get(mark.name)).strip().lower(), False) for values in lacking)
@@ -176,4 +177,4 @@ def _scores(unused: Iterable[Column]) -> str:
     if not numbers:
         return ""
     key = re.sub(r"\W", "_", numbers[0], flags=re.ASCII).lstrip("_0123456789") or "score"
-    return f"numbers from elsewhere; perhaps {', '.join(map(shown, numbers[:3]))}: {{{key[:40]}: {shown(numbers[0])}}}"
+    return f"scores from elsewhere; perhaps {', '.join(map(shown, numbers[:3]))}: {{{key[:40]}: {shown(numbers[0])}}}"

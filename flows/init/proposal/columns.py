@@ -1,4 +1,4 @@
-"""What the columns of a few records hold."""
+"""The columns of the first records, and the kind of their values."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,18 +13,18 @@ from tasks.dataset.mapping import LABELS
 from tasks.dataset.sources import Record, Value
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
+# Characters of a text that are read.
 MOST_CHARS = 10_000
-"""Of a text that is looked at."""
 MOST_KEYS = 5
+# A list or an object of JSON or Python, written as text.
 _ENCODED = re.compile(r"""\s*(?:\[\s*["'{\d\]].*\]|\{\s*["'}].*\})\s*\Z""", re.DOTALL)
-"""A list or an object of JSON or Python."""
+# Kinds with one text per record.
 SINGLE: frozenset[Kind] = frozenset({"boolean", "number", "text"})
-"""Kinds that hold one text a record."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its values that are neither null nor blank, of so many records."""
+    """A column: its values that are neither null nor blank, and the number of records."""
 
     name: str
     values: tuple[Value, ...]
@@ -32,7 +32,7 @@ class Column:
 
     @cached_property
     def kind(self) -> Kind:
-        """What its values are; encoded: lists or objects written as text, as in a cell of a CSV file."""
+        """The kind of its values; "encoded" are lists or objects written as text, as in a cell of a CSV file."""
         if not self.values:
             return "empty"
         texts = self.texts
@@ -47,22 +47,22 @@ class Column:
 
     @cached_property
     def distinct(self) -> int:
-        """How many texts there are, each counted once."""
+        """Number of distinct texts."""
         return len(set(self.texts))
 
     @property
     def blank(self) -> int:
-        """Of how many records the value is null or blank."""
+        """Number of records whose value is null or blank."""
         return self.records - len(self.values)
 
     @property
     def is_unique(self) -> bool:
-        """Whether every record has a text that no other has."""
+        """Whether every record has a text of its own."""
         return self.distinct == self.records
 
     @property
     def about(self) -> str:
-        """What it holds, in words."""
+        """The kind of its values, in words."""
         words = {"empty": "empty", "boolean": "true and false", "number": "numbers", "list": "lists of texts"}
         if self.kind == "text":
             return counted(self.distinct, "value")
@@ -70,12 +70,12 @@ class Column:
 
     @property
     def true(self) -> int:
-        """Of a boolean column: how many are true."""
+        """Number of true values of a boolean column."""
         return sum(LABELS[text.strip().lower()] for text in self.texts)
 
     @property
     def longest(self) -> int:
-        """Characters of the longest text."""
+        """Length of the longest text in characters."""
         return max(map(len, self.texts), default=0)
 
     @property
@@ -88,14 +88,14 @@ class Column:
 
 
 def columns(records: Sequence[Record]) -> list[Column]:
-    """The columns, in the order in which they appear; one whose name no params.yaml can hold is left out."""
+    """The columns in order of appearance, without those whose name can't be written to params.yaml."""
     values: dict[str, list[Value]] = {}
     for record in records:
         for name, value in record.values.items():
-            kept = values.setdefault(name, [])
+            of_column = values.setdefault(name, [])
             if value not in (None, [], {}) and not (isinstance(value, str) and not value.strip()):
-                kept.append(value[:MOST_CHARS] if isinstance(value, str) else value)
-    return [Column(name, tuple(kept), len(records)) for name, kept in values.items() if _can_be_written(name)]
+                of_column.append(value[:MOST_CHARS] if isinstance(value, str) else value)
+    return [Column(name, tuple(own), len(records)) for name, own in values.items() if _can_be_written(name)]
 
 
 def _kind_of_texts(texts: Sequence[str]) -> Kind:

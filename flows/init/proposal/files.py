@@ -1,4 +1,4 @@
-"""The first records of the user's files, and what pattern chooses the files of a folder."""
+"""The first records of the user's files, and the pattern for the files of a folder."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,18 +16,23 @@ _OTHERS = ";\t,|"
 _HEADER_BYTES = 65_536
 
 
-class Looked(NamedTuple):
-    """The first records; pattern: of dataset.pattern; complete: whether there are no more."""
+class Sample(NamedTuple):
+    """The first records, the value for dataset.pattern, and whether these are all records."""
 
     records: list[Record]
     pattern: str
     complete: bool
 
 
-def look(path: str, pattern: str | None = None) -> Looked:
-    """The first records of a file, or of a folder's files; pattern: None chooses those of the one format there is.
+def read_sample(path: str, pattern: str | None = None) -> Sample:
+    """Read the first records of a file, or of a folder's files.
 
-    Raises DataError for what `load` could not read either.
+    Args:
+        path: Of the file or folder.
+        pattern: Of a folder: which files; None: all of the one format in it.
+
+    Raises:
+        DataError: If `load` could not read them either.
     """
     chosen = pattern or _pattern(Path(path))
     source = records(path, chosen)
@@ -36,11 +41,11 @@ def look(path: str, pattern: str | None = None) -> Looked:
     found = list(islice(source, MOST_RECORDS + 1))
     if not found:
         raise DataError(f"{path}: no record in it")
-    return Looked(found[:MOST_RECORDS], chosen, len(found) <= MOST_RECORDS)
+    return Sample(found[:MOST_RECORDS], chosen, len(found) <= MOST_RECORDS)
 
 
 def _pattern(path: Path) -> str:
-    """All files, or where there are others beside them, those of the format that load reads."""
+    """All files, or those of the format that `load` reads, if there are others."""
     if not path.is_dir():
         return ALL
     suffixes = Counter(each.suffix for each in path.iterdir() if each.is_file() and each.name[0] != ".")
@@ -55,7 +60,7 @@ def _pattern(path: Path) -> str:
 
 
 def _require_separator(path: Path) -> None:
-    """Raise DataError when the header of a CSV or TSV file has another separator than its name says."""
+    """Raise DataError if the header of a CSV or TSV file has another separator than its suffix says."""
     own = _SEPARATORS.get(path.suffix.lower())
     if own is None:
         return

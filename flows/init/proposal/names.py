@@ -1,4 +1,4 @@
-"""What names of columns say: their words, the role these stand for, and what of a name is a system's."""
+"""Names of columns: their words, the role that they suggest, and the name of the system in them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,8 +8,8 @@ _SEPARATOR = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _EDGES = " _-.:/|()[]"
 _UNFIT = re.compile(r"_*[^\w.+-]+_*")
 LONGEST_NAME = 60
+# Name of the only system, if its column names none.
 UNNAMED = "model"
-"""What the only system is called when its column names none."""
 
 INPUT = (
     "question", "questions", "query", "user input", "user message", "user query", "input", "inputs", "prompt",
@@ -30,14 +30,14 @@ LABELS = frozenset({
     "judge", "judged", "judgment", "judgement", "correct", "label", "labels", "verdict", "human", "right", "acceptable",
     "accepted", "grade", "graded", "annotation", "annotated", "eval", "evaluation", "ok", "pass", "passed",
 })  # fmt: skip
-OF_WHOM = frozenset({
+# Words of labels that may be verdicts of a model.
+MODEL_VERDICTS = frozenset({
     "judge", "judged", "judgment", "judgement", "eval", "evaluation", "grade", "graded", "pass", "passed", "predicted",
     "prediction", "pred", "auto", "automatic", "estimated",
 })  # fmt: skip
-"""Words of labels that a model may have given as well as people."""
-OF_PEOPLE = frozenset({"human", "humans", "people", "annotator", "annotated", "annotation", "expert", "manual"})
+HUMAN_VERDICTS = frozenset({"human", "humans", "people", "annotator", "annotated", "annotation", "expert", "manual"})
+# Words of labels for which true means right.
 RIGHT = frozenset({"correct", "right", "acceptable", "accepted", "ok"})
-"""Words of labels that say what true means."""
 IDS = ("id", "uid", "uuid", "guid", "qid", "key", "example id", "question id", "sample id", "record id", "index", "idx")
 GROUPS = (
     "conversation", "thread", "dialogue", "dialog", "session", "chat", "document", "doc", "article", "passage",
@@ -52,13 +52,14 @@ EXCLUDED = frozenset({
     "duplicate", "unusable", "broken",
 })  # fmt: skip
 PHRASES = frozenset({"phrase", "phrases", "keyword", "keywords", "must", "points"})
+# Names of a column that names the system of a record.
 SYSTEMS = frozenset({"model", "system", "candidate", "engine", "llm", "assistant", "version", "run"})
-"""Names of a column that says which system a record is of."""
 _FAMILIES = re.compile(
     r"(?:chat)?gpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|phi\d|falcon|bard|baseline|bot|agent|v\d|"
     r"model|system|candidate|llm|assistant"
 )
 FILLERS = frozenset({"the", "is", "was", "by", "text", "string", "str", "value", "final", "full", "raw"})
+# Words of names of attributes: question_type is not a question.
 ABOUT = frozenset({
     "id", "ids", "uid", "uuid", "idx", "index", "type", "kind", "category", "source", "url", "link", "score", "scores",
     "length", "len", "count", "num", "token", "tokens", "time", "date", "latency", "cost", "context", "contexts",
@@ -69,7 +70,6 @@ ABOUT = frozenset({
     "confidence", "probability", "prob", "logprob", "logprobs", "loss", "rating", "rank", "error", "bleu", "rouge",
     "accuracy", "precision", "recall", "status", "hash", "template", "system", "version", "metadata",
 })  # fmt: skip
-"""Words that make a name one of something about a text: question_type is no question."""
 _ALL_INPUT = frozenset(word for phrase in INPUT for word in phrase.split()) - {"text", "user"}
 _ROLES = frozenset(
     word for phrases in (REFERENCES, ANSWERS, RESPONSES) for phrase in phrases for word in phrase.split()
@@ -79,7 +79,7 @@ _OF_GROUPS = frozenset({"id", "ids", "uuid", "name", "key", "number", "no", "idx
 
 
 class Fit(NamedTuple):
-    """How well a name fits a role, the smaller the better: which phrase stands in it, and how many unknown words."""
+    """How well a name fits a role, smaller is better: the index of the phrase in it, and the number of other words."""
 
     phrase: int
     others: int
@@ -95,46 +95,46 @@ def words(name: str) -> list[str]:
 
 
 def as_input(name: str) -> Fit | None:
-    """How well the name fits what was asked; None when it does not."""
+    """How well the name fits an input; None if it does not."""
     return _fit(name, INPUT, barred=ABOUT | _ROLES)
 
 
 def as_references(name: str) -> Fit | None:
-    """How well the name fits the right answers; None when it does not."""
+    """How well the name fits references; None if it does not."""
     return _fit(name, REFERENCES, barred=ABOUT | _ALL_INPUT | {"judge", "verdict", "human"})
 
 
 def as_answers(name: str) -> Fit | None:
-    """How well the name fits answers, be they right ones or a system's."""
+    """How well the name fits answers, either references or responses; None if it does not."""
     return None if as_references(name) else _fit(name, ANSWERS, barred=ABOUT | _ALL_INPUT)
 
 
 def as_response(name: str) -> Fit | None:
-    """How well the name fits a system's answers; None when it does not."""
+    """How well the name fits responses; None if it does not."""
     return None if as_references(name) else _fit(name, RESPONSES, barred=(ABOUT - {"system"}) | _ALL_INPUT)
 
 
 def as_id(name: str) -> Fit | None:
-    """How well the name fits an id; None for one of something that holds many records, such as thread_id."""
+    """How well the name fits an id; None for the id of a group, such as thread_id."""
     if as_group(name):
         return None
     return _fit(name, IDS, barred=frozenset())
 
 
 def as_group(name: str) -> Fit | None:
-    """How well the name fits what records belong to."""
+    """How well the name fits a group of records; None if it does not."""
     fit = _fit(name, GROUPS, barred=frozenset())
     return fit if fit and set(words(name)) - {GROUPS[fit.phrase]} <= _OF_GROUPS else None
 
 
 def names_a_system(name: str) -> bool:
-    """Whether some word is one for a system, such as gpt4, model or v2, and none says that it is about an answer."""
+    """Whether a word of the name stands for a system, such as gpt4, model or v2, and none for an attribute."""
     each = words(name)
     return any(map(_FAMILIES.match, each)) and not set(each) & (ABOUT - {"system", "version"})
 
 
 def key_of_label(name: str) -> str | None:
-    """What a label's name says of whose answer it is about, to be compared with `key`; None for no label.
+    """The part of a label's name that names the system, in the form of `key`; None if the name is no label's.
 
     >>> key_of_label("judge_gpt4"), key_of_label("gpt-4 is correct"), key_of_label("label"), key_of_label("topic")
     ('gpt4', 'gpt4', '', None)
@@ -144,13 +144,13 @@ def key_of_label(name: str) -> str | None:
 
 
 def whose_verdict(name: str) -> int:
-    """Smaller the surer a label's name says that people gave it.
+    """Rank of a label by its name: 0 human, 1 unknown, 2 of a model.
 
     >>> whose_verdict("human_correct"), whose_verdict("correct"), whose_verdict("predicted_correct")
     (0, 1, 2)
     """
     each = set(words(name))
-    return 0 if each & OF_PEOPLE else 2 if each & OF_WHOM else 1
+    return 0 if each & HUMAN_VERDICTS else 2 if each & MODEL_VERDICTS else 1
 
 
 def key(name: str) -> str:
@@ -163,7 +163,7 @@ def key(name: str) -> str:
 
 
 def candidate_names(columns: Sequence[str]) -> list[str]:
-    """What to call the systems whose answers stand in these columns: by what differs.
+    """Names for the systems with answers in these columns: the parts of the names that differ.
 
     >>> candidate_names(["answer_fid", "answer_gpt4"]), candidate_names(["gpt-4 response"]), candidate_names(["output"])
     (['fid', 'gpt4'], ['gpt-4'], ['model'])
@@ -196,7 +196,7 @@ def _numbered(word: str) -> list[str]:
 
 
 def _of_system(name: str) -> list[tuple[str, str]]:
-    """The pieces of a name, each with what stands before it, that neither say answer nor mean nothing."""
+    """The pieces of a name that may name a system, each with the separator before it."""
     found, before, end = [], "", 0
     for match in [*_SEPARATOR.finditer(name), None]:
         piece = name[end : match.start() if match else None]
@@ -208,7 +208,7 @@ def _of_system(name: str) -> list[tuple[str, str]]:
 
 
 def _without_shared(names: Sequence[list[tuple[str, str]]]) -> list[list[tuple[str, str]]]:
-    """The pieces without those that all names begin or end with."""
+    """The pieces without a common prefix or suffix of all names."""
     kept = [list(pieces) for pieces in names]
     for place in (0, -1):
         while len(kept) > 1 and all(len(p) > 1 for p in kept) and len({p[place][1].casefold() for p in kept}) == 1:
@@ -223,7 +223,7 @@ def _joined(pieces: Sequence[tuple[str, str]]) -> str:
 
 
 def _fit_name(text: str) -> str:
-    """The text as a name: letters, digits and . + - _ only; never empty."""
+    """The text with letters, digits and . + - _ only; never empty."""
     return _UNFIT.sub("_", text).strip(_EDGES)[:LONGEST_NAME] or UNNAMED
 
 

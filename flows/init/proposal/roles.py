@@ -1,4 +1,4 @@
-"""Which role each column has: by its name first, and by what it holds."""
+"""The role of each column, by its name and its values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -11,19 +11,19 @@ from flows.init.proposal.unrecognised import explain
 from tasks.dataset.sources import Record
 from tasks.errors import DataError
 
+# Number of values of a slice, and characters of the longest.
 FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 40
-"""Of a slice."""
+# Fewer values than this among so many records are categories, not groups of related records.
 FEW_GROUPS, MANY = 10, 100
-"""So few values among so many records are kinds of records, not groups that belong together."""
 LONGEST_CODE = 2
+# Share of records without an input up to which the comment does not mention them.
 FEW_BLANK = 0.05
-"""Share of records up to which nothing is said of those in which nothing was asked."""
+# Prefix of a comment that asks the user to check a value.
 CHECK = "check: "
-"""How a comment begins that asks a person to look."""
 
 
 class Choice(NamedTuple):
-    """A column for an option, or none, and why."""
+    """The column for an option, or None, and the reason."""
 
     column: Column | None
     comment: str = ""
@@ -35,7 +35,7 @@ class Choice(NamedTuple):
 
 
 class Roles(NamedTuple):
-    """The columns by role; unused: those without one. about_references: why it is that column."""
+    """The columns by role; `unused` have none."""
 
     id: Choice
     input: Choice
@@ -48,9 +48,11 @@ class Roles(NamedTuple):
 
 
 def roles(path: str, records: Sequence[Record]) -> Roles:
-    """The role of each column of these records.
+    """Find the role of each column of these records.
 
-    Raises DataError when none fits something that `load` must have, or a record holds one of several systems' answers.
+    Raises:
+        DataError: If no column fits an option that `load` requires, or a record holds the answer of one of several
+            systems.
     """
     found = columns(records)
     key = _id(found)
@@ -89,7 +91,7 @@ def _id(left: Sequence[Column]) -> Choice:
         if column.is_unique:
             return Choice(column, f"each of the {column.records:,} values stands once" if column.records > 1 else "")
     repeated = f"; {shown(named[0].name)} is null or has a value twice" if named else ""
-    return Choice(None, f"none: made from the input{repeated}")
+    return Choice(None, f"none: a hash of the input{repeated}")
 
 
 def _input(left: Sequence[Column]) -> Choice:
@@ -109,7 +111,7 @@ def _is_sparse(column: Column) -> bool:
 
 
 def _blank(columns: Sequence[Column], best: Column, others: Sequence[Column]) -> str:
-    """In how many records columns that are named like the input hold nothing: the best, or those it stands for."""
+    """The comment on an input if columns that are named like one are blank in many records."""
     told = ", ".join(f"{shown(column.name)} is blank in {column.blank:,} of {column.records:,}" for column in columns)
     told = told if best in columns else f"not the best name, but {told}"
     also = [shown(column.name) for column in others if column not in columns]
@@ -132,7 +134,7 @@ def _references(left: Sequence[Column]) -> Choice:
 
 
 def _only_list(left: Sequence[Column]) -> Choice:
-    """The column of lists of texts, where there is one, and its name says nothing else."""
+    """The only column of lists of texts, unless its name says something else."""
     lists = [column for column in left if column.kind == "list"]
     other = names.ABOUT | names.PHRASES | names.LABELS
     if len(lists) != 1 or other & set(names.words(lists[0].name)) or not _says_nothing(lists[0].name):
@@ -141,7 +143,7 @@ def _only_list(left: Sequence[Column]) -> Choice:
 
 
 def _says_nothing(name: str) -> bool:
-    """Whether the name fits no role."""
+    """Whether the name fits none of the roles."""
     roles = (names.as_input, names.as_answers, names.as_response, names.as_group)
     return not any(fits(name) for fits in roles)
 
@@ -151,7 +153,7 @@ def _has_response(left: Sequence[Column]) -> bool:
 
 
 def _doubt(references: Column) -> str:
-    """Why the column may hold no references, though its name says so."""
+    """Why the column may not hold references, although its name says so."""
     if references.kind == "boolean":
         return f"{CHECK}true and false; people's verdict on an answer would be its label"
     repeated = 2 * references.distinct <= len(references.values)

@@ -1,4 +1,4 @@
-"""Section `dataset` of params.yaml as text: written with a comment a line, and put where the former one stands."""
+"""Section `dataset` of params.yaml as text with comments, and its replacement in the file."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,33 +10,37 @@ import yaml
 from tasks.errors import ParamsError
 
 NAME = "dataset"
+# Column of the comments.
 COLUMN = 32
-"""Where comments begin."""
 WIDTH = 122
 LONGEST_SHOWN = 40
+# The usual comments of params.yaml, for options without one of their own.
 COMMENTS = {
     "path": "file or folder: .jsonl .json .csv .tsv .parquet",
-    "pattern": "in a folder: which files",
-    "limit": "read so many records only; none: all",
-    "exclude": "leave out records whose column has this value: {improper: true}",
-    "missing_response": "a null answer: unmeasured, or wrong",
-    "id": "none: made from the input",
+    "pattern": "in a folder: which files to read",
+    "limit": "read only this many records; none: all",
+    "exclude": "skip records whose column has this value: {improper: true}",
+    "missing_response": "how a null answer counts: unmeasured, or wrong",
+    "id": "none: a hash of the input",
     "references": "a list, or a string split at reference_separator",
-    "candidates": "the systems whose answers are scored; label = what people said of the answer",
-    "labels": "how the labelled rows were chosen: all, random, other",
+    "candidates": "the systems whose answers are scored; label: the column of human labels",
+    "labels": "how the labelled rows were selected: all, random, other",
     "group": "rows that belong together: a conversation, a document",
-    "slices": "report these columns' values one by one",
+    "slices": "columns whose values are reported one by one",
     "phrases": "column of phrases for semantic_list_contains",
-    "scores": "numbers from elsewhere: {toxicity: column} or {toxicity: {column: c, bounds: [0, 1], …}}",
+    "scores": "scores computed elsewhere: {toxicity: column} or {toxicity: {column: c, bounds: [0, 1], …}}",
 }
-"""What params.yaml says of an option where nothing is to be said of its value."""
 _PLAIN = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
 
 
 def written(options: Mapping[str, Any], comments: Mapping[str, str], notes: Sequence[str], headline: str) -> str:
-    """The section: each option with its comment, or the usual one; of a system the comment is under candidates.NAME.
+    """The section as text: each option with its comment, or the usual one. As YAML, it equals the options.
 
-    Read again as YAML, it gives exactly the options.
+    Args:
+        options: Values of the section.
+        comments: By option, or by `candidates.NAME`.
+        notes: Comments below the section.
+        headline: Comment on the first line.
     """
     lines = [*_commented(f"{NAME}:", headline)]
     for option, value in options.items():

@@ -1,25 +1,25 @@
-"""What stands between several right answers that are written as one text."""
+"""The separator between several references that are written as one text."""
 
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+# A slash of a date, a fraction, a unit, an abbreviation or an address.
 _INSIDE = re.compile(
     r"://|(?<![\d/])\d{1,2}/\d{1,4}(?!\d)|\b(?:a|ac|and|c|ft|h|he|his|kg|km|l|m|mi|mph|n|o|w)/[a-z]{1,4}\b",
     re.IGNORECASE,
 )
-"""A slash of a date, a fraction, a unit, an abbreviation or an address."""
 SEPARATORS = ("||", "|", "/", ";")
 FEWEST, GOOD_SHARE, MOST_INSIDE = 2, 0.05, 0.25
+# Share of texts with a semicolon from which it is a separator, whatever the length of the parts.
 USUAL = 0.5
-"""Share of texts from which a semicolon is no punctuation, however long the parts are."""
+# Longest part, in characters, that is taken for an answer and not for a clause.
 SHORT = 40
-"""Characters of a part that is no clause of a sentence."""
 MOST = 0.8
 
 
 class Separator(NamedTuple):
-    """A separator, in how many texts it stands, in how many as part of something else, and one of the texts."""
+    """A separator: in how many texts it stands, in how many of them as part of something else, and one text."""
 
     text: str
     found: int
@@ -29,13 +29,12 @@ class Separator(NamedTuple):
 
 
 def separator(texts: Sequence[str]) -> Separator | None:
-    """What separates alternatives in these texts, or might; None when nothing does."""
-    seen = [_seen(texts, sign) for sign in SEPARATORS]
-    found = [each for each in seen if each]
-    return next((each for each in found if each.plausible), found[0] if found else None)
+    """The most plausible separator of these texts; None if there is none."""
+    candidates = [one for one in (_separator(texts, sign) for sign in SEPARATORS) if one]
+    return next((one for one in candidates if one.plausible), candidates[0] if candidates else None)
 
 
-def _seen(texts: Sequence[str], sign: str) -> Separator | None:
+def _separator(texts: Sequence[str], sign: str) -> Separator | None:
     having = [text for text in texts if sign in text]
     if not having:
         return None
@@ -49,6 +48,6 @@ def _seen(texts: Sequence[str], sign: str) -> Separator | None:
 
 
 def _are_parts(texts: Sequence[str], of: int) -> bool:
-    """Whether semicolons stand between answers, and not between the clauses of sentences."""
+    """Whether semicolons separate answers, and not the clauses of sentences."""
     parts = [len(part) <= SHORT for text in texts for part in text.split(";")]
     return len(texts) >= USUAL * of or sum(parts) >= MOST * len(parts)

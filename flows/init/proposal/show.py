@@ -1,4 +1,4 @@
-"""What is proposed, and how `load` then understood the records, on a terminal; no text of the data can command it."""
+"""Prints the proposal, and the records as `load` read them; no text of the data can control the terminal."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,17 +22,17 @@ DATA = Path("data")
 CUT = 240
 RECORDS = REJECTED = 3
 MOST_LINES = 5
+# Options that are printed: those that name a column, or say how it is read.
 ROLES = ("id", "input", "references", "reference_separator", "candidates", "labels", "group", "slices")
-"""Options that are told: those that name a column, or say how it is read."""
-UNTOLD = ("reference_separator", "candidates", "labels")
-"""Of them those that are told only when there is something to say."""
+# Options that are printed only with a comment.
+ONLY_WITH_COMMENT = ("reference_separator", "candidates", "labels")
 STANDS_OUT = "yellow"
 
 
 def mapping(proposal: Proposal) -> None:
-    """Print which column is what, and the lines of params.yaml that a person should look at."""
+    """Print the role of each column, and the options that the user should check."""
     table = _grid()
-    for name, value, comment in _told(proposal):
+    for name, value, comment in _lines(proposal):
         table.add_row(
             _text(name), _text(value or "–"), _text(comment), style=STANDS_OUT if comment.startswith(CHECK) else ""
         )
@@ -44,9 +44,11 @@ def mapping(proposal: Proposal) -> None:
 
 
 def loaded(proposal: Proposal, max_unmeasured: float) -> None:
-    """Print what is in data/load: how many rows, of them the first records, and what was rejected.
+    """Print what is in data/load: the number of rows, the rejected rows, and the first records.
 
-    max_unmeasured: aggregate.max_unmeasured, the share of rows without an answer beyond which the run would stop.
+    Args:
+        proposal: What the rows were loaded by.
+        max_unmeasured: Option aggregate.max_unmeasured: with a larger share of missing answers the run stops.
     """
     load, rejected = Parts(DATA / "load"), Parts(DATA / "load_rejected")
     for line in [*_counts(load, rejected), *_gaps(load, max_unmeasured, proposal.comments.get("exclude", ""))]:
@@ -56,20 +58,20 @@ def loaded(proposal: Proposal, max_unmeasured: float) -> None:
         console().print(_record(record))
 
 
-def _told(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
-    """What each role, and each system, has: the columns, and the comment."""
+def _lines(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
+    """Name, columns and comment of each role and each system."""
     for option in ROLES:
         value, comment = proposal.options[option], proposal.comments.get(option, "")
         if option == "candidates":
             for name, columns in value.items():
                 label = f", label {scalar(columns['label'])}" if "label" in columns else ""
                 yield name, scalar(columns["response"]) + label, proposal.comments.get(f"{option}.{name}", "")
-        if comment or option not in UNTOLD:
+        if comment or option not in ONLY_WITH_COMMENT:
             yield option, _columns(option, value), comment
 
 
 def _columns(option: str, value: Any) -> str:
-    """What an option has; the columns of the candidates stand with each of them."""
+    """The columns of an option; those of the candidates are listed with each of them."""
     if option == "candidates":
         return counted(len(value), "system")
     return flow(value) if value else ""
@@ -90,7 +92,7 @@ def _counts(load: Parts, rejected: Parts) -> Iterator[str]:
 
 
 def _gaps(load: Parts, most: float, leaving_out: str) -> Iterator[str]:
-    """Of which systems so many answers are missing that the run stops, and what to do."""
+    """Systems with so many missing answers that the run stops, and what to do."""
     rows = load.whole(["candidate", "response"])
     of, lacking = (Counter(each["candidate"].to_pylist()) for each in (rows, rows.filter(pc.is_null(rows["response"]))))
     over = [name for name in load.about["candidates"] if lacking[name] > most * of[name]]
@@ -103,7 +105,7 @@ def _gaps(load: Parts, most: float, leaving_out: str) -> Iterator[str]:
 
 
 def _first(load: Parts) -> Iterator[list[Mapping[str, Any]]]:
-    """The rows of each of the first records: one for each system at most, side by side."""
+    """The rows of each of the first records: at most one per system."""
     rows = load.part(0).slice(0, RECORDS * len(load.about["candidates"])).to_pylist()
     for _, record in islice(groupby(rows, itemgetter("id")), RECORDS):
         yield list(record)
@@ -122,7 +124,7 @@ def _record(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _value(value: Any) -> Text:
-    """A text; the references a line each; the slices side by side."""
+    """A cell: references on a line each, slices on one line."""
     if isinstance(value, list):
         more = [Text(f"and {len(value) - MOST_LINES:,} more")] if len(value) > MOST_LINES else []
         return Text("\n").join([*map(_text, value[:MOST_LINES]), *more])

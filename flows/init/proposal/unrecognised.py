@@ -1,4 +1,4 @@
-"""What to tell when columns can't be recognised: what there is, what is missing, and how to go on."""
+"""The message if columns are not recognised: what is missing, what there is, and how to go on."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -28,7 +28,16 @@ def explain(
     references: Column | None,
     systems: Collection[str],
 ) -> str:
-    """The message; key: the column of the id. Each is None, or empty, where nothing was recognised."""
+    """The message.
+
+    Args:
+        path: Of the records.
+        columns: All columns.
+        key: Column of the id; None if it was not recognised, as in what follows.
+        asked: Column of the input.
+        references: Column of the references.
+        systems: Names of the systems; empty if none was recognised.
+    """
     roles = zip(MISSING, (key or asked, references, systems), strict=True)
     missing = [role for role, found in roles if not found]
     unfit = [role for role in MISSING if role in missing or (role == "input" and not asked)]
@@ -45,7 +54,7 @@ def explain(
 
 
 def _unreadable(columns: Sequence[Column], roles: Sequence[str]) -> Iterator[str]:
-    """What to do with a column that is named right, but holds what load does not take."""
+    """Columns with a fitting name whose values `load` does not accept, and what to do."""
     for role in roles:
         for column in columns:
             if column.kind in {"nested", "encoded", "list"} and _ROLES[role](column.name):

@@ -11,7 +11,7 @@ import yaml
 import tasks.__main__
 from flows.init import __main__ as command
 from flows.init.proposal import propose, show
-from flows.init.proposal.files import look
+from flows.init.proposal.files import read_sample
 from tasks.pipeline import params
 from tests.small_project import ROOT, ROWS, edit, write
 
@@ -149,14 +149,14 @@ def test_an_empty_name_is_refused(data: str, capsys: pytest.CaptureFixture[str])
 def test_missing_answers_that_would_stop_the_run_are_told(
     share: float, stops: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    proposal = propose(EXAMPLE, look(EXAMPLE))
+    proposal = propose(EXAMPLE, read_sample(EXAMPLE))
     edit(lambda content: content["dataset"].update(proposal.options))
     lacking, whole = {"aurora": None, "invalid": "true"}, {"invalid": "false"}
     write(Path(), [row | (lacking if i < 2 else whole) for i, row in enumerate(ROWS)])
     assert tasks.__main__.main(["load"]) == 0
     capsys.readouterr()
 
-    show.loaded(propose(EXAMPLE, look(EXAMPLE)), share)
+    show.loaded(propose(EXAMPLE, read_sample(EXAMPLE)), share)
 
     out = capsys.readouterr().out
     said = "check: aurora has no answer in 2 of 10 rows (20.0%): above aggregate.max_unmeasured 0.05 the run stops"
@@ -205,7 +205,7 @@ def test_without_git_nothing_is_lost(clone: Path, capsys: pytest.CaptureFixture[
     status, _, err = told(capsys, "data/mine.csv")
 
     assert status == 2
-    assert err.startswith("error: params.yaml: no git would keep what is there")
+    assert err.startswith("error: params.yaml: git can't save the present file")
     assert (clone / "params.yaml").read_bytes() == before
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flows.init.proposal import Proposal, names, propose
-from flows.init.proposal.files import MOST_RECORDS, Looked, look
+from flows.init.proposal.files import MOST_RECORDS, Sample, read_sample
 from flows.init.proposal.section import COMMENTS, replaced, scalar, written
 from flows.init.proposal.separators import separator
 from flows.init.proposal.unrecognised import MOST_COLUMNS
@@ -54,7 +54,7 @@ def table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]], delim
 
 
 def found(path: str, pattern: str | None = None) -> Proposal:
-    return propose(path, look(path, pattern))
+    return propose(path, read_sample(path, pattern))
 
 
 def of(*rows: dict[str, Any]) -> Proposal:
@@ -112,7 +112,7 @@ def test_evouna(evouna: Path) -> None:
         "{improper: true} leaves those out"
     )
     assert proposal.unsure == {
-        "candidates": "label = what people said of the answer; if judge_fid, … is a model's verdict, leave it out",
+        "candidates": "label: the column of human labels; if judge_fid, … is a model's verdict, leave it out",
         "reference_separator": '"/" stands in 421 of 999 references, such as "Olivia/MFSK"; '
         "7 times as in a date, a unit or an address",
         "labels": "4,056 of 4,799 answers are labelled; random, if those were drawn at random",
@@ -136,7 +136,7 @@ def test_ragas() -> None:
     assert mapped(proposal) == {
         "input": "user_input", "references": "reference", "candidates": {"model": {"response": "response"}}
     }  # fmt: skip
-    assert proposal.comments["scores"] == "numbers from elsewhere; perhaps faithfulness: {faithfulness: faithfulness}"
+    assert proposal.comments["scores"] == "scores from elsewhere; perhaps faithfulness: {faithfulness: faithfulness}"
     assert proposal.notes == ["not used: retrieved_contexts (lists of texts), faithfulness (numbers)"]
 
 
@@ -405,7 +405,7 @@ def test_a_record_a_system_is_told_with_the_way_out() -> None:
 
     message = refused(*rows)
 
-    assert message.startswith('rows.jsonl: column model says which of 3 systems a record is of ("x", "y", "z"), but')
+    assert message.startswith('rows.jsonl: column model says which of 3 systems each record belongs to ("x", "y", "z")')
     wide = pd.DataFrame(rows).pivot(index=["question", "gold"], columns="model", values="answer").reset_index()
     wide.columns = ["question", "gold", "answer_x", "answer_y", "answer_z"]
     assert [*mapped(of(*wide.to_dict("records")))["candidates"]] == ["x", "y", "z"]
@@ -465,7 +465,7 @@ def test_an_id_that_stands_twice_is_none() -> None:
     proposal = of(row, row | {"question": "r"})
 
     assert proposal.options["id"] is None
-    assert proposal.comments["id"] == "none: made from the input; id is null or has a value twice"
+    assert proposal.comments["id"] == "none: a hash of the input; id is null or has a value twice"
 
 
 def test_a_label_alone_belongs_to_the_only_system() -> None:
@@ -483,8 +483,7 @@ def test_a_label_whose_name_does_not_say_right_is_unsure(name: str) -> None:
 
     assert mapped(proposal)["candidates"] == {"model": {"response": "response", "label": name}}
     assert proposal.unsure == {
-        "candidates": f"label = what people said of the answer; if {name} is true of any but right answers, "
-        "leave it out"
+        "candidates": f"label: the column of human labels; if {name} is true of any but right answers, leave it out"
     }
 
 
@@ -642,11 +641,11 @@ def test_a_section_looks_like_the_one_that_is_there() -> None:
     assert of(row).section.splitlines()[:8] == [
         "dataset:                        # your data; python -m flows.init proposes this from its 1 record",
         "  path: rows.jsonl              # file or folder: .jsonl .json .csv .tsv .parquet",
-        '  pattern: "*"                  # in a folder: which files',
-        "  limit:                        # read so many records only; none: all",
-        "  exclude: {}                   # leave out records whose column has this value: {improper: true}",
-        "  missing_response: unmeasured  # a null answer: unmeasured, or wrong",
-        "  id:                           # none: made from the input",
+        '  pattern: "*"                  # in a folder: which files to read',
+        "  limit:                        # read only this many records; none: all",
+        "  exclude: {}                   # skip records whose column has this value: {improper: true}",
+        "  missing_response: unmeasured  # how a null answer counts: unmeasured, or wrong",
+        "  id:                           # none: a hash of the input",
         "  input: question               # by its name",
     ]
 
@@ -694,7 +693,7 @@ def test_any_columns_give_a_proposal_that_load_takes_or_an_error(columns: dict[s
     records = [Record("x", i, {name: values[i] for name, values in spread.items()}) for i in range(3)]
 
     try:
-        proposal = propose("x.csv", Looked(records, "*", complete=True))
+        proposal = propose("x.csv", Sample(records, "*", complete=True))
     except GoldmeterError as error:
         told = str(error).splitlines()
     else:

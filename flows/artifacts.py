@@ -14,7 +14,7 @@ from tasks.versions.experiments import Experiment
 
 def keep_summary() -> None:
     """Store the last run's summary as artifact `summary` of this flow run, and a link to its report as `report`."""
-    last = summary.last()
+    last = summary.of_last_run()
     if last is not None:
         create_markdown_artifact(summary.to_markdown(last), key="summary", description="Results of the run")
     if summary.REPORT.exists():

@@ -32,7 +32,7 @@ from tasks.scores.metrics_report import (
     Candidates,
     Correlations,
     DatasetCounts,
-    Entry,
+    MetricEntry,
     MetricsReport,
     fitted_thresholds,
 )
@@ -326,8 +326,8 @@ def _tree(table: pa.Table) -> Candidates:
     return tree
 
 
-def _entry(row: Row) -> Entry:
-    entry: Entry = {
+def _entry(row: Row) -> MetricEntry:
+    entry: MetricEntry = {
         "value": rounded(row["value"]),
         "low": rounded(row["low"]),
         "high": rounded(row["high"]),

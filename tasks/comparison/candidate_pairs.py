@@ -61,8 +61,8 @@ def compare(pairings: Sequence[Pairing], gate: Gate) -> Family:
                 refused.append(Refused(pairing, name, *unmeasured))
             else:
                 chosen.append(compared)
-    found, critical = differences.family(chosen, gate)
-    return Family(found, refused, critical)
+    estimated, critical = differences.family(chosen, gate)
+    return Family(estimated, refused, critical)
 
 
 def entries(family: Family, pairings: Sequence[Pairing]) -> list[PairEntry]:

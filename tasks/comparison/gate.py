@@ -17,9 +17,8 @@ class Gate(Section):
 
     metrics: tuple[Annotated[str, Field(min_length=1)], ...] | None
     margin: Annotated[float, Field(ge=0, lt=1)]
-    confidence: Annotated[
-        float, Field(gt=0.5, le=0.999999)
-    ]  # looks at a baseline share 1 - confidence, which must not be 0
+    # Below 1, because looks at a baseline share 1 - confidence.
+    confidence: Annotated[float, Field(gt=0.5, le=0.999999)]
     fail_on: Literal["worse", "cannot_tell"]
     max_unmeasured: Share
 

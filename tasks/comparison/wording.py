@@ -24,29 +24,31 @@ RELATIONS: dict[Verdict, str] = {
 }
 
 
-class Outcome(NamedTuple):
+class GateOutcome(NamedTuple):
     """The decision on the release in one sentence, and the exit status that stands for it."""
 
     sentence: str
     status: int
 
 
-def outcome(document: ComparisonDocument) -> Outcome:
+def outcome(document: ComparisonDocument) -> GateOutcome:
     """Decide whether the release may ship."""
     verdicts = [measure["verdict"] for pair in document["pairs"] for measure in pair["measures"].values()]
     worse = verdicts.count("worse")
     if not verdicts:
-        return Outcome("The gate can't decide: nothing could be compared.", 2)
+        return GateOutcome("The gate can't decide: nothing could be compared.", 2)
     if worse:
         beyond = " beyond the margin" if document["gate"]["margin"] else ""
         more = "; others could not be compared" if document["blocked"] else ""
-        return Outcome(f"Worse: {worse} of {len(verdicts)} differences are wholly a loss{beyond}{more}.", 1)
+        return GateOutcome(f"Worse: {worse} of {len(verdicts)} differences are wholly a loss{beyond}{more}.", 1)
     if document["blocked"]:
-        return Outcome("The gate can't decide: something that it asks for could not be compared.", 2)
+        return GateOutcome("The gate can't decide: something that it asks for could not be compared.", 2)
     if document["failed"]:
-        return Outcome(f"Cannot tell: {verdicts.count('cannot tell')} of {len(verdicts)} differences are undecided.", 1)
+        return GateOutcome(
+            f"Cannot tell: {verdicts.count('cannot tell')} of {len(verdicts)} differences are undecided.", 1
+        )
     numbers = {name: verdicts.count(name) for name in ("better", "no worse", "unchanged", "cannot tell")}
-    return Outcome(f"Not worse: {', '.join(f'{n} {name}' for name, n in numbers.items() if n)}{_few(document)}.", 0)
+    return GateOutcome(f"Not worse: {', '.join(f'{n} {name}' for name, n in numbers.items() if n)}{_few(document)}.", 0)
 
 
 def _few(document: ComparisonDocument) -> str:

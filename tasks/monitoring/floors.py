@@ -96,9 +96,9 @@ def streams(
     """
     return [
         FloorStream(
-            candidate, _measure(candidate, name, floor, f"schedule.{schedule}.floors.{name}"), floor, contents[each]
+            candidate, _measure(candidate, name, floor, f"schedule.{schedule}.floors.{name}"), floor, contents[key]
         )
-        for each, candidate in candidates.items()
+        for key, candidate in candidates.items()
         for name, floor in floors.items()
     ]
 

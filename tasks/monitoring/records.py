@@ -11,7 +11,7 @@ from tasks.console.format import count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
-from tasks.scores.metrics_report import Entry, reading
+from tasks.scores.metrics_report import MetricEntry, reading
 from tasks.versions.experiments import Experiment, Facts
 
 # Characters of a row's id in a sentence: ids that are hashes of the input have 64.
@@ -138,7 +138,7 @@ def _decided(name: str, measure: MeasureEntry | None) -> Row:
     }
 
 
-def _numbers(entry: Entry) -> Row:
+def _numbers(entry: MetricEntry) -> Row:
     rate = entry.get("pass_rate", {})
     return {
         "value": entry["value"],

@@ -19,8 +19,8 @@ def path(schedule: str) -> Path:
 
 def read(file: Path) -> Contents:
     """The contents that earlier runs tested, ascending; raises LedgerError when the file is something else."""
-    found = store.read_as(SCHEMA, file, "a list of rows seen")["content"]
-    return np.asarray(found.to_numpy(), np.uint64)
+    contents = store.read_as(SCHEMA, file, "a list of rows seen")["content"]
+    return np.asarray(contents.to_numpy(), np.uint64)
 
 
 def add(file: Path, contents: Contents) -> None:

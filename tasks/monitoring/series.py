@@ -60,9 +60,9 @@ def _series(schedule: str, rows: Sequence[Row]) -> Series:
             by_metric.setdefault(row["metric"], []).append(row)
     trends = [
         trend
-        for each in by_metric.values()
-        for measure in _measures(each)
-        if (trend := _trend(measure, each, axis, onsets)) is not None
+        for rows_of_metric in by_metric.values()
+        for measure in _measures(rows_of_metric)
+        if (trend := _trend(measure, rows_of_metric, axis, onsets)) is not None
     ]
     return Series(schedule, [*axis.numbers], len(runs) - len(axis.numbers), _ranked(trends), alarms)
 

@@ -61,8 +61,10 @@ def table(schedules: Sequence[Series], width: int) -> Table:
     width: of the terminal, in columns. A narrow table has no intervals and no schedules: the names of scheduled runs
     begin with the schedule's.
     """
-    runs = sorted(((run, each) for each in schedules for run in each.runs), key=lambda pair: pair[0].started)
-    names = sorted({name for each in schedules for name in each.candidates})
+    runs = sorted(
+        ((run, schedule) for schedule in schedules for run in schedule.runs), key=lambda pair: pair[0].started
+    )
+    names = sorted({name for schedule in schedules for name in schedule.candidates})
     drawn = Table(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
     wide = width >= ROOM + CELL * (len(names) - 2)
     drawn.caption, drawn.caption_justify = _caption(schedules, runs, wide=wide), "left"
@@ -73,29 +75,29 @@ def table(schedules: Sequence[Series], width: int) -> Table:
         drawn.add_column(visible(name), justify="right", overflow="fold")
     for head in ("worse", "alarms"):
         drawn.add_column(head, justify="right")
-    for run, each in runs[-MOST_RUNS:]:
-        drawn.add_row(*_cells(run, each, names, wide=wide))
+    for run, schedule in runs[-MOST_RUNS:]:
+        drawn.add_row(*_cells(run, schedule, names, wide=wide))
     return drawn
 
 
 def _caption(schedules: Sequence[Series], runs: Sequence[tuple[PastRun, Series]], *, wide: bool) -> str:
     """The table's caption: what the columns are, and how many runs are left out."""
-    leading = [*dict.fromkeys(each.trends[0].measure for each in schedules if each.trends)]
-    earlier = len(runs) + sum(each.older_runs for each in schedules) - MOST_RUNS
+    leading = [*dict.fromkeys(schedule.trends[0].measure for schedule in schedules if schedule.trends)]
+    earlier = len(runs) + sum(schedule.older_runs for schedule in schedules) - MOST_RUNS
     more = f"; {counted(earlier, 'run')} before these: python -m tasks history --html" if earlier > 0 else ""
     shown = f"{visible(', '.join(leading))}{' with its interval' if wide else ''}" if leading else "nothing measured"
     return f"{shown}; worse: of the measures compared with the baseline{more}"
 
 
-def _cells(run: PastRun, each: Series, names: Sequence[str], *, wide: bool) -> list[Text | str]:
-    points = each.trends[0].at(run) if each.trends else {}
-    verdicts = [point.verdict for trend in each.trends for point in trend.at(run).values() if point.verdict]
-    raised = each.alarms_in(run)
+def _cells(run: PastRun, schedule: Series, names: Sequence[str], *, wide: bool) -> list[Text | str]:
+    points = schedule.trends[0].at(run) if schedule.trends else {}
+    verdicts = [point.verdict for trend in schedule.trends for point in trend.at(run).values() if point.verdict]
+    raised = schedule.alarms_in(run)
     return [
         f"{run.started:%Y-%m-%d %H:%M}",
         visible(run.name),
-        *([visible(each.schedule) or "by hand"] if wide else []),
-        *(_measured(each.trends[0], points[name], wide=wide) if name in points else NONE for name in names),
+        *([visible(schedule.schedule) or "by hand"] if wide else []),
+        *(_measured(schedule.trends[0], points[name], wide=wide) if name in points else NONE for name in names),
         f"{verdicts.count('worse')}/{len(verdicts)}" if verdicts else NONE,
         Text(f"▼ {raised}", style="bold red") if raised else "",
     ]
@@ -109,6 +111,6 @@ def _measured(trend: Trend, point: TrendPoint, *, wide: bool) -> str:
     return f"{trend.figure(point.value)} [{low}, {high}]"
 
 
-def _headline(each: Series) -> Text:
-    name = visible(each.schedule) or "by hand"
-    return Text(f"{name}: {each.status}", style="bold red" if each.active_alarms else "")
+def _headline(schedule: Series) -> Text:
+    name = visible(schedule.schedule) or "by hand"
+    return Text(f"{name}: {schedule.status}", style="bold red" if schedule.active_alarms else "")

@@ -14,7 +14,7 @@ from tasks.console.terminal import console, plain, width_of
 from tasks.errors import ParamsError
 from tasks.pipeline.yaml import load_yaml
 from tasks.scores import leading
-from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, Entry, MetricsReport, reading
+from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -152,7 +152,7 @@ def _lead(candidates: Candidates) -> str | None:
     return min(measured, key=leading.rank, default=None)
 
 
-def _cell(entry: Entry) -> MetricCell:
+def _cell(entry: MetricEntry) -> MetricCell:
     rows = entry["n"] + entry["n_not_asked"] + entry["n_failed"]
     return MetricCell(_interval(entry["value"], entry["low"], entry["high"]), entry["n"], rows)
 
@@ -174,7 +174,7 @@ def _figure(value: float | None) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
-def _rate(candidate: str, entry: Entry) -> PassRateRow:
+def _rate(candidate: str, entry: MetricEntry) -> PassRateRow:
     rate = entry.get("pass_rate", {"value": None, "low": None, "high": None})
     limits = "" if rate["low"] is None else f" [{percent(rate['low'])}, {percent(rate['high'])}]"
     return PassRateRow(_short(candidate), f"{percent(rate['value'])}{limits}", _cell(entry).counts)

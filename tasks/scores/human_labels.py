@@ -22,7 +22,7 @@ FEWEST = 10
 MOST_MISSING = 0.1
 
 
-class Labelled(NamedTuple):
+class LabelledScores(NamedTuple):
     """A metric's scores beside human labels; n rows that have both.
 
     scores: higher is better. passed: None where the threshold is not fitted yet. clusters: rows that belong together.
@@ -172,13 +172,13 @@ def _fitted(candidates: Sequence[Candidate], name: str, confidence: float) -> "F
         return threshold_from_labels(rows.scores, rows.labels, rows.clusters, confidence)
 
 
-def _pooled(parts: Sequence[Labelled]) -> Labelled | None:
+def _pooled(parts: Sequence[LabelledScores]) -> LabelledScores | None:
     if len(parts) < 2:  # noqa: PLR2004 (nothing to join)
         return parts[0] if parts else None
     scores, labels = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     together = [part.keys if part.clusters is None else part.clusters for part in parts]
     clusters = np.unique(np.concatenate(together), return_inverse=True)[1]
-    return Labelled(scores, labels, None, clusters, clusters)
+    return LabelledScores(scores, labels, None, clusters, clusters)
 
 
 def _threshold(column: ScoreColumn, fitted: "FittedThreshold") -> ThresholdEntry:
@@ -192,7 +192,7 @@ def _threshold(column: ScoreColumn, fitted: "FittedThreshold") -> ThresholdEntry
     }
 
 
-def _labelled(candidate: Candidate, column: ScoreColumn) -> Labelled | None:
+def _labelled(candidate: Candidate, column: ScoreColumn) -> LabelledScores | None:
     """The rows of a candidate that have a label and a score."""
     label = _column(candidate, LABEL)
     if label is None or column.name == LABEL:
@@ -201,7 +201,7 @@ def _labelled(candidate: Candidate, column: ScoreColumn) -> Labelled | None:
     passed = None if column.passed is None else column.passed[both]
     clusters = None if candidate.groups is None else candidate.groups[both]
     scores = column.facts.sign * column.values[both]
-    return Labelled(scores, label.values[both], passed, clusters, candidate.keys[both])
+    return LabelledScores(scores, label.values[both], passed, clusters, candidate.keys[both])
 
 
 def _column(candidate: Candidate, name: str) -> ScoreColumn | None:

@@ -1,4 +1,4 @@
-"""reports/metrics.json: its sections as types, its one writer and its one reader."""
+"""reports/metrics.json: its sections as types, and its reader; the stage aggregate writes it."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class PredictionPowered(TypedDict):
     method: str
 
 
-class Entry(TypedDict):
+class MetricEntry(TypedDict):
     """One metric of one candidate. worst, best: its value if every failed row had the lowest or the highest score."""
 
     value: float | None
@@ -72,7 +72,7 @@ class Entry(TypedDict):
     method: str
     signature: str
     pass_rate: NotRequired[PassRate]
-    slices: NotRequired[dict[str, dict[str, "Entry"]]]
+    slices: NotRequired[dict[str, dict[str, "MetricEntry"]]]
     agreement: NotRequired[AgreementEntry]
     ppi: NotRequired[PredictionPowered]
 
@@ -110,7 +110,7 @@ class Correlations(TypedDict):
 
 
 # Candidate → metric → entry.
-Candidates = dict[str, dict[str, Entry]]
+Candidates = dict[str, dict[str, MetricEntry]]
 
 
 class MetricsReport(TypedDict):
@@ -126,23 +126,20 @@ class MetricsReport(TypedDict):
     correlations: Correlations
 
 
-def parsed(text: str) -> MetricsReport:
-    """The document from its text. A document of an earlier version of goldmeter may lack sections."""
-    return cast(MetricsReport, json.loads(text))
-
-
 @contextmanager
 def reading(path: Path = Path(METRICS), version: str = "") -> Iterator[MetricsReport]:
-    """The document of a file, to be used in the body of the `with` statement.
+    """Read the document, for use in the body of a `with` statement; documents of older versions may lack sections.
 
-    version: the name of the version whose document it is, for the message.
+    Args:
+        path: The file.
+        version: The version that the file is of, for messages; empty for the workspace.
 
     Raises:
-        DataError: The file is not there, is no JSON, or lacks what the body looks up.
+        DataError: The file is missing, is no JSON, or lacks what the body looks up.
     """
     name = f"{version}: {METRICS}" if version else str(path)
     try:
-        yield parsed(path.read_text(encoding="utf-8"))
+        yield cast(MetricsReport, json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise DataError(f"{name}: not found; `dvc repro` writes it") from None
     except (ValueError, LookupError, TypeError, AttributeError) as error:

@@ -192,7 +192,7 @@ def test_nothing_to_compare_passes_no_gate() -> None:
     found = compared(answers("----"), answers("----"))
 
     assert not measures(found)
-    assert wording.outcome(found) == wording.Outcome("The gate can't decide: nothing could be compared.", 2)
+    assert wording.outcome(found) == wording.GateOutcome("The gate can't decide: nothing could be compared.", 2)
 
 
 @pytest.mark.parametrize(

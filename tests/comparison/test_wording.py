@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tasks.comparison import wording
-from tasks.comparison.wording import Outcome
+from tasks.comparison.wording import GateOutcome
 from tasks.console.format import cut, listed
 
 LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": "m"}
@@ -52,19 +52,22 @@ def document(*verdicts: str, **changed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("found", "outcome"),
     [
-        (document("better", "worse", "worse"), Outcome("Worse: 2 of 3 differences are wholly a loss.", 1)),
+        (document("better", "worse", "worse"), GateOutcome("Worse: 2 of 3 differences are wholly a loss.", 1)),
         (
             document("worse", gate={"margin": 0.02}),
-            Outcome("Worse: 1 of 1 differences are wholly a loss beyond the margin.", 1),
+            GateOutcome("Worse: 1 of 1 differences are wholly a loss beyond the margin.", 1),
         ),
-        (document("cannot tell", "better", failed=True), Outcome("Cannot tell: 1 of 2 differences are undecided.", 1)),
-        (document("cannot tell", "better"), Outcome("Not worse: 1 better, 1 cannot tell.", 0)),
-        (document("unchanged", "no worse", "no worse"), Outcome("Not worse: 2 no worse, 1 unchanged.", 0)),
-        (document(), Outcome("The gate can't decide: nothing could be compared.", 2)),
-        (document(pairs=[]), Outcome("The gate can't decide: nothing could be compared.", 2)),
+        (
+            document("cannot tell", "better", failed=True),
+            GateOutcome("Cannot tell: 1 of 2 differences are undecided.", 1),
+        ),
+        (document("cannot tell", "better"), GateOutcome("Not worse: 1 better, 1 cannot tell.", 0)),
+        (document("unchanged", "no worse", "no worse"), GateOutcome("Not worse: 2 no worse, 1 unchanged.", 0)),
+        (document(), GateOutcome("The gate can't decide: nothing could be compared.", 2)),
+        (document(pairs=[]), GateOutcome("The gate can't decide: nothing could be compared.", 2)),
     ],
 )
-def test_one_sentence_and_the_exit_status_that_says_the_same(found: dict[str, Any], outcome: Outcome) -> None:
+def test_one_sentence_and_the_exit_status_that_says_the_same(found: dict[str, Any], outcome: GateOutcome) -> None:
     assert wording.outcome(found) == outcome
 
 
@@ -76,7 +79,7 @@ def test_what_could_not_be_compared_leaves_the_gate_undecided(verdicts: list[str
 def test_a_loss_is_a_loss_whatever_else_could_not_be_compared() -> None:
     found = wording.outcome(document("worse", "better", blocked=True))
 
-    assert found == Outcome("Worse: 1 of 2 differences are wholly a loss; others could not be compared.", 1)
+    assert found == GateOutcome("Worse: 1 of 2 differences are wholly a loss; others could not be compared.", 1)
 
 
 def test_a_renamed_candidate_is_shown_by_both_names() -> None:

@@ -79,7 +79,7 @@ def test_a_release_fails_on_what_it_is_told_to(fail_on: str, verdicts: set[str],
     ("changed", "message"),
     [
         ({"metrics": []}, "an empty list compares nothing"),
-        ({"metrics": ["f1", "f1"]}, "a metric stands twice"),
+        ({"metrics": ["f1", "f1"]}, "a metric is listed twice"),
         ({"metrics": [""]}, "at least 1 character"),
         ({"margin": -0.1}, "greater than or equal to 0"),
         ({"margin": 1.0}, "less than 1"),

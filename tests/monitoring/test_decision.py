@@ -299,7 +299,7 @@ def test_numbers_that_are_none_are_named(content: str) -> None:
 
 
 def test_a_run_that_never_was_is_named() -> None:
-    with pytest.raises(DataError, match="`dvc repro` makes it"):
+    with pytest.raises(DataError, match="`dvc repro` writes it"):
         decision.add_run(experiment(1), facts(1))
 
 

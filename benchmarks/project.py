@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from benchmarks.data import ROOT
 from benchmarks.measure import Cost, run
+from tasks.pipeline.yaml import dump_yaml
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Project:
 
     def configure(self, sections: Mapping[str, Any]) -> None:
         """Write params.yaml."""
-        (self.folder / "params.yaml").write_text(yaml.safe_dump(dict(sections), sort_keys=False), encoding="utf-8")
+        (self.folder / "params.yaml").write_text(dump_yaml(dict(sections)), encoding="utf-8")
 
     def python(self, *arguments: str) -> Cost:
         """What a command of Python's takes."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "tests/params.yaml"
@@ -25,9 +25,9 @@ def write(folder: Path, rows: list[dict[str, Any]]) -> None:
 
 def edit(change: Callable[[dict[str, Any]], object]) -> None:
     path = Path("params.yaml")
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = load_yaml(path)
     change(content)
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    path.write_text(dump_yaml(content), encoding="utf-8")
 
 
 def files(folder: str) -> dict[str, bytes]:

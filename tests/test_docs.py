@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from scripts.reference import allowed, commands, files, markdown, metrics, param
 from tasks.metrics.catalogue import metric_class
 from tasks.pipeline import params as stated_params
 from tasks.pipeline.stages import stages
+from tasks.pipeline.yaml import parse_yaml
 from tests.documents import PAGES, README, Block, anchors, blocks, links, without_blocks
 from tests.documents import commands as commands_of
 from tests.small_project import PARAMS, ROOT
@@ -97,7 +97,7 @@ def is_param(section: str, steps: list[str]) -> bool:
 @pytest.mark.parametrize("block", [block for _, block in EVERY_BLOCK if block.kind == "yaml"])
 def test_settings_in_the_documentation_are_accepted(block: Block) -> None:
     section = block.mark.rpartition("lexical")[1]
-    given = yaml.safe_load(f"{section}:\n{block.text}" if section else block.text)
+    given = parse_yaml(f"{section}:\n{block.text}" if section else block.text)
     content = stated_params.raw(PARAMS)
 
     for name, options in given.items():
@@ -142,7 +142,7 @@ def test_params_are_read_as_yaml_reads_them() -> None:
         for step in path.split("."):
             value = value[step]
         if not isinstance(value, dict) or line.value:
-            assert yaml.safe_load(line.value or "null") == value
+            assert parse_yaml(line.value or "null") == value
 
 
 @given(cells=st.lists(st.text(), min_size=1, max_size=4))

@@ -19,6 +19,7 @@ from tasks.errors import DataError, ParamsError
 from tasks.load import counts, expect, load, source
 from tasks.pipeline import validation
 from tasks.pipeline.tables import about, write_part
+from tasks.pipeline.yaml import parse_yaml
 from tasks.versions.version import Version
 from tests.comparison.sample import gate
 
@@ -249,6 +250,13 @@ def test_equal_ids_are_an_error_that_names_both_places():
     assert refusal([PARIS | {"id": "7"}, PARIS, PARIS | {"id": "7"}]) == (
         "answers.jsonl, line 3: the id '7' (dataset.id: id) is also in answers.jsonl, line 1; make ids unique"
     )
+
+
+def test_no_without_quotes_in_params_is_the_text_no() -> None:
+    values = [PARIS | {"id": name, "language": name} for name in ("no", "No", "0", "false", "en")]
+
+    assert column("id", values, exclude=parse_yaml("language: no")) == ["No", "0", "false", "en"]
+    assert column("id", values, exclude=parse_yaml("language: false")) == ["en"]
 
 
 def test_records_that_are_rejected_or_excluded_take_no_number():

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / ".github/workflows/evaluate.yml"
-WORKFLOW: dict[str, Any] = yaml.load(PATH.read_text(encoding="utf-8"), yaml.BaseLoader)  # noqa: S506 (`on` stays a word)
+WORKFLOW: dict[str, Any] = load_yaml(PATH)
 JOBS: dict[str, Any] = WORKFLOW["jobs"]
 STEPS = [(name, step) for name, job in JOBS.items() for step in job["steps"]]
 COMMANDS = {f"{name}: {step['name']}": step["run"] for name, step in STEPS if "run" in step}
@@ -24,7 +25,7 @@ def steps(job: str, action: str) -> list[dict[str, Any]]:
 
 
 def test_it_runs_on_pull_requests_without_others_secrets_and_on_main() -> None:
-    assert WORKFLOW["on"] == {"pull_request": "", "push": {"branches": ["main"]}}
+    assert WORKFLOW["on"] == {"pull_request": None, "push": {"branches": ["main"]}}
 
 
 def test_only_the_job_that_runs_no_code_of_the_branch_may_write() -> None:
@@ -35,13 +36,11 @@ def test_only_the_job_that_runs_no_code_of_the_branch_may_write() -> None:
         "comment": {"pull-requests": "write"},
     }
     assert not steps("comment", "actions/checkout")
-    assert all(
-        step["with"]["persist-credentials"] == "false" for job in JOBS for step in steps(job, "actions/checkout")
-    )
+    assert all(step["with"]["persist-credentials"] is False for job in JOBS for step in steps(job, "actions/checkout"))
 
 
 def test_secrets_reach_single_steps_of_a_job_that_skips_forks() -> None:
-    holders = [(name, step["name"]) for name, step in STEPS if "{{ secrets." in yaml.safe_dump(step)]
+    holders = [(name, step["name"]) for name, step in STEPS if "{{ secrets." in dump_yaml(step)]
 
     assert holders == [("evaluate", "Pull"), ("evaluate", "Evaluate"), ("evaluate", "Compare")]
     assert PATH.read_text(encoding="utf-8").count("${{ secrets.") == 5
@@ -62,7 +61,7 @@ def test_the_base_is_where_the_branch_left() -> None:
     [checkout] = steps("evaluate", "actions/checkout")
 
     assert checkout["with"]["ref"] == "${{ github.event.pull_request.head.sha }}"
-    assert checkout["with"]["fetch-depth"] == "0"
+    assert checkout["with"]["fetch-depth"] == 0
     assert 'git merge-base "$BASE" HEAD' in COMMANDS["evaluate: Compare"]
 
 

@@ -1,59 +1,135 @@
-"""YAML in which a key that stands twice, or is no text, is an error with its line, not a value silently lost."""
+"""YAML 1.2 as DVC reads it; a key that is duplicated, or is no text, is an error with its line."""
 
-from collections.abc import Hashable
+import re
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import yaml
-from yaml.constructor import ConstructorError
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import ConstructorError, SafeConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.nodes import Node, ScalarNode
+from ruamel.yaml.representer import SafeRepresenter
+from ruamel.yaml.resolver import implicit_resolvers
 
 from tasks.errors import ParamsError
 
-TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+_TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+_DEEPEST = 200
+# Line breaks in YAML 1.1, characters in 1.2: they need an escape.
+_LINE_BREAKS_OF_1_1 = re.compile("[\x85\u2028\u2029]")
+# What YAML 1.1 or 1.2 reads as something else than text, unless it is in quotes.
+_NOT_TEXT = [pattern for _, _, pattern, _ in implicit_resolvers]
 
 
 def load_yaml(path: Path) -> Any:
-    """The one document of a file. Raises ParamsError with the line of what is wrong."""
+    """Read the one document of a file; `parse_yaml` says how."""
     try:
-        loader = _Loader(path.read_text(encoding="utf-8"))
-        return loader.get_single_data()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
-        during = f" {error.context}" if error.context else ""
-        raise ParamsError(f"{where}: {error.problem}{during}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ParamsError(f"{path}: not readable as YAML: {str(error).splitlines()[0]}") from None
-    except RecursionError:
-        raise ParamsError(f"{path}: not readable as YAML: nested too deep") from None
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ParamsError(f"{path}: not readable as YAML: {error}") from None
+    return parse_yaml(text, str(path))
 
 
-class _Loader(yaml.SafeLoader):
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 (as in PyYAML)
+def parse_yaml(text: str, name: str = "params.yaml") -> Any:
+    """Read the one document of a text, with the same values as `dvc.utils.serialize.parse_yaml`.
+
+    Args:
+        text: The document.
+        name: What error messages call it, such as the path of its file.
+
+    Returns:
+        Mappings, lists and single values; None for an empty document.
+
+    Raises:
+        ParamsError: The text is not YAML, or a key is duplicated or is not a text; the message has the line.
+    """
+    yaml = YAML(typ="safe")
+    yaml.Constructor = _Constructor
+    try:
+        _require_shallow(text, name)
+        return yaml.load(text)
+    except MarkedYAMLError as error:
+        raise ParamsError(_located(error, text, name)) from None
+    except YAMLError as error:
+        raise ParamsError(f"{name}: not readable as YAML: {str(error).splitlines()[0]}") from None
+
+
+def dump_yaml(value: Any) -> str:
+    """Return a value as YAML; texts that either YAML 1.1 or 1.2 would read as something else are in quotes."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Representer = _Representer
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 100
+    out = StringIO()
+    yaml.dump(value, out)
+    return out.getvalue()
+
+
+def is_read_as_text(text: str) -> bool:
+    """Return whether a word without quotes is text in YAML 1.1 and in 1.2.
+
+    >>> [word for word in ("question", "no", "1e-3", "12:30:00", "~") if is_read_as_text(word)]
+    ['question']
+    """
+    return not any(pattern.match(text) for pattern in _NOT_TEXT)
+
+
+class _Constructor(SafeConstructor):
+    def construct_object(self, node: Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 (ruamel.yaml's signature)
         try:
             return super().construct_object(node, deep)
-        except UnicodeEncodeError:
-            raise _problem("half of a surrogate pair is no text", node) from None
-        except ValueError as error:  # 2024-13-45 is no date
-            raise _problem(str(error), node) from None
+        except (ValueError, OverflowError, LookupError) as error:  # such as 2024-13-45, or !!int abc
+            raise _problem(f"{node.value!r} is no {str(node.tag).rpartition(':')[2]}: {error}", node) from None
 
-    def construct_scalar(self, node: Any) -> Any:
-        value = super().construct_scalar(node)
-        str(value).encode()  # no table can hold half of a surrogate pair
-        return value
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
         lines: dict[str, int] = {}
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
+        merged = len(getattr(node, "merge", None) or [])  # keys that `<<` has put in front may be overridden
+        for key, _ in node.value[merged:]:
+            if not isinstance(key, ScalarNode):
                 raise _problem("a list or an object can't be a key", key)
-            if key.tag not in (TEXT, MERGE):
+            if key.tag not in (_TEXT, _MERGE):
                 raise _problem(f"the key {key.value!r} is not read as text; write it in quotes", key)
             if key.value in lines:
-                raise _problem(f"the key {key.value!r} stands twice, first in line {lines[key.value]}", key)
+                raise _problem(f"the key {key.value!r} is duplicated, first in line {lines[key.value]}", key)
             lines[key.value] = key.start_mark.line + 1
         return super().construct_mapping(node, deep)
 
 
-def _problem(text: str, node: yaml.Node) -> ConstructorError:
+class _Representer(SafeRepresenter):
+    def represent_str(self, data: str) -> Any:
+        style = None if is_read_as_text(data) else "'"
+        return self.represent_scalar(_TEXT, data, style='"' if _LINE_BREAKS_OF_1_1.search(data) else style)
+
+    def represent_float(self, data: float) -> Any:
+        node = super().represent_float(data)
+        if "e" in node.value and "." not in node.value:
+            node.value = node.value.replace("e", ".0e")  # 1e-05 is text in YAML 1.1
+        return node
+
+
+_Representer.add_representer(str, _Representer.represent_str)
+_Representer.add_representer(float, _Representer.represent_float)
+
+
+def _require_shallow(text: str, name: str) -> None:
+    """Raise ParamsError for a document whose nesting would overflow the stack of libyaml, which ends the process."""
+    depth = 0
+    for event in YAML(typ="safe").parse(text):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ParamsError(f"{name}, line {event.start_mark.line + 1}: nested more than {_DEEPEST} levels deep")
+
+
+def _located(error: MarkedYAMLError, text: str, name: str) -> str:
+    mark = error.problem_mark or error.context_mark
+    where = f"{name}, line {mark.line + 1}, column {mark.column + 1}"
+    problem = ", ".join(filter(None, (error.context, error.problem)))
+    is_tab = text[mark.index : mark.index + 1] == "\t"
+    return f"{where}: {problem}{' (a tab; indent with spaces)' if is_tab else ''}"
+
+
+def _problem(text: str, node: Node) -> ConstructorError:
     return ConstructorError(None, None, text, node.start_mark)

@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-
 from tasks.console.format import Text, counted, shown
 from tasks.pipeline.run import Price
+from tasks.pipeline.yaml import dump_yaml
 from tasks.reporting.checks import StageChecks
 from tasks.reporting.score_tables import MetricScores
 from tasks.reporting.trends import cost
@@ -66,7 +65,7 @@ def provenance(
     lineages = {stage.name: stage.lineage for stage in stages if stage.lineage}
     dataset = _section(lineages, "load", "dataset") or {}
     sections = {
-        stage: {name: _yaml(section) for name, section in lineage["params"].items()}
+        stage: {name: dump_yaml(section) for name, section in lineage["params"].items()}
         for stage, lineage in lineages.items()
     }
     return Provenance(
@@ -95,10 +94,6 @@ def _about(candidate: Mapping[str, Any]) -> list[tuple[str, str]]:
         (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
         for key, value in (candidate.get("about") or {}).items()
     ]
-
-
-def _yaml(section: Any) -> str:
-    return yaml.safe_dump(section, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _recorded_values(by_stage: Mapping[str, Mapping[str, str]]) -> list[RecordedValue]:

@@ -12,12 +12,11 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from tasks.errors import VersionError
 from tasks.pipeline import git, params
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.stages import DATA, REPORTS, stages
+from tasks.pipeline.yaml import load_yaml
 from tasks.versions.version import LOCK, PARAMS, WORKSPACE, Version
 
 PIPELINE, IGNORED = "dvc.yaml", ".gitignore"
@@ -108,7 +107,7 @@ def params_id(version: Snapshot) -> str:
 def data_hash() -> str:
     """The data set's hash as the last run left it in dvc.lock; empty where it names none."""
     path = (params.raw().get("dataset") or {}).get("path")
-    locked = yaml.safe_load(Path(LOCK).read_text(encoding="utf-8")) if Path(LOCK).exists() else {}
+    locked = load_yaml(Path(LOCK)) if Path(LOCK).exists() else {}
     deps = [dep for stage in (locked.get("stages") or {}).values() for dep in stage.get("deps", [])]
     found = [dep for dep in deps if path is not None and _same(dep["path"], str(path))]
     return next((str(dep[kind]) for dep in found for kind in ("md5", "etag", "checksum") if kind in dep), "")

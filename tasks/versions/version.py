@@ -9,11 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tasks.errors import VersionError
+from tasks.errors import ParamsError, VersionError
 from tasks.pipeline import git
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.stages import outs
 from tasks.pipeline.tables import Parts
+from tasks.pipeline.yaml import parse_yaml
 
 if TYPE_CHECKING:
     from dvc.fs import DVCFileSystem
@@ -115,17 +116,14 @@ class Version:
         return self._yaml(PARAMS)
 
     def _yaml(self, name: str) -> dict[str, Any]:
-        """A file of the version that git keeps, read as DVC writes it (YAML 1.2); empty where there is none."""
-        from dvc.exceptions import DvcException
-        from dvc.utils.serialize import parse_yaml
-
+        """A file of the version that git keeps, as sections; empty where there is none."""
         if self.commit is not None:
             text = git.answer("show", f"{self.commit}:./{name}")
         else:
             text = path.read_text(encoding="utf-8") if (path := self.folder / name).is_file() else None
         try:
             content = parse_yaml(text or "", name) or {}
-        except DvcException as error:
+        except ParamsError as error:
             raise VersionError(f"{self.name}: its {name} can't be read: {error}") from None
         if not isinstance(content, dict):
             raise VersionError(

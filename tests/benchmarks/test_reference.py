@@ -5,12 +5,12 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
-import yaml
 from absl.logging import get_absl_handler
 
 from benchmarks import data, lexical, reference
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
+from tasks.pipeline.yaml import load_yaml
 from tests.small_project import PARAMS
 
 
@@ -43,7 +43,7 @@ def test_every_score_equals_the_reference(pairs, reader, tokens):
 
 
 def test_the_stack_has_a_reference_for_every_lexical_metric_that_is_shipped():
-    shipped = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))["lexical"]
+    shipped = load_yaml(PARAMS)["lexical"]
 
     assert len(shipped) == 9
     assert sorted(lexical.reference_options("treebank")) == sorted(shipped)

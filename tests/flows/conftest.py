@@ -13,8 +13,8 @@ from typing import Any
 
 import psutil
 import pytest
-import yaml
 
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.small_project import PARAMS, ROOT
 
 # What every stage of the small project runs: it notes its start, does what its mode says, and writes its out.
@@ -79,7 +79,7 @@ class Project:
         (folder / "watch/sitecustomize.py").write_text(dedent(WATCH_CONNECTIONS))
         (folder / "stage.py").write_text(dedent(STAGE))
         (folder / "prefect.toml").write_text((ROOT / "prefect.toml").read_text())
-        shipped = yaml.safe_load(PARAMS.read_text())
+        shipped = load_yaml(PARAMS)
         seen = {name for stage in deps for name in import_module(f"tasks.{stage}").Params.model_fields}
         self.params = {name: shipped[name] for name in {"schedule", *seen}}
         self.run_section = {
@@ -87,7 +87,7 @@ class Project:
             "parallel_stages": 3,
             "retries": {"default": 0},
             "timeouts": {"default": 300},
-            "judge": yaml.safe_load(PARAMS.read_text())["run"]["judge"],
+            "judge": load_yaml(PARAMS)["run"]["judge"],
         } | run
         self.write_params()
         stages = {
@@ -98,7 +98,7 @@ class Project:
             }
             for name, before in deps.items()
         }
-        (folder / "dvc.yaml").write_text(yaml.safe_dump({"stages": stages}, sort_keys=False))
+        (folder / "dvc.yaml").write_text(dump_yaml({"stages": stages}))
         for name in deps:
             self.mode(name, "")
         subprocess.run(["git", "init", "-q", folder], check=True)
@@ -111,7 +111,7 @@ class Project:
 
     def write_params(self, **changed: Any) -> None:
         self.run_section |= changed
-        (self.folder / "params.yaml").write_text(yaml.safe_dump(self.params | {"run": self.run_section}))
+        (self.folder / "params.yaml").write_text(dump_yaml(self.params | {"run": self.run_section}))
 
     @property
     def environment(self) -> dict[str, str]:

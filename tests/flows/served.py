@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 import httpx
 import psutil
-import yaml
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.objects import Deployment, FlowRun
 from prefect.client.schemas.sorting import DeploymentSort, FlowRunSort
 
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.flows.conftest import ROOT, wait_until
 from tests.small_project import PARAMS
 
@@ -75,7 +75,7 @@ NIGHT = """
 
 def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """All of params.yaml where dvc.yaml has no stages."""
-    run = yaml.safe_load(PARAMS.read_text())["run"]
+    run = load_yaml(PARAMS)["run"]
     run |= {"retries": {"default": 0}, "timeouts": {"default": 300}}
     return {"run": run, "schedule": {name: {**options} for name, options in schedules.items()}}
 
@@ -105,7 +105,7 @@ class Served:
         self.started: list[subprocess.Popen[str]] = []
 
     def write(self, schedules: Mapping[str, Mapping[str, Any]]) -> None:
-        (self.folder / "params.yaml").write_text(yaml.safe_dump(params_with(schedules)))
+        (self.folder / "params.yaml").write_text(dump_yaml(params_with(schedules)))
 
     def commit(self) -> None:
         who = ("-c", "user.name=Test", "-c", "user.email=test@example.org")

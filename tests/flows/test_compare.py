@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.compare import main
 from tasks.pipeline.tables import describe, write_part
+from tasks.pipeline.yaml import load_yaml
 from tests.comparison import repository
 from tests.comparison.repository import git
 from tests.comparison.sample import Row, answers, row, shuffled, version
@@ -427,6 +427,6 @@ def test_arguments_that_are_none_end_with_the_usage(capsys: pytest.CaptureFixtur
 
 
 def test_the_settings_that_ship_compare_every_pass_rate() -> None:
-    gate = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))["gate"]
+    gate = load_yaml(PARAMS)["gate"]
 
     assert gate == {"metrics": None, "margin": 0.0, "confidence": 0.95, "fail_on": "worse", "max_unmeasured": 0.05}

@@ -8,7 +8,6 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
@@ -20,6 +19,7 @@ from tasks.errors import ParamsError
 from tasks.pipeline import stages
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.flows.served import params_with, schedule
 from tests.small_project import PARAMS, ROOT
 
@@ -51,7 +51,7 @@ def repository(tmp_path, monkeypatch):
 
 
 def write(name: str = "nightly", **changed) -> None:
-    Path("params.yaml").write_text(yaml.safe_dump(params_with({name: schedule(**changed)})))
+    Path("params.yaml").write_text(dump_yaml(params_with({name: schedule(**changed)})))
 
 
 def git(*arguments: str) -> None:
@@ -143,7 +143,7 @@ def test_a_missing_secret_is_told_before_anything_is_served(capsys, monkeypatch)
 
 @pytest.mark.usefixtures("repository")
 def test_no_schedule_at_all_is_said(capsys):
-    Path("params.yaml").write_text(yaml.safe_dump(params_with({})))
+    Path("params.yaml").write_text(dump_yaml(params_with({})))
 
     assert main([]) == 2
     assert "params.yaml has no schedule to serve" in capsys.readouterr().err
@@ -180,7 +180,7 @@ def test_a_server_that_does_not_answer_is_named(repository):
 @pytest.mark.usefixtures("repository")
 def test_an_entry_that_is_wrong_does_not_keep_another_from_running():
     nightly = schedule(cron="0 2 * * *", interval=None)
-    Path("params.yaml").write_text(yaml.safe_dump(params_with({"nightly": nightly, "weekly": {"cron": 3}})))
+    Path("params.yaml").write_text(dump_yaml(params_with({"nightly": nightly, "weekly": {"cron": 3}})))
     git("-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-a", "-m", "typo")
 
     assert committed("nightly").cron == "0 2 * * *"
@@ -191,7 +191,7 @@ def test_an_entry_that_is_wrong_does_not_keep_another_from_running():
 @pytest.mark.usefixtures("repository")
 @pytest.mark.parametrize("section", [None, 3, ["nightly"], {"nightly": None}])
 def test_a_section_that_is_none_is_a_params_error(section):
-    Path("params.yaml").write_text(yaml.safe_dump({"schedule": section}))
+    Path("params.yaml").write_text(dump_yaml({"schedule": section}))
     git("-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-a", "-m", "typo")
 
     with pytest.raises(ParamsError, match=r"^schedule"):
@@ -257,8 +257,8 @@ def test_a_runner_that_asks_seldom_misses_nothing_by_that(settled):
 
 
 def test_the_file_for_work_pools_says_what_params_say():
-    deployments = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
-    shipped, own = (yaml.safe_load(path.read_text())["schedule"] for path in (PARAMS, ROOT / "params.yaml"))
+    deployments = load_yaml(ROOT / "prefect.yaml")["deployments"]
+    shipped, own = (load_yaml(path)["schedule"] for path in (PARAMS, ROOT / "params.yaml"))
 
     assert {each["name"]: shown(each) for each in deployments} in [
         {name: expected(name, Schedule(**one)) for name, one in said.items()} for said in (shipped, own)

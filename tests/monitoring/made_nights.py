@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
+from tasks.pipeline.yaml import dump_yaml
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.versions.experiments import Experiment, Facts
@@ -70,7 +70,7 @@ def score(rows: Sequence[Row], **made: Any) -> None:
     version(Path(), rows, **made)
     outs = [{"path": f"data/{name}", "md5": _hash(Path("data", name))} for name in ("load", "normalize", "lexical")]
     lock = {"schema": "2.0", "stages": {"score": {"cmd": "echo", "outs": outs}}}
-    Path("dvc.lock").write_text(yaml.safe_dump(lock), encoding="utf-8")
+    Path("dvc.lock").write_text(dump_yaml(lock), encoding="utf-8")
     write_metrics({each["candidate"]: ["exact_match", "f1", "bleu"] for each in rows})
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from tasks.errors import ContractError
 from tasks.pipeline import lineage as making
 from tasks.pipeline.lineage import made
 from tasks.pipeline.stages import Stage, stages
+from tasks.pipeline.yaml import load_yaml
 from tasks.runner import run
 from tests.small_project import ROOT, ROWS, edit, write
 
@@ -157,7 +157,7 @@ def test_a_stage_writes_what_made_it_into_its_validation_report(monkeypatch: pyt
     report = json.loads(Path("reports/validation/normalize.json").read_bytes())
     assert Path("reports/validation/normalize.json").read_bytes() == whole
     assert report["made"] == made(stages()["normalize"])
-    assert report["made"]["params"]["normalize"] == yaml.safe_load(Path("params.yaml").read_text())["normalize"]
+    assert report["made"]["params"]["normalize"] == load_yaml(Path("params.yaml"))["normalize"]
 
 
 def test_a_broken_contract_says_what_made_it_too(project: Path) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from dvc.utils.serialize import modify_yaml
 
 from tasks.errors import ParamsError
 from tasks.pipeline import params
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.small_project import PARAMS
 
 Change = Callable[[dict[str, Any]], object]
@@ -23,8 +23,8 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Change
         content = params.raw(PARAMS)
         change(content)
         path = tmp_path / "params.yaml"
-        path.write_text(yaml.safe_dump(content), encoding="utf-8")
-        monkeypatch.setattr(params, "raw", lambda: yaml.safe_load(path.read_text(encoding="utf-8")))
+        path.write_text(dump_yaml(content), encoding="utf-8")
+        monkeypatch.setattr(params, "raw", lambda: load_yaml(path))
         params.check()
 
     return check

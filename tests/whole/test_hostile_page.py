@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
 from tasks.console.format import shown, visible
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests import judge_server
 from tests.browser import DESKTOP, PHONE, chromium, too_wide, visit
 from tests.hostile_texts import TEXTS, WORD
@@ -62,7 +62,7 @@ def rows(texts: list[str]) -> list[dict[str, Any]]:
 def configure(project: Project, candidates: tuple[str, ...], slices: tuple[str, ...], judge: str) -> None:
     """Map the records; the names of slice columns are those of the file."""
     path = project.folder / "params.yaml"
-    params = yaml.safe_load(path.read_text(encoding="utf-8"))
+    params = load_yaml(path)
     params["dataset"] |= {
         "path": "data/mine.jsonl",
         "id": "id",
@@ -79,7 +79,7 @@ def configure(project: Project, candidates: tuple[str, ...], slices: tuple[str, 
     params["judge"] |= {"provider": "openai", "base_url": judge, "api_key_env": None, "max_unmeasured": 1.0}
     params["aggregate"]["max_unmeasured"] = 1.0
     params["report"] |= {"rows_to_look_at": 500, "slice_values": 100, "max_chars": CHARS}
-    path.write_text(yaml.safe_dump(params), encoding="utf-8")
+    path.write_text(dump_yaml(params), encoding="utf-8")
 
 
 @contextmanager

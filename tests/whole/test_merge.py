@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+
+from tasks.pipeline.yaml import parse_yaml
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("merge")]
 
@@ -112,7 +113,7 @@ def test_checked_out_again_after_a_kill_nothing_is_repeated(project: Any, server
             time.sleep(0.005)
         killed.kill()
     server.script = honest
-    in_flight = yaml.safe_load(project.read("params.yaml"))["run"]["judge"]["concurrency"]
+    in_flight = parse_yaml(project.read("params.yaml"))["run"]["judge"]["concurrency"]
 
     project.run("dvc", "checkout", "--force", "judge")
     project.run("dvc", "repro", "judge")

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+
+from tasks.pipeline.yaml import parse_yaml
 
 pytestmark = pytest.mark.long
 
@@ -13,7 +14,7 @@ INIT = ("python", "-m", "flows.init")
 
 
 def dataset(project: Any) -> Any:
-    return yaml.safe_load(project.read("params.yaml"))["dataset"]
+    return parse_yaml(project.read("params.yaml"))["dataset"]
 
 
 def test_a_csv_file_is_loaded_as_it_was_understood(project: Any) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.browser import (
     DESKTOP,
     PHONE,
@@ -40,7 +40,7 @@ def report(request: pytest.FixtureRequest, project: Project) -> Path:
 
 def _map_evouna(project: Project, data: Path) -> None:
     path = project.folder / "params.yaml"
-    params = yaml.safe_load(path.read_text(encoding="utf-8"))
+    params = load_yaml(path)
     params["dataset"] |= {
         "path": str(data),
         "exclude": {"improper": True},
@@ -51,7 +51,7 @@ def _map_evouna(project: Project, data: Path) -> None:
         "group": None,
         "slices": [],
     }
-    path.write_text(yaml.safe_dump(params), encoding="utf-8")
+    path.write_text(dump_yaml(params), encoding="utf-8")
 
 
 def test_it_opens_from_disk_and_says_nothing(report: Path, visit: Any) -> None:

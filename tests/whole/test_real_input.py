@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("real_input")]
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
@@ -22,7 +23,7 @@ def sample(evouna: Path) -> list[dict[str, Any]]:
 def test_every_real_row_is_scored_or_accounted_for(project: Any, sample: list[dict[str, Any]]) -> None:
     (project.folder / "data/sample.json").write_text(json.dumps(sample), encoding="utf-8")
     path = project.folder / "params.yaml"
-    params = yaml.safe_load(path.read_text(encoding="utf-8"))
+    params = load_yaml(path)
     params["dataset"] |= {
         "path": "data/sample.json",
         "id": None,
@@ -34,7 +35,7 @@ def test_every_real_row_is_scored_or_accounted_for(project: Any, sample: list[di
     }
     params["load"]["max_rejected"] = 0.05
     params["aggregate"]["max_unmeasured"] = 0.5
-    path.write_text(yaml.safe_dump(params), encoding="utf-8")
+    path.write_text(dump_yaml(params), encoding="utf-8")
 
     project.run("dvc", "repro")
 

@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import MappingNode
 
 from tasks.errors import ParamsError
+from tasks.pipeline.yaml import is_read_as_text, parse_yaml
 
 NAME = "dataset"
 # Column of the comments.
@@ -85,7 +87,7 @@ def scalar(text: str) -> str:
     >>> scalar("question"), scalar("no"), scalar("1"), scalar("a: {b"), scalar("\x1b[31m")
     ('question', '"no"', '"1"', '"a: {b"', '"\\x1b[31m"')
     """
-    if _PLAIN.fullmatch(text) and yaml.safe_load(f"[{text}]") == [text]:
+    if _PLAIN.fullmatch(text) and is_read_as_text(text):
         return text
     return quoted(text, len(text))
 
@@ -117,8 +119,8 @@ def _commented(code: str, comment: str) -> Iterator[str]:
 
 def _span(content: str) -> tuple[int, int]:
     """Where the section begins and ends; without one, where the first section begins."""
-    root = yaml.compose(content, Loader=yaml.SafeLoader)
-    keys = [key for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
+    root = YAML(typ="safe", pure=True).compose(content)
+    keys = [key for key, _ in root.value] if isinstance(root, MappingNode) else []
     starts = [key.start_mark.index for key in keys]
     number = next((number for number, key in enumerate(keys) if key.value == NAME), None)
     if number is None:
@@ -137,7 +139,7 @@ def _own(text: str) -> int:
 
 def _differs_only_there(content: str, changed: str, section: str) -> bool:
     try:
-        before, after, own = (yaml.safe_load(text) for text in (content, changed, section))
-    except yaml.YAMLError:
+        before, after, own = map(parse_yaml, (content, changed, section))
+    except ParamsError:
         return False
     return isinstance(after, dict) and after == {**(before or {}), NAME: own[NAME]}

@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 import tasks.__main__
 from flows.init import __main__ as command
 from flows.init.proposal import propose, show
 from flows.init.proposal.files import read_sample
 from tasks.pipeline import params
+from tasks.pipeline.yaml import parse_yaml
 from tests.small_project import ROOT, ROWS, edit, write
 
 EXAMPLE = "data/examples/qa.jsonl"
@@ -51,7 +51,7 @@ def test_the_section_is_written_and_nothing_else(capsys: pytest.CaptureFixture[s
     status, out, err = told(capsys, "data/mine.csv")
 
     after = params.PATH.read_text(encoding="utf-8")
-    dataset = yaml.safe_load(after)["dataset"]
+    dataset = parse_yaml(after)["dataset"]
     assert (status, err) == (0, "")
     assert (dataset["path"], dataset["input"], dataset["references"]) == ("data/mine.csv", "question", "gold")
     assert dataset["candidates"] == {"v1": {"response": "answer_v1"}, "v2": {"response": "answer_v2"}}

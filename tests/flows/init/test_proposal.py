@@ -8,10 +8,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
-from dvc.utils.serialize import parse_yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from flows.init.proposal import Proposal, names, propose
 from flows.init.proposal.files import MOST_RECORDS, Sample, read_sample
@@ -23,6 +22,7 @@ from tasks.dataset.sources import Record
 from tasks.errors import DataError, GoldmeterError, ParamsError
 from tasks.pipeline import params
 from tasks.pipeline.settings import Section
+from tasks.pipeline.yaml import load_yaml, parse_yaml
 from tests.small_project import PARAMS, ROOT
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
@@ -75,9 +75,11 @@ def refused(*rows: dict[str, Any]) -> str:
 
 
 def as_read(text: str) -> Any:
-    """Section dataset as load reads it; DVC, which reads YAML 1.2, must read the same."""
-    content = yaml.safe_load(text)
-    assert parse_yaml(text, "params.yaml") == content
+    """Section dataset as load reads it; a reader of YAML 1.1 must read the same."""
+    content = parse_yaml(text)
+    older = YAML(typ="safe", pure=True)
+    older.version = "1.1"
+    assert older.load(text) == content
     return content["dataset"]
 
 
@@ -86,7 +88,7 @@ def test_the_bundled_example() -> None:
 
     proposal = found(example)
 
-    stated = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))["dataset"] | {"path": example}
+    stated = load_yaml(PARAMS)["dataset"] | {"path": example}
     for candidate in stated["candidates"].values():
         del candidate["about"]
     assert proposal.options == stated

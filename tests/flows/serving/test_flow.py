@@ -8,13 +8,13 @@ from textwrap import dedent
 from types import SimpleNamespace
 
 import pytest
-import yaml
 from prefect import State
 
 from flows.serving import flow as module
 from flows.serving import notify, served_schedule
 from flows.serving.notify import Outcome
 from tasks.pipeline.schedule import Notify, Schedule
+from tasks.pipeline.yaml import dump_yaml
 from tests.flows.served import params_with, schedule
 
 NIGHT = """
@@ -57,7 +57,7 @@ def told(monkeypatch):
 
 
 def commit(schedules, **more) -> None:
-    Path("params.yaml").write_text(yaml.safe_dump(params_with(schedules) | more))
+    Path("params.yaml").write_text(dump_yaml(params_with(schedules) | more))
     subprocess.run(["git", "add", "params.yaml"], check=True)
     subprocess.run(COMMIT, check=True)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from dvc.repo import Repo
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +22,7 @@ from flows.serving.scheduled_run import LONGEST_LINE, TOLD, main, night, overrid
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision
+from tasks.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 from tasks.versions.experiments import Experiment, Facts
 from tests.small_project import edit
 
@@ -279,7 +279,7 @@ def test_params_are_overridden_and_comments_stay(worktree: Path) -> None:
     )
 
     text = (worktree / "params.yaml").read_text()
-    content = yaml.safe_load(text)
+    content = parse_yaml(text)
     assert content["dataset"]["limit"] == 5
     assert content["lexical"]["bleu"] == {"threshold": 0.25}
     assert "gleu" not in content["lexical"]
@@ -380,9 +380,9 @@ def test_a_file_in_a_folder_of_dvc_is_versioned(worktree: Path) -> None:
 
 
 def test_a_data_set_that_a_stage_makes_is_left_to_it(worktree: Path) -> None:
-    stages = yaml.safe_load((worktree / "dvc.yaml").read_text())
+    stages = load_yaml(worktree / "dvc.yaml")
     stages["stages"]["fetch"] = {"cmd": "true", "outs": ["data/made.csv"]}
-    (worktree / "dvc.yaml").write_text(yaml.safe_dump(stages))
+    (worktree / "dvc.yaml").write_text(dump_yaml(stages))
 
     require_versioned("data/made.csv", "*")
 

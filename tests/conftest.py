@@ -23,8 +23,26 @@ from tests.small_project import PARAMS, ROOT, ROWS, write
 settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=200, print_blob=True)
 settings.load_profile("quick")
-# Files whose tests take long together, longest first: so that --dist loadfile ends with short ones on every core.
-LONGEST: tuple[str, ...] = ()
+# Files that take more than half a minute, longest first: --dist loadfile then ends with short files on every core.
+LONGEST = (
+    "whole/test_remotes.py",
+    "whole/test_newcomer.py",
+    "whole/test_pull_request.py",
+    "whole/test_nightly.py",
+    "whole/test_one_night.py",
+    "whole/test_compare_versions.py",
+    "whole/test_whole_run.py",
+    "whole/test_recorded.py",
+    "whole/test_page_in_browser.py",
+    "flows/test_evaluate_interrupted.py",
+    "flows/serving/test_serving.py",
+    "flows/test_record.py",
+    "flows/test_evaluate.py",
+    "models/test_embedding.py",
+    "flows/test_compare_errors.py",
+    "metrics/test_laws.py",
+    "versions/test_experiments.py",
+)
 
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)  # readline, which pytest imports, sets them for the processes that it starts

@@ -92,7 +92,7 @@ class Served:
         self.nights.mkdir(parents=True)
         self.folder.mkdir()
         for name in ("flows", "tasks"):
-            shutil.copytree(ROOT / name, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, self.folder / name)
         shutil.copy(ROOT / "prefect.toml", self.folder)
         if night is not None:
             (self.folder / "flows/serving/scheduled_run.py").write_text(dedent(night))

@@ -16,7 +16,7 @@ from tests.browser import DESKTOP, PHONE, Screen, chromium, faults, too_wide, vi
 from tests.reporting.made import load_table, row, score_table, with_score, written
 
 __all__ = ["chromium", "visit"]
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("page_in_browser")]
+pytestmark = pytest.mark.long
 
 ATTACK = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 FORMULA = '=HYPERLINK("http://x","y")'

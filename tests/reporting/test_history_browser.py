@@ -8,7 +8,7 @@ from tests.reporting.made import ROWS, written
 from tests.reporting.past import nights, past
 
 __all__ = ["chromium", "visit"]
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("page_in_browser")]
+pytestmark = pytest.mark.long
 
 SMALLEST, TABLET = Screen(320, 640), Screen(800, 1100)
 PLOTS = "#history .chart svg >> visible=true"

@@ -9,7 +9,7 @@ from tests.reporting.made import column, row, score_table, written
 from tests.reporting.test_version_page import of_one
 
 __all__ = ["chromium", "visit"]
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("page_in_browser")]
+pytestmark = pytest.mark.long
 
 PAPER = Screen(688, 1000)
 """A4 between the margins of the page."""

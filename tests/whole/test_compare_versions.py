@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("compare_versions")]
+pytestmark = pytest.mark.long
 
 DATA = "data/examples/qa.jsonl"
 

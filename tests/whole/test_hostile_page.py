@@ -17,7 +17,7 @@ from tests.hostile_texts import TEXTS, WORD
 from tests.whole.conftest import Project
 
 __all__ = ["chromium", "visit"]
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("hostile_page")]
+pytestmark = pytest.mark.long
 
 CHARS = 600
 CANDIDATES = (TEXTS[0], TEXTS[42] + TEXTS[49], TEXTS[38] + " — " + "long name " * 20)

@@ -13,7 +13,7 @@ import pytest
 
 from tasks.pipeline.yaml import parse_yaml
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("merge")]
+pytestmark = pytest.mark.long
 
 SPEC = importlib.util.spec_from_file_location("judge_server", Path(__file__).parents[1] / "judge_server.py")
 assert SPEC

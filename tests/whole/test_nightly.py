@@ -16,7 +16,7 @@ import pytest
 from tests.flows.conftest import wait_until
 from tests.flows.webhook import Webhook, webhook
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("nightly")]
+pytestmark = pytest.mark.long
 
 EVENT = "goldmeter.schedule.failed"
 DATA = "data/examples/qa.jsonl"

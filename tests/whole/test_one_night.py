@@ -13,7 +13,7 @@ import pytest
 from tests.flows.conftest import wait_until
 from tests.whole.conftest import ran
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("one_night")]
+pytestmark = pytest.mark.long
 
 DATA = "data/mine.jsonl"
 EDIT = "\nthis is no Python\n"

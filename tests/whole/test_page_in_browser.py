@@ -23,7 +23,7 @@ from tests.browser import (
 from tests.whole.conftest import Project
 
 __all__ = ["chromium", "visit"]
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("page_in_browser")]
+pytestmark = pytest.mark.long
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 SEEN = [(screen, theme) for screen in (DESKTOP, PHONE) for theme in ("light", "dark")]

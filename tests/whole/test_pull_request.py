@@ -14,7 +14,7 @@ from tests.test_workflow import JOBS
 from tests.whole.conftest import Project
 from tests.whole.test_compare_versions import DATA
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("pull_request")]
+pytestmark = pytest.mark.long
 
 GH = """#!/usr/bin/env python
 import json, os, pathlib, sys

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("real_input")]
+pytestmark = pytest.mark.long
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("recorded")]
+pytestmark = pytest.mark.long
 
 
 def status(project: Any) -> str:

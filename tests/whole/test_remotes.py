@@ -11,7 +11,7 @@ import pytest
 from tests import judge_server, s3_server
 from tests.whole.conftest import ROWS, Project, answer, ran
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("remotes")]
+pytestmark = pytest.mark.long
 
 DATA = "data/mine.jsonl"
 KEY, SECRET, BUCKET = "key-of-the-judge", "secret-of-the-storage", "team"

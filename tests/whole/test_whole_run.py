@@ -9,7 +9,7 @@ import pytest
 
 from tasks.pipeline.stages import stages
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("whole_run")]
+pytestmark = pytest.mark.long
 
 GUIDE = Path(__file__).parents[2].joinpath("docs/how-to/own-metric.md").read_text(encoding="utf-8")
 METRIC = GUIDE.split("```python\n")[1].split("```")[0]

@@ -70,7 +70,7 @@ def run() -> State[None]:
 
 def stand_in(folder: Path, night: str) -> Path:
     """A worktree with this code in place of flows/serving/scheduled_run.py."""
-    (folder / "flows").mkdir(parents=True)
+    (folder / "flows/serving").mkdir(parents=True)
     (folder / "flows/__init__.py").touch()
     (folder / "flows/serving/scheduled_run.py").write_text(dedent(night))
     return folder
@@ -87,7 +87,7 @@ def test_the_ledger_is_the_one_of_the_checkout(
     checkout, tree = tmp_path / "checkout", stand_in(tmp_path / "deep/inside/tree", NIGHT)
     checkout.mkdir()
     monkeypatch.chdir(checkout)
-    monkeypatch.setenv("PYTHONPATH", str(Path(module.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(module.__file__).parents[2]))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     monkeypatch.delenv("GOLDMETER_LEDGER", raising=False)
     if ledger is not None:

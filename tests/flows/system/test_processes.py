@@ -174,7 +174,8 @@ def parent(code: str) -> subprocess.Popen[bytes]:
 
 def test_a_group_ends_with_a_killed_parent(tmp_path: Path, until: Until, is_running: IsRunning) -> None:
     with parent(
-        f"import os; from flows.system import processes\nprocesses.run({family(tmp_path)!r}, os.environ, 600, lambda *_: None)"
+        "import os; from flows.system import processes\n"
+        f"processes.run({family(tmp_path)!r}, os.environ, 600, lambda *_: None)"
     ) as starter:
         started = pids(tmp_path, until)
         assert all(map(is_running, started))

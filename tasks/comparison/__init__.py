@@ -1,1 +1,1 @@
-"""Comparison of two systems on the same rows: what differs, by how much, how sure that is, and which rows changed."""
+"""Comparison of two versions or candidates: paired rows, differences, changed rows, the release gate."""

@@ -1,1 +1,1 @@
-"""Score tables: how they are written, read back, summed up, and set beside human labels."""
+"""Score tables and estimates: columns with their facts, agreement with human labels, reports/metrics.json."""

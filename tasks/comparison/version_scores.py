@@ -130,7 +130,7 @@ def pairings(base: VersionScores, head: VersionScores, matched: Sequence[Pair]) 
 
 def with_thresholds(pairings: Sequence[Pairing]) -> list[Pairing]:
     """Let BASE's scores pass by HEAD's thresholds, where only the thresholds differ."""
-    return [replace(pairing, base=_with_thresholds(pairing.base, pairing.head)) for pairing in pairings]
+    return [replace(pairing, base=_passing_as(pairing.base, pairing.head)) for pairing in pairings]
 
 
 def _measures(table: Parts) -> set[str]:
@@ -171,16 +171,16 @@ def _changed(pairing: Pairing, base: _Contents, head: _Contents) -> Mask:
     return np.asarray((base.content[old] != head.content[new]) | relabelled)
 
 
-def _with_thresholds(base: Candidate, head: Candidate) -> Candidate:
-    newer = {column.name: column for column in head.columns}
-    return replace(base, columns=[_by_rule_of(column, newer.get(column.name)) for column in base.columns])
+def _passing_as(base: Candidate, head: Candidate) -> Candidate:
+    """BASE's candidate with the thresholds of HEAD's columns that score the same way."""
+    newer = {column.name: column.facts for column in head.columns}
 
+    def passing(column: ScoreColumn) -> ScoreColumn:
+        facts = newer.get(column.name)
+        if facts is None or facts.signature != column.facts.signature:
+            return column
+        if facts.threshold is None or facts.rate_signature is None:
+            return column
+        return column.with_threshold(facts.threshold, facts.rate_signature)
 
-def _by_rule_of(older: ScoreColumn, newer: ScoreColumn | None) -> ScoreColumn:
-    """The older column with the newer one's threshold, if only that differs."""
-    if newer is None or older.facts.signature != newer.facts.signature:
-        return older
-    threshold, rate_signature = newer.facts.threshold, newer.facts.rate_signature
-    if threshold is None or rate_signature is None:
-        return older
-    return older.with_threshold(threshold, rate_signature)
+    return replace(base, columns=[*map(passing, base.columns)])

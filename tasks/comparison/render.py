@@ -22,7 +22,7 @@ LINES = (("before", "after"), ("difference",), ("rows", "rows needed", "finds"))
 # The width from which on texts stand side by side.
 LEAST_FOR_TEXTS = 80
 CAPTION = (
-    f"{wording.NAMES_MEAN}; differences hold together at the gate's confidence; rows needed: so many would tell; "
+    f"{wording.NAMES_MEAN}; differences hold together at the gate's confidence; rows needed: so many would decide; "
     "finds: the smallest difference that 4 of 5 such runs show"
 )
 CUT_IN_MARKDOWN = 200

@@ -90,7 +90,7 @@ def by(pair: PairEntry, name: str) -> str:
     measure = pair["measures"][name]
     if measure["verdict"] == "unchanged":
         return ""
-    needed = f"; {counted(measure['rows_needed'], 'row')} would tell" if measure["rows_needed"] else ""
+    needed = f"; {counted(measure['rows_needed'], 'row')} would decide" if measure["rows_needed"] else ""
     if measure["verdict"] in {"better", "worse"}:
         return f" by {extent(measure['difference'])}{needed}"
     return f": {interval(measure['difference'])}{needed}"

@@ -246,7 +246,7 @@ def test_a_long_list_is_counted() -> None:
         (measure("better", difference=LOSS, rows_needed=None), " by 0.0500 [0.0200, 0.110]"),  # of what should be low
         (measure("better", difference=GAIN | UNLIMITED, rows_needed=None), " by 0.0500"),
         (measure("better", difference=GAIN, rows_needed=None), " by 0.0500 [0.0200, 0.110]"),
-        (measure(), ": −0.0500 [−0.110, +0.0200]; 5,678 rows would tell"),
+        (measure(), ": −0.0500 [−0.110, +0.0200]; 5,678 rows would decide"),
         (measure("no worse", rows_needed=None), ": −0.0500 [−0.110, +0.0200]"),
         (measure("unchanged"), ""),
     ],

@@ -52,11 +52,11 @@ def test_what_no_count_says_is_unknown(counts):
     assert (found.read, found.lost, found.rejected) == (None, None, 0)
 
 
-def test_a_report_of_an_earlier_version_has_no_record_of_what_made_it():
+def test_a_report_of_an_earlier_version_has_no_lineage():
     old, new = stage_checks(documents(load=body({}), normalize=body({}) | {"made": {"code": "c0de"}}))
 
-    assert old.made is None
-    assert new.made == {"code": "c0de"}
+    assert old.lineage is None
+    assert new.lineage == {"code": "c0de"}
 
 
 @given(

@@ -1,4 +1,4 @@
-"""When it is computed: Prefect flows over the stages of dvc.yaml. The only importer of prefect."""
+"""Prefect flows over the stages of dvc.yaml: runs, schedules, comparisons. The only package that imports prefect."""
 
 import os
 import sys

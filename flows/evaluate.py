@@ -1,7 +1,4 @@
-"""Bring every stage up to date; each is a task of a Prefect flow.
-
-DVC decides whether the stage runs.
-"""
+"""Bring every stage up to date: each is a task of a Prefect flow, and DVC decides whether it runs."""
 
 import atexit
 import logging
@@ -260,14 +257,10 @@ def parser() -> Parser:
         epilog="Exit status: 0 done; 1 a stage failed; 2 an error before any stage ran, or the run was not recorded; "
         "130 interrupted. `dvc repro` does the same without retries, timeouts and logs.",
     )
-    command_line.add_argument("--retry-failed", action="store_true", help="ask the judge again where it failed")
-    command_line.add_argument(
-        "--record",
-        nargs="?",
-        const="",
-        metavar="NAME",
-        help="record the run as a DVC experiment and in the history; default: run-<UTC time>",
-    )
+    add = command_line.add_argument
+    add("--retry-failed", action="store_true", help="ask the judge again where it failed")
+    record = "record the run as a DVC experiment and in the history; default: run-<UTC time>"
+    add("--record", nargs="?", const="", metavar="NAME", help=record)
     return command_line
 
 

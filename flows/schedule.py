@@ -1,7 +1,4 @@
-"""Serve the schedules of params.yaml: runs start when they are due.
-
-All from one process, a Prefect deployment each.
-"""
+"""Serve the schedules of params.yaml from one process: runs start when they are due."""
 
 import asyncio
 import signal
@@ -44,13 +41,14 @@ from tasks.pipeline.schedule import Schedule
 
 TAG = "goldmeter"
 # How many due times --list prints.
-SHOWN = 3
+LISTED_TIMES = 3
 # Seconds before a server that does not answer is tried again.
 _RETRY = 10.0
-_PAGE = 200  # the server refuses the client's default, no limit
-_SERVED = timedelta(minutes=1)
+_PAGE = 200  # deployments per request; the server refuses the client's default, which is no limit
+# A deployment that was polled within this time is being served.
+_POLLED_RECENTLY = timedelta(minutes=1)
 # Environment variable that Prefect sets for the process of a run; seconds that the process may outlive its run.
-_RUN_ID, _LAST_STEPS = "PREFECT__FLOW_RUN_ID", 10.0
+_RUN_ID, _EXIT_GRACE = "PREFECT__FLOW_RUN_ID", 10.0
 _STRATEGIES = {"skip": ConcurrencyLimitStrategy.CANCEL_NEW, "queue": ConcurrencyLimitStrategy.ENQUEUE}
 Schedules = Mapping[str, Schedule]
 
@@ -101,7 +99,7 @@ def checked(names: Sequence[str]) -> dict[str, Schedule]:
     return chosen
 
 
-def times(name: str, schedule: Schedule, start: datetime, number: int = SHOWN) -> list[datetime]:
+def times(name: str, schedule: Schedule, start: datetime, number: int = LISTED_TIMES) -> list[datetime]:
     """The next times at which the schedule is due, in its time zone; raises ParamsError if its cron has none."""
     where = f"schedule.{name}.cron: {schedule.cron!r}"
     rule: CronSchedule | IntervalSchedule
@@ -250,7 +248,7 @@ async def _let_finished_end() -> None:
             with suppress(psutil.Error, OSError, KeyError, httpx.HTTPError, ObjectNotFound):
                 run = await client.read_flow_run(UUID(process.environ()[_RUN_ID]))
                 if run.state and run.state.is_final():
-                    await asyncio.to_thread(process.wait, _LAST_STEPS)
+                    await asyncio.to_thread(process.wait, _EXIT_GRACE)
 
 
 class _Server(Runner):
@@ -297,7 +295,7 @@ async def _settle(
 def _require_nobody_else(name: str, deployment: Any, ours: Mapping[str, str]) -> None:
     others = [tag for tag in deployment.tags if tag not in (TAG, _origin(ours))]
     polled = deployment.last_polled
-    if others and _origin(ours) not in deployment.tags and polled and datetime.now(UTC) - polled < _SERVED:
+    if others and _origin(ours) not in deployment.tags and polled and datetime.now(UTC) - polled < _POLLED_RECENTLY:
         raise GoldmeterError(
             f"schedule.{name}: {others[0]} serves a schedule of this name on the same Prefect server. "
             "End that one and wait a minute, or rename this one"

@@ -1,7 +1,4 @@
-"""Train the offline judge, and print how often it is right.
-
-It is trained on human verdicts and on pairs written by hand, and tested on rows that it was not trained on.
-"""
+"""Train the offline judge on human labels and hand-written pairs; print how often it is right on unseen rows."""
 
 import sys
 from collections.abc import Sequence
@@ -29,20 +26,9 @@ def parser() -> Parser:
         epilog="Exit status: 0 trained; 2 an error; 130 interrupted.",
         examples=["python -m flows.train_judge --data NQ.json"],
     )
-    command_line.add_argument(
-        "--data",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="NQ.json of EVOUNA, or a JSON list of its form",
-    )
-    command_line.add_argument(
-        "--output",
-        type=Path,
-        default=FILE,
-        metavar="FILE",
-        help="where to write the model; default: the judge's own",
-    )
+    add = command_line.add_argument
+    add("--data", type=Path, required=True, metavar="FILE", help="NQ.json of EVOUNA, or a JSON list of its form")
+    add("--output", type=Path, default=FILE, metavar="FILE", help="where to write the model; default: the judge's own")
     return command_line
 
 

@@ -78,12 +78,9 @@ def parser() -> Parser:
             "python -m flows.init data/parts --pattern '*.parquet'",
         ],
     )
-    command_line.add_argument(
-        "data", metavar="DATA", help=".jsonl, .json, .csv, .tsv or .parquet file, or a folder of them"
-    )
-    command_line.add_argument(
-        "--pattern", metavar="GLOB", help="of a folder: which files; default: all of the one format there is"
-    )
+    add = command_line.add_argument
+    add("data", metavar="DATA", help=".jsonl, .json, .csv, .tsv or .parquet file, or a folder of them")
+    add("--pattern", metavar="GLOB", help="which files of a folder; default: all of the one format in it")
     return command_line
 
 

@@ -1,6 +1,5 @@
 """The terminal: output without hidden or reordering characters, and the errors and exit statuses of every command."""
 
-import codecs
 import os
 import signal
 import sys
@@ -28,8 +27,6 @@ PIPED_WIDTH = 120
 UNLIMITED_WIDTH = 10_000
 # Our own signs, and what replaces them where a stream's encoding lacks them.
 REPLACEMENTS = {"–": "-", "−": "-", "±": "+-", "→": "->", "·": "*", "…": "...", "▼": "v", "⟨": "<", "⟩": ">"}
-# Name of the codec error handler that `exit_status` registers.
-REPLACE = "goldmeter.replace"
 
 
 def say(text: object, *streams: TextIO | None) -> None:
@@ -88,9 +85,8 @@ def encodable(text: str, encoding: str) -> str:
     >>> encodable("−0.5 → ±1 · ü", "ascii"), encodable("−0.5 → ±1 · ü", "latin-1")
     ('-0.5 -> +-1 * \\xfc', '-0.5 -> ±1 · ü')
     """
-    if _fits(text, encoding):
-        return text
-    return "".join(character if _fits(character, encoding) else _replacement(character) for character in text)
+    lacking = {ord(sign): similar for sign, similar in REPLACEMENTS.items() if not sign.encode(encoding, "ignore")}
+    return text.translate(lacking).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def exit_status(body: Callable[[], int], interrupted: str = "interrupted") -> int:
@@ -137,27 +133,7 @@ def _open_streams() -> None:
 
 
 def _accept_any_text() -> None:
-    """Let output streams replace what their encoding lacks, also in file names that are not valid text."""
-    codecs.register_error(REPLACE, _replace)
+    """Let output streams escape what their encoding lacks, also in file names that are not valid text."""
     for stream in (sys.stdout, sys.__stdout__, sys.stderr):  # standard output may be wrapped
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors=REPLACE)
-
-
-def _replace(error: UnicodeError) -> tuple[str, int]:
-    """What an encoder writes instead of characters that it lacks, and where it goes on."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(map(_replacement, error.object[error.start : error.end])), error.end
-
-
-def _replacement(character: str) -> str:
-    return REPLACEMENTS.get(character) or character.encode("ascii", "backslashreplace").decode("ascii")
-
-
-def _fits(text: str, encoding: str) -> bool:
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
+            stream.reconfigure(errors="backslashreplace")

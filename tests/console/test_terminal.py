@@ -1,4 +1,4 @@
-"""Texts of others reach a terminal spelled out: no escape sequence, no control, nothing that reorders."""
+"""Terminal output: texts of others without escape sequences, control or reordering characters; errors; streams."""
 
 import ast
 import errno
@@ -39,7 +39,7 @@ HOSTILE = [
 ]
 TOGETHER = " ".join(HOSTILE)  # one run of a stage for all of them
 PRINTERS = {"tasks/console/terminal.py", "tasks/pipeline/progress.py", "flows/serving/scheduled_run.py"}
-"""Who may print: what they print is made visible, or is our own."""
+"""Modules that may print: they make texts of others visible, or print only their own."""
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def said(capfd: pytest.CaptureFixture[str]) -> Any:
 
 
 @given(st.text())
-def test_whatever_is_said_holds_no_control(text: str) -> None:
+def test_printed_text_has_no_control_characters(text: str) -> None:
     out = io.StringIO()
 
     say(text, out)
@@ -63,7 +63,7 @@ def test_whatever_is_said_holds_no_control(text: str) -> None:
     assert not UNWANTED.search(out.getvalue())
 
 
-def test_a_column_that_is_not_there(project: Path, said: Any) -> None:
+def test_missing_column(project: Path, said: Any) -> None:
     edit(lambda params: params["dataset"].update(input=TOGETHER))
 
     assert main(["load"]) == USER_ERROR
@@ -72,7 +72,7 @@ def test_a_column_that_is_not_there(project: Path, said: Any) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_a_candidate_and_the_reason_of_its_rejected_answer(said: Any) -> None:
+def test_name_and_rejection_reason_of_a_candidate(said: Any) -> None:
     rows = [row | {TOGETHER: ["a list"]} for row in ROWS]
     write(Path.cwd(), rows)
     edit(lambda params: params["dataset"].update(candidates={TOGETHER: {"response": TOGETHER}}))
@@ -82,7 +82,7 @@ def test_a_candidate_and_the_reason_of_its_rejected_answer(said: Any) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_an_id_that_stands_twice(said: Any) -> None:
+def test_duplicate_id(said: Any) -> None:
     write(Path.cwd(), [row | {"id": TOGETHER} for row in ROWS[:2]])
 
     assert main(["load"]) == USER_ERROR
@@ -90,7 +90,7 @@ def test_an_id_that_stands_twice(said: Any) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_a_label_that_is_none(said: Any) -> None:
+def test_invalid_label(said: Any) -> None:
     write(Path.cwd(), [row | {"aurora_correct": TOGETHER} for row in ROWS])
 
     assert main(["load"]) == USER_ERROR
@@ -98,7 +98,7 @@ def test_a_label_that_is_none(said: Any) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_a_file_that_is_not_there(said: Any) -> None:
+def test_missing_file(said: Any) -> None:
     edit(lambda params: params["dataset"].update(path=f"data/{TOGETHER}.jsonl"))
 
     assert main(["load"]) == USER_ERROR
@@ -106,7 +106,7 @@ def test_a_file_that_is_not_there(said: Any) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_an_option_that_is_unknown(said: Any) -> None:
+def test_unknown_option(said: Any) -> None:
     edit(lambda params: params["load"].update({TOGETHER: 1}))
 
     assert main(["load"]) == USER_ERROR
@@ -129,7 +129,7 @@ def test_candidates_and_reasons_in_the_summary(said: Any) -> None:
     assert "no id" in said()
 
 
-def test_rich_markup_in_the_summary_is_shown_and_not_obeyed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rich_markup_in_the_summary_is_printed_literally(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limits = {"value": 0.5, "low": 0.25, "high": 0.75}
     entry = {**limits, "n": 1, "n_not_asked": 0, "n_failed": 0, "pass_rate": limits}
     dataset = {"rows": 1, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 0}
@@ -143,7 +143,7 @@ def test_rich_markup_in_the_summary_is_shown_and_not_obeyed(project: Path, capsy
 
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("kind", [GoldmeterError, DataError, ContractError, ServerError])
-def test_every_error_is_told_the_same_way(said: Any, kind: type[GoldmeterError], name: str) -> None:
+def test_every_error_is_printed_in_the_same_form(said: Any, kind: type[GoldmeterError], name: str) -> None:
     def body() -> int:
         raise kind(f"{name}: first: ({name!r}, a)")
 
@@ -164,9 +164,7 @@ def test_every_error_is_told_the_same_way(said: Any, kind: type[GoldmeterError],
         ),
     ],
 )
-def test_what_the_system_refuses_is_told_in_words(
-    error: Exception, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_system_errors_are_printed_in_words(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     def body() -> int:
         raise error
 
@@ -174,7 +172,7 @@ def test_what_the_system_refuses_is_told_in_words(
     assert capsys.readouterr().err == f"error: {message}\n"
 
 
-def test_an_interruption_is_told_without_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interruption_is_printed_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     def body() -> int:
         raise KeyboardInterrupt
 
@@ -183,7 +181,7 @@ def test_an_interruption_is_told_without_a_trace(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-def test_a_terminal_that_lacks_a_sign_gets_a_similar_one_of_ours_and_the_number_of_others(
+def test_characters_that_an_encoding_lacks_are_replaced_or_escaped(
     monkeypatch: pytest.MonkeyPatch, stream: str
 ) -> None:
     raw = io.BytesIO()
@@ -193,7 +191,7 @@ def test_a_terminal_that_lacks_a_sign_gets_a_similar_one_of_ours_and_the_number_
     assert raw.getvalue() == b"* -0.5 +-1 - ... -> \\xfc<U+0000>\n"
 
 
-def test_markdown_holds_no_markup_of_others_where_signs_are_spelled_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_markdown_uses_character_references_for_what_an_encoding_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
 
@@ -202,7 +200,7 @@ def test_markdown_holds_no_markup_of_others_where_signs_are_spelled_out(monkeypa
     assert raw.getvalue() == b"&#10216;script&#10217; &#183;&#252;&#183;"
 
 
-def test_a_table_keeps_its_columns_where_signs_are_spelled_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_stays_aligned_where_characters_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
 
@@ -218,7 +216,7 @@ def test_a_table_keeps_its_columns_where_signs_are_spelled_out(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("columns", ["50", None])
-def test_who_reads_a_pipe_may_say_how_wide_it_is(monkeypatch: pytest.MonkeyPatch, columns: str | None) -> None:
+def test_columns_sets_the_width_of_a_pipe(monkeypatch: pytest.MonkeyPatch, columns: str | None) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns:
         monkeypatch.setenv("COLUMNS", columns)
@@ -226,7 +224,7 @@ def test_who_reads_a_pipe_may_say_how_wide_it_is(monkeypatch: pytest.MonkeyPatch
     assert terminal.console().width == int(columns or terminal.PIPED_WIDTH)
 
 
-def test_output_that_the_shell_closed_goes_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_to_a_closed_stream_is_discarded(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("stdout", "stderr"):
         monkeypatch.setattr(sys, name, None)
 
@@ -237,7 +235,7 @@ def test_output_that_the_shell_closed_goes_nowhere(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.usefixtures("project")
-def test_a_command_whose_output_is_closed_ends_as_others_do() -> None:
+def test_a_command_with_closed_outputs_succeeds() -> None:
     closed = [sys.executable, "-m", "tasks", "summary"]
 
     done = subprocess.run(
@@ -247,7 +245,7 @@ def test_a_command_whose_output_is_closed_ends_as_others_do() -> None:
     assert done.returncode == 0
 
 
-def test_no_file_takes_the_place_of_an_output_that_is_closed(tmp_path: Path) -> None:
+def test_no_file_gets_the_descriptor_of_a_closed_output(tmp_path: Path) -> None:
     script = (
         "import os; from pathlib import Path; from tasks.console.terminal import exit_status\n"
         f"exit_status(lambda: Path({str(tmp_path / 'file')!r}).open('w').fileno() > 2 and exit(7))"
@@ -268,7 +266,7 @@ def test_an_error_never_goes_to_standard_output(
     assert capsys.readouterr().out == ""
 
 
-def test_an_error_of_the_code_is_not_hidden() -> None:
+def test_an_unexpected_exception_is_not_hidden() -> None:
     def body() -> int:
         raise TypeError("a mistake")
 
@@ -276,13 +274,13 @@ def test_an_error_of_the_code_is_not_hidden() -> None:
         exit_status(body)
 
 
-def test_complaints_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     print_error("no\x07")
 
     assert capsys.readouterr() == ("", "error: no⟨U+0007⟩\n")
 
 
-def test_nobody_else_prints() -> None:
+def test_only_these_modules_print() -> None:
     printing = {
         str(path.relative_to(ROOT))
         for folder in ("tasks", "flows")
@@ -294,5 +292,5 @@ def test_nobody_else_prints() -> None:
     assert printing <= PRINTERS
 
 
-def test_no_console_but_the_terminals_obeys_markup() -> None:
+def test_the_console_does_not_interpret_markup() -> None:
     assert not terminal.console()._markup

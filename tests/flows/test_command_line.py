@@ -1,4 +1,4 @@
-"""The command line: one list of commands, help that is complete, and errors without a trace."""
+"""The command line: the list of commands, complete help texts, and errors without a traceback."""
 
 import importlib
 import os
@@ -37,30 +37,28 @@ def every(request: pytest.FixtureRequest) -> list[Parser]:
     return [*with_subcommands(commands.parser_of(request.param))]
 
 
-def test_every_command_says_what_it_is_for_and_how_it_is_called(every: list[Parser]) -> None:
+def test_every_command_has_a_name_and_a_description(every: list[Parser]) -> None:
     for parser in every:
         assert parser.prog.startswith("python -m ")
         assert parser.description
         assert parser.description.rstrip().endswith(".")
 
 
-def test_every_option_says_what_it_does(every: list[Parser]) -> None:
+def test_every_option_has_a_help_text(every: list[Parser]) -> None:
     assert [(parser.prog, one.dest) for parser in every for one in parser.arguments if not one.help] == []
 
 
-def test_every_command_says_its_exit_statuses(every: list[Parser]) -> None:
+def test_every_command_documents_its_exit_statuses(every: list[Parser]) -> None:
     for parser in every:
         assert (parser.epilog or "").startswith("Exit status: 0 ")
         assert "; 2 " in (parser.epilog or "")
 
 
-def test_no_option_is_taken_for_another_that_it_begins(every: list[Parser]) -> None:
+def test_options_can_not_be_abbreviated(every: list[Parser]) -> None:
     assert not any(parser.allow_abbrev for parser in every)
 
 
-def test_each_example_of_the_help_stands_on_a_line_of_its_own(
-    every: list[Parser], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_example_of_the_help_is_on_its_own_line(every: list[Parser], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     for parser in every:
         assert "xample" not in (parser.epilog or "")
@@ -71,7 +69,7 @@ def test_each_example_of_the_help_stands_on_a_line_of_its_own(
 
 @pytest.mark.parametrize("command", ["init", "evaluate", "compare", "schedule", "train_judge"])
 @pytest.mark.parametrize("how", ["flows.{}", "flows {}"])
-def test_ctrl_c_while_modules_are_imported_leaves_no_trace(command: str, how: str, tmp_path: Path) -> None:
+def test_ctrl_c_during_imports_prints_no_traceback(command: str, how: str, tmp_path: Path) -> None:
     for imported in ("prefect", "numpy"):
         (tmp_path / f"{imported}.py").write_text("raise KeyboardInterrupt")
 
@@ -80,7 +78,7 @@ def test_ctrl_c_while_modules_are_imported_leaves_no_trace(command: str, how: st
     assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
 
 
-def test_all_commands_stand_in_one_list_with_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert flows.main([]) == 0
 
     lines = capsys.readouterr().out.splitlines()
@@ -88,7 +86,7 @@ def test_all_commands_stand_in_one_list_with_a_line_each(capsys: pytest.CaptureF
     assert listed == ["init", "evaluate", "compare", "schedule", "train_judge"]
 
 
-def test_the_list_says_what_the_commands_help_begins_with(
+def test_the_list_has_the_first_sentence_of_each_help(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "1000")
@@ -125,18 +123,18 @@ def test_the_list_imports_nothing_slow() -> None:
     assert python("-c", code).stdout.splitlines()[-1] == "set()"
 
 
-def test_a_command_by_name_is_the_commands_module() -> None:
+def test_a_command_by_name_runs_its_module() -> None:
     by_name, module = python("-m", "flows", "compare", "--help"), python("-m", "flows.compare", "--help")
 
     assert (by_name.returncode, by_name.stdout) == (0, module.stdout)
 
 
-def test_the_exit_status_is_the_commands() -> None:
+def test_the_exit_status_is_that_of_the_command() -> None:
     assert python("-m", "flows", "compare").returncode == 2
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]], ids=str)
-def test_a_list_that_nobody_reads_ends_without_a_trace(arguments: list[str]) -> None:
+def test_a_list_to_a_closed_or_full_output_prints_no_traceback(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as closed, Path("/dev/full").open("wb") as full:
@@ -146,7 +144,7 @@ def test_a_list_that_nobody_reads_ends_without_a_trace(arguments: list[str]) -> 
     assert unwritten == (2, "error: No space left on device\n")
 
 
-def test_an_unknown_command_is_told_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_is_an_error_that_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert flows.main(["evalute"]) == 2
 
     assert capsys.readouterr().err == (
@@ -156,7 +154,7 @@ def test_an_unknown_command_is_told_with_those_there_are(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("name", ["scheduled_run", "command_supervisor", "../tasks/run", "", "__main__"])
-def test_what_is_not_for_people_is_no_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_internal_modules_are_not_commands(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert flows.main([name]) == 2
     assert "no such command" in capsys.readouterr().err
 
@@ -179,7 +177,7 @@ def test_what_is_not_for_people_is_no_command(name: str, capsys: pytest.CaptureF
     ids=" ".join,
 )
 @pytest.mark.parametrize("what", ["nothing there", "params.yaml of nonsense"])
-def test_no_user_error_is_a_trace(command: list[str], what: str, tmp_path: Path) -> None:
+def test_no_user_error_is_a_traceback(command: list[str], what: str, tmp_path: Path) -> None:
     """Neither git nor DVC, nor anything to read."""
     if what != "nothing there":
         (tmp_path / "params.yaml").write_text("- \x00[", encoding="utf-8")

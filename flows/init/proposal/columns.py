@@ -95,7 +95,11 @@ def columns(records: Sequence[Record]) -> list[Column]:
             of_column = values.setdefault(name, [])
             if value not in (None, [], {}) and not (isinstance(value, str) and not value.strip()):
                 of_column.append(value[:MOST_CHARS] if isinstance(value, str) else value)
-    return [Column(name, tuple(own), len(records)) for name, own in values.items() if _can_be_written(name)]
+    return [
+        Column(name, tuple(own), len(records))
+        for name, own in values.items()
+        if name and name.encode(errors="ignore").decode() == name  # a lone surrogate is no UTF-8
+    ]
 
 
 def _kind_of_texts(texts: Sequence[str]) -> Kind:
@@ -121,10 +125,3 @@ def _keys(objects: Iterable[dict[str, Value]]) -> str:
     names = list(dict.fromkeys(key for each in objects for key in each))
     more = ", …" if len(names) > MOST_KEYS else ""
     return f" with {', '.join(map(shown, names[:MOST_KEYS]))}{more}" if names else ""
-
-
-def _can_be_written(name: str) -> bool:
-    try:
-        return bool(name) and bool(name.encode())
-    except UnicodeEncodeError:
-        return False

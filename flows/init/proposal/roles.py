@@ -124,9 +124,9 @@ def _references(left: Sequence[Column]) -> Choice:
     if not fitting:
         answers = _fitting(left, names.as_answers, SINGLE | {"list"})
         fitting = [(fit, column) for fit, column in answers if names.key(column.name) in names.ANSWERS]
-    if not fitting:
-        fitting = [(names.Fit(0, 1), column) for column in left if names.key(column.name) in {"label", "labels"}]
-        fitting = [(fit, column) for fit, column in fitting if column.kind in SINGLE and _has_response(left)]
+    if not fitting and any(names.as_response(column.name) for column in left):
+        labels = [column for column in left if names.key(column.name) in {"label", "labels"}]
+        fitting = [(names.Fit(0, 1), column) for column in labels if column.kind in SINGLE]
     if not fitting:
         return _only_list(left)
     (fit, best), *more = fitting
@@ -137,19 +137,10 @@ def _only_list(left: Sequence[Column]) -> Choice:
     """The only column of lists of texts, unless its name says something else."""
     lists = [column for column in left if column.kind == "list"]
     other = names.ABOUT | names.PHRASES | names.LABELS
-    if len(lists) != 1 or other & set(names.words(lists[0].name)) or not _says_nothing(lists[0].name):
+    roles = (names.as_input, names.as_answers, names.as_response, names.as_group)
+    if len(lists) != 1 or other & set(names.words(lists[0].name)) or any(fits(lists[0].name) for fits in roles):
         return Choice(None)
     return Choice(lists[0], f"{CHECK}the only column of lists of texts; are they the right answers?")
-
-
-def _says_nothing(name: str) -> bool:
-    """Whether the name fits none of the roles."""
-    roles = (names.as_input, names.as_answers, names.as_response, names.as_group)
-    return not any(fits(name) for fits in roles)
-
-
-def _has_response(left: Sequence[Column]) -> bool:
-    return any(names.as_response(column.name) for column in left)
 
 
 def _doubt(references: Column) -> str:

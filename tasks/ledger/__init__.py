@@ -1,4 +1,4 @@
-"""The ledger: verdicts and vectors by content, kept in a store of this clone and as evidence of each version."""
+"""The ledger: paid verdicts and vectors by content, in the store of this clone and as evidence of each version."""
 
 import os
 from pathlib import Path

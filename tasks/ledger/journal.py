@@ -1,7 +1,7 @@
-"""A journal: lines that are on the disk one by one, until they are sealed into one segment.
+"""Journals: entries that are durable line by line, until they are sealed into one segment.
 
-Each writing process has its own, locked while it lives. The lock ends with the process, however that ends,
-and the next process that opens the store seals what it finds unlocked. A last line that is torn never counted.
+Each writing process has its own journal and locks it. The kernel releases the lock when the process ends, however it
+ends, and the next process that opens the store seals the unlocked journals. An incomplete last line is ignored.
 """
 
 import json
@@ -25,9 +25,10 @@ class Journal:
         self._path, self._descriptor = _create(store)
 
     def append(self, lines: Iterable[bytes]) -> None:
-        """Add lines (each ends in a line break) and wait for the disk.
+        """Add lines, each with its line break, and wait for the disk.
 
-        Raises LedgerError when the disk refuses; then none of them counts.
+        Raises:
+            LedgerError: The disk is full or not writable; then none of the lines is stored.
         """
         before = os.fstat(self._descriptor).st_size
         try:
@@ -38,7 +39,7 @@ class Journal:
             raise unusable(self._store, error) from error
 
     def seal(self) -> None:
-        """Turn the journal into a segment, and end it."""
+        """Turn the journal into a segment, and close it."""
         try:
             _seal(self._path)
         finally:
@@ -46,11 +47,11 @@ class Journal:
 
 
 def seal_abandoned(store: Path) -> None:
-    """Seal the journals whose writers are dead."""
+    """Seal the journals whose writers have ended."""
     for path in sorted(store.glob(PATTERN)):
         try:
             descriptor = os.open(path, os.O_RDWR)
-        except FileNotFoundError:  # sealed by somebody else meanwhile
+        except FileNotFoundError:  # another process has sealed it
             continue
         try:
             if lock_opened(descriptor, path):
@@ -60,17 +61,17 @@ def seal_abandoned(store: Path) -> None:
 
 
 def journals(store: Path) -> Iterator[tuple[str, bytes]]:
-    """Key and line of everything in the store's unsealed journals."""
+    """Yield key and line of each entry in the store's unsealed journals."""
     for path in sorted(store.glob(PATTERN)):
         try:
             content = path.read_bytes()
-        except FileNotFoundError:  # sealed meanwhile: it is a segment now
+        except FileNotFoundError:  # another process has sealed it: it is a segment now
             continue
         yield from whole_lines(content)
 
 
 def whole_lines(content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Key and line of each entry that was written to its end."""
+    """Yield key and line of each complete entry."""
     for line in content.splitlines(keepends=True):
         key = _key(line)
         if key is not None:

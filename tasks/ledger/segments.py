@@ -1,6 +1,7 @@
-"""Segments: files named by the sha256 of their content, whole on the disk or not there at all.
+"""Segments: immutable files named by the SHA-256 of their content.
 
-A store is a folder of segments that are only ever added, so merging two stores is a union of their files.
+A segment is complete or does not exist. A store is a folder to which segments are only added, so that the union of the
+files of two stores merges them.
 """
 
 from collections.abc import Callable
@@ -12,9 +13,10 @@ from tasks.pipeline.hashing import sha256
 
 
 def open_store(store: Path) -> None:
-    """Make the folder of a store, and remove what killed writers left half-written in it.
+    """Create the folder of a store, and remove temporary files that killed writers left in it.
 
-    Raises LedgerError when it can't be made.
+    Raises:
+        LedgerError: The folder can't be created.
     """
     try:
         store.mkdir(parents=True, exist_ok=True)
@@ -24,9 +26,15 @@ def open_store(store: Path) -> None:
 
 
 def publish(store: Path, suffix: str, content: bytes | Callable[[Path], None]) -> Path:
-    """Add the segment that `write` writes to the path it is given; when this returns, it is on the disk.
+    """Add a segment, and wait until it is on the disk.
 
-    Raises LedgerError when the disk refuses.
+    Args:
+        store: The folder of segments.
+        suffix: The suffix of the file's name.
+        content: The bytes, or a function that writes them to the path it is given.
+
+    Raises:
+        LedgerError: The disk is full or not writable.
     """
     try:
         with temporary_in(store) as temporary:
@@ -42,18 +50,18 @@ def publish(store: Path, suffix: str, content: bytes | Callable[[Path], None]) -
 
 
 def verify(segment: Path) -> None:
-    """Raise LedgerError unless the segment's content is what its name says."""
+    """Raise LedgerError unless the segment's content has the hash in its name."""
     if sha256(segment).hex() != segment.stem:
         raise LedgerError(
             f"{segment}: damaged, its content is not what its name (a sha256) says.\n"
-            "Put a sound copy in its place (another clone, a backup), or move the file out of this folder: "
-            "what it held is then taken from data/ledger where it is there, and asked again where not."
+            "Replace it by a copy from another clone or a backup, or move it out of this folder: "
+            "its entries are then read from data/ledger, or asked again if they are not there."
         )
 
 
 def unusable(store: Path, error: OSError) -> LedgerError:
-    """The error for a store that the system does not let us use."""
+    """Return the error for a store that the system does not let us use."""
     return LedgerError(
         f"{store}: the ledger's store can't be used: {error.strerror or error}.\n"
-        "Make room and the folder writable, or name another one in the environment variable GOLDMETER_LEDGER."
+        "Free disk space and make the folder writable, or name another folder in the variable GOLDMETER_LEDGER."
     )

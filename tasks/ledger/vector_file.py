@@ -1,4 +1,4 @@
-"""A file of vectors: Arrow IPC, one row per key, in key order, batches of 65,536; read through a memory map."""
+"""Files of vectors: Arrow IPC, one row per key, in key order, in batches of 65,536 rows, read by memory map."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -19,11 +19,11 @@ Keys: TypeAlias = Sequence[bytes] | pa.Array | pa.ChunkedArray | NDArray[np.byte
 KeyArray: TypeAlias = NDArray[np.bytes_]
 Floats32: TypeAlias = NDArray[np.float32]
 Rows: TypeAlias = NDArray[np.int64]
-MENDED = "Restore it, as by `dvc checkout -f`; or move it away, and its vectors are made again."
+REMEDY = "Restore it, for example by `dvc checkout -f`; or move it away, and its vectors are computed again."
 
 
 class VectorFile:
-    """Keys and vectors of one file. Raises LedgerError when it is no such file."""
+    """The keys and vectors of one file. Raises LedgerError when it is not a file of vectors."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -31,21 +31,21 @@ class VectorFile:
             self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
             self.dimension: int = self._reader.schema.field("vector").type.list_size
         except (OSError, pa.ArrowInvalid, KeyError, AttributeError) as error:
-            raise LedgerError(f"{path}: not a file of vectors ({error}). {MENDED}") from error
+            raise LedgerError(f"{path}: not a file of vectors ({error}). {REMEDY}") from error
 
     @cached_property
     def keys(self) -> KeyArray:
-        """All keys, shape (n,), dtype S32 (a key's trailing NULs are kept in the array's bytes)."""
+        """All keys, shape (n,), dtype S32; the array's bytes include the trailing NULs of a key."""
         batches = (self._reader.get_batch(i) for i in range(self._reader.num_record_batches))
         parts = [key_array(batch.column("key")) for batch in batches]
         keys = np.concatenate([NO_KEYS, *parts])
         if any(len(part) != BATCH for part in parts[:-1]) or (keys[1:] <= keys[:-1]).any():
             problem = "keys out of order, or batches of another size"
-            raise LedgerError(f"{self.path}: not a file of vectors ({problem}). {MENDED}")
+            raise LedgerError(f"{self.path}: not a file of vectors ({problem}). {REMEDY}")
         return keys
 
     def take(self, rows: Rows) -> Floats32:
-        """The vectors of rows, shape (m, dimension)."""
+        """Return the vectors of rows, shape (m, dimension)."""
         out = np.empty((len(rows), self.dimension), np.float32)
         for number in np.unique(rows // BATCH):
             here = rows // BATCH == number
@@ -55,9 +55,10 @@ class VectorFile:
 
 
 def key_array(keys: Keys) -> KeyArray:
-    """Keys as an array of shape (m,), dtype S32.
+    """Return keys as an array of shape (m,), dtype S32.
 
-    keys: 32 bytes each, as a list, an Arrow column, or an array of dtype S32 or of shape (m, 32), uint8.
+    Args:
+        keys: 32 bytes each, as a list, an Arrow column, or an array of dtype S32 or of shape (m, 32), uint8.
     """
     if isinstance(keys, np.ndarray):
         return np.ascontiguousarray(keys).view("S32").reshape(-1)
@@ -72,7 +73,7 @@ def key_array(keys: Keys) -> KeyArray:
 
 
 def find(keys: KeyArray, wanted: KeyArray) -> tuple[Rows, NDArray[np.bool_]]:
-    """The first place of each wanted key among sorted keys, and whether it is there; both of shape (m,)."""
+    """Return the first position of each wanted key among sorted keys, and whether it exists; both of shape (m,)."""
     if not len(keys):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -80,7 +81,10 @@ def find(keys: KeyArray, wanted: KeyArray) -> tuple[Rows, NDArray[np.bool_]]:
 
 
 def write_vectors(path: Path, keys: KeyArray, vectors: Callable[[slice], Floats32]) -> None:
-    """Write sorted keys with their vectors, asked for batch by batch; the same entries give the same bytes."""
+    """Write sorted keys and their vectors; the same entries give the same bytes.
+
+    vectors: returns the vectors of a slice of the keys; called once per batch.
+    """
     batch = vectors(slice(0, BATCH))
     dimension = batch.shape[1]
     vector = pa.list_(pa.float32(), dimension)
@@ -100,9 +104,9 @@ def _key_column(keys: KeyArray) -> pa.Array:
 
 def check_dimension(dimension: int, expected: int, where: Path) -> None:
     if dimension != expected:
-        raise LedgerError(f"{where}: vectors of dimension {dimension} where {expected} was expected. {MENDED}")
+        raise LedgerError(f"{where}: vectors of dimension {dimension} where {expected} was expected. {REMEDY}")
 
 
 def missing(keys: KeyArray, where: Path) -> LedgerError:
     first = keys[:1].tobytes().hex()
-    return LedgerError(f"{where}: {len(keys)} vectors are not there; the first key is {first}. {MENDED}")
+    return LedgerError(f"{where}: {len(keys)} vectors are not there; the first key is {first}. {REMEDY}")

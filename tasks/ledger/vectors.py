@@ -1,4 +1,4 @@
-"""Vectors: the embedding of a text, one entry per key (the 32 bytes of a sha256)."""
+"""The ledger of vectors: the embedding of a text, one entry per key (a SHA-256, 32 bytes)."""
 
 import logging
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class VectorEvidence:
-    """The vectors of the checked-out version, to read from: what data/ledger/embed holds."""
+    """The vectors that the tables of a version use (data/ledger/embed), read-only."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -47,7 +47,7 @@ class VectorEvidence:
         return self._file.keys
 
     def lookup(self, keys: Keys) -> Floats32:
-        """The vectors of keys, shape (m, dimension). Raises LedgerError when one is missing."""
+        """Return the vectors of keys, shape (m, dimension). Raises LedgerError when one is missing."""
         wanted = key_array(keys)
         rows, found = find(self.keys, wanted)
         if not found.all():
@@ -55,12 +55,12 @@ class VectorEvidence:
         return self._file.take(rows)
 
     def take(self, offsets: Rows) -> Floats32:
-        """The vectors at offsets, shape (m, dimension)."""
+        """Return the vectors at offsets, shape (m, dimension)."""
         return self._file.take(offsets)
 
 
 class Vectors:
-    """The store of vectors, with the evidence of the checked-out version laid over it; for one thread."""
+    """The store of vectors, overlaid by the evidence of the checked-out version; for one thread."""
 
     def __init__(self, store: Path) -> None:
         self.disagreements = 0
@@ -76,18 +76,19 @@ class Vectors:
             self._learn(segment)
 
     def close(self) -> None:
-        """Nothing is left open; here because a ledger is closed."""
+        """Do nothing: unlike the store of verdicts, this one has no open journal."""
 
     def known(self, keys: Keys) -> NDArray[np.bool_]:
-        """Which keys have a vector, shape (m,)."""
+        """Return whether each key has a vector, shape (m,)."""
         wanted = key_array(keys)
         found = find(self._index(), wanted)[1]
         return found | find(self._evidence.keys, wanted)[1] if self._evidence else found
 
     def add(self, keys: Keys, vectors: Floats32) -> None:
-        """Add vectors, shape (m, d), float32; when this returns, they are on the disk as one segment.
+        """Add vectors, shape (m, d), float32, as one segment, and wait until it is on the disk.
 
-        Raises ValueError when the shapes do not fit, or a number is not finite.
+        Raises:
+            ValueError: The shapes do not fit, or a number is not finite.
         """
         new, first = np.unique(key_array(keys), return_index=True)
         if vectors.shape[:-1] != (len(keys),) or vectors.dtype != np.float32:
@@ -99,7 +100,7 @@ class Vectors:
             self._learn(publish(self._store, SUFFIX, lambda path: write_vectors(path, new, lambda part: rows[part])))
 
     def lookup(self, keys: Keys) -> Floats32:
-        """The vectors of keys, shape (m, d). Raises LedgerError when one is missing, or they differ in dimension."""
+        """Return the vectors of keys, shape (m, d). Raises LedgerError when one is missing or has another dimension."""
         wanted = key_array(keys)
         if self._evidence is None:
             return self._stored(wanted)
@@ -115,10 +116,12 @@ class Vectors:
         return out
 
     def take_in(self, folder: Path) -> int:
-        """Add what the evidence in a folder has and the store has not; returns the number of entries added.
+        """Add the entries of the evidence in a folder that the store lacks; return their number.
 
-        Where the two disagree, the evidence wins as long as this object lives; `disagreements` counts it.
-        Raises LedgerError when the evidence is damaged.
+        Where the two differ, this object uses the evidence, and `disagreements` counts the entry.
+
+        Raises:
+            LedgerError: The evidence is damaged.
         """
         path = folder / EVIDENCE_FILE
         if not path.exists():
@@ -142,11 +145,11 @@ class Vectors:
             raise LedgerError(f"{evidence.path}: not sound: {error}. Restore it: `dvc checkout -f`.") from error
 
     def use(self, keys: Keys) -> None:
-        """Mark what the current tables rest on."""
+        """Mark keys as used by the current tables."""
         self._used.append(key_array(keys))
 
     def write_evidence(self, folder: Path) -> None:
-        """Write exactly the used entries, in key order. Raises LedgerError when one of them is not known."""
+        """Write exactly the used entries, in key order. Raises LedgerError when one of them is missing."""
         folder.mkdir(parents=True, exist_ok=True)
         keys = np.unique(np.concatenate([NO_KEYS, *self._used]))
         write_vectors(folder / EVIDENCE_FILE, keys, lambda part: self.lookup(keys[part]))
@@ -157,7 +160,7 @@ class Vectors:
             self._loose.append((VectorFile(segment).keys, len(self._segments) - 1))
 
     def _index(self) -> KeyArray:
-        """All keys of the store in order; of variants of one key, the chosen one comes first."""
+        """Return all keys of the store in order; the chosen variant of a key comes first."""
         if self._loose:
             sizes = [len(keys) for keys, _ in self._loose]
             keys = np.concatenate([self._keys, *(keys for keys, _ in self._loose)])
@@ -170,7 +173,7 @@ class Vectors:
         return self._keys
 
     def _choose(self) -> None:
-        """Put the variant with the smaller sha256 before the others of its key."""
+        """Sort the variants of a key by SHA-256, so that the choice depends on content only."""
         again = np.flatnonzero(self._keys[1:] == self._keys[:-1])
         if not len(again):
             return
@@ -189,7 +192,7 @@ class Vectors:
         return self._read(positions)
 
     def _read(self, positions: Rows) -> Floats32:
-        """The vectors at positions of the index, shape (m, d)."""
+        """Return the vectors at positions of the index, shape (m, d)."""
         out: Floats32 | None = None
         for number, here in self._by_segment(positions):
             file = self._open(number)
@@ -212,7 +215,7 @@ class Vectors:
         return VectorFile(path)
 
     def _unknown(self, keys: KeyArray, vectors: Floats32) -> NDArray[np.bool_]:
-        """Which entries the store has not, shape (m,); counts the keys it has with another vector."""
+        """Return which entries the store lacks, shape (m,), and count the keys that it has with another vector."""
         index = self._index()
         positions, found = find(index, keys)
         new = ~found

@@ -1,4 +1,4 @@
-"""Verdicts: what a judge replied, one entry per key (the sha256 of all that was known before the call)."""
+"""The ledger of verdicts: the replies of judges, one entry per key (the SHA-256 of the request)."""
 
 import json
 import logging
@@ -20,11 +20,11 @@ log = logging.getLogger(__name__)
 class Entry(TypedDict):
     """One line of the ledger.
 
-    key: 64 hex digits. metric, prompt (its hash), draw: what was asked, for readers; the key covers all of it.
-    raw: the last reply's text as it came, None when there was none. verdict, reason: what was parsed from it,
-    None when it could not be. problem: why there is no verdict. model: what the server says it ran.
-    asked: in which format, and without which options, since the server does not take all.
-    tokens: prompt and completion, as the server counts. latency: seconds, of all attempts. attempts: calls made.
+    key: 64 hex digits. metric, prompt (its hash), draw: part of the request, for readers; the key covers all of it.
+    raw: the text of the last reply, None if there was none. verdict, reason: parsed from it, None if that failed.
+    problem: why there is no verdict. model: the name that the server returned. asked: the reply format, and the options
+    that the server does not support. tokens: of prompt and completion, as counted by the server. latency: seconds of
+    all attempts. attempts: number of calls.
     """
 
     key: str
@@ -43,9 +43,10 @@ class Entry(TypedDict):
 
 
 class Paid(NamedTuple):
-    """What one entry took. calls: made for it. prompt, completion: tokens, None where the server counted none.
+    """The cost of one entry.
 
-    replied: an entry without a reply cost nothing. model: what the server says it ran.
+    calls: how many were made for it. prompt, completion: tokens, None where the server counted none.
+    replied: an entry without a reply cost nothing. model: the name that the server returned.
     """
 
     calls: int
@@ -56,7 +57,7 @@ class Paid(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a line is: in a segment (offset, length), or in memory. The smaller of two is the better one."""
+    """The position of an entry: in a segment (offset, length), or in memory. Of two, the smaller one is preferred."""
 
     failed: bool
     sha256: bytes
@@ -67,13 +68,13 @@ class Place(NamedTuple):
 
 
 class VerdictEvidence:
-    """The verdicts that the tables of a version rest on, to read from: what data/ledger/judge holds."""
+    """The verdicts that the tables of a version use (data/ledger/judge), read-only."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / EVIDENCE_FILE
 
     def __iter__(self) -> Iterator[Paid]:
-        """What each of its entries took, in key order. Raises LedgerError when it is damaged."""
+        """Yield the cost of each entry, in key order. Raises LedgerError when the file is damaged."""
         with self._path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
@@ -83,11 +84,11 @@ class VerdictEvidence:
 
 
 class Verdicts:
-    """The store of verdicts, with the evidence of the checked-out version laid over it; for one thread.
+    """The store of verdicts, overlaid by the evidence of the checked-out version; for one thread.
 
-    Of two entries with one key one with a verdict wins, else the evidence's, else the smaller sha256.
-    An entry without a reply cost nothing: it is evidence of the version it was made for, and no part of the
-    store, so that another run asks again.
+    Of two entries with one key, the one with a verdict is used, else that of the evidence, else that with the smaller
+    SHA-256. An entry without a reply cost nothing: it belongs to the evidence of its version and is not stored, so that
+    the next run asks again.
     """
 
     def __init__(self, store: Path) -> None:
@@ -101,7 +102,7 @@ class Verdicts:
         open_store(store)
         try:
             seal_abandoned(store)
-            for key, line in journals(store):  # before the segments: a journal sealed in between is read there
+            for key, line in journals(store):  # before the segments, so that a journal sealed in between is not missed
                 self._learn(key, _in_memory(line))
             for segment in sorted(store.glob(f"[0-9a-f]*{SUFFIX}")):
                 self._index(segment)
@@ -115,11 +116,11 @@ class Verdicts:
         self.close()
 
     def get(self, keys: Iterable[str]) -> dict[str, Entry]:
-        """The entries that are known."""
+        """Return the stored entries of these keys."""
         return {key: json.loads(line) for key, line in self._lines(keys)}
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Add entries; when this returns, those with a reply are on the disk."""
+        """Add entries, and wait until those with a reply are on the disk."""
         lines = [(entry["key"], entry["raw"] is not None, canonical(entry) + b"\n") for entry in entries]
         if paid := [line for _, replied, line in lines if replied]:
             self._journal = self._journal or Journal(self.folder)
@@ -131,10 +132,12 @@ class Verdicts:
                 self._evidence[key] = _in_memory(line)
 
     def take_in(self, folder: Path) -> int:
-        """Add what the evidence in a folder has and the store has not; returns the number of entries added.
+        """Add the entries of the evidence in a folder that the store lacks; return their number.
 
-        Where the two disagree, the evidence wins as long as this object lives; `disagreements` counts it.
-        Raises LedgerError when the evidence is damaged.
+        Where the two differ, this object uses the evidence, and `disagreements` counts the entry.
+
+        Raises:
+            LedgerError: The evidence is damaged.
         """
         path = folder / EVIDENCE_FILE
         if not path.exists():
@@ -150,14 +153,11 @@ class Verdicts:
         return added
 
     def use(self, keys: Iterable[str]) -> None:
-        """Mark what the current tables rest on."""
+        """Mark keys as used by the current tables."""
         self._used.update(keys)
 
     def write_evidence(self, folder: Path) -> None:
-        """Write exactly the used entries, in key order.
-
-        Raises LedgerError when one of them is not known.
-        """
+        """Write exactly the used entries, in key order. Raises LedgerError when one of them is missing."""
         folder.mkdir(parents=True, exist_ok=True)
         keys = sorted(self._used)
         with (folder / EVIDENCE_FILE).open("wb") as file:
@@ -171,7 +171,7 @@ class Verdicts:
                     file.write(lines[key])
 
     def close(self) -> None:
-        """Seal what this process wrote into a segment; without it, the next process does."""
+        """Seal the journal of this process; if the process is killed before, the next one does."""
         if self._journal:
             self._journal.seal()
             self._journal = None
@@ -222,7 +222,7 @@ class Verdicts:
 
 
 def canonical(value: Mapping[str, object] | Entry) -> bytes:
-    r"""The one way we write JSON where bytes count: sorted keys, no spaces, ASCII.
+    r"""Return the JSON that is hashed and stored: sorted keys, no spaces, ASCII.
 
     >>> canonical({"b": "é", "a": 1})
     b'{"a":1,"b":"\\u00e9"}'
@@ -235,7 +235,7 @@ def _in_memory(line: bytes) -> Place:
 
 
 def _read_evidence(path: Path) -> Iterator[tuple[str, bytes, bool]]:
-    """Key, line, and whether there was a reply, of each entry."""
+    """Yield the key, the line and whether there was a reply, for each entry."""
     with path.open("rb") as file:
         for number, text in enumerate(file, 1):
             try:

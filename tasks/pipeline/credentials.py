@@ -1,4 +1,4 @@
-"""What no log and no message may hold: passwords and signatures that commands print, and secrets that we were given."""
+"""Removal of passwords, signatures and other secrets from texts for logs, messages and reports."""
 
 import os
 import re
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 HIDDEN = "***"
+# Characters. Shorter values are not searched for: users give placeholders such as `none` to servers without keys.
 SHORTEST = 8
-"""Characters of a value that is looked for anywhere: servers without keys are given ones like `none`."""
+# Part of the name of an environment variable that holds a secret.
 _SECRET = re.compile("key|token|secret|passw", re.IGNORECASE)
-"""In the name of an environment variable."""
-_OF_URLS = re.compile(r"(?<=://)\S*@")  # to the last @: a password may hold / and @
+_OF_URLS = re.compile(r"(?<=://)\S*@")  # up to the last @, because a password may contain / and @
 _NAMED = re.compile(
     r"""(?P<name>[?&;](?:key|sig|auth|code)
       |(?:signature|credential|token|passw(?:or)?d|passphrase|pwd|secret|access[-_]?key(?:[-_]?id)?|api[-_]?key)
@@ -21,14 +21,18 @@ _OF_HEADERS = re.compile(r"(?P<name>\bauthorization[\"']?\s*[:=]|\bbearer(?=\s))
 
 
 def without_credentials(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without these secrets, what URLs say of a user, and values that are named like a password or signature.
+    """Replace secrets, the user part of URLs, and values named like a password or signature in a text.
 
-    Rather too much is hidden than too little: such a value lasts to the next blank, that of a header to the line's end.
+    It removes too much rather than too little: a value ends at the next space, that of a header at the end of the line.
+
+    Args:
+        text: What is to be logged or shown.
+        secrets: Values to remove wherever they occur.
 
     >>> without_credentials("fetch https://me:pa/ss@w0rd@host/x?part=1&X-Amz-Signature=ab12 failed")
     'fetch https://***@host/x?part=1&X-Amz-Signature=*** failed'
     """
-    for secret in sorted(secrets, key=len, reverse=True):  # one may be part of another
+    for secret in sorted(secrets, key=len, reverse=True):  # longest first: one may be part of another
         text = text.replace(secret, HIDDEN)
     text = _OF_URLS.sub(f"{HIDDEN}@", text)
     text = _NAMED.sub(rf"\g<name>={HIDDEN}", text)
@@ -36,13 +40,13 @@ def without_credentials(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def given(content: Any) -> list[str]:
-    """The secrets that params name: values of the environment variables in options `…_env`, or written as $NAME."""
+    """Return the values of the environment variables that params name in options `…_env` or as `$NAME`."""
     values = {os.environ.get(name, "").strip() for name in _variables(content)}
     return [value for value in values if len(value) >= SHORTEST]
 
 
 def in_environment() -> list[str]:
-    """The values of environment variables that are named like a secret."""
+    """Return the values of all environment variables whose name suggests a secret."""
     return [value for name, value in os.environ.items() if _SECRET.search(name) and len(value) >= SHORTEST]
 
 
@@ -53,7 +57,7 @@ def _variables(content: Any) -> Iterator[str]:
                 yield value
             yield from _variables(value)
     elif isinstance(content, list):
-        for each in content:
-            yield from _variables(each)
+        for value in content:
+            yield from _variables(value)
     elif isinstance(content, str) and re.fullmatch(r"\$[A-Za-z_][A-Za-z0-9_]*", content):
         yield content[1:]

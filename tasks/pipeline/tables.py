@@ -1,4 +1,4 @@
-"""Tables in parts: a folder of parquet files, part-00000.parquet, …, with one schema."""
+"""Tables in parts: a folder of Parquet files (part-00000.parquet, …) with one schema."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -19,17 +19,17 @@ METADATA_KEY = b"goldmeter"
 
 @dataclass(frozen=True)
 class Parts:
-    """A table on disk, read part by part."""
+    """A table on disk that is read part by part."""
 
     folder: Path
 
     @property
     def paths(self) -> list[Path]:
-        """The parts' files, in order; raises DataError when there are none."""
-        found = sorted(path for path in self.folder.glob("part-*.parquet") if path.is_file())
-        if not found:
+        """The files of the parts, in order. Raises DataError when there are none."""
+        paths = sorted(path for path in self.folder.glob("part-*.parquet") if path.is_file())
+        if not paths:
             raise DataError(f"{self.folder}: no table there; `dvc repro` runs the stages in their order")
-        return found
+        return paths
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -38,43 +38,45 @@ class Parts:
         return self.read()
 
     def read(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Each part, or only some columns of it."""
+        """Yield the parts in order, with all or only some columns."""
         for path in self.paths:
             yield _read(path, columns)
 
     def part(self, number: int) -> pa.Table:
-        """One part."""
+        """Read one part."""
         return _read(self.paths[number])
 
     @property
     def rows(self) -> int:
-        """Rows in all parts."""
+        """Number of rows in all parts."""
         return sum(_opened(path).metadata.num_rows for path in self.paths)
 
     def take(self, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Some columns of the rows at `positions`; one part in memory at a time."""
+        """Return position → row for the rows at `positions`; one part is in memory at a time."""
         picked = self.picked(columns, np.asarray(positions, dtype=np.int64))
         return {
-            number: row for here, rows in picked for number, row in zip(here.tolist(), rows.to_pylist(), strict=True)
+            position: row
+            for inside, rows in picked
+            for position, row in zip(inside.tolist(), rows.to_pylist(), strict=True)
         }
 
     def picked(
         self, columns: Sequence[str], positions: NDArray[np.int64]
     ) -> Iterator[tuple[NDArray[np.int64], pa.Table]]:
-        """Of each part some columns of the rows at `positions`, and which of these they are, in ascending order."""
+        """Yield for each part those of `positions` that lie in it, ascending, and some columns of their rows."""
         wanted, start = np.sort(positions), 0
         for part in self.read([*columns]):
-            here = wanted[(wanted >= start) & (wanted < start + part.num_rows)]
-            yield here, part.take(pa.array(here - start))
+            inside = wanted[(wanted >= start) & (wanted < start + part.num_rows)]
+            yield inside, part.take(pa.array(inside - start))
             start += part.num_rows
 
     def whole(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """All parts as one table; for narrow columns only."""
+        """Read all parts as one table; for narrow columns only, because it is all in memory."""
         paths = self.paths
         try:
             return pq.read_table([*map(str, paths)], columns=columns, page_checksum_verification=True)
         except (pa.ArrowException, OSError):
-            return pa.concat_tables(self.read(columns))  # says which part it is
+            return pa.concat_tables(self.read(columns))  # its error names the part
 
     @property
     def schema(self) -> pa.Schema:
@@ -83,17 +85,17 @@ class Parts:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the stage said of the table: `about` of its schema."""
+        """The facts about the table that its stage stored in the schema."""
         return about(self.schema)
 
 
 def describe(table: pa.Table, facts: dict[str, Any]) -> pa.Table:
-    """The table with facts (JSON) about it in its schema's metadata."""
+    """Return the table with facts, stored as JSON in the metadata of its schema."""
     return table.replace_schema_metadata({METADATA_KEY: json.dumps(facts, sort_keys=True, ensure_ascii=False)})
 
 
 def about(schema: pa.Schema) -> dict[str, Any]:
-    """The facts that `describe` put into a schema; empty when there are none."""
+    """Return the facts that `describe` stored in a schema; empty if there are none."""
     return dict(json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}")))
 
 
@@ -116,7 +118,7 @@ def _opened(path: Path) -> pq.ParquetFile:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Name the part that can't be read, and the way to make it again."""
+    """Raise DataError that names the part that can't be read."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:

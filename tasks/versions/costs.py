@@ -1,4 +1,4 @@
-"""What a run paid for: the entries of the ledger that were not there before it and that its tables rest on."""
+"""The cost of a run: the ledger entries that it added and that its tables use."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tasks.pipeline.stages import LEDGER
 
 
 class Known(NamedTuple):
-    """What was paid for already: segments of the store, lines of verdicts, keys of vectors."""
+    """The paid entries before a run: segments of the store, lines of verdicts, keys of vectors."""
 
     segments: frozenset[Path]
     verdicts: frozenset[bytes]
@@ -24,16 +24,16 @@ class Known(NamedTuple):
 
 
 def known() -> Known:
-    """What the store and the evidence hold now. Raises LedgerError when the evidence is damaged."""
+    """Return the entries of the store and the evidence now. Raises LedgerError when the evidence is damaged."""
     lines = [*_evidence_lines(), *(line for _, line in journals(root() / "judge"))]
     return Known(frozenset(_segments()), frozenset(lines), frozenset(_vector_keys(_evidence_vectors())))
 
 
 def since(before: Known) -> float | None:
-    """US dollars of the calls made since; None when some were made whose tokens or price are unknown.
+    """Return the US dollars of the calls since then; None if the tokens or the price of a call are unknown.
 
-    Counted are verdicts that are new in the store and used: another run's calls, or evidence that came with
-    the data, are not. Of embeddings no tokens are kept.
+    Only verdicts that are new in the store and used by the tables count: not the calls of another run, and not evidence
+    that came with the data. The ledger has no tokens of embedding calls.
     """
     content = params.raw()
     if (content.get("embed") or {}).get("provider", "local") != "local" and _new_vectors(before):

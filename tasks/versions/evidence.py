@@ -1,4 +1,4 @@
-"""Taking another version's evidence into this clone's store; after a merge, those of both sides."""
+"""Import of another version's evidence into the store of this clone, such as both sides of a merge."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,15 +7,18 @@ from tasks.errors import LedgerError
 from tasks.ledger import open_store
 from tasks.versions.version import Version, versions
 
+# Store below `root()` → the DVC out with its evidence.
 EVIDENCE = {"judge": "data/ledger/judge", "embed": "data/ledger/embed"}
-"""Store below `root()`, and the DVC out that is its evidence."""
 
 
 def import_revisions(revisions: Sequence[str]) -> str:
-    """Take the evidence of versions into the store, from DVC's cache or else its remote; returns a summary.
+    """Add the evidence of versions, from DVC's cache or else its remote, to the store; return a summary.
 
-    The working tree is not read, so that it may be in the middle of a merge conflict.
-    Raises VersionError when one is unknown or its evidence can't be fetched, LedgerError when it has none.
+    The working tree is not read: it may be in the middle of a merge conflict.
+
+    Raises:
+        VersionError: A version is unknown, or its evidence can't be fetched.
+        LedgerError: A version has no evidence.
     """
     if not revisions:
         raise LedgerError("ledger import: name at least one git revision, such as a branch, a tag, HEAD or MERGE_HEAD.")

@@ -1,4 +1,4 @@
-"""Runs as DVC experiments: commits beside the branch, made without touching index, stash or working tree."""
+"""Runs recorded as DVC experiments: commits outside of the branch, made without touching index, stash or files."""
 
 import os
 import re
@@ -20,18 +20,18 @@ from tasks.pipeline.yaml import load_yaml
 from tasks.versions.version import LOCK, PARAMS, WORKSPACE, Version
 
 PIPELINE, IGNORED = "dvc.yaml", ".gitignore"
+# DVC's namespace of experiments: refs/exps/<first two digits of the commit they start from>/<the others>/<name>.
 NAMESPACE = "refs/exps"
-"""Where DVC keeps experiments: refs/exps/<first two digits of the commit they start from>/<the others>/<name>."""
 LONGEST_NAME = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LIKE_A_COMMIT = re.compile(r"[0-9a-fA-F]{4,}")
 _TEMPLATE = "${"
-_WHATEVER_IS_THERE = ("-c", "core.sparseCheckout=false")
-"""Else `git add` passes over files outside of a sparse checkout, though they lie there."""
+# Without it, `git add` skips existing files outside of a sparse checkout.
+_ALL_FILES = ("-c", "core.sparseCheckout=false")
 
 
 class Facts(NamedTuple):
-    """How a run was made.
+    """When, from what and at what cost a run was made.
 
     started: aware, UTC. data: the data set's hash as dvc.lock has it, empty where it names none.
     params: git's id of params.yaml. code: the commit it started from.
@@ -55,9 +55,9 @@ class Experiment(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What would be recorded now: git's tree, and the project's files in it: path → git's mode, type and id.
+    """A git tree of the working tree, and the project's files in it: path → mode, type and id.
 
-    Nothing refers to the tree before it is recorded: `git gc --prune=now` takes it, while a run lasts, too.
+    No ref points to the tree before it is recorded, so `git gc --prune=now` during a run removes it.
     """
 
     tree: str
@@ -65,20 +65,23 @@ class Snapshot(NamedTuple):
 
 
 class NameTakenError(VersionError):
-    """A version of this name is there already."""
+    """A version of this name already exists."""
 
 
 def snapshot() -> Snapshot:
-    """What would be recorded now: tracked files as they lie there, dvc.lock, new code of the stages.
+    """Write a git tree of the tracked files, dvc.lock and new code of the stages, as they are in the working tree.
 
-    Untracked data is no part of it, and the index stays as it is. Raises VersionError without git, or a commit.
+    It leaves out untracked data, and does not change the index.
+
+    Raises:
+        VersionError: There is no git repository, or no commit in it.
     """
     head()
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
         index = Path(folder, "index")
         _copy_index(index)
-        in_copy = partial(_git, *_WHATEVER_IS_THERE, environment={"GIT_INDEX_FILE": str(index)})
-        _overlook_nothing(in_copy)
+        in_copy = partial(_git, *_ALL_FILES, environment={"GIT_INDEX_FILE": str(index)})
+        _clear_flags(in_copy)
         in_copy("add", "--update")
         in_copy("update-index", "--add", "--remove", "-z", "--stdin", feed="\0".join(_new_files()))
         tree = in_copy("write-tree")
@@ -86,7 +89,7 @@ def snapshot() -> Snapshot:
 
 
 def head() -> str:
-    """The commit that is checked out; VersionError when there is none yet, or no git."""
+    """Return the checked-out commit. Raises VersionError when there is none yet, or no git repository."""
     _git("rev-parse", "--is-inside-work-tree")
     if (commit := git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")) is None:
         raise VersionError(
@@ -96,7 +99,7 @@ def head() -> str:
 
 
 def params_id(version: Snapshot) -> str:
-    """Git's id of the params.yaml in a snapshot; VersionError when it has none."""
+    """Return git's id of params.yaml in a snapshot. Raises VersionError when it has none."""
     if PARAMS not in version.files:
         raise VersionError(
             f"{PARAMS}: not in {Path.cwd()}, so a run can't be recorded; run from the folder that holds it"
@@ -105,7 +108,7 @@ def params_id(version: Snapshot) -> str:
 
 
 def data_hash() -> str:
-    """The data set's hash as the last run left it in dvc.lock; empty where it names none."""
+    """Return the hash of the data set in dvc.lock; empty if it has none."""
     path = (params.raw().get("dataset") or {}).get("path")
     locked = load_yaml(Path(LOCK)) if Path(LOCK).exists() else {}
     deps = [dep for stage in (locked.get("stages") or {}).values() for dep in stage.get("deps", [])]
@@ -114,9 +117,10 @@ def data_hash() -> str:
 
 
 def free_name(prefix: str, started: datetime) -> str:
-    """A name such as nightly-2026-11-21-020000, in UTC; with -2 and so on when it is taken.
+    """Return a free name such as nightly-2026-11-21-020000 (UTC), with -2, -3, … if it is taken.
 
-    Raises VersionError when the prefix makes no name.
+    Raises:
+        VersionError: The prefix can't begin a name.
     """
     name = f"{prefix}-{started.astimezone(UTC):%Y-%m-%d-%H%M%S}"
     _require_valid(name)
@@ -124,17 +128,22 @@ def free_name(prefix: str, started: datetime) -> str:
 
 
 def require_free(name: str) -> None:
-    """Raise VersionError when an experiment can't be called so, NameTakenError when something already is."""
+    """Raise VersionError when a name is invalid for an experiment, NameTakenError when it is taken."""
     _require_valid(name)
     if _is_taken(name):
-        raise NameTakenError(f"{name}: a version of this name is there already; choose another (`dvc exp show`)")
+        raise NameTakenError(f"{name}: a version of this name already exists; choose another (`dvc exp show`)")
 
 
 def record(name: str, facts: Facts, before: Snapshot) -> Experiment:
-    """Record what lies in the working tree as an experiment that starts from `facts.code`.
+    """Record the working tree as an experiment that starts from the commit `facts.code`.
 
-    before: the snapshot when the run started. Raises VersionError when a file changed since, for then it is not
-    what ran, when dvc.lock is older than what it is made from, or when the name can't be taken.
+    Args:
+        name: The name of the experiment.
+        facts: Stored as trailers of the commit's message.
+        before: The snapshot when the run started.
+
+    Raises:
+        VersionError: A file changed since `before`, dvc.lock is older than its inputs, or the name can't be used.
     """
     require_free(name)
     after = snapshot()
@@ -142,7 +151,7 @@ def record(name: str, facts: Facts, before: Snapshot) -> Experiment:
     every = [out for stage in stages().values() for out in stage.outs]
     Version(WORKSPACE, Path(), None).require_current(every)
     commit = _git("commit-tree", after.tree, "-p", facts.code, feed=_message(name, facts), environment=_identity())
-    with _alone():
+    with _exclusive():
         require_free(name)
         place = f"{NAMESPACE}/{facts.code[:2]}/{facts.code[2:]}/{name}"
         _git("update-ref", place, commit, "")  # the empty old value: only where nothing is
@@ -150,20 +159,20 @@ def record(name: str, facts: Facts, before: Snapshot) -> Experiment:
 
 
 def _copy_index(copy: Path) -> None:
-    """The user's index, to change the copy: what it knows of the files saves reading them all."""
+    """Copy the user's index, to be changed; with its information, git need not read all files again."""
     index = Path(_git("rev-parse", "--git-path", "index"))
     if not index.exists():
         _git("read-tree", "HEAD", environment={"GIT_INDEX_FILE": str(copy)})
         return
     written = index.stat().st_mtime_ns
     shutil.copyfile(index, copy)
-    os.utime(copy, ns=(written, written))  # git reads files again that are not older than its index
+    os.utime(copy, ns=(written, written))  # git reads a file again if it is not older than the index
 
 
-def _overlook_nothing(in_copy: Callable[..., str]) -> None:
-    """Undo what git was told to take for unchanged, or to leave alone where it lies there: runs read those files.
+def _clear_flags(in_copy: Callable[..., str]) -> None:
+    """Clear the flags assume-unchanged and, for existing files, skip-worktree: runs read these files.
 
-    What a sparse checkout left out stays in the version.
+    Files that a sparse checkout left out stay in the version.
     """
     listed = in_copy("ls-files", "-v", "-z", "--", ":/").split("\0")
     unchanged = [line[2:] for line in listed if line[:1] in ("h", "s")]
@@ -174,13 +183,13 @@ def _overlook_nothing(in_copy: Callable[..., str]) -> None:
 
 
 def _files(tree: str) -> dict[str, str]:
-    """Path → mode, type and id of the files of a tree that lie in the working folder."""
+    """Return path → mode, type and id for the files of a tree below the working folder."""
     entries = _git("ls-tree", "-r", "-z", tree).split("\0")
     return {path: what for what, _, path in (entry.partition("\t") for entry in entries if entry)}
 
 
 def _new_files() -> list[str]:
-    """What belongs to a version though git may not track it: DVC's files, and code that the stages name."""
+    """Return files that belong to a version even if git does not track them: those of DVC, and code of the stages."""
     code = {dep for stage in stages().values() for dep in stage.deps if _is_code(dep)}
     listed = [":(glob)**/*.dvc", f":(glob)**/{IGNORED}", *(f":(literal){dep}" for dep in sorted(code))]
     found = _git("ls-files", "--others", "--exclude-standard", "-z", "--", *listed).split("\0")
@@ -188,7 +197,7 @@ def _new_files() -> list[str]:
 
 
 def _is_code(dep: str) -> bool:
-    """Whether a dependency is code of this project: not data, a report, or what a param names."""
+    """Return whether a dependency is code of this project: not data, a report, or named by a param."""
     outside = dep.startswith(("/", "..")) or "://" in dep
     return not outside and not dep.startswith((DATA, REPORTS)) and _TEMPLATE not in dep
 
@@ -203,7 +212,7 @@ def _require_unchanged(before: Snapshot, after: Snapshot) -> None:
 
 
 def _is_made_by_run(path: str) -> bool:
-    """Whether runs write the file: dvc.lock, what stages make where git keeps it, and what DVC has git ignore."""
+    """Return whether runs write the file: dvc.lock, outs that git tracks, and the .gitignore files of DVC."""
     outs = [out for stage in stages().values() for out in stage.outs]
     return path == LOCK or Path(path).name == IGNORED or any(Path(path).is_relative_to(out) for out in outs)
 
@@ -219,15 +228,15 @@ def _require_valid(name: str) -> None:
 
 
 def _is_taken(name: str) -> bool:
-    """Whether an experiment, or anything else that git finds by one word, has the name: both would be ambiguous."""
+    """Return whether an experiment or another git object has the name, which would make it ambiguous."""
     experiments = _git("for-each-ref", "--format=%(refname)", NAMESPACE).split()
     found = git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", name)
     return found is not None or any(ref.rpartition("/")[2] == name for ref in experiments)
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Alone among all worktrees of this clone; the kernel lets go when we die."""
+def _exclusive() -> Iterator[None]:
+    """Hold the lock on the experiments of all worktrees of this clone."""
     folder = git.common_folder() / "goldmeter"
     folder.mkdir(exist_ok=True)
     with exclusive(folder / "experiments.lock"):
@@ -235,7 +244,7 @@ def _alone() -> Iterator[None]:
 
 
 def _message(name: str, facts: Facts) -> str:
-    """What names the experiment, and its facts as git trailers."""
+    """Return the commit's message: the name of the experiment, and its facts as git trailers."""
     cost = "unknown" if facts.cost is None else f"{facts.cost:.6f} USD"
     trailers = {
         "Data": facts.data,
@@ -250,7 +259,7 @@ def _message(name: str, facts: Facts) -> str:
 
 
 def _identity() -> dict[str, str]:
-    """Who commits: whom git knows, else goldmeter."""
+    """Return variables that name goldmeter as author and committer, unless the user has configured git."""
     roles = ("AUTHOR", "COMMITTER")
     if all(git.answer("var", f"GIT_{role}_IDENT") for role in roles):
         return {}
@@ -263,7 +272,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _git(*command: str, feed: str = "", environment: Mapping[str, str] | None = None) -> str:
-    """What git answers; VersionError with what it says when it fails."""
+    """Return the output of a git command. Raises VersionError with its error output when it fails."""
     done = git.run(*command, feed=feed, environment=environment)
     if done.returncode:
         raise VersionError(f"{WORKSPACE}: can't be recorded: git {' '.join(command)}: {done.stderr.strip()}")

@@ -1,4 +1,4 @@
-"""A version of the project that git, DVC or a path names, and the tables it has: from the cache or else a remote."""
+"""Versions of the project, named by git, DVC or a path, and their tables, from the cache or else a remote."""
 
 import hashlib
 import tempfile
@@ -19,25 +19,25 @@ from tasks.pipeline.yaml import parse_yaml
 if TYPE_CHECKING:
     from dvc.fs import DVCFileSystem
 
+# The name of the version in the working tree.
 WORKSPACE = "workspace"
-"""The name of what lies in the working tree now."""
 LOCK, PARAMS, PIPELINE = "dvc.lock", "params.yaml", "dvc.yaml"
 
 
 @dataclass(frozen=True)
 class Version:
-    """A version: `folder` is where its files are, or are put when they are asked for; commit: None outside of git."""
+    """A version. folder: where its files are, or are fetched to on demand. commit: None for a folder outside of git."""
 
     name: str
     folder: Path
     commit: str | None
 
     def parts(self, table: str) -> Parts:
-        """The table data/<table>; raises VersionError when this version has none."""
+        """Return the table data/<table>. Raises VersionError when this version has none."""
         return Parts(self.path(f"data/{table}"))
 
     def path(self, out: str) -> Path:
-        """A file or folder of the version, by its path in the project; raises VersionError when it has none."""
+        """Return a file or folder of the version by its path in the project. Raises VersionError when it has none."""
         target = self.folder / out
         if self.commit is not None and not target.exists():
             self._fetch(out, target)
@@ -46,11 +46,11 @@ class Version:
         return target
 
     def has(self, out: str) -> bool:
-        """Whether the version has this out: dvc.yaml names those of stages that never ran there, dvc.lock does not."""
+        """Return whether the version has this out by dvc.lock: dvc.yaml also lists stages that never ran."""
         return out in _made(self._stages) if self.commit is not None else (self.folder / out).exists()
 
     def plans(self, out: str) -> bool:
-        """Whether a stage of its dvc.yaml makes this out, be it there or not."""
+        """Return whether a stage of its dvc.yaml makes this out, even if that stage never ran."""
         stages = self._yaml(PIPELINE).get("stages")
         try:
             return any(out in outs(body) for body in (stages or {}).values())
@@ -58,12 +58,12 @@ class Version:
             raise VersionError(f"{self.name}: its {PIPELINE} can't be read: {error!r}") from None
 
     def hashes(self, outs: Sequence[str]) -> dict[str, str | None]:
-        """The hash that dvc.lock has of each of these outs; None of one that it lacks."""
+        """Return the hash of each of these outs in dvc.lock; None for an out that is not in it."""
         made = _made(self._stages)
         return {out: made.get(out) for out in outs}
 
     def require_current(self, outs: Sequence[str]) -> None:
-        """Raise VersionError when dvc.lock knows that these outs were made by other params, or from other tables."""
+        """Raise VersionError when dvc.lock says that these outs were made with other params or from other tables."""
         if stale := [line for stage in _makers(self._stages, outs) for line in self._stale(stage)]:
             raise VersionError(
                 f"{self.name}: its dvc.lock is older than its params.yaml or tables: {'; '.join(stale)}. "
@@ -92,7 +92,7 @@ class Version:
                 yield f"{name} was run with another {dep['path']}"
 
     def _file_now(self, dep: Mapping[str, Any]) -> str | None:
-        """The hash of a file of the workspace that no stage makes; git answers for those of a commit."""
+        """Return the current hash of a file in the workspace that no stage makes; in a commit it can't have changed."""
         path = self.folder / dep["path"]
         if self.name != WORKSPACE or not path.is_file():
             return dep.get("md5")
@@ -133,7 +133,7 @@ class Version:
 
     @cached_property
     def _prefix(self) -> str:
-        """Where the project lies in its repository, such as `evaluation/`; empty at the top."""
+        """The folder of the project in its repository, such as `evaluation/`; empty at the top."""
         return git.answer("rev-parse", "--show-prefix") or ""
 
     @cached_property
@@ -147,7 +147,7 @@ class Version:
 
 
 def _reason(error: Exception) -> str:
-    """Why nothing could be fetched, and who can help where that is that nobody has it."""
+    """Return why nothing could be fetched, and who can help if neither cache nor remote has it."""
     if isinstance(error, FileNotFoundError) or isinstance(error.__cause__, FileNotFoundError):
         return (
             f"{error}\nIt is in neither DVC's cache nor a remote. Whoever made that version has to `dvc push` it first."
@@ -156,7 +156,7 @@ def _reason(error: Exception) -> str:
 
 
 def _at(params: Mapping[str, Any], path: str) -> Any:
-    """The value at a path of params, such as `report` or `run.judge.prices`; None where there is none."""
+    """Return the value at a path of params, such as `report` or `run.judge.prices`; None if there is none."""
     found: Any = params
     for name in path.split("."):
         found = found.get(name) if isinstance(found, Mapping) else None
@@ -164,12 +164,12 @@ def _at(params: Mapping[str, Any], path: str) -> Any:
 
 
 def _made(stages: Mapping[str, Any]) -> dict[str, str | None]:
-    """Out → its hash, of all stages."""
+    """Return out → hash for the outs of all stages."""
     return {out["path"]: out.get("md5") for stage in stages.values() for out in stage.get("outs", [])}
 
 
 def _makers(stages: Mapping[str, Any], outs: Sequence[str]) -> list[str]:
-    """The stages that made these outs, and those that made what they read; in their order."""
+    """Return the stages that made these outs, and those upstream of them, in the order of dvc.lock."""
     wanted, before = set(outs), -1
     while len(wanted) > before:
         before = len(wanted)
@@ -181,17 +181,20 @@ def _makers(stages: Mapping[str, Any], outs: Sequence[str]) -> list[str]:
 
 @contextmanager
 def versions(names: Sequence[str]) -> Iterator[list[Version]]:
-    """The versions of these names, their fetched files as long as the context lasts.
+    """Yield the versions of these names; the files fetched for them are removed at the end.
 
-    A name is `workspace`, a commit, tag, branch or experiment, or a folder of an earlier run.
-    Raises VersionError for one that nobody knows.
+    Args:
+        names: `workspace`, or a commit, tag, branch, experiment, or a folder of an earlier run.
+
+    Raises:
+        VersionError: A name is unknown.
     """
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
         yield [_version(name, Path(folder, str(number))) for number, name in enumerate(names)]
 
 
 def commit_of(name: str) -> str | None:
-    """The commit that git or DVC knows by this name; None if neither does."""
+    """Return the commit that git or DVC knows by this name; None if neither does."""
     return _commit(name) or _commit(_experiment(name))
 
 
@@ -209,12 +212,12 @@ def _version(name: str, folder: Path) -> Version:
 
 
 def _commit(name: str | None) -> str | None:
-    """The commit of this name; None if git knows none, or something else by it, such as a file."""
+    """Return the commit of this name; None if git knows none, or the name is that of another object."""
     return git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}") if name else None
 
 
 def _experiment(name: str) -> str | None:
-    """The commit of a DVC experiment."""
+    """Return the commit of a DVC experiment; None if there is none."""
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
     from dvc.scm import resolve_rev

@@ -104,7 +104,7 @@ def test_a_name_that_is_there_is_refused_before_anything_runs(recorded: Recorded
     status, output = recorded.project.evaluate("--record", "v1")
 
     assert (status, recorded.project.started()) == (2, [])
-    assert output == "error: v1: a version of this name is there already; choose another (`dvc exp show`)\n"
+    assert output == "error: v1: a version of this name already exists; choose another (`dvc exp show`)\n"
 
 
 @pytest.mark.long

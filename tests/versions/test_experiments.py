@@ -356,7 +356,7 @@ def test_a_stale_dvc_lock_is_refused() -> None:
 @pytest.mark.usefixtures("clone")
 def test_a_name_that_is_there_is_refused_whatever_has_it() -> None:
     for name in ("try-1", "main", "v1", "HEAD"):
-        with pytest.raises(NameTakenError, match=f"{name}: a version of this name is there already"):
+        with pytest.raises(NameTakenError, match=f"{name}: a version of this name already exists"):
             record(name, facts(), snapshot())
 
 

@@ -18,10 +18,11 @@ from benchmarks.data import real_rows
 from benchmarks.measure import in_forks
 from benchmarks.report import Floor, Result, Table, paragraphs
 from tasks.judge import Params, judge
-from tasks.judging.settings import Asking, Judge
+from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Verdicts
 from tasks.models import offline
 from tasks.pipeline.params import section
+from tasks.pipeline.run import RunJudge
 from tasks.pipeline.tables import Parts, write_part
 from tests.judge_server import Reply, completion, serving, verdict
 
@@ -34,14 +35,14 @@ CORES, ROUNDS, OFFLINE = 2, 5, 20_000.0
 
 def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
     """The section `judge`; shipped, how: the sections `judge` and `run.judge` of params.yaml."""
-    asking = Asking(**{**how, "concurrency": CONCURRENCY, "confirm_calls": ROWS, "retry_failed": False})
+    calls = RunJudge(**{**how, "concurrency": CONCURRENCY, "confirm_calls": ROWS})
     with _server() as url, tempfile.TemporaryDirectory() as folder:
         options = {**shipped, "provider": "openai", "base_url": url, "api_key_env": None}
         params = Params(judge=section(Judge, {"judge": options}, "judge"))
         write_part(_rows(ROWS), Path(folder), 0)
         start = perf_counter()
         with Verdicts(Path(folder, "store")) as ledger:
-            tables = list(judge(Parts(Path(folder)), params, ledger, asking))
+            tables = list(judge(Parts(Path(folder)), params, ledger, calls))
         seconds = perf_counter() - start
     answered = sum(each["judge"]["judge_status"].to_pylist().count("answered") for each in tables)
     ideal = ROWS * LATENCY / CONCURRENCY

@@ -5,10 +5,10 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 
 from tasks.errors import ParamsError
-from tasks.pipeline.stages import Stage
+from tasks.pipeline.stages import StageEntry
 
 
-def upstream(stages: Mapping[str, Stage]) -> dict[str, frozenset[str]]:
+def upstream(stages: Mapping[str, StageEntry]) -> dict[str, frozenset[str]]:
     """Stage → the stages it waits for, in an order in which they can run.
 
     Raises:
@@ -21,7 +21,7 @@ def upstream(stages: Mapping[str, Stage]) -> dict[str, frozenset[str]]:
         raise ParamsError(f"dvc.yaml: stages wait for one another: {' → '.join(error.args[1])}") from None
 
 
-def _writers(reader: Stage, stages: Mapping[str, Stage]) -> frozenset[str]:
+def _writers(reader: StageEntry, stages: Mapping[str, StageEntry]) -> frozenset[str]:
     return frozenset(
         writer.name
         for writer in stages.values()

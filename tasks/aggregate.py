@@ -23,6 +23,7 @@ from tasks.pipeline.files import to_json
 from tasks.pipeline.hashing import sha256
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section, Share
+from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts
 from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
@@ -37,7 +38,6 @@ from tasks.scores.metrics_report import (
     fitted_thresholds,
 )
 
-WHOLE = True
 SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("candidate", "metric", "slice", "slice_value")),
@@ -61,7 +61,7 @@ class Aggregate(Section):
 
 
 class Params(Section):
-    """The sections this stage sees."""
+    """The sections of params.yaml that this stage reads."""
 
     aggregate: Aggregate
     gate: Gate
@@ -153,9 +153,9 @@ def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
     ]
 
 
-def counts(table: pa.Table) -> dict[str, float]:
-    """Rows that a metric counts as measured, not asked or failed: the mean of the metrics, NaN without any."""
-    headlines = table.filter(pc.is_null(table["slice"]))
+def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
+    """Count the rows of a metric as measured, not asked or failed: the mean over the metrics, NaN without any."""
+    headlines = tables["aggregate"].filter(pc.is_null(tables["aggregate"]["slice"]))
     metrics = len(headlines["metric"].unique())
     counted = sum(pc.sum(headlines[name]).as_py() or 0 for name in ("n", "n_not_asked", "n_failed"))
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
@@ -361,3 +361,21 @@ def summary(table: pa.Table) -> dict[str, dict[str, float]]:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
+
+
+STAGE = Stage(
+    params=Params,
+    whole=lambda params, inputs: aggregate(
+        inputs.tables["load"],
+        inputs.tables["load_rejected"],
+        inputs.tables["embed"],
+        inputs.tables["lexical"],
+        inputs.tables["semantic"],
+        inputs.tables["judge"],
+        params,
+        inputs.progress,
+    ),
+    expect=expect,
+    counts=counts,
+    advice=advice,
+)

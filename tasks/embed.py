@@ -2,27 +2,25 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from tasks.ledger.vectors import Vectors
 from tasks.metrics.base import Metric
 from tasks.models.embedding.encoders import Embedding, Encoder, open_encoder, vector_keys
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section
+from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, describe
 from tasks.scores.settings import Semantic
 from tasks.scores.tables import pairs_of
 
-if TYPE_CHECKING:
-    from tasks.ledger.vectors import Vectors
-
-WHOLE = True
 PART_ROWS = 50_000
+# Texts between two writes to the ledger: a killed run loses at most as many.
 ENCODED_AT_ONCE = 1024
-"""Texts between two writes to the ledger: what a killed run loses at most."""
 NORM_TOLERANCE = 1e-3
 SCHEMA = pa.schema(
     {
@@ -36,14 +34,14 @@ SCHEMA = pa.schema(
 
 
 class Params(Section):
-    """The sections this stage sees."""
+    """The sections of params.yaml that this stage reads."""
 
     embed: Embedding
     semantic: Semantic
 
 
-def embed(rows: Parts, params: Params, ledger: "Vectors", progress: Progress = quiet) -> Iterator[dict[str, pa.Table]]:
-    """List every distinct text's vector, after making those that the ledger has not; in the ledger's key order."""
+def embed(rows: Parts, params: Params, ledger: Vectors, progress: Progress = quiet) -> Iterator[dict[str, pa.Table]]:
+    """List the vector of every distinct text, in key order; encode the texts that the ledger has no vector of."""
     encoder = open_encoder(params.embed)
     texts = _collect(rows, params, encoder, ledger, progress)
     _encode_unknown(texts, encoder, ledger, progress)
@@ -55,8 +53,8 @@ def embed(rows: Parts, params: Params, ledger: "Vectors", progress: Progress = q
         yield {"embed": describe(_table(part, start, texts, ledger), facts)}
 
 
-def expect(params: Params) -> Contract:  # noqa: ARG001, every stage's contract is asked for the same way
-    """Vectors of unit norm, one a key, and offsets that count the keys in order."""
+def expect(params: Params) -> Contract:  # noqa: ARG001 (part of the protocol)
+    """Expect one vector of unit norm per key, and offsets that count the keys in order."""
     from great_expectations import expectations as gxe
 
     low, high = 1.0 - NORM_TOLERANCE, 1.0 + NORM_TOLERANCE
@@ -71,9 +69,9 @@ def expect(params: Params) -> Contract:  # noqa: ARG001, every stage's contract 
     )
 
 
-def counts(table: pa.Table) -> dict[str, float]:
-    """Rows of a part that break the order: of keys, or of offsets."""
-    keys, offsets = table["key"].to_pylist(), table["offset"].to_numpy()
+def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
+    """Count the rows of a part that break the order of keys or of offsets."""
+    keys, offsets = tables["embed"]["key"].to_pylist(), tables["embed"]["offset"].to_numpy()
     descents = sum(a >= b for a, b in pairwise(keys))
     return {"out_of_order": float(descents + np.count_nonzero(np.diff(offsets) != 1))}
 
@@ -94,7 +92,7 @@ class _Texts(NamedTuple):
         return None if tokens is None else self.limit is not None and tokens > self.limit
 
 
-def _collect(rows: Parts, params: Params, encoder: Encoder, ledger: "Vectors", progress: Progress) -> _Texts:
+def _collect(rows: Parts, params: Params, encoder: Encoder, ledger: Vectors, progress: Progress) -> _Texts:
     """The texts that the metrics need, part by part; only those without a vector are held."""
     section = params.embed
     found = _Texts({}, {}, encoder.window if section.long == "truncate" else None)
@@ -119,7 +117,7 @@ def _needed(part: pa.Table, metrics: Mapping[str, Metric]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(metric.texts(pairs) for metric in metrics.values())))
 
 
-def _encode_unknown(texts: _Texts, encoder: Encoder, ledger: "Vectors", progress: Progress) -> None:
+def _encode_unknown(texts: _Texts, encoder: Encoder, ledger: Vectors, progress: Progress) -> None:
     """Make the vectors that are not known, shortest text first, and put them into the ledger as they come."""
     order = sorted(texts.unknown, key=lambda key: (texts.tokens[key] or 0, key))
     tokens = np.cumsum([texts.tokens[key] or 1 for key in order])
@@ -131,7 +129,7 @@ def _encode_unknown(texts: _Texts, encoder: Encoder, ledger: "Vectors", progress
         progress("texts", len(order), len(order))
 
 
-def _table(keys: list[bytes], start: int, texts: _Texts, ledger: "Vectors") -> pa.Table:
+def _table(keys: list[bytes], start: int, texts: _Texts, ledger: Vectors) -> pa.Table:
     vectors = ledger.lookup(keys)
     columns = {
         "key": keys,
@@ -155,3 +153,11 @@ def _facts(section: Embedding, encoder: Encoder, texts: _Texts, dimension: int) 
         "window": encoder.window,
         "truncated": None if None in cut else sum(map(bool, cut)),
     }
+
+
+STAGE = Stage(
+    params=Params,
+    whole=lambda params, inputs: embed(inputs.tables["normalize"], params, inputs.ledger(Vectors), inputs.progress),
+    expect=expect,
+    counts=counts,
+)

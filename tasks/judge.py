@@ -4,7 +4,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,10 +13,11 @@ from tasks.console.terminal import say
 from tasks.errors import ModelError, ParamsError
 from tasks.judging import canaries
 from tasks.judging.budget import Budget
+from tasks.judging.dispatch import dispatch
 from tasks.judging.plan import Plan
-from tasks.judging.requests import Request, ask_all
+from tasks.judging.requests import Request
 from tasks.judging.rows import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
-from tasks.judging.settings import Asking, Judge
+from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Entry, Verdicts
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.judge.meaning_match import MAJORITY
@@ -29,48 +30,53 @@ from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.run import RunJudge
 from tasks.pipeline.settings import Section
+from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, about, describe
 from tasks.scores.column_facts import ColumnFacts, statement
 from tasks.scores.tables import expect_metric, facts_of, row_facts
 
-WHOLE = True
+# Environment variable: if set, requests whose reply in the ledger is no verdict are asked again.
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
-"""Environment variable that has the judge asked again where the ledger holds a failure."""
-SHOWN = 5
-"""Kinds of failures that a message lists."""
+# Kinds of failures that a message lists.
+LISTED = 5
+WRONG_JUDGE = "the judge is wrong about, or does not answer, rows whose verdict is known:"
 
 
 class Params(Section):
-    """The sections this stage sees."""
+    """The sections of params.yaml that this stage reads."""
 
     judge: Judge
 
 
-class _Run(Protocol):
-    @property
-    def judge(self) -> RunJudge: ...
-
-    @property
-    def workers(self) -> int | None: ...
-
-
-def how(run: _Run) -> Asking:
-    """What this stage needs of section `run`, and of this run."""
-    return Asking(**run.judge.model_dump(), retry_failed=RETRY_FAILED in os.environ, workers=run.workers)
-
-
 def judge(
-    rows: Parts, params: Params, ledger: Verdicts, how: Asking, progress: Progress = quiet
+    rows: Parts,
+    params: Params,
+    ledger: Verdicts,
+    run: RunJudge,
+    progress: Progress = quiet,
+    *,
+    retry_failed: bool = False,
+    workers: int | None = None,
 ) -> Iterator[dict[str, pa.Table]]:
-    """Ask what the ledger has not, then read every verdict from the ledger."""
+    """Ask the judge for the verdicts that the ledger lacks, then build the table from the ledger.
+
+    Args:
+        rows: data/normalize.
+        params: Section `judge`.
+        ledger: The store of verdicts.
+        run: Section `run.judge`.
+        progress: Shows the calls, then the rows.
+        retry_failed: Ask again if the reply in the ledger is no verdict.
+        workers: Most processes for the offline judge; None: one per core.
+    """
     options = params.judge
     if options.provider == "openai":
-        _ask_missing(rows, options, ledger, how, progress)
+        _ask_missing(rows, options, ledger, run, progress, retry_failed=retry_failed)
     wrong = canaries.failed(options, ledger)
     facts = _facts(options, _served(rows, options, ledger), rows.schema)
     total, done, failed = rows.rows, 0, 0
     progress("rows", 0, total)
-    for part, guesses in zip(rows, estimates(rows, options, how.workers), strict=True):
+    for part, guesses in zip(rows, estimates(rows, options, workers), strict=True):
         table = table_of(part, options, ledger, guesses)
         done += part.num_rows
         progress("rows", done, total)
@@ -80,8 +86,9 @@ def judge(
         say(f"judge: {failed:,} rows have no verdict; python -m flows.evaluate --retry-failed asks again", sys.stderr)
 
 
-def counts(table: pa.Table) -> dict[str, float]:
-    """Rows asked about, those that failed, and how many may; canaries that the judge failed."""
+def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
+    """Count the rows asked about, those that failed and how many may fail, and the canaries that the judge failed."""
+    table = tables["judge"]
     statuses = Counter(table["judge_status"].to_pylist())
     asked = statuses[ANSWERED] + statuses[FAILED]
     facts = about(table.schema)
@@ -93,19 +100,19 @@ def counts(table: pa.Table) -> dict[str, float]:
     }
 
 
-def advice(written: Mapping[str, Parts], params: Params) -> list[str]:  # noqa: ARG001 (every stage's is asked the same way)
-    """What to tell who finds the contract broken: the canaries that the judge failed, and what calls failed of."""
+def advice(written: Mapping[str, Parts], params: Params) -> list[str]:  # noqa: ARG001 (part of the protocol)
+    """List the canaries that the judge failed, and the most frequent problems of failed rows."""
     facts = written["judge"].about
     table = written["judge"].whole(["judge_status", "judge_reason"]).filter(pc.field("judge_status") == FAILED)
-    problems = Counter(table["judge_reason"].to_pylist()).most_common(SHOWN)
+    problems = Counter(table["judge_reason"].to_pylist()).most_common(LISTED)
     return [
-        *(f"  canary failed: {each}" for each in facts["canaries_failed"]),
+        *(f"  canary failed: {canary}" for canary in facts["canaries_failed"]),
         *(f"  {count:,} rows failed: {problem}" for problem, count in problems),
     ]
 
 
 def expect(params: Params) -> Contract:
-    """Scores within bounds, results and statuses that follow from them, no row lost, few failures."""
+    """Expect scores within bounds, results and statuses that follow from them, no row lost, and few failures."""
     from great_expectations import expectations as gxe
     from great_expectations.expectations.row_conditions import Column as Cell
 
@@ -147,47 +154,49 @@ def expect(params: Params) -> Contract:
     )
 
 
-def _ask_missing(rows: Parts, options: Judge, ledger: Verdicts, how: Asking, progress: Progress) -> None:
+def _ask_missing(
+    rows: Parts, options: Judge, ledger: Verdicts, run: RunJudge, progress: Progress, *, retry_failed: bool
+) -> None:
     """Ask what is not in the ledger, within the budget; canaries first.
 
-    Raises ParamsError when it is more than the user has confirmed, ModelError when the judge fails a canary.
+    Raises:
+        ParamsError: More calls are missing than `run.judge.confirm_calls` allows.
+        ModelError: The judge fails a canary.
     """
 
-    def todo(parts: Iterable[pa.Table]) -> Iterator[Request]:
-        others = canaries.requests(options)
-        return missing(parts, options, ledger, others=others, retry_failed=how.retry_failed)
+    def requests(parts: Iterable[pa.Table]) -> Iterator[Request]:
+        return missing(parts, options, ledger, others=canaries.requests(options), retry_failed=retry_failed)
 
-    plan = Plan.of(todo(rows), options, how)
+    plan = Plan.of(requests(rows), options, run)
     if not plan.calls:
         return
     say(f"judge: {plan}", sys.stderr)
-    if min(plan.calls, how.budget.max_calls or plan.calls) > how.confirm_calls:
+    if min(plan.calls, run.budget.max_calls or plan.calls) > run.confirm_calls:
         raise ParamsError(
-            f"run.judge.confirm_calls: {how.confirm_calls:,}, but {plan.calls:,} calls are missing; "
+            f"run.judge.confirm_calls: {run.confirm_calls:,}, but {plan.calls:,} calls are missing; "
             "raise it to make them"
         )
-    endpoint = Endpoint(options.base_url, options.model, options.api_key_env, how.timeout, how.retries)
-    budget, pace = Budget(how.budget, how.price(options.model)), Pace(how.concurrency)
-    count = _Count(plan.calls, budget, progress)
+    endpoint = Endpoint(options.base_url, options.model, options.api_key_env, run.timeout, run.retries)
+    budget, pace = Budget(run.budget, run.price(options.model)), Pace(run.concurrency)
+    counter = _CallCounter(plan.calls, budget, progress)
     with Chat(endpoint, pace, Memory(ledger.folder / "servers.json")) as chat:
         parts: Iterable[pa.Table]
         for parts in ([], rows):
-            ask_all(todo(parts), chat, ledger, budget, how.concurrency, how.retries, count.answered)
+            dispatch(requests(parts), chat, ledger, budget, run, counter.add)
             if wrong := canaries.failed(options, ledger):
-                known = "the judge is wrong about, or does not answer, rows whose verdict is known:"
-                raise ModelError("\n".join([known, *wrong]))
+                raise ModelError("\n".join([WRONG_JUDGE, *wrong]))
 
 
-class _Count:
-    """What has been answered, and what it cost."""
+class _CallCounter:
+    """Counts answered and failed calls, and shows them with their cost."""
 
     def __init__(self, calls: int, budget: Budget, progress: Progress) -> None:
         self._calls, self._budget, self._progress = calls, budget, progress
         self._done = self._failed = 0
         progress("calls", 0, calls)
 
-    def answered(self, entries: Sequence[Entry]) -> None:
-        """Tell how far it is."""
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Count the entries of new replies."""
         self._done += len(entries)
         self._failed += sum(entry["verdict"] is None for entry in entries)
         failed = f"{self._failed:,} failed" if self._failed else ""
@@ -196,24 +205,27 @@ class _Count:
 
 
 def _served(rows: Parts, options: Judge, ledger: Verdicts) -> dict[str, str]:
-    """What the servers of all verdicts say they ran, and how they were asked; marks the verdicts as used."""
+    """The models that the servers named for the verdicts of the rows, and how they were asked.
+
+    Marks the verdicts as used, so that they are part of the evidence.
+    """
     served: dict[str, set[str]] = {"served": set(), "asked": set()}
     for part in rows:
-        known = entries_of(part, options, ledger)
-        ledger.use(known)
-        for entry in known.values():
+        entries = entries_of(part, options, ledger)
+        ledger.use(entries)
+        for entry in entries.values():
             served["served"].update(filter(None, [entry["model"]]))
             served["asked"].update(filter(None, [entry.get("asked")]))
-    return {name: "+".join(sorted(each)) or "unknown" for name, each in served.items()}
+    return {name: "+".join(sorted(values)) or "unknown" for name, values in served.items()}
 
 
 def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict[str, Any]:
-    """What a reader of the table must know: what each column means, and how it was made."""
-    read = options.variables.model_dump().values()
-    earlier = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in read))
+    """Metadata of the table: what each column means, and how it was computed."""
+    variables = options.variables.model_dump().values()
+    inherited = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in variables))
     columns: dict[str, ColumnFacts] = {}
     for metric in options.metrics:
-        columns |= facts_of(metric, {**_signature_facts(options, metric, served), **earlier})
+        columns |= facts_of(metric, {**_signature_facts(options, metric, served), **inherited})
     return {
         **statement(columns),
         "max_unmeasured": options.max_unmeasured,
@@ -225,21 +237,37 @@ def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict
 def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, str]) -> dict[str, object]:
     if options.provider == "none":
         return {"provider": "none"}
-    several = options.draws > 1
     variables = ",".join(options.variables.model_dump().values())
     filters = ",".join(f"{each.field} {each.operator} {each.value}" for each in options.filters)
     filtered = {"filters": filters} if filters else {}
     if options.provider == "offline":
-        made = {"model": offline.model_hash()[:12], "code": offline.sources()[:12]}
-        return {"provider": "offline", **made, "vars": variables, **filtered}
+        model = {"model": offline.model_hash()[:12], "code": offline.sources()[:12]}
+        return {"provider": "offline", **model, "vars": variables, **filtered}
     return {
         "provider": options.provider,
         "model": options.model,
         **served,
         "prompt": metric.prompt_hash[:12],
         "vars": variables,
-        "temp": options.draw_temperature if several else options.temperature,
+        "temp": options.draw_temperature if options.draws > 1 else options.temperature,
         "seed": options.seed,
         "draws": options.draws,
         **filtered,
     }
+
+
+STAGE = Stage(
+    params=Params,
+    whole=lambda params, inputs: judge(
+        inputs.tables["normalize"],
+        params,
+        inputs.ledger(Verdicts),
+        inputs.run.judge,
+        inputs.progress,
+        retry_failed=RETRY_FAILED in os.environ,
+        workers=inputs.run.workers,
+    ),
+    expect=expect,
+    counts=counts,
+    advice=advice,
+)

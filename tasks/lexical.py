@@ -4,14 +4,13 @@ import pyarrow as pa
 
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
+from tasks.pipeline.stage import Stage
 from tasks.scores.settings import Lexical
 from tasks.scores.tables import expect_scores, pairs_of, score_table
 
-PRELOAD = ("tasks.metrics.warm_up",)
-
 
 class Params(Section):
-    """The sections this stage sees."""
+    """The sections of params.yaml that this stage reads."""
 
     lexical: Lexical
 
@@ -22,5 +21,13 @@ def lexical(rows: pa.Table, params: Params) -> pa.Table:
 
 
 def expect(params: Params) -> Contract:
-    """Scores within bounds, results consistent with them, no row lost."""
+    """Expect scores within bounds, results that follow from them, and no row lost."""
     return expect_scores(params.lexical.root.values())
+
+
+STAGE = Stage(
+    params=Params,
+    by_part=lambda rows, params, _: lexical(rows, params),
+    expect=expect,
+    preload=("tasks.metrics.warm_up",),
+)

@@ -1,4 +1,4 @@
-"""Loads the user's records by the mapping in params.yaml; what can't be used is kept beside, with the reason."""
+"""Loads the user's records by the mapping in params.yaml; unusable records go to a second table, with the reason."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -8,28 +8,31 @@ from tasks.dataset.settings import Params
 from tasks.dataset.sources import Record, Records, records
 from tasks.dataset.table import tables
 from tasks.pipeline.contract import Contract
+from tasks.pipeline.progress import Progress
+from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, about
 
-WHOLE = True
-SHOWN = 5
-"""Rejected answers that a message lists."""
+# Rejected answers that a message lists.
+LISTED = 5
+# Records between two reports of progress: reporting every one would take as long as reading it.
+REPORT_EVERY = 1_000
 
 
 def source(params: Params) -> Records:
-    """The records of the user's files."""
+    """Open the user's files as records."""
     return records(params.dataset.path, params.dataset.pattern)
 
 
 def load(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
-    """One row per (id, candidate), and in load_rejected one per (id, candidate) that can't be used; in input order.
+    """Yield one row per (id, candidate), in input order; those that can't be used are in load_rejected.
 
-    Raises what `tasks.dataset.table.tables` raises.
+    Raises: as `tasks.dataset.table.tables`.
     """
     return tables(records, params)
 
 
 def expect(params: Params) -> Contract:
-    """Complete rows with known candidates, texts within their length, scores within bounds; nothing lost."""
+    """Expect complete rows of the configured candidates, texts and scores within bounds, and no record lost."""
     from great_expectations import expectations as gxe
 
     scores = [(f"score_{name}", s.bounds) for name, s in params.dataset.scores.items() if s.bounds]
@@ -55,19 +58,19 @@ def expect(params: Params) -> Contract:
     )
 
 
-def counts(load: pa.Table, load_rejected: pa.Table) -> dict[str, float]:
-    """Of one part: (id, candidate) rows read, found again in the two tables, and how many may be rejected."""
-    facts = about(load.schema)
+def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
+    """Count the (id, candidate) rows of one part: read, written to either table, and how many may be rejected."""
+    facts = about(tables["load"].schema)
     return {
         "rows_read": facts["rows_read"],
-        "rows_loaded_or_rejected": load.num_rows + load_rejected.num_rows,
+        "rows_loaded_or_rejected": tables["load"].num_rows + tables["load_rejected"].num_rows,
         # Parts are added up in floating point: 100 rows at 0.01 must allow 1 however they are divided.
         "rejected_allowed": facts["rows_read"] * facts["max_rejected"] * (1 + 1e-9),
     }
 
 
 def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
-    """What to tell who finds the contract broken: the first answers that can't be used, and why."""
+    """List the first answers that can't be used, and why."""
     rejected = written["load_rejected"].whole()
     if not rejected.num_rows:
         return []
@@ -77,6 +80,31 @@ def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
         f"{share} answers can't be used, and {limit}; the first:",
         *(
             f"  {row['file']}, line {row['line']}, {row['candidate']}: {row['reason']}"
-            for row in rejected.slice(0, SHOWN).to_pylist()
+            for row in rejected.slice(0, LISTED).to_pylist()
         ),
     ]
+
+
+class _Counted:
+    """Records that report progress while they are read; the total is reported from the second reading on."""
+
+    def __init__(self, records: Records, progress: Progress) -> None:
+        self._records, self._progress = records, progress
+        self._total: int | None = None
+
+    def __iter__(self) -> Iterator[Record]:
+        number = 0
+        for number, record in enumerate(self._records, 1):
+            if number % REPORT_EVERY == 0:
+                self._progress("records", number, self._total)
+            yield record
+        self._total = number
+
+
+STAGE = Stage(
+    params=Params,
+    whole=lambda params, inputs: load(_Counted(source(params), inputs.progress), params),
+    expect=expect,
+    counts=counts,
+    advice=advice,
+)

@@ -1,25 +1,26 @@
-"""Brings responses and references into the comparable form that accuracy, the offline judge and search read."""
+"""Normalises responses and references for accuracy, the offline judge and the search of the report."""
 
 import pyarrow as pa
 
 from tasks.dataset.normalized import Normalize, normalized
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
+from tasks.pipeline.stage import Stage
 
 
 class Params(Section):
-    """The sections this stage sees."""
+    """The sections of params.yaml that this stage reads."""
 
     normalize: Normalize
 
 
 def normalize(load: pa.Table, params: Params) -> pa.Table:
-    """One row per (id, candidate): its texts, and the response and references normalised; no response stays null."""
+    """Return one row per (id, candidate): its texts, and its normalised response (null stays null) and references."""
     return normalized(load, params.normalize)
 
 
-def expect(params: Params) -> Contract:  # noqa: ARG001 (the same for all options)
-    """Every row of load, a normalised text wherever there is a text."""
+def expect(params: Params) -> Contract:  # noqa: ARG001 (part of the protocol)
+    """Expect every row of load, and a normalised text wherever there is a text."""
     from great_expectations import expectations as gxe
     from great_expectations.expectations.row_conditions import Column
 
@@ -33,3 +34,6 @@ def expect(params: Params) -> Contract:  # noqa: ARG001 (the same for all option
         keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["id", "candidate"])],
         counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_load")],
     )
+
+
+STAGE = Stage(params=Params, by_part=lambda load, params, _: normalize(load, params), expect=expect)

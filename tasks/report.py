@@ -1,29 +1,21 @@
-"""What people read: one page with every number, its interval and the rows behind it, and the tables of `dvc plots`."""
+"""Writes the page with every number, its interval and the rows behind it, and the tables of `dvc plots`."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tasks.pipeline.run import Price, Run
+from tasks.ledger.verdicts import Paid, VerdictEvidence
+from tasks.pipeline.run import Price
 from tasks.pipeline.settings import Section
+from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts
 from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
 
-if TYPE_CHECKING:
-    from tasks.ledger.verdicts import Paid
-
-WHOLE = True
-
 
 class Params(Section):
-    """The sections this stage sees."""
+    """The sections of params.yaml that this stage reads."""
 
     report: Report
-
-
-def how(run: Run) -> Mapping[str, Price]:
-    """What this stage needs of section `run`: what a model's tokens cost."""
-    return run.judge.prices
 
 
 def report(
@@ -35,10 +27,26 @@ def report(
     params: Params,
     *,
     documents: Mapping[str, Any],
-    ledger: Iterable["Paid"] | None = None,
-    how: Mapping[str, Price] | None = None,
+    ledger: Iterable[Paid] | None = None,
+    prices: Mapping[str, Price] | None = None,
 ) -> Iterator[dict[str, str]]:
-    """Make the page and the tables of `dvc plots`; arguments: as of `tasks.reporting.assembly.report_files`."""
+    """Yield the page and the tables of `dvc plots`; arguments as of `tasks.reporting.assembly.report_files`."""
     yield report_files(
-        load, lexical, semantic, judge, aggregate, params.report, documents=documents, ledger=ledger, prices=how
+        load, lexical, semantic, judge, aggregate, params.report, documents=documents, ledger=ledger, prices=prices
     )
+
+
+STAGE = Stage(
+    params=Params,
+    whole=lambda params, inputs: report(
+        inputs.tables["load"],
+        inputs.tables["lexical"],
+        inputs.tables["semantic"],
+        inputs.tables["judge"],
+        inputs.tables["aggregate"],
+        params,
+        documents=inputs.documents,
+        ledger=inputs.ledger(VerdictEvidence),
+        prices=inputs.run.judge.prices,
+    ),
+)

@@ -1,10 +1,8 @@
-"""Runs one stage: read, call, validate, write; the only code that touches the stages' files."""
+"""Runs one stage: reads its inputs, calls it, validates its tables and publishes them."""
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
-from inspect import signature
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -16,46 +14,43 @@ from tasks.ledger import open_evidence, open_store
 from tasks.pipeline import params, validation
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.files import lock_opened, move_durably, read_json, sync
-from tasks.pipeline.lineage import made
-from tasks.pipeline.progress import Progress, display
-from tasks.pipeline.stages import DATA, LEDGER, Stage, stages
+from tasks.pipeline.lineage import lineage
+from tasks.pipeline.progress import Progress, display, quiet
+from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
+from tasks.pipeline.stages import DATA, LEDGER, StageEntry, stages
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.workers import pool, workers_for
-
-Written = Mapping[str, pa.Table | str]
-"""What a stage makes of one part: table name → table, or path of a report → text."""
-
-TOLD_EVERY = 1_000
-"""Records between two words of progress: one for each would take as long as reading it."""
 
 
 def run(name: str) -> None:
     """Run the stage `name` of dvc.yaml.
 
-    Raises ContractError when a table breaks its contract: then nothing is written but reports/validation.
+    Raises:
+        ContractError: A table breaks its contract; only reports/validation/<name>.json is written.
     """
     params.check()
-    stage = stages()[name]
-    with _Workspace(stage) as workspace:
-        module = import_module(f"tasks.{name}")
-        options = params.for_stage(name)
+    entry, stage, options = stages()[name], load_stage(name), params.for_stage(name)
+    with _Workspace(entry) as workspace:
         with display(name) as progress:
-            whole = getattr(module, "WHOLE", False)
-            parts = _whole(stage, module, options, workspace, progress) if whole else _by_part(stage, progress)
-            checks, keys, counts = _gather(parts, stage)
-        if hasattr(module, "expect"):
-            contract = _contract(module, options)
+            if stage.whole:
+                outputs = stage.whole(options, workspace.inputs(progress))
+                parts = _write_all(outputs, entry, _contract(stage, options), workspace)
+            else:
+                parts = _by_part(entry, progress)
+            checks, keys, counts = _combine(parts, entry)
+        if stage.expect:
+            contract = stage.expect(options)
             checks = [*checks, *validation.check_totals(contract, validation.frame_of(keys, contract.keys), counts)]
-            workspace.report(validation.to_json(checks, counts, made(stage)))
+            workspace.report(validation.to_json(checks, counts, lineage(entry)))
             try:
                 validation.require(name, checks, counts)
             except ContractError as error:
-                raise ContractError("\n".join([str(error), *workspace.advice(module, options)])) from None
+                raise ContractError("\n".join([str(error), *stage.advice(workspace.tables, options)])) from None
         workspace.publish()
 
 
 class _Part(NamedTuple):
-    """What is kept of one written part."""
+    """What the runner remembers of one written part: the results of its checks, its key columns and its counts."""
 
     checks: list[validation.Check]
     keys: pa.Table
@@ -63,20 +58,20 @@ class _Part(NamedTuple):
 
 
 class _Workspace:
-    """The stage's temporary folders: published by renaming once every check has passed, removed otherwise."""
+    """The stage's temporary folder: published by renaming once every check has passed, removed otherwise."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-        self.folder = Path(DATA, f".{stage.name}.tmp")
+    def __init__(self, entry: StageEntry) -> None:
+        self.entry = entry
+        self.folder = Path(DATA, f".{entry.name}.tmp")
         self.ledger: Any = None
         self._lock: int
 
     def __enter__(self) -> Self:
-        self._lock = _locked(self.folder, self.stage.name)
+        self._lock = _locked(self.folder, self.entry.name)
         self._restore()
         for left in self.folder.iterdir():
             _remove(left)
-        for table in self.stage.tables_written:
+        for table in self.entry.tables_written:
             (self.folder / DATA / table).mkdir(parents=True)
         return self
 
@@ -91,21 +86,35 @@ class _Workspace:
             named = [str(name) for name in (error.filename2, error.filename) if name]
             where = next((name for name in named if not name.startswith(str(self.folder))), self.folder)
             problem = os.strerror(error.errno) if error.errno else str(error)
-            raise DataError(f"{self.stage.name}: {where}: {problem}; no table was changed") from error
+            raise DataError(f"{self.entry.name}: {where}: {problem}; no table was changed") from error
 
-    def open_ledger(self) -> dict[str, Any]:
-        """The keyword argument of a stage that reads or writes a ledger."""
-        if kind := self.stage.ledger_written:
+    @property
+    def tables(self) -> dict[str, Parts]:
+        """The tables written so far."""
+        return {table: Parts(self.folder / DATA / table) for table in self.entry.tables_written}
+
+    def inputs(self, progress: Progress) -> StageInputs:
+        """Open what dvc.yaml lists for the stage."""
+        return StageInputs(
+            tables={table: Parts(Path(DATA, table)) for table in self.entry.tables_read},
+            documents={path: read_json(Path(path)) for path in self.entry.documents_read},
+            run=params.run_params(),
+            progress=progress,
+            open_ledger=self._open_ledger(),
+        )
+
+    def _open_ledger(self) -> object:
+        if kind := self.entry.ledger_written:
             self.ledger = open_store(kind)
             self.ledger.take_in(Path(LEDGER, kind))
-            return {"ledger": self.ledger}
-        if kind := self.stage.ledger_read:
-            return {"ledger": open_evidence(kind, Path(LEDGER, kind))}
-        return {}
+            return self.ledger
+        if kind := self.entry.ledger_read:
+            return open_evidence(kind, Path(LEDGER, kind))
+        return None
 
-    def write(self, written: Written, number: int) -> None:
-        """Write what the stage made of one part."""
-        for name, content in written.items():
+    def write(self, output: Output, number: int) -> None:
+        """Write what the stage computed for one part."""
+        for name, content in output.items():
             if isinstance(content, str):
                 path = self.folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,38 +123,31 @@ class _Workspace:
                 write_part(content, self.folder / DATA / name, number)
 
     def report(self, text: str) -> None:
-        """Write the validation report at once: it stays when the stage fails."""
-        path = Path("reports", "validation", f"{self.stage.name}.json")
+        """Write the validation report at once: it remains if the stage fails."""
+        path = Path("reports", "validation", f"{self.entry.name}.json")
         self.write({str(path): text}, 0)
         path.parent.mkdir(parents=True, exist_ok=True)
         move_durably(self.folder / path, path)
 
-    def advice(self, module: Any, options: Any) -> list[str]:
-        """What the stage's module has to say of the tables that were not published."""
-        if not hasattr(module, "advice"):
-            return []
-        written = {table: Parts(self.folder / DATA / table) for table in self.stage.tables_written}
-        return list(module.advice(written, options))
-
     def publish(self) -> None:
-        """Put everything in its place; what was there before goes."""
-        if kind := self.stage.ledger_written:
+        """Replace the outputs of the previous run with those of this one."""
+        if kind := self.entry.ledger_written:
             evidence = self.folder / LEDGER / kind
             evidence.mkdir(parents=True)
             self.ledger.write_evidence(evidence)
-        ready = [out for out in self.stage.outs if (self.folder / out).exists()]
+        ready = [out for out in self.entry.outs if (self.folder / out).exists()]
         for out in ready:
             _sync_all(self.folder / out)
         self._exchange(ready)
 
     def _restore(self) -> None:
-        """Put back what a run that was killed while it published had set aside."""
-        for out in self.stage.outs:
+        """Put back the outputs that a run had set aside when it was killed while publishing."""
+        for out in self.entry.outs:
             if (before := self.folder / "before" / out).exists() and not Path(out).exists():
                 before.replace(out)
 
     def _exchange(self, outs: Sequence[str]) -> None:
-        """Rename all into their places, or none: what was there is kept aside until the last one is in."""
+        """Rename all outputs into their places, or none: the previous ones are set aside until the last rename."""
         done: list[tuple[Path, Path]] = []
         try:
             for out in outs:
@@ -160,111 +162,82 @@ class _Workspace:
             raise
 
 
-def _whole(stage: Stage, module: Any, options: Any, workspace: _Workspace, progress: Progress) -> Iterator[_Part]:
-    """Call a stage that sees all parts, and write what it yields."""
-    inputs: list[Any] = [Parts(Path(DATA, table)) for table in stage.tables_read]
-    inputs = inputs or [_Counted(module.source(options), progress)]
-    call = getattr(module, stage.name)
-    more = workspace.open_ledger()
-    if "progress" in signature(call).parameters:
-        more["progress"] = progress
-    if hasattr(module, "how"):
-        more["how"] = module.how(params.run_params())
-    if documents := {path: read_json(Path(path)) for path in stage.documents_read}:
-        more["documents"] = documents
-    contract = _contract(module, options)
-    main = stage.tables_written[0] if stage.tables_written else None
-    for number, written in enumerate(call(*inputs, options, **more)):
-        workspace.write(written, number)
-        tables = {name: table for name, table in written.items() if isinstance(table, pa.Table)}
-        yield _examine(module, contract, tables, main)
+def _write_all(
+    outputs: Iterable[Output], entry: StageEntry, contract: Contract, workspace: _Workspace
+) -> Iterator[_Part]:
+    """Write and check what a stage yields."""
+    for number, output in enumerate(outputs):
+        workspace.write(output, number)
+        yield _examine(entry, contract, {name: table for name, table in output.items() if isinstance(table, pa.Table)})
 
 
-class _Counted:
-    """The records of a source, which is read several times; a pass that reads to the end tells how many there are."""
-
-    def __init__(self, records: Iterable[Any], progress: Progress) -> None:
-        self._records, self._progress = records, progress
-        self._total: int | None = None
-
-    def __iter__(self) -> Iterator[Any]:
-        number = 0
-        for number, record in enumerate(self._records, 1):
-            if number % TOLD_EVERY == 0:
-                self._progress("records", number, self._total)
-            yield record
-        self._total = number
-
-
-def _by_part(stage: Stage, progress: Progress) -> Iterator[_Part]:
-    """Map a stage over the parts: in this process for one, in several for more."""
-    parts = Parts(Path(DATA, stage.tables_read[0]))
+def _by_part(entry: StageEntry, progress: Progress) -> Iterator[_Part]:
+    """Call a stage for each part: in this process, or in several if there are many rows."""
+    parts = Parts(Path(DATA, entry.tables_read[0]))
     total, done = parts.rows, 0
     progress("rows", 0, total)
-    for part in _mapped(stage, parts):
+    for part in _map_parts(entry, parts):
         done += int(part.counts["rows"])
         progress("rows", done, total)
         yield part
 
 
-def _mapped(stage: Stage, parts: Parts) -> Iterator[_Part]:
-    jobs = (repeat(stage), range(len(parts)))
+def _map_parts(entry: StageEntry, parts: Parts) -> Iterator[_Part]:
+    jobs = (repeat(entry), range(len(parts)))
     workers = workers_for(parts, params.run_params().workers)
     if workers <= 1:
         yield from map(_one_part, *jobs)
         return
-    preload = getattr(import_module(f"tasks.{stage.name}"), "PRELOAD", ())
-    with pool(workers, ["tasks.pipeline.expectations", f"tasks.{stage.name}", *preload, __name__]) as executor:
+    preload = load_stage(entry.name).preload
+    with pool(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__]) as executor:
         results = executor.map(_one_part, *jobs)
-        validation.load_gx()  # for the checks of the whole, while the workers work
+        validation.load_gx()  # this process needs it for the keys and counts: import it while the workers work
         yield from results
 
 
-def _one_part(stage: Stage, number: int) -> _Part:
-    module = import_module(f"tasks.{stage.name}")
-    options = params.for_stage(stage.name)
-    workspace = _Workspace(stage)
-    inputs = [Parts(Path(DATA, table)).part(number) for table in stage.tables_read]
-    main = stage.tables_written[0]
-    table = getattr(module, stage.name)(*inputs, options, **workspace.open_ledger())
-    workspace.write({main: table}, number)
-    read = {f"rows_{name}": rows.num_rows for name, rows in zip(stage.tables_read, inputs, strict=True)}
-    part = _examine(module, _contract(module, options), {main: table}, main)
-    return part._replace(counts=part.counts | read)
+def _one_part(entry: StageEntry, number: int) -> _Part:
+    """Compute, write and check one part."""
+    stage, options, workspace = load_stage(entry.name), params.for_stage(entry.name), _Workspace(entry)
+    if stage.by_part is None:
+        raise TypeError(f"{entry.name}: not a stage that is computed by part")
+    [table_read], [table_written] = entry.tables_read, entry.tables_written
+    rows = Parts(Path(DATA, table_read)).part(number)
+    output = {table_written: stage.by_part(rows, options, workspace.inputs(quiet))}
+    workspace.write(output, number)
+    part = _examine(entry, _contract(stage, options), output)
+    return part._replace(counts=part.counts | {f"rows_{table_read}": rows.num_rows})
 
 
-def _contract(module: Any, options: Any) -> Contract:
-    expect: Callable[[Any], Contract] | None = getattr(module, "expect", None)
-    if expect is None:
+def _contract(stage: Stage[Any], options: Any) -> Contract:
+    if stage.expect is None:
         return Contract()
     validation.load_gx()
-    return expect(options)
+    return stage.expect(options)
 
 
-def _examine(module: Any, contract: Contract, tables: Mapping[str, pa.Table], main: str | None) -> _Part:
-    """Check the rows of one written part; keep its keys and counts."""
+def _examine(entry: StageEntry, contract: Contract, tables: Mapping[str, pa.Table]) -> _Part:
+    """Check the rows of one written part; the contract is about the first table of the stage."""
+    main = next(iter(entry.tables_written), "")
     counts: dict[str, float] = {f"rows_{name}": table.num_rows for name, table in tables.items() if name != main}
-    if main is None or main not in tables:
+    if main not in tables:
         return _Part([], pa.table({}), counts)
     table = tables[main]
-    counts["rows"] = table.num_rows
-    if hasattr(module, "counts"):
-        counts |= module.counts(*tables.values())
+    counts |= {"rows": table.num_rows, **load_stage(entry.name).counts(tables)}
     keys = [name for name in validation.KEYS if name in table.column_names] or table.column_names[:1]
     return _Part(validation.check(validation.frame_of(table, contract.rows), contract.rows), table.select(keys), counts)
 
 
-def _gather(parts: Iterable[_Part], stage: Stage) -> tuple[list[validation.Check], pa.Table, dict[str, float]]:
-    """The checks, keys and counts of all parts."""
-    kept = list(parts)
+def _combine(parts: Iterable[_Part], entry: StageEntry) -> tuple[list[validation.Check], pa.Table, dict[str, float]]:
+    """Combine the checks, keys and counts of all parts."""
+    written = list(parts)
     counts: dict[str, float] = {"rows": 0}
-    for part in kept:
+    for part in written:
         for name, value in part.counts.items():
             counts[name] = counts.get(name, 0) + value
-    for table in stage.tables_read:
+    for table in entry.tables_read:
         counts.setdefault(f"rows_{table}", Parts(Path(DATA, table)).rows)
-    keys = pa.concat_tables([part.keys for part in kept]) if kept else pa.table({})
-    return validation.add_up(part.checks for part in kept), keys, counts
+    keys = pa.concat_tables([part.keys for part in written]) if written else pa.table({})
+    return validation.add_up(part.checks for part in written), keys, counts
 
 
 def _sync_all(path: Path) -> None:

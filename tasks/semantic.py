@@ -1,31 +1,29 @@
 """Semantic scores: one row per (id, candidate)."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from tasks.ledger.vectors import VectorEvidence
 from tasks.metrics.base import Floats
 from tasks.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
+from tasks.pipeline.stage import Stage
 from tasks.scores.settings import Semantic
 from tasks.scores.tables import expect_scores, pairs_of, score_table
 
-if TYPE_CHECKING:
-    from tasks.ledger.vectors import VectorEvidence
-
 
 class Params(Section):
-    """The sections this stage sees."""
+    """The sections of params.yaml that this stage reads."""
 
     embed: Embedding
     semantic: Semantic
 
 
-def semantic(rows: pa.Table, params: Params, ledger: "VectorEvidence") -> pa.Table:
-    """Score every response against its references by the vectors that the embed stage made."""
+def semantic(rows: pa.Table, params: Params, ledger: VectorEvidence) -> pa.Table:
+    """Score every response against its references by the vectors of the embed stage."""
     encoder = open_encoder(params.embed)
 
     def embed(texts: Sequence[str]) -> Floats:
@@ -35,5 +33,12 @@ def semantic(rows: pa.Table, params: Params, ledger: "VectorEvidence") -> pa.Tab
 
 
 def expect(params: Params) -> Contract:
-    """Scores within bounds, results consistent with them, no row lost."""
+    """Expect scores within bounds, results that follow from them, and no row lost."""
     return expect_scores(params.semantic.root.values())
+
+
+STAGE = Stage(
+    params=Params,
+    by_part=lambda rows, params, inputs: semantic(rows, params, inputs.ledger(VectorEvidence)),
+    expect=expect,
+)

@@ -162,7 +162,7 @@ def test_the_contract_finds_a_value_without_its_interval(tmp_path: Path) -> None
 def test_the_contract_counts_the_rows_of_every_metric(tmp_path: Path) -> None:
     _, made = run(tmp_path, rows([True] * 4), lexical(["x", "y", None, "x"], ["x"] * 4))
 
-    assert counts(made["aggregate"]) == {"rows_of_a_metric": 4}
+    assert counts(made) == {"rows_of_a_metric": 4}
 
 
 def test_slices_are_estimated_one_by_one(tmp_path: Path) -> None:

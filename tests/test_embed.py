@@ -257,7 +257,7 @@ def broken(table):
     contract = expect(params())
     checks = validation.check(table.to_pandas(), contract.rows)
     checks += validation.check_totals(
-        contract, table.select(["key"]).to_pandas(), counts(table) | {"rows": table.num_rows}
+        contract, table.select(["key"]).to_pandas(), counts({"embed": table}) | {"rows": table.num_rows}
     )
     return [each.columns.split(",")[0] for each in checks if each.failed]
 

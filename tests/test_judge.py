@@ -13,19 +13,19 @@ import pytest
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judge import Params, counts, expect, judge
 from tasks.judging.rows import SCHEMA
-from tasks.judging.settings import Asking, Judge
+from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
 from tasks.models import offline
 from tasks.pipeline import validation
 from tasks.pipeline.params import section
-from tasks.pipeline.run import Price
+from tasks.pipeline.run import Price, RunJudge
 from tasks.pipeline.tables import Parts, about, write_part
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"
 UNLIMITED = {"max_calls": None, "max_tokens": None, "max_cost": None}
-HOW = Asking(concurrency=4, timeout=10, retries=2, confirm_calls=1000, budget=UNLIMITED, prices={}, retry_failed=False)
+HOW = RunJudge(concurrency=4, timeout=10, retries=2, confirm_calls=1000, budget=UNLIMITED, prices={})
 IN_ORDER = HOW.model_copy(update={"concurrency": 1})
 OPTIONS: dict[str, Any] = {
     "provider": "openai",
@@ -76,11 +76,18 @@ def rows(folder: Path, *parts: list[tuple[str, str | None]]) -> Parts:
     return Parts(folder)
 
 
-def judged(parts: Parts, options: Params, store: Path, evidence: Path | None = None, how: Asking = HOW) -> pa.Table:
+def judged(
+    parts: Parts,
+    options: Params,
+    store: Path,
+    evidence: Path | None = None,
+    how: RunJudge = HOW,
+    workers: int | None = None,
+) -> pa.Table:
     with Verdicts(store) as ledger:
         if evidence:
             ledger.take_in(evidence)
-        tables = [each["judge"] for each in judge(parts, options, ledger, how)]
+        tables = [each["judge"] for each in judge(parts, options, ledger, how, workers=workers)]
         if evidence:
             ledger.write_evidence(evidence)
     return pa.concat_tables(tables)
@@ -92,7 +99,7 @@ def column(table: pa.Table, name: str) -> list[Any]:
 
 def broken(table: pa.Table, options: Params) -> list[str]:
     contract = expect(options)
-    totals = {"rows": len(table), "rows_normalize": len(table), **counts(table)}
+    totals = {"rows": len(table), "rows_normalize": len(table), **counts({"judge": table})}
     checks = [
         *validation.check(table.to_pandas(), contract.rows),
         *validation.check_totals(contract, table.to_pandas(), totals),
@@ -139,10 +146,10 @@ def test_the_offline_judge_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypa
 def test_the_offline_judge_in_two_processes_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = [(f"q{i}", f"{'Paris' if i % 3 else 'London'} {i}") for i in range(20)]
     parts, options = rows(tmp_path / "rows", many[:7], many[7:]), params(provider="offline")
-    alone = judged(parts, options, tmp_path / "store", how=HOW.model_copy(update={"workers": 1}))
+    alone = judged(parts, options, tmp_path / "store", workers=1)
     monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 10)
 
-    shared = judged(parts, options, tmp_path / "store", how=HOW.model_copy(update={"workers": 2}))
+    shared = judged(parts, options, tmp_path / "store", workers=2)
 
     assert shared.equals(alone)
 
@@ -330,7 +337,7 @@ def test_failures_are_asked_again_on_demand_and_the_answer_stays(server: JudgeSe
 
     with Verdicts(tmp_path / "store") as ledger:
         ledger.take_in(evidence)
-        (again,) = judge(parts, options, ledger, HOW.model_copy(update={"retry_failed": True}))
+        (again,) = judge(parts, options, ledger, HOW, retry_failed=True)
         ledger.write_evidence(evidence)
 
     assert [question(body)[1]["output"] for body in server.calls] == ["It is Paris."]

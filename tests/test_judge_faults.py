@@ -12,7 +12,7 @@ import pytest
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judging import requests
 from tasks.judging.budget import Budget
-from tasks.judging.requests import ask_all
+from tasks.judging.dispatch import dispatch
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.capabilities import Memory
 from tasks.models.chat.client import Chat, Endpoint
@@ -329,7 +329,7 @@ def test_answers_under_way_are_kept_when_the_next_rows_can_not_be_read(server: A
         Chat(endpoint, Pace(8), Memory(tmp_path / "servers.json")) as chat,
         pytest.raises(KeyboardInterrupt),
     ):
-        ask_all(interrupted(), chat, ledger, unlimited, 8, 0, lambda _: None)
+        dispatch(interrupted(), chat, ledger, unlimited, HOW.model_copy(update={"concurrency": 8, "retries": 0}), list)
 
     with Verdicts(tmp_path / "store") as ledger:
         assert len(ledger.get(request.key for request in list_of(interrupted()))) == len(server.calls)

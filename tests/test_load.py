@@ -475,7 +475,7 @@ def test_without_labels_there_is_no_label_to_aggregate():
 def failed_totals(parts, wanted):
     totals = {"rows": 0, "rows_load_rejected": 0}
     for part in parts:
-        found = counts(*part.values()) | {f"rows{end}": part["load" + end].num_rows for end in ("", "_rejected")}
+        found = counts(part) | {f"rows{end}": part["load" + end].num_rows for end in ("", "_rejected")}
         found["rows_load_rejected"] = found.pop("rows_rejected")
         totals = {name: totals.get(name, 0) + value for name, value in found.items()}
     keys = pa.concat_tables(part["load"].select(["id", "candidate"]) for part in parts).to_pandas()
@@ -533,7 +533,7 @@ def test_every_answer_is_in_exactly_one_table(values, part_rows):
     read = [(each["id"], name) for each in whole for name in TWO]
     assert sorted(rows + rejected) == sorted(read)
     assert rows == [key for key in read if key in rows]
-    assert sum(counts(*part.values())["rows_read"] for part in parts) == len(read)
+    assert sum(counts(part)["rows_read"] for part in parts) == len(read)
     assert all(part["load"].num_rows + part["load_rejected"].num_rows <= part_rows for part in parts)
 
 

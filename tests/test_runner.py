@@ -50,7 +50,7 @@ def test_progress_is_told_in_records_and_in_the_rows_of_whole_parts(monkeypatch:
         yield progress
 
     monkeypatch.setattr(runner, "shown", shown)
-    monkeypatch.setattr(runner, "TOLD_EVERY", 5)
+    monkeypatch.setattr("tasks.load.REPORT_EVERY", 5)
     for stage in ("load", "normalize"):
         run(stage)
 

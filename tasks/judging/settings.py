@@ -1,4 +1,4 @@
-"""Section `judge` of params.yaml, and how the judge is asked in this run."""
+"""Section `judge` of params.yaml."""
 
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -10,7 +10,6 @@ from tasks.metrics.catalogue import configure
 from tasks.metrics.judge.meaning_match import MeaningMatch
 from tasks.metrics.judge.similarity_judge import SimilarityJudge
 from tasks.metrics.judged import JudgeMetric
-from tasks.pipeline.run import RunJudge
 from tasks.pipeline.settings import Positive, Section, Share
 
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
@@ -74,13 +73,3 @@ class Judge(Section):
     def metrics(self) -> list[JudgeMetric]:
         """The metrics asked for."""
         return [metric for metric in (self.meaning_match, self.similarity_judge) if metric]
-
-
-class Asking(RunJudge):
-    """How the judge is asked this time. retry_failed: again where the ledger has a reply that is no verdict.
-
-    workers: processes for the offline judge, None = one a core.
-    """
-
-    retry_failed: bool
-    workers: int | None = None

@@ -1,4 +1,4 @@
-"""The contract of a stage's table: Great Expectations classes, sorted by what they must see."""
+"""The contract of a stage's table: expectations of Great Expectations, by the rows that they are checked on."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -8,11 +8,13 @@ if TYPE_CHECKING:  # importing great_expectations takes seconds
 
 
 class Contract(NamedTuple):
-    """What `expect(params)` of a stage returns, and the runner checks before a table is written.
+    """Expectations that a table must meet before the runner publishes it.
 
-    rows: checked on each part. keys: checked on the key columns of all parts together.
-    counts: checked on one row of numbers: `rows` (written), `rows_<table>` (read, or written beside),
-    and whatever the stage's `counts(...)` adds, summed over the parts.
+    Attributes:
+        rows: Checked on each part.
+        keys: Checked on the key columns of all parts together.
+        counts: Checked on one row of numbers: `rows` (written), `rows_<table>` (of every other table read or
+            written) and what the stage's `counts` returns, summed over the parts.
     """
 
     rows: Sequence["Expectation"] = ()

@@ -1,4 +1,4 @@
-"""An expectation of our own, where Great Expectations' conditional ones cost ten times as much."""
+"""An expectation of this project: Great Expectations' conditional ones would take ten times as long."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tasks.pipeline.validation import load_gx
 
-load_gx()  # before the imports below, which else would take along what it leaves out
+load_gx()  # before the imports below: they would import scipy.stats
 
 from great_expectations.execution_engine import PandasExecutionEngine  # noqa: E402, isort: skip
 from great_expectations.expectations.expectation import ColumnPairMapExpectation  # noqa: E402, isort: skip
@@ -32,7 +32,7 @@ class ExpectResultToFollowFromScore(ColumnPairMapExpectation):  # type: ignore[m
 
 
 class _ResultFollowsFromScore(ColumnPairMapMetricProvider):  # type: ignore[misc]
-    """Whether each row of two columns is as ExpectResultToFollowFromScore says."""
+    """Evaluates ExpectResultToFollowFromScore: which rows of the two columns meet it."""
 
     condition_metric_name = ExpectResultToFollowFromScore.map_metric
     condition_value_keys = ("pass_from", "pass_above")
@@ -42,6 +42,6 @@ class _ResultFollowsFromScore(ColumnPairMapMetricProvider):  # type: ignore[misc
         self, score: pd.Series, result: pd.Series, pass_from: float | None, pass_above: float | None, **_: object
     ) -> NDArray[np.bool_]:
         passes = score >= pass_from if pass_above is None else score > pass_above
-        due = {"pass": passes, "fail": score.notna() & ~passes, "unmeasured": score.isna()}
-        follows: NDArray[np.bool_] = np.any([(result == name) & rows for name, rows in due.items()], axis=0)
+        expected = {"pass": passes, "fail": score.notna() & ~passes, "unmeasured": score.isna()}
+        follows: NDArray[np.bool_] = np.any([(result == name) & rows for name, rows in expected.items()], axis=0)
         return follows

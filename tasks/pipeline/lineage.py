@@ -1,8 +1,9 @@
-"""What made a stage's tables: its code, the params it sees, and the versions of the libraries that its code imports."""
+"""The lineage of a stage's tables: its code, its params, and the versions of the libraries that its code imports."""
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib import metadata
 from math import isfinite
 from pathlib import Path
@@ -11,32 +12,35 @@ from typing import Any
 from tasks.pipeline import params
 from tasks.pipeline.credentials import HIDDEN, without_credentials
 from tasks.pipeline.hashing import sha256
-from tasks.pipeline.stages import Stage
+from tasks.pipeline.stages import StageEntry
 
+# Folder of the running code; the data may be elsewhere.
 ROOT = Path(__file__).parents[2]
-"""Where the running code stands; the data may be elsewhere."""
 IMPORT = re.compile(rb"^[ \t]*(?:import[ \t]+(\w+)|from[ \t]+(\w+)[\w.]*[ \t]+import\b)", re.MULTILINE)
 
 
-def made(stage: Stage, root: Path = ROOT) -> dict[str, Any]:
-    """What a stage's validation report says of its making, as plain JSON values.
+def lineage(entry: StageEntry, root: Path = ROOT) -> dict[str, Any]:
+    """Describe the origin of a stage's tables in plain JSON values, for its validation report.
 
-    code: sha256 over the names and bytes of the code that dvc.yaml names as deps. params: sections as they are
-    written, without credentials. versions: python's, and of each library that this code imports and that is there.
-    The same tree gives the same values, whatever the workers, parts and rows.
+    The same code, params and libraries give the same values, whatever the workers, parts and rows.
+
+    Returns:
+        code: sha256 over the names and bytes of the code among the deps in dvc.yaml.
+        params: The sections as they are written in params.yaml, without credentials.
+        versions: Of Python, and of each installed library that this code imports.
     """
-    files = {name: path.read_bytes() for dep in stage.code_read for name, path in _files(dep, root)}
+    files = {name: path.read_bytes() for dep in entry.code_read for name, path in _files(dep, root)}
     content = params.raw()
-    sections = {name: _plain(content[name]) for name in stage.params if name in content}
+    sections = {name: _plain(content[name]) for name in entry.params if name in content}
     return {"code": _digest(files), "params": sections, "versions": _versions(files)}
 
 
 def _files(dep: str, root: Path) -> Iterator[tuple[str, Path]]:
-    """Names and paths of the files that a dep stands for, in order; without what Python compiled."""
+    """Names and paths of the files of a dep, in order and without compiled ones."""
     path = root / dep
-    for each in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        if each.is_file() and "__pycache__" not in each.parts and each.suffix != ".pyc":
-            yield each.relative_to(root).as_posix(), each
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file() and "__pycache__" not in file.parts and file.suffix != ".pyc":
+            yield file.relative_to(root).as_posix(), file
     if not path.exists():
         yield dep, path
 
@@ -46,29 +50,23 @@ def _digest(files: Mapping[str, bytes]) -> str:
 
 
 def _versions(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Python's version and those of imported libraries, by the names they are imported by."""
-    named = {"".join(pair) for pair in _imports(content for name, content in files.items() if name.endswith(".py"))}
-    found = {"python": ".".join(map(str, sys.version_info[:2]))}
-    for name in sorted(named - sys.stdlib_module_names - {"tasks"}):
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:  # an extra that is not installed
-            continue
-    return found
-
-
-def _imports(sources: Iterable[bytes]) -> Iterator[tuple[str, str]]:
-    for source in sources:
-        yield from ((one.decode(), other.decode()) for one, other in IMPORT.findall(source))
+    """Versions of Python and of imported libraries, by import name."""
+    sources = [content for name, content in files.items() if name.endswith(".py")]
+    imported = {(one or other).decode() for source in sources for one, other in IMPORT.findall(source)}
+    versions = {"python": ".".join(map(str, sys.version_info[:2]))}
+    for name in sorted(imported - sys.stdlib_module_names - {"tasks"}):
+        with suppress(metadata.PackageNotFoundError):  # an extra that is not installed
+            versions[name] = metadata.version(name)
+    return versions
 
 
 def _plain(value: Any) -> Any:
-    """A value of params.yaml as JSON has it: its texts without credentials, nothing of what is named like one."""
+    """Convert a value of params.yaml to JSON; credentials in texts, and values named like one, are hidden."""
     if isinstance(value, Mapping):
-        plain = {str(key): HIDDEN if _is_secret(str(key), each) else _plain(each) for key, each in value.items()}
-        return {without_credentials(key): each for key, each in plain.items()}
+        plain = {str(key): HIDDEN if _is_secret(str(key), item) else _plain(item) for key, item in value.items()}
+        return {without_credentials(key): item for key, item in plain.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
     return without_credentials(str(value))

@@ -1,6 +1,5 @@
-"""params.yaml: read once, checked whole, handed out section by section."""
+"""params.yaml: checked as a whole, and handed out section by section."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,61 +9,61 @@ from tasks.errors import ParamsError
 from tasks.pipeline.run import Run
 from tasks.pipeline.schedule import Schedule, Schedules
 from tasks.pipeline.settings import OPTIONS, explain, shown
+from tasks.pipeline.stage import load_stage
 from tasks.pipeline.stages import stages
 from tasks.pipeline.yaml import load_yaml
 
 PATH = Path("params.yaml")
+# Key of `run.retries` and `run.timeouts` whose value holds for the stages that they don't name.
 DEFAULT = "default"
-"""What stands in `run.retries` and `run.timeouts` for the stages they don't name."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def raw(path: Path = PATH) -> dict[str, Any]:
-    """params.yaml as it is written.
+    """Read params.yaml as it is written.
 
-    Raises ParamsError when there is none, or it is not a mapping of sections.
+    Raises:
+        ParamsError: There is no such file, or it is not a mapping of sections.
     """
     try:
         content = load_yaml(path)
     except FileNotFoundError:
         raise ParamsError(f"{path}: not found; run from the folder that holds it") from None
     if not isinstance(content, dict):
-        found = "nothing" if content is None else f"a {type(content).__name__}"
-        raise ParamsError(f"{path}: expected sections, found {found}")
+        kind = "nothing" if content is None else f"a {type(content).__name__}"
+        raise ParamsError(f"{path}: expected sections, found {kind}")
     return content
 
 
 def models() -> dict[str, Any]:
-    """Section → its model; the model of a section stands in its stage's module."""
+    """Return the model of every section, by name."""
     sections: dict[str, Any] = {"run": Run, "schedule": Schedules}
     for stage in stages():
-        sections |= {name: field.annotation for name, field in _seen_by(stage).model_fields.items()}
+        sections |= {name: field.annotation for name, field in load_stage(stage).params.model_fields.items()}
     return sections
 
 
-def _seen_by(stage: str) -> Any:
-    """`Params` of the stage's module: the sections it sees."""
-    try:
-        return import_module(f"tasks.{stage}").Params
-    except ModuleNotFoundError as error:
-        if error.name != f"tasks.{stage}":
-            raise
-        raise ParamsError(f"dvc.yaml: the stage {stage} has no module tasks/{stage}.py") from None
-
-
 def check() -> None:
-    """Check every section, so that a typo fails in the first second; raises ParamsError with the full path."""
-    content, known = raw(), models()
+    """Check every section, so that a typo fails in the first second.
+
+    Raises:
+        ParamsError: An option is wrong; the message names its full path.
+    """
+    content, allowed = raw(), models()
     for name in content:
-        if name not in known:
-            raise ParamsError(f"{name}: unknown section of params.yaml; allowed: {', '.join(sorted(known))}")
-    for name, model in known.items():
+        if name not in allowed:
+            raise ParamsError(f"{name}: unknown section of params.yaml; allowed: {', '.join(sorted(allowed))}")
+    for name, model in allowed.items():
         section(model, content, name)
     run_params()
 
 
 def section(model: type[Model], content: dict[str, Any], name: str) -> Model:
-    """One section as its model; raises ParamsError with the full path of what is wrong."""
+    """Validate one section.
+
+    Raises:
+        ParamsError: It is missing, or an option is wrong; the message names the full path.
+    """
     if name not in content:
         raise ParamsError(f"{name}: params.yaml lacks this section")
     options = {} if content[name] is None else content[name]
@@ -77,18 +76,26 @@ def section(model: type[Model], content: dict[str, Any], name: str) -> Model:
 
 
 def for_stage(stage: str) -> Any:
-    """What the stage sees: its `Params`, with only the sections it lists."""
-    model, content = _seen_by(stage), raw()
+    """Return the sections that the stage reads, as its `Params`."""
+    model, content = load_stage(stage).params, raw()
     return model(**{name: section(field.annotation, content, name) for name, field in model.model_fields.items()})
 
 
 def schedules(content: dict[str, Any] | None = None) -> dict[str, Schedule]:
-    """Name → schedule, of params.yaml or its content; raises ParamsError with the full path of what is wrong."""
+    """Return the schedules by name.
+
+    Args:
+        content: The content of params.yaml; None: read it.
+    """
     return section(Schedules, raw() if content is None else content, "schedule").root
 
 
 def run_params() -> Run:
-    """How to run: no part of any number; raises ParamsError for a stage that there is not."""
+    """Return section `run`, which changes no number.
+
+    Raises:
+        ParamsError: An option is wrong, or names a stage that does not exist.
+    """
     run = section(Run, raw(), "run")
     for option, values in (("retries", run.retries), ("timeouts", run.timeouts)):
         if DEFAULT not in values:

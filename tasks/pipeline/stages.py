@@ -1,4 +1,4 @@
-"""What dvc.yaml says of the stages: it is the only list of them."""
+"""The entries of dvc.yaml, which is the only list of stages."""
 
 from functools import cache
 from pathlib import Path
@@ -13,8 +13,8 @@ LEDGER = "data/ledger/"
 REPORTS = "reports/"
 
 
-class Stage(NamedTuple):
-    """One stage of dvc.yaml."""
+class StageEntry(NamedTuple):
+    """The entry of one stage in dvc.yaml."""
 
     name: str
     description: str
@@ -40,7 +40,7 @@ class Stage(NamedTuple):
 
     @property
     def documents_read(self) -> list[str]:
-        """JSON files among the deps that other stages wrote."""
+        """JSON files of other stages among the deps."""
         return [dep for dep in self.deps if dep.startswith(REPORTS)]
 
     @property
@@ -55,10 +55,11 @@ class Stage(NamedTuple):
 
 
 @cache
-def stages(path: Path = Path("dvc.yaml")) -> dict[str, Stage]:
-    """Every stage of dvc.yaml, by name, in the order they stand there.
+def stages(path: Path = Path("dvc.yaml")) -> dict[str, StageEntry]:
+    """Return every stage of dvc.yaml, by name and in the order of the file.
 
-    Raises ParamsError when it can't be read.
+    Raises:
+        ParamsError: The file can't be read as a list of stages.
     """
     try:
         listed = load_yaml(path)["stages"]
@@ -72,12 +73,12 @@ def stages(path: Path = Path("dvc.yaml")) -> dict[str, Stage]:
 
 
 def outs(body: dict[str, Any]) -> tuple[str, ...]:
-    """What a stage makes, by its entry in dvc.yaml."""
+    """Return the paths that a stage writes; body: its entry in dvc.yaml."""
     return tuple(map(_key, [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]))
 
 
-def _stage(name: str, body: dict[str, Any]) -> Stage:
-    return Stage(
+def _stage(name: str, body: dict[str, Any]) -> StageEntry:
+    return StageEntry(
         name,
         body.get("desc", ""),
         body["cmd"],

@@ -1,10 +1,14 @@
-"""Checks tables against their contracts with Great Expectations, part by part, and adds the results up."""
+"""Validation of tables: checks each part against its contract with Great Expectations, and adds the results up."""
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from itertools import chain
 from math import isnan
+from types import ModuleType
 from typing import Any, Self
 
 import pandas as pd
@@ -15,37 +19,43 @@ from pydantic import BaseModel, ConfigDict
 from tasks.errors import ContractError
 from tasks.pipeline import files
 from tasks.pipeline.contract import Contract
-from tasks.pipeline.lean_imports import import_when_touched, without
 
+# Columns that identify a row, in any table.
 KEYS = ("id", "candidate", "metric", "slice", "slice_value")
-"""Columns that name a row, in any table."""
-SHOWN = 5
+# Offending rows that a message lists.
+LISTED = 5
 BRIEFLY = {"result_format": "BASIC", "partial_unexpected_count": 0}
 IN_FULL = {"result_format": "COMPLETE", "return_unexpected_index_query": False}
 
 
 class Check(BaseModel):
-    """One expectation's result over all rows it saw."""
+    """The result of one expectation.
+
+    Attributes:
+        expectation: Its type, such as expect_column_values_to_not_be_null.
+        columns: The columns, and what was expected of them.
+        checked: Number of rows.
+        failed: Number of offending rows; 1 if the expectation is not about rows, or raised.
+        first: The first offending rows.
+        advice: What a user can do: the expectation's notes.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     expectation: str
     columns: str
-    """The columns and what was expected of them."""
     checked: int
     failed: int
     first: tuple[str, ...] = ()
-    """The first offending rows."""
     advice: str = ""
-    """What a user can do: the expectation's notes."""
 
     def plus(self, other: Self) -> Self:
-        """The result over the rows of both."""
+        """Add the result over other rows."""
         return self.model_copy(
             update={
                 "checked": self.checked + other.checked,
                 "failed": self.failed + other.failed,
-                "first": (*self.first, *other.first)[:SHOWN],
+                "first": (*self.first, *other.first)[:LISTED],
             }
         )
 
@@ -56,7 +66,7 @@ class Check(BaseModel):
 
 
 def check(frame: pd.DataFrame, expectations: Sequence[Any]) -> list[Check]:
-    """Run expectations over a frame; one result each. Rows are looked for only when one failed."""
+    """Check a frame: one result per expectation. Offending rows are searched only if one failed: that is slow."""
     if not expectations:
         return []
     outcomes = _validate(frame, expectations, BRIEFLY)
@@ -67,69 +77,85 @@ def check(frame: pd.DataFrame, expectations: Sequence[Any]) -> list[Check]:
 
 
 def frame_of(table: pa.Table, expectations: Sequence[Any]) -> pd.DataFrame:
-    """What expectations ask of a table, and its keys; texts as categories, lists as their lengths.
+    """Return the key columns, and those that the expectations name, as a frame for `check`.
 
-    Great Expectations hashes and copies all that it is given, several times.
+    Texts become categories, and lists their lengths, since Great Expectations hashes and copies its input several
+    times.
     """
-    asked = {name for expectation in expectations for name in _columns(expectation.configuration.kwargs)}
-    columns = {name: _compact(table[name]) for name in table.column_names if name in asked or name in KEYS}
+    named = {name for expectation in expectations for name in _columns(expectation.configuration.kwargs)}
+    columns = {name: _compact(table[name]) for name in table.column_names if name in named or name in KEYS}
     frame: pd.DataFrame = pa.table(columns).to_pandas()
     return frame
 
 
 def add_up(results: Iterable[list[Check]]) -> list[Check]:
-    """The results of all parts, expectation by expectation."""
+    """Add up the results of all parts, expectation by expectation."""
     totals: dict[tuple[str, str], Check] = {}
-    for each in chain.from_iterable(results):  # in any order: of a part, an expectation that raised stands first
-        key = (each.expectation, each.columns)
-        totals[key] = totals[key].plus(each) if key in totals else each
+    for result in chain.from_iterable(results):  # the order differs: an expectation that raised comes first in its part
+        key = (result.expectation, result.columns)
+        totals[key] = totals[key].plus(result) if key in totals else result
     return [*totals.values()]
 
 
 def check_totals(contract: Contract, keys: pd.DataFrame, counts: dict[str, float]) -> list[Check]:
-    """Run the table-wise expectations: on the keys of all parts, and on the row of counts."""
+    """Check the keys of all parts, and the row of counts."""
     return [*check(keys, contract.keys), *check(pd.DataFrame([counts]), contract.counts)]
 
 
 def require(stage: str, checks: Sequence[Check], counts: dict[str, float]) -> None:
-    """Raise ContractError when a check failed, with the expectation, the columns, the count and the first rows."""
-    broken = [each for each in checks if each.failed]
-    if not broken:
+    """Raise ContractError if a check failed, with the expectation, the columns, the count and the first rows."""
+    failed = [f"  {result}" for result in checks if result.failed]
+    if not failed:
         return
+    title = f"{stage}: the table breaks its contract and was not written"
     numbers = ", ".join(f"{name} {value:,.6g}" for name, value in counts.items())
-    lines = [f"{stage}: the table breaks its contract and was not written", *(f"  {each}" for each in broken)]
-    raise ContractError("\n".join([*lines, f"  counts: {numbers}", f"  all checks: reports/validation/{stage}.json"]))
+    lines = [title, *failed, f"  counts: {numbers}", f"  all checks: reports/validation/{stage}.json"]
+    raise ContractError("\n".join(lines))
 
 
-def to_json(checks: Sequence[Check], counts: dict[str, float], made: Mapping[str, Any]) -> str:
-    """The validation report of a stage; the same tables give the same bytes. made: as tasks.pipeline.lineage has it."""
+def to_json(checks: Sequence[Check], counts: dict[str, float], lineage: Mapping[str, Any]) -> str:
+    """Return the validation report of a stage; the same tables and lineage give the same bytes."""
     known = {name: None if isnan(value) else value for name, value in counts.items()}
-    body = {"success": not any(each.failed for each in checks), "counts": known, "made": made}
-    return files.to_json(body | {"checks": [each.model_dump() for each in checks]})
+    body = {"success": not any(result.failed for result in checks), "counts": known, "made": lineage}
+    return files.to_json(body | {"checks": [result.model_dump() for result in checks]})
 
 
 def load_gx() -> Any:
-    """Great Expectations, imported without what no contract of ours uses: that is half of its time.
-
-    scipy.stats (its tests of distributions) and altair (its charts) are imported when something of them is touched;
-    SQLAlchemy, which it takes if it is there, is not there meanwhile.
-    """
-    for name in ("scipy.stats", "altair"):
-        import_when_touched(name)
-    with without("sqlalchemy"):
+    """Import Great Expectations, without scipy.stats until one of its expectations uses that."""
+    with _deferred("scipy.stats"):
         import great_expectations
+        import great_expectations.expectations
     return great_expectations
+
+
+@contextmanager
+def _deferred(name: str) -> Iterator[None]:
+    """Give importers of the module `name` a stand-in, which imports the module when an attribute of it is used.
+
+    Great Expectations 1.24 imports scipy.stats for expectations about distributions, which no contract has. That takes
+    0.9 s of the 3.1 s that its import takes, in every stage.
+    """
+    if name in sys.modules:
+        yield
+        return
+    stand_in = ModuleType(name)
+    vars(stand_in)["__getattr__"] = lambda attribute: getattr(import_module(name), attribute)
+    sys.modules[name] = stand_in
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 def _validate(frame: pd.DataFrame, expectations: Sequence[Any], result_format: dict[str, Any]) -> list[dict[str, Any]]:
     suite = load_gx().ExpectationSuite("contract", expectations=[*expectations])
     batch = _whole_frame().get_batch({"dataframe": frame})
-    return [each.to_json_dict() for each in batch.validate(suite, result_format=result_format).results]
+    return [result.to_json_dict() for result in batch.validate(suite, result_format=result_format).results]
 
 
 @cache
 def _whole_frame() -> Any:
-    """The batch definition "this frame, all of it", in a context that leaves nothing behind."""
+    """The batch definition of a whole frame, in a context that writes no file."""
     context = load_gx().get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     part = context.data_sources.add_pandas("table").add_dataframe_asset("part")
@@ -137,7 +163,7 @@ def _whole_frame() -> Any:
 
 
 def _columns(kwargs: Any, name: str = "") -> Iterator[str]:
-    """The columns that an expectation, or the condition on its rows, names."""
+    """The columns named by an expectation or by its row condition; name: the keyword that holds `kwargs`."""
     if isinstance(kwargs, dict):
         for inner, value in kwargs.items():
             yield from _columns(value, name if inner == "name" else inner)
@@ -164,24 +190,24 @@ def _check(outcome: dict[str, Any], rows: int) -> Check:
         columns=_described(config["kwargs"]),
         checked=int(result.get("element_count", rows)),
         failed=max(failed, 0 if outcome["success"] else 1),
-        first=tuple(map(_row, offenders[:SHOWN])) or ((str(raised),) if raised else ()),
+        first=tuple(map(_row, offenders[:LISTED])) or ((str(raised),) if raised else ()),
         advice=config.get("notes") or "",
     )
 
 
 def _raised(info: dict[str, Any]) -> str | None:
-    """The message of an expectation that could not run; it stands at the top or one level down."""
-    below = [each.get("exception_message") for each in info.values() if isinstance(each, dict)]
+    """The message of an expectation that could not run; Great Expectations puts it at the top or one level down."""
+    below = [value.get("exception_message") for value in info.values() if isinstance(value, dict)]
     return next((message for message in [info.get("exception_message"), *below] if message), None)
 
 
 def _described(kwargs: dict[str, Any]) -> str:
     hidden = {"batch_id", "row_condition", "condition_parser"}
-    shown = [_text(value) for name, value in kwargs.items() if name.startswith("column")]
+    words = [_text(value) for name, value in kwargs.items() if name.startswith("column")]
     rest = {name: value for name, value in kwargs.items() if not name.startswith("column") and name not in hidden}
-    shown += [f"{name} {_text(value)}" for name, value in rest.items()]
+    words += [f"{name} {_text(value)}" for name, value in rest.items()]
     condition = kwargs.get("row_condition")
-    return ", ".join(shown) + (f" where {_condition(condition)}" if condition else "")
+    return ", ".join(words) + (f" where {_condition(condition)}" if condition else "")
 
 
 def _condition(condition: dict[str, Any]) -> str:

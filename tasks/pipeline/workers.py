@@ -1,4 +1,4 @@
-"""Processes that share the parts of a table among them."""
+"""Worker processes that compute the parts of a table at the same time."""
 
 import gc
 import os
@@ -12,23 +12,25 @@ from multiprocessing import get_context
 from tasks.errors import ParamsError
 from tasks.pipeline.tables import Parts
 
+# Minimum rows per worker; below this, process start-up dominates.
 ROWS_A_WORKER = 25_000
-"""Another process takes longer to start than fewer rows take to score."""
+# Number of threads that Arrow, BLAS and torch start, and that numba starts.
 THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""How many threads Arrow, BLAS and torch start, and how many numba."""
 
 
 def workers_for(parts: Parts, most: int | None) -> int:
-    """Processes for a table: no more than `most` (None: one a core), nor than parts, and only for many rows."""
+    """Return the number of processes for a table: at most `most` (None: one per core), one per part."""
     return min(most or cores(), len(parts), ceil(parts.rows / ROWS_A_WORKER))
 
 
 @contextmanager
 def pool(workers: int, preload: Sequence[str]) -> Iterator[ProcessPoolExecutor]:
-    """So many processes, forked from one that has imported the modules `preload`.
+    """Start worker processes, forked from a server process that has imported the modules `preload`.
 
-    A process runs one stage: the fork server takes its modules and its environment when it is first started.
-    Raises ParamsError when a process was killed.
+    Modules and environment are those of the first pool of a process: a process runs one stage only.
+
+    Raises:
+        ParamsError: A worker was killed.
     """
     context = get_context("forkserver")
     context.set_forkserver_preload(list(preload))
@@ -44,7 +46,7 @@ def pool(workers: int, preload: Sequence[str]) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def threads_of(workers: int) -> Iterator[None]:
-    """Let what starts meanwhile run its share of threads on the cores, unless the user has said how many."""
+    """Divide the cores among the processes started meanwhile, unless the user has set the number of threads."""
     share = str(max(1, cores() // workers))
     added = {name: share for name in THREADS if name not in os.environ}
     os.environ.update(added)
@@ -56,5 +58,5 @@ def threads_of(workers: int) -> Iterator[None]:
 
 
 def cores() -> int:
-    """Cores that this process may run on."""
+    """Return the number of cores that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

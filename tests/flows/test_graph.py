@@ -4,14 +4,14 @@ import pytest
 
 from flows.graph import upstream
 from tasks.errors import ParamsError
-from tasks.pipeline.stages import Stage, stages
+from tasks.pipeline.stages import StageEntry, stages
 
 
-def stage(name: str, deps: tuple[str, ...], outs: tuple[str, ...]) -> Stage:
-    return Stage(name, "", "", deps, (), outs)
+def stage(name: str, deps: tuple[str, ...], outs: tuple[str, ...]) -> StageEntry:
+    return StageEntry(name, "", "", deps, (), outs)
 
 
-def graph(*listed: Stage) -> dict[str, frozenset[str]]:
+def graph(*listed: StageEntry) -> dict[str, frozenset[str]]:
     return upstream({one.name: one for one in listed})
 
 

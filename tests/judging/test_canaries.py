@@ -66,7 +66,7 @@ def test_a_canary_that_failed_before_breaks_the_contract(server: Any, tmp_path: 
 
     table = judged(rows(tmp_path / "again"), options, tmp_path / "another store", tmp_path / "evidence")
 
-    assert counts(table)["canaries_failed"] == 8
+    assert counts({"judge": table})["canaries_failed"] == 8
     assert broken(table, options) == [
         "expect_column_values_to_be_between(canaries_failed, min_value 0.0, max_value 0.0)"
     ]
@@ -77,6 +77,6 @@ def test_the_offline_judge_passes(tmp_path: Any) -> None:
 
     table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
 
-    assert counts(table)["canaries_failed"] == 0
+    assert counts({"judge": table})["canaries_failed"] == 0
     assert column(table, "meaning_match") == [1.0, 0.0, None, 0.0, 0.0]
     assert broken(table, options) == []

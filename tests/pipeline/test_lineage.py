@@ -1,4 +1,4 @@
-"""A validation report says what made its table: the code, the params and the libraries, and no password."""
+"""The lineage in a validation report: code, params and libraries, and no password."""
 
 import json
 import shutil
@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.errors import ContractError
-from tasks.pipeline import lineage as making
-from tasks.pipeline.lineage import made
-from tasks.pipeline.stages import Stage, stages
+from tasks.pipeline.lineage import _plain, lineage
+from tasks.pipeline.stages import StageEntry, stages
 from tasks.pipeline.yaml import load_yaml
 from tasks.runner import run
 from tests.small_project import ROOT, ROWS, edit, write
@@ -23,7 +22,7 @@ CODE = {
     "tasks/many/words.txt": b"import pandas\n",
     "tasks/many/b/__init__.py": b"",
 }
-STAGE = Stage("one", "", "", ("data/load", "tasks/one.py", "tasks/many"), ("dataset",), ())
+STAGE = StageEntry("one", "", "", ("data/load", "tasks/one.py", "tasks/many"), ("dataset",), ())
 
 
 @pytest.fixture
@@ -36,7 +35,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def code(tree: Path) -> str:
-    return str(made(STAGE, tree)["code"])
+    return str(lineage(STAGE, tree)["code"])
 
 
 def test_the_same_code_has_the_same_hash_wherever_it_lies_and_whatever_is_compiled(tree: Path, tmp_path: Path) -> None:
@@ -44,7 +43,7 @@ def test_the_same_code_has_the_same_hash_wherever_it_lies_and_whatever_is_compil
     shutil.copytree(tree / "tasks", tmp_path / "elsewhere/tasks", ignore=shutil.ignore_patterns("*.pyc"))
 
     assert code(tmp_path / "elsewhere") == before
-    assert before == "618b46bf97c8dfe1ec3adba9ae80ce9600623f2448ab42f9abed27096b719cc7"
+    assert before == "7a21daf88043c8a47c211b4ebca5bf71ab3e70b3b811faf796f9c42b3e0c1a6b"
 
 
 @pytest.mark.parametrize("name", CODE)
@@ -64,7 +63,7 @@ def test_a_file_of_another_name_is_another_hash(tree: Path) -> None:
 
 
 def test_versions_are_those_of_the_libraries_that_the_code_imports(tree: Path) -> None:
-    versions = made(STAGE, tree)["versions"]
+    versions = lineage(STAGE, tree)["versions"]
 
     assert list(versions) == ["python", "numpy", "pyarrow", "scipy"]
     assert versions["numpy"].split(".")[0] == "2"
@@ -73,7 +72,7 @@ def test_versions_are_those_of_the_libraries_that_the_code_imports(tree: Path) -
 
 @pytest.mark.usefixtures("project")
 def test_params_are_the_sections_of_the_stage_as_they_are_written() -> None:
-    seen = made(stages()["embed"])["params"]
+    seen = lineage(stages()["embed"])["params"]
 
     assert list(seen) == ["embed", "semantic"]
     assert seen["semantic"]["similarity"] == {"threshold": 3.0}
@@ -83,7 +82,7 @@ def test_params_are_the_sections_of_the_stage_as_they_are_written() -> None:
 def test_what_an_address_says_of_a_user_is_hidden() -> None:
     edit(lambda p: p["dataset"].update(path="s3://me:pa/ss@w0rd@bucket/data.csv?sig=abc&part=1"))
 
-    seen = made(stages()["load"])["params"]["dataset"]
+    seen = lineage(stages()["load"])["params"]["dataset"]
 
     assert seen["path"] == "s3://***@bucket/data.csv?sig=***"
 
@@ -103,14 +102,14 @@ def test_what_an_address_says_of_a_user_is_hidden() -> None:
 def test_what_is_named_like_a_credential_is_hidden(key: str, secret: Any) -> None:
     edit(lambda p: p["dataset"]["candidates"]["aurora"].update(about={key: secret, "temperature": 0.5}))
 
-    seen = made(stages()["load"])["params"]["dataset"]["candidates"]["aurora"]["about"]
+    seen = lineage(stages()["load"])["params"]["dataset"]["candidates"]["aurora"]["about"]
 
     assert seen == {key: "***", "temperature": 0.5}
 
 
 @pytest.mark.parametrize("key", ["api_key_env", "max_tokens", "key", "style", "secrets_of_state"])
 def test_what_only_sounds_like_a_credential_stays(key: str) -> None:
-    assert making._plain({key: "KEY", "api_key": None}) == {key: "KEY", "api_key": None}
+    assert _plain({key: "KEY", "api_key": None}) == {key: "KEY", "api_key": None}
 
 
 @pytest.mark.usefixtures("project")
@@ -118,7 +117,7 @@ def test_values_that_only_yaml_has_become_what_json_has() -> None:
     text = "dataset: {a: 2026-11-22, b: .nan, c: [no, -.inf, ~, 0.5]}\n"
     Path("params.yaml").write_text(text, encoding="utf-8")
 
-    seen = made(STAGE._replace(deps=()))["params"]
+    seen = lineage(STAGE._replace(deps=()))["params"]
 
     assert seen == {"dataset": {"a": "2026-11-22", "b": "nan", "c": [False, "-inf", None, 0.5]}}
 
@@ -133,17 +132,17 @@ VALUES = st.recursive(
 
 @given(VALUES, st.text("abcdefXYZ0189!?", min_size=6))
 def test_any_params_are_json_that_every_parser_reads_and_hold_no_password(value: Any, password: str) -> None:
-    plain = making._plain([value, {"base_url": f"https://me:{password}@host.example/v1", "api_key": f":{password}@"}])
+    plain = _plain([value, {"base_url": f"https://me:{password}@host.example/v1", "api_key": f":{password}@"}])
 
     text = json.dumps(plain, allow_nan=False)
 
     assert f":{password}@" not in text
     assert json.loads(text) == plain
-    assert making._plain(plain) == plain
+    assert _plain(plain) == plain
 
 
 @pytest.mark.usefixtures("project")
-def test_a_stage_writes_what_made_it_into_its_validation_report(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stage_writes_its_lineage_into_its_validation_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 5)
     edit(lambda p: p["run"].update(workers=1))
     for stage in ("load", "normalize"):
@@ -156,22 +155,22 @@ def test_a_stage_writes_what_made_it_into_its_validation_report(monkeypatch: pyt
 
     report = json.loads(Path("reports/validation/normalize.json").read_bytes())
     assert Path("reports/validation/normalize.json").read_bytes() == whole
-    assert report["made"] == made(stages()["normalize"])
+    assert report["made"] == lineage(stages()["normalize"])
     assert report["made"]["params"]["normalize"] == load_yaml(Path("params.yaml"))["normalize"]
 
 
-def test_a_broken_contract_says_what_made_it_too(project: Path) -> None:
+def test_a_report_about_a_broken_contract_has_the_lineage_too(project: Path) -> None:
     write(project, [*ROWS[:5], *(row | {"references": []} for row in ROWS[5:])])
 
     with pytest.raises(ContractError):
         run("load")
 
-    assert json.loads(Path("reports/validation/load.json").read_bytes())["made"] == made(stages()["load"])
+    assert json.loads(Path("reports/validation/load.json").read_bytes())["made"] == lineage(stages()["load"])
 
 
 @pytest.mark.parametrize("stage", [name for name in stages() if name != "report"])
 def test_every_stage_names_python_and_the_libraries_of_its_code(stage: str) -> None:
-    found = made(stages()[stage])
+    found = lineage(stages()[stage])
 
     assert {"python", "pyarrow", "pydantic"} <= set(found["versions"])
     assert len(found["code"]) == 64

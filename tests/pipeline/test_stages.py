@@ -6,6 +6,7 @@ from pathlib import Path
 import grimp
 import pytest
 
+from tasks.pipeline.stage import load_stage
 from tasks.pipeline.stages import stages
 
 PLUMBING = {"tasks", "tasks.errors", "tasks.metrics", "tasks.models", "tasks.ledger", "tasks.pipeline", "tasks.console"}
@@ -60,7 +61,7 @@ def test_a_stage_depends_on_all_code_that_it_imports(stage: str, imports: grimp.
 
 @pytest.mark.parametrize("stage", stages())
 def test_a_stage_lists_the_sections_of_params_that_it_sees(stage: str) -> None:
-    seen = import_module(f"tasks.{stage}").Params.model_fields
+    seen = load_stage(stage).params.model_fields
 
     assert sorted(set(stages()[stage].params) - {PRICES}) == sorted(seen)
 

@@ -1,0 +1,95 @@
+"""The protocol of a stage: what its module declares as `STAGE`, and what the runner hands to it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Generic, TypeVar
+
+import pyarrow as pa
+
+from tasks.errors import ParamsError
+from tasks.pipeline.contract import Contract
+from tasks.pipeline.progress import Progress
+from tasks.pipeline.run import Run
+from tasks.pipeline.settings import Section
+from tasks.pipeline.tables import Parts
+
+Sections = TypeVar("Sections", bound=Section)
+Ledger = TypeVar("Ledger")
+# What a stage yields: name of a table → one part of it, or path of a report → its text.
+Output = Mapping[str, pa.Table | str]
+
+
+@dataclass(frozen=True)
+class StageInputs:
+    """What the runner hands to a stage besides its params; dvc.yaml lists it.
+
+    Attributes:
+        tables: The tables among the deps, by name: `data/load` is `load`.
+        documents: The content of the JSON files among the deps, by path.
+        run: Section `run` of params.yaml, which may not change a number.
+        progress: Shows how far the stage is.
+        open_ledger: The ledger among the outs (a store) or the deps (evidence); None without one.
+    """
+
+    tables: Mapping[str, Parts]
+    documents: Mapping[str, Any]
+    run: Run
+    progress: Progress
+    open_ledger: object = None
+
+    def ledger(self, kind: type[Ledger]) -> Ledger:
+        """Return the open ledger of the stage.
+
+        Raises:
+            ParamsError: dvc.yaml names no ledger of this kind for the stage.
+        """
+        if not isinstance(self.open_ledger, kind):
+            raise ParamsError(f"dvc.yaml: the stage needs data/ledger/… as {kind.__name__}, among its deps or outs")
+        return self.open_ledger
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(Generic[Sections]):
+    """Everything that the runner reads of a stage: `STAGE = Stage(...)` in `tasks/<name>.py`.
+
+    A stage sets `by_part` or `whole`. dvc.yaml says which tables, documents and ledger it reads and writes.
+
+    Attributes:
+        params: The sections of params.yaml that the stage reads, one field each; dvc.yaml lists the same.
+        by_part: Computes one part of the only table written from the same part of the only table read. Parts may be
+            computed at the same time in several processes.
+        whole: Computes everything in one call, and yields what it writes, a part of each table at a time.
+        expect: Returns the contract of the first table written. A stage without a contract writes no
+            `reports/validation/<name>.json`.
+        counts: Returns numbers of one written part, by name, given its tables; the contract checks their sums.
+        advice: Returns lines that end the message about a broken contract, given the tables that were not published.
+        preload: Modules that worker processes have imported from the start, besides the stage's own (`by_part` only).
+    """
+
+    params: type[Sections]
+    by_part: Callable[[pa.Table, Sections, StageInputs], pa.Table] | None = None
+    whole: Callable[[Sections, StageInputs], Iterator[Output]] | None = None
+    expect: Callable[[Sections], Contract] | None = None
+    counts: Callable[[Mapping[str, pa.Table]], Mapping[str, float]] = lambda _: {}
+    advice: Callable[[Mapping[str, Parts], Sections], list[str]] = lambda *_: []
+    preload: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.by_part is None) == (self.whole is None):
+            raise ValueError("a stage sets by_part or whole, and not both")
+
+
+def load_stage(name: str) -> Stage[Any]:
+    """Import the stage `name` of dvc.yaml.
+
+    Raises:
+        ParamsError: There is no module of that name.
+    """
+    try:
+        stage: Stage[Any] = import_module(f"tasks.{name}").STAGE
+    except ModuleNotFoundError as error:
+        if error.name != f"tasks.{name}":
+            raise
+        raise ParamsError(f"dvc.yaml: the stage {name} has no module tasks/{name}.py") from None
+    return stage

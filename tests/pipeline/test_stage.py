@@ -1,0 +1,64 @@
+"""Every stage of dvc.yaml satisfies the protocol of a stage."""
+
+import ast
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tasks.errors import ParamsError
+from tasks.ledger.vectors import VectorEvidence
+from tasks.ledger.verdicts import VerdictEvidence
+from tasks.pipeline.params import run_params
+from tasks.pipeline.progress import quiet
+from tasks.pipeline.settings import Section
+from tasks.pipeline.stage import Stage, StageInputs, load_stage
+from tasks.pipeline.stages import stages
+from tests.small_project import ROOT
+
+
+class Params(Section):
+    """No section."""
+
+
+def unchanged(rows: pa.Table, _: Params, __: StageInputs) -> pa.Table:
+    return rows
+
+
+@pytest.mark.parametrize("name", stages())
+def test_every_stage_declares_itself(name: str) -> None:
+    entry, stage = stages()[name], load_stage(name)
+
+    assert isinstance(stage, Stage)
+    assert issubclass(stage.params, Section)
+    assert bool(stage.expect) == (f"reports/validation/{name}.json" in entry.outs)
+    if stage.by_part:
+        assert (len(entry.tables_read), len(entry.tables_written)) == (1, 1)
+
+
+def test_a_stage_without_a_module_is_an_error_of_dvc_yaml() -> None:
+    with pytest.raises(ParamsError, match=r"dvc\.yaml: the stage polish has no module tasks/polish\.py"):
+        load_stage("polish")
+
+
+def test_a_stage_is_computed_by_part_or_as_a_whole() -> None:
+    with pytest.raises(ValueError, match="by_part or whole"):
+        Stage(params=Params)
+    with pytest.raises(ValueError, match="by_part or whole"):
+        Stage(params=Params, by_part=unchanged, whole=lambda *_: iter(()))
+
+
+def test_the_ledger_is_of_the_kind_that_dvc_yaml_names(tmp_path: Path) -> None:
+    evidence = VerdictEvidence(tmp_path)
+    inputs = StageInputs(tables={}, documents={}, run=run_params(), progress=quiet, open_ledger=evidence)
+
+    assert inputs.ledger(VerdictEvidence) is evidence
+    with pytest.raises(ParamsError, match=r"dvc\.yaml: the stage needs data/ledger/… as VectorEvidence"):
+        inputs.ledger(VectorEvidence)
+
+
+def test_the_runner_looks_for_nothing_outside_the_protocol() -> None:
+    tree = ast.parse((ROOT / "tasks/runner.py").read_text(encoding="utf-8"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+    assert not names & {"getattr", "hasattr", "signature", "import_module", "vars"}

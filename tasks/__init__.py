@@ -1,8 +1,8 @@
-"""What is computed: one module per stage, and below them the pure parts (metrics, statistics) and the models."""
+"""The computation: one module per stage, and the packages that stages are made of."""
 
 import os
 
-# Nothing here, and nothing that is imported from here, may call home or look for a hub.
+# No library that is imported below may send telemetry or contact a model hub.
 for _name, _value in {
     "DO_NOT_TRACK": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",

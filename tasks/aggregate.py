@@ -1,4 +1,4 @@
-"""Estimates: one row per (candidate, metric, slice column, slice value); the row without a slice is the headline."""
+"""Estimates: one row per (candidate, metric, slice column, slice value); the row of all rows has no slice."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ Row = dict[str, Any]
 
 
 class Aggregate(Section):
-    """How sure, and how much may be missing."""
+    """Confidence of the intervals, and share of rows that may be unmeasured."""
 
     confidence: Annotated[float, Field(gt=0.5, lt=1)]
     guarantee: bool
@@ -77,22 +77,21 @@ def aggregate(
     params: Params,
     progress: Progress = quiet,
 ) -> Iterator[dict[str, pa.Table | str]]:
-    """Every metric of every candidate: value, interval, counts, pass rate; over all rows and slice by slice."""
-    found = [*candidates(load, [lexical, semantic, judge])]
-    thresholds = human_labels.thresholds(found, params.aggregate.confidence)
+    """Estimate every metric of every candidate: value, interval, counts, pass rate; over all rows and per slice."""
+    as_configured = [*candidates(load, [lexical, semantic, judge])]
+    thresholds = human_labels.thresholds(as_configured, params.aggregate.confidence)
     fitted = fitted_thresholds(thresholds)
-    each = [candidate.with_fitted(fitted) for candidate in found]
-    rows = [*_rows(each, params.aggregate, progress)]
-    table = pa.Table.from_pylist(rows, SCHEMA)
+    scored = [candidate.with_fitted(fitted) for candidate in as_configured]
+    table = pa.Table.from_pylist([*_rows(scored, params.aggregate, progress)], SCHEMA)
     document: MetricsReport = {
         "schema": 1,
         "confidence": params.aggregate.confidence,
         "joint_confidence": params.gate.confidence,
         "dataset": _dataset(load, rejected, embed),
-        "candidates": _with_labels(_tree(table), each, fitted, load, judge, params.aggregate.confidence),
-        "comparisons": _comparisons(each, params.gate),
+        "candidates": _with_labels(_tree(table), scored, fitted, load, judge, params.aggregate.confidence),
+        "comparisons": _comparisons(scored, params.gate),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
-        "correlations": _correlations(each),
+        "correlations": _correlations(scored),
     }
     yield {
         "aggregate": table,
@@ -102,7 +101,7 @@ def aggregate(
 
 
 def expect(params: Params) -> Contract:
-    """Intervals contain their value, rows add up, and few enough of them failed."""
+    """Expect intervals that contain their value, counts that add up to all rows, and few failed rows."""
     from great_expectations import expectations as gxe
     from great_expectations.expectations.row_conditions import Column
 
@@ -117,8 +116,8 @@ def expect(params: Params) -> Contract:
                 for a, b in ordered
             ),
             *(
-                gxe.ExpectColumnValuesToNotBeNull(column=limit, row_condition=Column(known).is_not_null())
-                for limit, known in [("value", "pass_value"), ("low", "lower_bound"), ("high", "upper_bound")]
+                gxe.ExpectColumnValuesToNotBeNull(column=limit, row_condition=Column(other).is_not_null())
+                for limit, other in [("value", "pass_value"), ("low", "lower_bound"), ("high", "upper_bound")]
             ),
             gxe.ExpectColumnValuesToBeBetween(
                 column="failed_share",
@@ -139,7 +138,7 @@ def expect(params: Params) -> Contract:
 
 
 def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
-    """What to tell who finds the contract broken: of which candidates and metrics too many rows failed."""
+    """List the candidates and metrics of which too many rows failed."""
     limit = params.aggregate.max_unmeasured
     over: dict[tuple[str, int, int], list[str]] = {}
     for row in written["aggregate"].whole().to_pylist():
@@ -161,45 +160,45 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
 
 
-def _comparisons(each: Sequence[Candidate], gate: Gate) -> list[PairEntry]:
-    """Every two candidates of the run, compared as two versions are; all of them one family."""
-    pairings = [pair(base, head) for base, head in combinations(each, 2)]
+def _comparisons(scored: Sequence[Candidate], gate: Gate) -> list[PairEntry]:
+    """Compare every two candidates of the run; all comparisons are one family of tests."""
+    pairings = [pair(base, head) for base, head in combinations(scored, 2)]
     return candidate_pairs.entries(candidate_pairs.compare(pairings, gate), pairings)
 
 
 def _with_labels(
     tree: Candidates,
-    each: Sequence[Candidate],
+    scored: Sequence[Candidate],
     fitted: Mapping[str, float],
     load: Parts,
     judge: Parts,
     confidence: float,
 ) -> Candidates:
-    """The entries with their agreement with human labels, and with estimates from few labels or verdicts.
+    """Add to the entries their agreement with human labels, and estimates from few labels or verdicts.
 
     Metrics whose threshold was fitted on these labels are skipped: their agreement would be optimistic; `thresholds`
     holds a cross-validated figure.
     """
     random = load.about.get("labels") == "random"
     offline, unsampled = _offline(judge)
-    for candidate in each:
-        cheap, left = offline[candidate.positions], unsampled[candidate.positions]
+    for candidate in scored:
+        guesses, not_sampled = offline[candidate.positions], unsampled[candidate.positions]
         for column in candidate.columns:
             entry = tree[candidate.name][column.name]
-            if column.name not in fitted and (found := human_labels.agreement(candidate, column, confidence)):
-                entry["agreement"] = rounded(found)
+            if column.name not in fitted and (agreement := human_labels.agreement(candidate, column, confidence)):
+                entry["agreement"] = rounded(agreement)
             ppi = None
             if column.name == human_labels.LABEL:
-                ppi = human_labels.prediction_powered(candidate, cheap, confidence, random=random)
+                ppi = human_labels.prediction_powered(candidate, guesses, confidence, random=random)
             elif column.facts.family == "judge":
-                ppi = human_labels.prediction_powered_judge(candidate, column, cheap, left, confidence)
+                ppi = human_labels.prediction_powered_judge(candidate, column, guesses, not_sampled, confidence)
             if ppi:
                 entry["ppi"] = rounded(ppi)
     return tree
 
 
 def _offline(judge: Parts) -> tuple[Floats, Mask]:
-    """The offline judge's probability of each row, and whether the row was left out by the judge's sample alone."""
+    """The offline judge's probability of each row, and which rows are unmeasured because of sampling alone."""
     if "offline_match" not in judge.schema.names:
         return np.full(judge.rows, np.nan), np.zeros(judge.rows, dtype=np.bool_)
     rows = judge.whole(["offline_match", "judge_status"])
@@ -207,21 +206,21 @@ def _offline(judge: Parts) -> tuple[Floats, Mask]:
     return rows["offline_match"].to_numpy(zero_copy_only=False), np.asarray(unsampled, dtype=np.bool_)
 
 
-def _correlations(each: Sequence[Candidate]) -> Correlations:
-    """How the scores go together, over the rows of all candidates."""
+def _correlations(scored: Sequence[Candidate]) -> Correlations:
+    """Correlations between the metrics, over the rows of all candidates."""
     from tasks.statistics import correlations
 
-    names = [column.name for column in each[0].columns] if each else []
-    columns = [np.concatenate([candidate.columns[i].values for candidate in each]) for i in range(len(names))]
-    known = [i for i, column in enumerate(columns) if not np.isnan(column).all()]
-    table = np.stack([columns[i] for i in known]).T if known else np.empty((0, 0))
-    return {"metrics": [names[i] for i in known], "values": rounded(correlations(table).tolist())}
+    names = [column.name for column in scored[0].columns] if scored else []
+    columns = [np.concatenate([candidate.columns[i].values for candidate in scored]) for i in range(len(names))]
+    measured = [i for i, column in enumerate(columns) if not np.isnan(column).all()]
+    table = np.stack([columns[i] for i in measured]).T if measured else np.empty((0, 0))
+    return {"metrics": [names[i] for i in measured], "values": rounded(correlations(table).tolist())}
 
 
-def _rows(each: Sequence[Candidate], params: Aggregate, progress: Progress) -> Iterator[Row]:
-    """The numbers of every metric of every candidate, over all rows and over each slice."""
-    total, done = sum(len(candidate.columns) for candidate in each), 0
-    for candidate in each:
+def _rows(scored: Sequence[Candidate], params: Aggregate, progress: Progress) -> Iterator[Row]:
+    """Estimate every metric of every candidate, over all rows and over each slice."""
+    total, done = sum(len(candidate.columns) for candidate in scored), 0
+    for candidate in scored:
         if params.guarantee and candidate.groups is not None:
             raise ParamsError(
                 "aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false"
@@ -229,29 +228,29 @@ def _rows(each: Sequence[Candidate], params: Aggregate, progress: Progress) -> I
         parts = [({}, np.arange(len(candidate.keys))), *_slices(candidate)]
         for column in candidate.columns:
             progress("metrics", done, total)
-            for where, chosen in parts:
-                groups = None if candidate.groups is None else candidate.groups[chosen]
-                rows = column if where == {} else column.rows(chosen)
-                yield {"candidate": candidate.name} | where | _row(rows, groups, params)
+            for labels, positions in parts:
+                groups = None if candidate.groups is None else candidate.groups[positions]
+                rows = column.rows(positions) if labels else column
+                yield {"candidate": candidate.name} | labels | _row(rows, groups, params)
             done += 1
     progress("metrics", done, total)
 
 
 def _slices(candidate: Candidate) -> Iterator[tuple[Row, NDArray[np.intp]]]:
-    """Each value of each slice column, and the rows that have it."""
+    """Yield every value of every slice column, and the positions of its rows."""
     for name, slices in candidate.slices.items():
         for code in np.unique(slices.codes):
             yield {"slice": name, "slice_value": slices.values[code]}, np.flatnonzero(slices.codes == code)
 
 
 def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
-    """The numbers of one column over some rows."""
+    """Estimate one column over the given rows."""
     measured = ~np.isnan(column.values)
-    inside, clusters = column, groups
+    scores, clusters = column, groups
     if not measured.all():
-        some = np.flatnonzero(measured)
-        inside, clusters = column.rows(some), None if groups is None else groups[some]
-    estimate = estimates.estimate(inside, clusters, params.confidence, guarantee=params.guarantee)
+        positions = np.flatnonzero(measured)
+        scores, clusters = column.rows(positions), None if groups is None else groups[positions]
+    estimate = estimates.estimate(scores, clusters, params.confidence, guarantee=params.guarantee)
     low, high = column.facts.bounds or (None, None)
     n, not_asked = int(measured.sum()), int(column.not_asked.sum())
     failed = int((~measured & ~column.not_asked).sum())
@@ -269,14 +268,14 @@ def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
         "upper_bound": high,
         "failed_share": failed / (n + failed) if n + failed else 0.0,
         "signature": column.facts.signature,
-        **_pass_rate(inside, clusters, params),
+        **_pass_rate(scores, clusters, params),
     }
 
 
 def _with_failed(
     value: float, n: int, score: float | None, failed: int, outermost: Callable[[float, float], float]
 ) -> float | None:
-    """The value had every failed row had this score; None when no row was asked, or scores have no bounds."""
+    """The value if every failed row had the score `score`; None without asked rows, or without bounds."""
     if n == 0:
         return score if failed else None
     if failed == 0:
@@ -299,7 +298,7 @@ def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
 
 
 def _dataset(load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
-    """Counts, and a hash of what was asked and expected that does not depend on the order of rows."""
+    """Counts, and a hash of inputs, references and labels that does not depend on the order of rows."""
     rows = load.whole(["id", "content"])
     contents = rows["content"].unique()
     reasons = Counter(rejected.whole(["reason"])["reason"].to_pylist())
@@ -314,7 +313,7 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
 
 
 def _tree(table: pa.Table) -> Candidates:
-    """The table as a tree: candidate → metric → numbers rounded to 6 decimals."""
+    """Arrange the table as candidate → metric → numbers, rounded to 6 decimals."""
     tree: Candidates = {}
     for row in table.to_pylist():
         metrics = tree.setdefault(row["candidate"], {})
@@ -351,7 +350,7 @@ def _entry(row: Row) -> MetricEntry:
 
 
 def summary(table: pa.Table) -> dict[str, dict[str, float]]:
-    """reports/summary.json: candidate → metric → value to 4 significant digits, nothing else."""
+    """Return reports/summary.json: candidate → metric → value to 4 significant digits, nothing else."""
     values: dict[str, dict[str, float]] = {}
     for row in table.to_pylist():
         if row["slice"] is None and row["value"] is not None:

@@ -44,7 +44,7 @@ def embed(rows: Parts, params: Params, ledger: Vectors, progress: Progress = qui
     """List the vector of every distinct text, in key order; encode the texts that the ledger has no vector of."""
     encoder = open_encoder(params.embed)
     texts = _collect(rows, params, encoder, ledger, progress)
-    _encode_unknown(texts, encoder, ledger, progress)
+    _encode_missing(texts, encoder, ledger, progress)
     keys = sorted(texts.tokens)
     ledger.use(keys)
     facts = _facts(params.embed, encoder, texts, ledger.lookup(keys[:1]).shape[1])
@@ -77,39 +77,41 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
 
 
 class _Texts(NamedTuple):
-    """The distinct texts by key: tokens of each that is needed, and the words of those that have no vector yet.
+    """The distinct texts, by key.
 
-    truncated: which ones the window cuts; None where only a server knows.
+    tokens: number of tokens of every text; None if only the server knows.
+    missing: the texts that have no vector yet.
+    limit: tokens after which the encoder truncates a text; None: it never does.
     """
 
     tokens: dict[bytes, int | None]
-    unknown: dict[bytes, str]
+    missing: dict[bytes, str]
     limit: int | None
 
     def truncated(self, key: bytes) -> bool | None:
-        """Whether the encoder reads the beginning of the text only; None where only the server knows."""
+        """Whether the encoder reads only the beginning of the text; None if only the server knows."""
         tokens = self.tokens[key]
         return None if tokens is None else self.limit is not None and tokens > self.limit
 
 
 def _collect(rows: Parts, params: Params, encoder: Encoder, ledger: Vectors, progress: Progress) -> _Texts:
-    """The texts that the metrics need, part by part; only those without a vector are held."""
+    """Collect the texts that the metrics need, part by part; only those without a vector stay in memory."""
     section = params.embed
-    found = _Texts({}, {}, encoder.window if section.long == "truncate" else None)
+    collected = _Texts({}, {}, encoder.window if section.long == "truncate" else None)
     total, done = rows.rows, 0
     for part in rows:
         texts = _needed(part, params.semantic.root)
         new = {
             key: text
             for key, text in zip(vector_keys(section, encoder, texts), texts, strict=True)
-            if key not in found.tokens
+            if key not in collected.tokens
         }
-        found.tokens.update(zip(new, encoder.count_tokens(list(new.values())), strict=True))
-        known = ledger.known(list(new))
-        found.unknown.update((key, text) for (key, text), has in zip(new.items(), known, strict=True) if not has)
+        collected.tokens.update(zip(new, encoder.count_tokens(list(new.values())), strict=True))
+        encoded = ledger.known(list(new)).tolist()
+        collected.missing.update(item for item, known in zip(new.items(), encoded, strict=True) if not known)
         done += part.num_rows
-        progress("rows looked through", done, total)
-    return found
+        progress("rows searched", done, total)
+    return collected
 
 
 def _needed(part: pa.Table, metrics: Mapping[str, Metric]) -> list[str]:
@@ -117,14 +119,14 @@ def _needed(part: pa.Table, metrics: Mapping[str, Metric]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(metric.texts(pairs) for metric in metrics.values())))
 
 
-def _encode_unknown(texts: _Texts, encoder: Encoder, ledger: Vectors, progress: Progress) -> None:
-    """Make the vectors that are not known, shortest text first, and put them into the ledger as they come."""
-    order = sorted(texts.unknown, key=lambda key: (texts.tokens[key] or 0, key))
+def _encode_missing(texts: _Texts, encoder: Encoder, ledger: Vectors, progress: Progress) -> None:
+    """Encode the texts without a vector, shortest first, and add each batch to the ledger as it comes."""
+    order = sorted(texts.missing, key=lambda key: (texts.tokens[key] or 0, key))
     tokens = np.cumsum([texts.tokens[key] or 1 for key in order])
     for start in range(0, len(order), ENCODED_AT_ONCE):
         progress("texts", start, len(order), share=tokens[start - 1] / tokens[-1] if start else 0.0)
         keys = order[start : start + ENCODED_AT_ONCE]
-        ledger.add(keys, encoder.encode([texts.unknown[key] for key in keys]))
+        ledger.add(keys, encoder.encode([texts.missing[key] for key in keys]))
     if order:
         progress("texts", len(order), len(order))
 
@@ -142,7 +144,7 @@ def _table(keys: list[bytes], start: int, texts: _Texts, ledger: Vectors) -> pa.
 
 
 def _facts(section: Embedding, encoder: Encoder, texts: _Texts, dimension: int) -> dict[str, object]:
-    cut = [texts.truncated(key) for key in texts.tokens]
+    truncated = [texts.truncated(key) for key in texts.tokens]
     return {
         "provider": section.provider,
         "model": section.model,
@@ -151,7 +153,7 @@ def _facts(section: Embedding, encoder: Encoder, texts: _Texts, dimension: int) 
         "long": section.long,
         "dimension": dimension,
         "window": encoder.window,
-        "truncated": None if None in cut else sum(map(bool, cut)),
+        "truncated": None if None in truncated else sum(map(bool, truncated)),
     }
 
 

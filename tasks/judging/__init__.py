@@ -1,1 +1,1 @@
-"""From rows to requests for a judge, and from its replies to verdicts."""
+"""The judge: rows become requests, and replies become verdicts."""

@@ -1,4 +1,4 @@
-"""What asking may cost in one run: calls, tokens and money, checked before a call is made."""
+"""The budget of one run: calls, tokens and money, checked before each call."""
 
 import threading
 from collections.abc import Mapping
@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 from tasks.pipeline.run import Limits, Price
 
+# Bytes of UTF-8 per token, roughly: tokens are estimated before a call, and counted by the server after it.
 BYTES_A_TOKEN = 4.0
-"""Of UTF-8, about; tokens are estimated before a call, and counted by the server after it."""
+# Tokens of a verdict with its reason, roughly; the reasoning tokens of a model come on top.
 REPLY_TOKENS = 80
-"""What a verdict with its reason takes, about; what a model thinks before it comes on top."""
 
 
 class Budget:
-    """What is left of the limits; shared by threads.
+    """The calls, tokens and money used so far, and their limits; shared by threads.
 
-    A call that was surely not billed does not count. A reply is expected to be as long as the longest so far.
+    A call that was certainly not billed does not count. A reply is expected to be as long as the longest so far.
     """
 
     def __init__(self, limits: Limits, price: Price | None) -> None:
@@ -24,13 +24,10 @@ class Budget:
         self.calls, self.prompt, self.completion = 0, 0.0, 0.0
         self._longest = REPLY_TOKENS
 
-    def reserve(self, prompt: float) -> "Expected | str":
-        """Take an expected call off the budget, or say why there is none: it does not fit.
-
-        prompt: expected tokens of the request.
-        """
+    def reserve(self, prompt: float) -> "ExpectedTokens | str":
+        """Reserve a call, or return the problem if it does not fit; prompt: estimated tokens of the request."""
         with self._lock:
-            call = Expected(prompt, self._longest)
+            call = ExpectedTokens(prompt, self._longest)
             expected = {
                 "max_calls": self.calls + 1,
                 "max_tokens": self.prompt + prompt + self.completion + call.completion,
@@ -44,16 +41,16 @@ class Budget:
             self.completion += call.completion
         return call
 
-    def settle(self, call: "Expected", used: Mapping[str, int] | None) -> None:
-        """Put what the server counted in the place of what was expected, if it did."""
+    def settle(self, call: "ExpectedTokens", used: Mapping[str, int] | None) -> None:
+        """Replace the expected tokens of a call by those that the server counted; None: it did not count."""
         if used is not None:
             with self._lock:
                 self.prompt += used["prompt"] - call.prompt
                 self.completion += used["completion"] - call.completion
                 self._longest = max(self._longest, used["completion"])
 
-    def refund(self, call: "Expected") -> None:
-        """Give back what was expected of a call that was not billed."""
+    def refund(self, call: "ExpectedTokens") -> None:
+        """Release a call that was not billed."""
         with self._lock:
             self.calls -= 1
             self.prompt -= call.prompt
@@ -61,22 +58,22 @@ class Budget:
 
     @property
     def cost(self) -> float | None:
-        """US dollars so far; None where the model has no price."""
+        """US dollars so far; None if the model has no price."""
         return None if self._price is None else self._cost(self.prompt, self.completion)
 
     def _cost(self, prompt: float, completion: float) -> float:
         return self._price.of(prompt, completion) if self._price else 0.0
 
 
-class Expected(NamedTuple):
-    """Tokens of a request and its reply, about."""
+class ExpectedTokens(NamedTuple):
+    """Estimated tokens of a request and of its reply."""
 
     prompt: float
     completion: float
 
 
 def expected_tokens(*texts: str) -> float:
-    """Tokens of texts, about.
+    """Estimate the tokens of texts.
 
     >>> expected_tokens("What is the capital of France?")
     7.5

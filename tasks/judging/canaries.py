@@ -1,4 +1,4 @@
-"""Canaries: made-up rows whose verdict is known, asked about with the others; a judge that fails them is not used."""
+"""Canaries: invented rows whose verdict is known. A judge that fails them is not used."""
 
 import json
 from functools import cache
@@ -16,7 +16,7 @@ PATH = Path(__file__).with_suffix(".jsonl")
 
 
 class Canary(NamedTuple):
-    """A row with a known verdict. kind: right, wrong, or injection (wrong, and tells the judge otherwise)."""
+    """A row with a known verdict. kind: right, wrong, or injection (wrong, with instructions to say otherwise)."""
 
     kind: str
     input: str
@@ -32,45 +32,48 @@ class Canary(NamedTuple):
 
 @cache
 def canaries() -> list[Canary]:
-    """All of them."""
+    """Read all canaries."""
     return [Canary(**json.loads(line)) for line in PATH.read_text(encoding="utf-8").splitlines()]
 
 
 def requests(options: Judge) -> list[Request]:
-    """What to ask a server about them; nothing where they are off."""
+    """Return the requests about the canaries; none if they are switched off or no server is asked."""
     if not options.canaries or options.provider != "openai":
         return []
     return [request for canary in canaries() for request in _requests(canary, options)]
 
 
 def failed(options: Judge, ledger: Verdicts) -> list[str]:
-    """The canaries that the judge is wrong about, or has not answered, and which; marks its verdicts as used."""
+    """Describe the canaries that the judge is wrong about or has not answered; marks its verdicts as used."""
     if not options.canaries or options.provider == "none":
         return []
-    said = _said_offline() if options.provider == "offline" else [_said(each, options, ledger) for each in canaries()]
+    if options.provider == "offline":
+        verdicts = _offline_verdicts()
+    else:
+        verdicts = [_verdict(canary, options, ledger) for canary in canaries()]
     return [
         f"{canary.kind}: {canary.input} | {' / '.join(canary.ground_truth)} | {canary.output!r} is "
         f"{_word(canary.verdict)}, the judge said {'nothing' if verdict is None else _word(verdict)}"
-        for canary, verdict in zip(canaries(), said, strict=True)
+        for canary, verdict in zip(canaries(), verdicts, strict=True)
         if verdict != canary.verdict
     ]
 
 
-def _said(canary: Canary, options: Judge, ledger: Verdicts) -> bool | None:
+def _verdict(canary: Canary, options: Judge, ledger: Verdicts) -> bool | None:
     """The verdict of most draws; None without any."""
-    known = ledger.get([each.key for each in _requests(canary, options)])
-    ledger.use(known)
-    verdicts = [entry["verdict"] for entry in known.values() if entry["verdict"] is not None]
+    entries = ledger.get([request.key for request in _requests(canary, options)])
+    ledger.use(entries)
+    verdicts = [entry["verdict"] for entry in entries.values() if entry["verdict"] is not None]
     return sum(verdicts) > MAJORITY * len(verdicts) if verdicts else None
 
 
-def _said_offline() -> list[bool | None]:
-    rows = zip(*((each.input, each.ground_truth, each.output) for each in canaries()), strict=True)
-    inputs, truths, outputs = map(list, rows)
-    return [bool(each >= offline.RIGHT) for each in offline.judge(inputs, truths, outputs).probabilities]
+def _offline_verdicts() -> list[bool | None]:
+    columns = zip(*((canary.input, canary.ground_truth, canary.output) for canary in canaries()), strict=True)
+    inputs, truths, outputs = map(list, columns)
+    return [bool(p >= offline.RIGHT) for p in offline.judge(inputs, truths, outputs).probabilities]
 
 
-def _word(verdict: bool) -> str:  # noqa: FBT001 (the verdict is all it takes)
+def _word(verdict: bool) -> str:  # noqa: FBT001 (its only argument)
     return "right" if verdict else "wrong"
 
 

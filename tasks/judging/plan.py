@@ -1,4 +1,4 @@
-"""What the judge will be asked: calls, tokens and money, known before the first call."""
+"""The plan of a judge's run: missing calls, their tokens and their cost, before the first call."""
 
 import os
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from tasks.pipeline.run import Price, RunJudge
 
 @dataclass(frozen=True)
 class Plan:
-    """Calls that are missing, and about how many tokens they take. key: the variable with the key, if it is not set."""
+    """Missing calls and their estimated tokens. key: name of the environment variable of the key, if it is not set."""
 
     model: str
     base_url: str
@@ -23,20 +23,24 @@ class Plan:
     key: str | None
 
     @classmethod
-    def of(cls, requests: Iterable[Request], options: Judge, how: RunJudge) -> Self:
-        """The plan of these requests; ParamsError when the budget is in money and the model has no price."""
+    def of(cls, requests: Iterable[Request], options: Judge, run: RunJudge) -> Self:
+        """Plan these requests.
+
+        Raises:
+            ParamsError: The budget is in money, and the model has no price.
+        """
         calls, prompt = 0, 0.0
-        for each in requests:
-            calls, prompt = calls + 1, prompt + each.tokens
+        for request in requests:
+            calls, prompt = calls + 1, prompt + request.tokens
         variable = options.api_key_env
         unset = variable is not None and not os.environ.get(variable, "").strip()
         return cls(
-            options.model, options.base_url, calls, prompt, how.price(options.model), variable if unset else None
+            options.model, options.base_url, calls, prompt, run.price(options.model), variable if unset else None
         )
 
     @property
     def tokens(self) -> float:
-        """Tokens of all calls and their replies, about."""
+        """Estimated tokens of all calls and their replies."""
         return self.prompt + self.calls * REPLY_TOKENS
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Preflight: the plan of the next run's judge calls, made before any stage runs."""
+"""Preflight: plans the judge calls of the next run before any stage runs."""
 
 import os
 from collections.abc import Iterator
@@ -21,28 +21,28 @@ from tasks.pipeline.stages import LEDGER
 
 
 def plan_next_run(*, retry_failed: bool = False) -> Plan | None:
-    """The plan of the next run, made from the user's records, whatever the stages have written; None without a model.
+    """Plan the next run from the user's records, independent of existing tables; None if no server is asked.
 
-    Raises what the stages load and normalize would raise.
+    Raises: as the stages load and normalize.
     """
-    options, how = params.for_stage("judge").judge, params.run_params().judge
+    options, run = params.for_stage("judge").judge, params.run_params().judge
     if options.provider != "openai":
         return None
-    of_load, of_normalize = params.for_stage("load"), params.for_stage("normalize").normalize
-    dataset = of_load.dataset
+    load, normalize = params.for_stage("load"), params.for_stage("normalize").normalize
+    dataset = load.dataset
 
     def parts() -> Iterator[pa.Table]:
-        for part in tables(records(dataset.path, dataset.pattern), of_load):
-            yield normalized(part["load"], of_normalize)
+        for part in tables(records(dataset.path, dataset.pattern), load):
+            yield normalized(part["load"], normalize)
 
     with Verdicts(root() / "judge") as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
         requests = missing(parts(), options, ledger, others=canaries.requests(options), retry_failed=retry_failed)
-        return Plan.of(requests, options, how)
+        return Plan.of(requests, options, run)
 
 
 def show() -> None:
-    """Print what the next run would ask."""
+    """Print the plan of the next run."""
     plan = plan_next_run()
     if plan is None:
         say("judge: no call: judge.provider asks no server")
@@ -53,7 +53,7 @@ def show() -> None:
 
 
 def require_key(*, retry_failed: bool) -> None:
-    """Raise ModelError before any stage runs, when calls are missing and the key is not set."""
+    """Raise ModelError if calls are missing and the key is not set."""
     options = params.raw().get("judge") or {}
     variable = options.get("api_key_env")
     if options.get("provider") != "openai" or not variable or os.environ.get(variable, "").strip():

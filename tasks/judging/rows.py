@@ -1,7 +1,7 @@
-"""From rows to the requests for a judge, and from its verdicts to a table: one row per (id, candidate)."""
+"""Builds the requests about each row, and the table of their verdicts: one row per (id, candidate)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,8 +22,6 @@ from tasks.scores.tables import nullable
 
 ANSWERED, FAILED = "answered", "failed"
 STATUSES = (ANSWERED, FAILED, NOT_SAMPLED, FILTERED, DISABLED, EMPTY_RESPONSE, NO_RESPONSE, NO_REFERENCE)
-REASONS = {DISABLED: "judge disabled"}
-"""Why a row was not asked, where it is not the status itself."""
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -41,19 +39,19 @@ SCHEMA = pa.schema(
         ("judge_agree", pa.bool_()),
     ]
 )
+# Metric → the request of each draw.
 Requests: TypeAlias = dict[str, list[Request]]
-"""Metric → the request of each draw."""
 
 
-class Row(NamedTuple):
-    """What to ask about one row. status: `answered` for the rows to ask about, else why not."""
+class RowRequests(NamedTuple):
+    """The requests about one row. status: `answered` for the rows to ask about, else why the row is not asked about."""
 
     status: str
     requests: Requests
 
 
-class Judged(NamedTuple):
-    """What came of one row: verdicts by metric, the judge's reason, and why there is no verdict."""
+class RowVerdicts(NamedTuple):
+    """The verdicts of one row by metric, the judge's reason, and the problem if there is no verdict."""
 
     status: str
     verdicts: dict[str, list[float]]
@@ -62,7 +60,7 @@ class Judged(NamedTuple):
 
     @property
     def agree(self) -> bool | None:
-        """Whether all draws gave the same verdict; None when no metric has two."""
+        """Whether all draws gave the same verdict; None if no metric has two."""
         several = [verdicts for verdicts in self.verdicts.values() if len(verdicts) > 1]
         return all(len(set(verdicts)) == 1 for verdicts in several) if several else None
 
@@ -74,16 +72,16 @@ class Judged(NamedTuple):
         return float(np.mean(verdicts)) if verdicts else np.nan
 
 
-def rows_of(part: pa.Table, options: Judge) -> Iterator[Row]:
-    """What to ask about each row of data/normalize."""
+def rows_of(part: pa.Table, options: Judge) -> Iterator[RowRequests]:
+    """Yield the requests about each row of data/normalize."""
     for row, is_sampled in zip(part.to_pylist(), _sampled(part, options), strict=True):
         status = _status(row, options, is_sampled=is_sampled)
-        asks = status == ANSWERED and options.provider != "offline"
-        yield Row(status, requests_of(_values(row, options), options) if asks else {})
+        to_ask = status == ANSWERED and options.provider != "offline"
+        yield RowRequests(status, requests_of(_values(row, options), options) if to_ask else {})
 
 
 def requests_of(values: Mapping[str, Any], options: Judge) -> Requests:
-    """The requests about one row; values: input, ground_truth (a list) and output."""
+    """Return the requests about one row; values: input, ground_truth (a list) and output."""
     fields, server = encode_fields(values), server_class(options.base_url)
     temperature = options.temperature if options.draws == 1 else options.draw_temperature
     return {
@@ -98,23 +96,23 @@ def requests_of(values: Mapping[str, Any], options: Judge) -> Requests:
 def missing(
     parts: Iterable[pa.Table], options: Judge, ledger: Verdicts, *, others: Iterable[Request], retry_failed: bool
 ) -> Iterator[Request]:
-    """Each request of the others, and of the rows, that has not been asked, once.
+    """Yield each request that the ledger has no reply to, once: of `others` first, then of the rows.
 
-    retry_failed: also those that were asked and got no verdict.
+    retry_failed: also requests whose reply is no verdict.
     """
-    met: set[bytes] = set()
-    for requests in [list(others)], ([*_every(rows_of(part, options))] for part in parts):
-        for some in requests:
-            new = {each.key: each for each in some if bytes.fromhex(each.key) not in met}
-            met.update(map(bytes.fromhex, new))
-            known = ledger.get(new)
-            for key, request in new.items():
-                if key not in known or not known[key]["attempts"] or (retry_failed and known[key]["verdict"] is None):
-                    yield request
+    seen: set[bytes] = set()  # as bytes: a third of the memory of 64 hex digits
+    for requests in chain([others], (requests_about(part, options) for part in parts)):
+        new = {request.key: request for request in requests if bytes.fromhex(request.key) not in seen}
+        seen.update(map(bytes.fromhex, new))
+        entries = ledger.get(new)
+        for key, request in new.items():
+            entry = entries.get(key)
+            if entry is None or not entry["attempts"] or (retry_failed and entry["verdict"] is None):
+                yield request
 
 
 def estimates(parts: Parts, options: Judge, most: int | None) -> Iterator[offline.Judged]:
-    """What the offline judge says of every row, part by part, in up to `most` processes (None: one a core)."""
+    """Yield the offline judge's verdicts of every part, in up to `most` processes (None: one per core)."""
     workers = workers_for(parts, most)
     if workers <= 1:
         yield from (_estimates(part, options) for part in parts)
@@ -124,46 +122,47 @@ def estimates(parts: Parts, options: Judge, most: int | None) -> Iterator[offlin
 
 
 def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offline.Judged) -> pa.Table:
-    """The table of one part, every verdict of a model read from the ledger; estimates: of the part's rows."""
+    """Build the table of one part from the ledger; estimates: the offline judge's verdicts of its rows."""
     rows = [*rows_of(part, options)]
     if options.provider == "offline":
-        judged = [*map(_judged_offline, rows, estimates.probabilities.tolist(), estimates.reasons)]
+        judged = [*map(_verdicts_offline, rows, estimates.probabilities.tolist(), estimates.reasons)]
     else:
-        known = ledger.get([each.key for each in _every(rows)])
-        judged = [_judged(row, known, options) for row in rows]
+        entries = entries_of(part, options, ledger)
+        judged = [_verdicts(row, entries, options) for row in rows]
     columns: dict[str, Any] = {"id": part["id"], "candidate": part["candidate"]}
     for name in ("meaning_match", "similarity_judge"):
         metric: JudgeMetric | None = getattr(options, name)
-        scores = np.array([each.score(metric) if metric else np.nan for each in judged])
+        scores = np.array([row.score(metric) if metric else np.nan for row in judged])
         columns[name] = nullable(scores)
         columns[f"{name}_result"] = (metric or MeaningMatch()).result(scores).tolist()
-    columns["meaning_match_reason"] = [each.reason for each in judged]
+    columns["meaning_match_reason"] = [row.reason for row in judged]
     columns["offline_match"] = nullable(estimates.probabilities)
-    columns["judge_status"] = [each.status for each in judged]
-    columns["judge_reason"] = [each.problem for each in judged]
+    columns["judge_status"] = [row.status for row in judged]
+    columns["judge_reason"] = [row.problem for row in judged]
     columns["judge_sampled"] = _sampled(part, options)
-    columns["judge_draws"] = [max(map(len, each.verdicts.values()), default=0) for each in judged]
-    columns["judge_agree"] = [each.agree for each in judged]
+    columns["judge_draws"] = [max(map(len, row.verdicts.values()), default=0) for row in judged]
+    columns["judge_agree"] = [row.agree for row in judged]
     return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
 
 
 def entries_of(part: pa.Table, options: Judge, ledger: Verdicts) -> dict[str, Entry]:
-    """What the ledger has of the rows of a part, by key."""
-    return ledger.get([each.key for each in _every(rows_of(part, options))])
+    """Return the ledger's entries for the rows of a part, by key."""
+    return ledger.get([request.key for request in requests_about(part, options)])
 
 
-def _every(rows: Iterable[Row]) -> Iterator[Request]:
-    return (each for row in rows for draws in row.requests.values() for each in draws)
+def requests_about(part: pa.Table, options: Judge) -> Iterator[Request]:
+    """Yield every request about the rows of a part."""
+    return (request for row in rows_of(part, options) for draws in row.requests.values() for request in draws)
 
 
 def _status(row: Mapping[str, Any], options: Judge, *, is_sampled: bool) -> str:
-    """What is known before asking; `answered` for the rows to ask about."""
+    """The status of a row before any request; `answered` for the rows to ask about."""
     output = row[options.variables.output]
     if options.provider == "none":
         return DISABLED
-    if not all(each.holds(row) for each in options.filters):
+    if not all(condition.holds(row) for condition in options.filters):
         return FILTERED
-    if not is_sampled:  # of the rows that no filter excludes: they stand for one another
+    if not is_sampled:  # after the filters: the sample represents the rows that they let through
         return NOT_SAMPLED
     if output is None:
         return NO_RESPONSE
@@ -186,10 +185,14 @@ def _texts(cell: Any) -> list[str]:
 
 
 def _estimates(part: pa.Table, options: Judge) -> offline.Judged:
-    """What the offline judge says of every row."""
+    """The offline judge's verdict of every row."""
     rows = [_values(row, options) for row in part.to_pylist()]
-    one = [[" ".join(cell) if isinstance(cell, list) else cell for cell in (r["input"], r["output"])] for r in rows]
-    return offline.judge([i for i, _ in one], [row["ground_truth"] for row in rows], [output for _, output in one])
+    inputs, outputs = ([_joined(row[name]) for row in rows] for name in ("input", "output"))
+    return offline.judge(inputs, [row["ground_truth"] for row in rows], outputs)
+
+
+def _joined(cell: Any) -> str | None:
+    return " ".join(cell) if isinstance(cell, list) else cell
 
 
 def _estimates_of(parts: Parts, number: int, options: Judge) -> offline.Judged:
@@ -202,28 +205,28 @@ def _sampled(part: pa.Table, options: Judge) -> list[bool]:
     return sampled(part["id"].to_pylist(), options.seed, options.sampling_rate)
 
 
-def _judged_offline(row: Row, probability: float, reason: str | None) -> Judged:
+def _verdicts_offline(row: RowRequests, probability: float, reason: str | None) -> RowVerdicts:
     if row.status != ANSWERED:
         return _not_asked(row)
-    return Judged(ANSWERED, {MeaningMatch().name: [float(probability >= offline.RIGHT)]}, reason, None)
+    return RowVerdicts(ANSWERED, {MeaningMatch().name: [float(probability >= offline.RIGHT)]}, reason, None)
 
 
-def _judged(row: Row, known: Mapping[str, Entry], options: Judge) -> Judged:
+def _verdicts(row: RowRequests, ledger_entries: Mapping[str, Entry], options: Judge) -> RowVerdicts:
     if row.status != ANSWERED:
         return _not_asked(row)
-    entries = {name: [known[each.key] for each in draws] for name, draws in row.requests.items()}
+    entries = {name: [ledger_entries[request.key] for request in draws] for name, draws in row.requests.items()}
     verdicts = {name: [e["verdict"] for e in draws if e["verdict"] is not None] for name, draws in entries.items()}
-    lacking = [metric.name for metric in options.metrics if not verdicts[metric.name]]
-    problem = next((entries[name][0]["problem"] for name in lacking), None)
-    return Judged(FAILED if lacking else ANSWERED, verdicts, _reason(entries, verdicts), problem)
+    failed = [metric.name for metric in options.metrics if not verdicts[metric.name]]
+    problem = next((entries[name][0]["problem"] for name in failed), None)
+    return RowVerdicts(FAILED if failed else ANSWERED, verdicts, _reason(entries, verdicts), problem)
 
 
-def _not_asked(row: Row) -> Judged:
-    return Judged(row.status, {}, None, REASONS.get(row.status, row.status))
+def _not_asked(row: RowRequests) -> RowVerdicts:
+    return RowVerdicts(row.status, {}, None, "judge disabled" if row.status == DISABLED else row.status)
 
 
 def _reason(entries: Mapping[str, list[Entry]], verdicts: Mapping[str, Sequence[float]]) -> str | None:
-    """The judge's reason, of the first draw that agrees with the result."""
+    """The judge's reason: that of the first draw that agrees with the result."""
     matches = verdicts.get("meaning_match")
     if not matches:
         return None

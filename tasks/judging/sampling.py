@@ -1,4 +1,4 @@
-"""Which rows a judge is asked about: a sample by hash, and filters; the same rows on every run."""
+"""The rows that a judge is asked about: filters, and a sample by hash that is the same on every run."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ ORDER: Mapping[str, Callable[[float, float], bool]] = {
 
 
 class Filter(Section):
-    """One condition on a row. A list (references) meets it when one of its texts does; negations when none does."""
+    """One condition on a row. A list (references) meets it if one of its texts does; a negation, if none does."""
 
     field: str
     operator: Operator
@@ -44,7 +44,7 @@ class Filter(Section):
         elif self.value is None:
             raise ValueError(f"{self.operator} needs a value")
         elif self.operator in ORDER and _number(self.value) is None:
-            raise ValueError(f"{self.operator} compares numbers, and {self.value!r} is none")
+            raise ValueError(f"{self.operator} compares numbers, and {self.value!r} is not a number")
         return self
 
     def holds(self, row: Mapping[str, Any]) -> bool:
@@ -62,7 +62,7 @@ class Filter(Section):
 
 
 def sampled(ids: Iterable[str], seed: int, rate: float) -> list[bool]:
-    """Which ids are in the sample; a larger rate contains the smaller one's."""
+    """Return whether each id is in the sample; the sample of a larger rate contains that of a smaller one."""
     limit = rate * 2.0**64
     return [_position(seed, row) < limit for row in ids]
 

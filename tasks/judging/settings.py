@@ -24,7 +24,7 @@ class Variables(Section):
 
 
 class Judge(Section):
-    """Who judges, what is asked, and which rows. A metric that is null is not asked for."""
+    """The judge, its questions, and the rows asked about. A metric that is null is not asked for."""
 
     provider: Literal["none", "offline", "openai"]
     model: str

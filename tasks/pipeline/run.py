@@ -1,4 +1,4 @@
-"""Section `run` of params.yaml: how to run, which changes no number; only report depends on it, on prices."""
+"""Section `run` of params.yaml: settings that change no number. Only report depends on it: it shows prices."""
 
 from typing import Annotated
 
@@ -11,13 +11,13 @@ MILLION = 1_000_000
 
 
 class Price(Section):
-    """US dollars for a million tokens."""
+    """US dollars per million tokens."""
 
     input: Annotated[float, Field(ge=0)]
     output: Annotated[float, Field(ge=0)]
 
     def of(self, prompt: float, completion: float) -> float:
-        """US dollars for so many tokens."""
+        """Return the cost of these tokens in US dollars."""
         return (prompt * self.input + completion * self.output) / MILLION
 
 
@@ -43,7 +43,7 @@ class RunJudge(Section):
     prices: dict[str, Price]
 
     def price(self, model: str) -> Price | None:
-        """The model's price; ParamsError when it has none and the budget is in money."""
+        """Return the model's price, None if it has none; ParamsError if the budget is in money then."""
         if self.budget.max_cost is not None and model not in self.prices:
             raise ParamsError(f"run.judge.prices.{model}: missing, and run.judge.budget.max_cost needs it")
         return self.prices.get(model)

@@ -1,4 +1,4 @@
-"""Section `schedule` of params.yaml: what runs when, which changes no number and is never a dependency."""
+"""Section `schedule` of params.yaml: what runs when. It changes no number and is never a dependency."""
 
 import re
 from typing import Annotated, Literal
@@ -10,8 +10,8 @@ from tasks.pipeline.settings import Section
 
 FIXED = "a tag, a commit or an experiment: a name that moves would begin the spending of false alarms anew each night"
 _MOVES = re.compile(r"previous|latest|last|workspace|HEAD|.*[~^@].*", re.IGNORECASE)
+# Five fields: a sixth would mean seconds to one program and years to another.
 _CRON = re.compile(r"@\w+|\S+( +\S+){4}")
-"""Five fields: a sixth would be seconds to one program and years to another."""
 DAY = 86400.0
 Text = Annotated[str, Field(min_length=1)]
 

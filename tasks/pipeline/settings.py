@@ -1,4 +1,4 @@
-"""What every section of params.yaml is: a frozen model that refuses unknown options and hides no defaults."""
+"""Sections of params.yaml as frozen models without unknown options, and the messages about wrong ones."""
 
 import json
 import re
@@ -12,6 +12,7 @@ Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 MOST_LINES, LONGEST = 20, 60
 OPTIONS = "options, such as {a: 1}"
+# Kind of a pydantic error → what the message asks the user to write.
 EXPECTED = {
     "model_type": OPTIONS,
     "dict_type": OPTIONS,
@@ -19,12 +20,11 @@ EXPECTED = {
     "list_type": "a list, such as [a, b]",
     "string_type": "text",
 }
-"""Kind of a pydantic error → what a person is told to write."""
 UNION_MEMBERS = {"string_type": "str", "bool_type": "bool", "int_type": "int", "float_type": "float"}
 
 
 class Section(BaseModel):
-    """Base of the sections' models, and of the model that lists the sections a stage sees."""
+    """Base of the models of sections, and of the model that lists the sections which a stage reads."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,14 +38,14 @@ class Section(BaseModel):
 
 
 def explain(error: ValidationError, model: type[BaseModel], path: str) -> str:
-    """What is wrong, one line an option: its full path, the problem, what is allowed."""
-    lines = dict.fromkeys(_line(each, model, path) for each in error.errors())
+    """Describe what is wrong, one line per option: its full path, the problem, what is allowed."""
+    lines = dict.fromkeys(_line(details, model, path) for details in error.errors())
     more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
     return "\n".join([*lines][:MOST_LINES] + more)
 
 
 def shown(value: Any) -> str:
-    """A value as YAML would write it, cut to what fits a line."""
+    """Format a value as in YAML, cut to the length of a line."""
     simple = value is None or isinstance(value, bool)
     text = json.dumps(value) if simple else repr(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
@@ -80,20 +80,20 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
 
 
 def _first_named(model: type[BaseModel], message: str) -> tuple[str, ...]:
-    """The option that a rule over the whole section complains of: the first its message names."""
+    """The option that a rule about the whole section refers to: the first that its message names."""
     return tuple(word for word in re.findall(r"\w+", message) if word in model.model_fields)[:1]
 
 
 def _kinds(annotation: Any) -> list[Any]:
-    """The annotation and all that it is made of."""
+    """The annotation and, recursively, its arguments."""
     return [annotation, *(kind for inner in get_args(annotation) for kind in _kinds(inner))]
 
 
 def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
-    """The nested model that the path leads to; the nearest one where the path is no field."""
+    """The nested model at the path; the nearest one if the path is not a field."""
     for step in loc:
         field = model.model_fields.get(str(step)) or model.model_fields.get("root")
         inner = [] if field is None else [field.annotation, *get_args(field.annotation)]
-        nested = [each for kind in inner for each in (kind, *get_args(kind))]
-        model = next((each for each in nested if isinstance(each, type) and issubclass(each, BaseModel)), model)
+        nested = [part for kind in inner for part in (kind, *get_args(kind))]
+        model = next((part for part in nested if isinstance(part, type) and issubclass(part, BaseModel)), model)
     return model

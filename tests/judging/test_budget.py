@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks.judging.budget import REPLY_TOKENS, Budget, Expected
+from tasks.judging.budget import REPLY_TOKENS, Budget, ExpectedTokens
 from tasks.pipeline.run import Limits, Price
 
 PRICE = Price(input=1.0, output=10.0)
@@ -27,7 +27,7 @@ def test_a_call_that_does_not_fit_is_not_made(given, calls):
 
     refused = [budget.reserve(100) for _ in range(6)]
 
-    assert all(isinstance(call, Expected) for call in refused[:calls])
+    assert all(isinstance(call, ExpectedTokens) for call in refused[:calls])
     assert all("run.judge.budget." in reason for reason in refused[calls:])
 
 
@@ -53,7 +53,7 @@ def test_a_reply_is_expected_to_be_as_long_as_the_longest_so_far():
 
     budget.settle(budget.reserve(100), {"prompt": 100, "completion": 4_000})
 
-    assert budget.reserve(100) == Expected(100, 4_000)
+    assert budget.reserve(100) == ExpectedTokens(100, 4_000)
     assert "max_tokens" in budget.reserve(100)
 
 

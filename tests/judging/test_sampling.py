@@ -55,7 +55,7 @@ def test_a_field_may_have_the_name_of_another_toolkit(alias: str) -> None:
     [
         ("label", "=", "x", "unknown field 'label'; allowed: id, candidate"),
         ("id", "~", "x", "operator"),
-        ("id", ">", "many", "compares numbers, and 'many' is none"),
+        ("id", ">", "many", "compares numbers, and 'many' is not a number"),
         ("id", ">", "nan", "compares numbers"),
         ("id", "=", None, "needs a value"),
         ("id", "=", True, "text or a number"),

@@ -176,7 +176,7 @@ def test_progress_is_told_in_texts_and_its_share_in_tokens(parts, tmp_path, monk
     list(stage.embed(rows, params(**LOCAL), Vectors(tmp_path / "store"), progress))
 
     assert told == [
-        ("rows looked through", 2, 2, None),
+        ("rows searched", 2, 2, None),
         ("texts", 0, 3, 0.0),
         ("texts", 2, 3, 0.4),  # 6 of 14 tokens
         ("texts", 3, 3, None),

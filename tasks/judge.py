@@ -238,7 +238,7 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
     if options.provider == "none":
         return {"provider": "none"}
     variables = ",".join(options.variables.model_dump().values())
-    filters = ",".join(f"{each.field} {each.operator} {each.value}" for each in options.filters)
+    filters = ",".join(f"{rule.field} {rule.operator} {rule.value}" for rule in options.filters)
     filtered = {"filters": filters} if filters else {}
     if options.provider == "offline":
         model = {"model": offline.model_hash()[:12], "code": offline.sources()[:12]}

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 from tasks.errors import ParamsError
 from tasks.pipeline.run import Run
 from tasks.pipeline.schedule import Schedule, Schedules
-from tasks.pipeline.settings import OPTIONS, explain, shown
+from tasks.pipeline.settings import OPTIONS, as_yaml, explain
 from tasks.pipeline.stage import load_stage
 from tasks.pipeline.stages import stages
 from tasks.pipeline.yaml import load_yaml
@@ -68,7 +68,7 @@ def section(model: type[Model], content: dict[str, Any], name: str) -> Model:
         raise ParamsError(f"{name}: params.yaml lacks this section")
     options = {} if content[name] is None else content[name]
     if not isinstance(options, dict):
-        raise ParamsError(f"{name}: expected {OPTIONS}, found {shown(options)}")
+        raise ParamsError(f"{name}: expected {OPTIONS}, found {as_yaml(options)}")
     try:
         return model.model_validate(options)
     except ValidationError as error:

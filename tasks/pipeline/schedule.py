@@ -8,7 +8,8 @@ from pydantic import AfterValidator, Field, FiniteFloat, RootModel, field_valida
 
 from tasks.pipeline.settings import Section
 
-FIXED = "a tag, a commit or an experiment: a name that moves would begin the spending of false alarms anew each night"
+# Each scheduled run spends a part of the allowed false alarms against one baseline; another baseline begins anew.
+FIXED = "a tag, a commit or an experiment: against a name that moves, false alarms would not be limited"
 _MOVES = re.compile(r"previous|latest|last|workspace|HEAD|.*[~^@].*", re.IGNORECASE)
 # Five fields: a sixth would mean seconds to one program and years to another.
 _CRON = re.compile(r"@\w+|\S+( +\S+){4}")
@@ -69,16 +70,16 @@ class Schedule(Section):
 
     @field_validator("timezone")
     @classmethod
-    def _known(cls, timezone: str) -> str:
+    def _is_a_time_zone(cls, timezone: str) -> str:
         try:
             ZoneInfo(timezone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("no time zone of the IANA database, such as Europe/Berlin") from None
+            raise ValueError("not a time zone of the IANA database, such as Europe/Berlin") from None
         return timezone
 
     @field_validator("baseline")
     @classmethod
-    def _stands_still(cls, baseline: str | None) -> str | None:
+    def _is_fixed(cls, baseline: str | None) -> str | None:
         if baseline is not None and _MOVES.fullmatch(baseline):
             raise ValueError(f"expected {FIXED}")
         return baseline

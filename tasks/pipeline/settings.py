@@ -44,7 +44,7 @@ def explain(error: ValidationError, model: type[BaseModel], path: str) -> str:
     return "\n".join([*lines][:MOST_LINES] + more)
 
 
-def shown(value: Any) -> str:
+def as_yaml(value: Any) -> str:
     """Format a value as in YAML, cut to the length of a line."""
     simple = value is None or isinstance(value, bool)
     text = json.dumps(value) if simple else repr(value)
@@ -57,7 +57,7 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
         return str(cause)
     loc, kind = error["loc"], error["type"]
     if kind in UNION_MEMBERS and loc[-1:] == (UNION_MEMBERS[kind],):  # of a union, each member complains
-        return f"{'.'.join([path, *map(str, loc[:-1])])}: expected a single value, found {shown(error['input'])}"
+        return f"{'.'.join([path, *map(str, loc[:-1])])}: expected a single value, found {as_yaml(error['input'])}"
     named = loc[-1:] == ("[key]",)
     about = (loc[:-1] if named else loc) or _first_named(model, error["msg"])
     where = ".".join([path, *map(str, about)])
@@ -71,8 +71,8 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
         quotes = (
             "; write it in quotes" if kind == "string_type" and isinstance(error["input"], bool | int | float) else ""
         )
-        return f"{where}: expected {EXPECTED[kind]}, found {shown(error['input'])}{quotes}"
-    given = "" if isinstance(error["input"], dict) else f" (given: {shown(error['input'])})"
+        return f"{where}: expected {EXPECTED[kind]}, found {as_yaml(error['input'])}{quotes}"
+    given = "" if isinstance(error["input"], dict) else f" (given: {as_yaml(error['input'])})"
     problem = error["msg"].removeprefix("Value error, ")
     for subject in ("Input", "String", "Dictionary"):
         problem = problem.removeprefix(f"{subject} ")

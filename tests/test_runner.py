@@ -1,4 +1,4 @@
-"""The runner on small data: atomic, gated, and the same bytes whatever the parts and workers."""
+"""The runner on small data: atomic, validated, and the same bytes whatever the parts and workers."""
 
 import json
 import os
@@ -33,28 +33,28 @@ def test_stages_write_their_tables_and_what_was_checked(project: Path) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_progress_is_told_in_records_and_in_the_rows_of_whole_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_counts_records_and_the_rows_of_whole_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     edit(lambda p: p["load"].update(part_rows=6))
-    told: dict[str, list[tuple[str, int, int | None]]] = {}
+    calls: dict[str, list[tuple[str, int, int | None]]] = {}
 
     @contextmanager
-    def shown(step: str) -> Iterator[Progress]:
-        calls = told.setdefault(step, [])
+    def display(step: str) -> Iterator[Progress]:
+        of_step = calls.setdefault(step, [])
 
         def progress(
             what: str, done: int, total: int | None = None, *, share: float | None = None, note: str = ""
         ) -> None:
             assert (share, note) == (None, "")
-            calls.append((what, done, total))
+            of_step.append((what, done, total))
 
         yield progress
 
-    monkeypatch.setattr(runner, "shown", shown)
+    monkeypatch.setattr(runner, "display", display)
     monkeypatch.setattr("tasks.load.REPORT_EVERY", 5)
     for stage in ("load", "normalize"):
         run(stage)
 
-    assert told == {
+    assert calls == {
         "load": [("records", 5, None), ("records", 10, None), ("records", 5, 10), ("records", 10, 10)],
         "normalize": [("rows", 0, 20), ("rows", 6, 20), ("rows", 12, 20), ("rows", 18, 20), ("rows", 20, 20)],
     }

@@ -34,7 +34,7 @@ def recorded(prefix: str, name: str | None, run: Callable[[], tuple[str | None, 
     """
     started = datetime.now(UTC)
     experiments.require_free(name or experiments.free_name(prefix, started))
-    before, code, paid = experiments.snapshot(), experiments.head(), costs.known()
+    before, code, paid = experiments.snapshot(), experiments.head(), costs.paid_entries()
     params = experiments.params_id(before)
     clock = time.monotonic()
     failure, flow_run = run()

@@ -15,7 +15,7 @@ from tasks.pipeline import params
 from tasks.pipeline.stages import LEDGER
 
 
-class Known(NamedTuple):
+class PaidEntries(NamedTuple):
     """The paid entries before a run: segments of the store, lines of verdicts, keys of vectors."""
 
     segments: frozenset[Path]
@@ -23,13 +23,13 @@ class Known(NamedTuple):
     vectors: frozenset[bytes]
 
 
-def known() -> Known:
+def paid_entries() -> PaidEntries:
     """Return the entries of the store and the evidence now. Raises LedgerError when the evidence is damaged."""
     lines = [*_evidence_lines(), *(line for _, line in journals(root() / "judge"))]
-    return Known(frozenset(_segments()), frozenset(lines), frozenset(_vector_keys(_evidence_vectors())))
+    return PaidEntries(frozenset(_segments()), frozenset(lines), frozenset(_vector_keys(_evidence_vectors())))
 
 
-def since(before: Known) -> float | None:
+def since(before: PaidEntries) -> float | None:
     """Return the US dollars of the calls since then; None if the tokens or the price of a call are unknown.
 
     Only verdicts that are new in the store and used by the tables count: not the calls of another run, and not evidence
@@ -48,7 +48,7 @@ def since(before: Known) -> float | None:
     return sum(price.of(tokens["prompt"], tokens["completion"]) for tokens in counted)
 
 
-def _new_lines(before: Known) -> set[bytes]:
+def _new_lines(before: PaidEntries) -> set[bytes]:
     new = [each for each in _segments() if each.suffix == LINES and each not in before.segments]
     stored = {line for segment in new for line in segment.read_bytes().splitlines(keepends=True)}
     stored |= {line for _, line in journals(root() / "judge")}
@@ -56,7 +56,7 @@ def _new_lines(before: Known) -> set[bytes]:
     return stored.intersection(_evidence_lines()) if stored else stored
 
 
-def _new_vectors(before: Known) -> set[bytes]:
+def _new_vectors(before: PaidEntries) -> set[bytes]:
     new = [each for each in _segments() if each.suffix == ARROW and each not in before.segments]
     stored = {key for segment in new for key in _vector_keys(segment)} - before.vectors
     return stored.intersection(_vector_keys(_evidence_vectors())) if stored else stored

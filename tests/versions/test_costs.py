@@ -67,7 +67,7 @@ def served(content: dict) -> None:  # type: ignore[type-arg]
 
 def test_a_run_without_a_call_costs_nothing() -> None:
     judge([paid("a")], "a")
-    before = costs.known()
+    before = costs.paid_entries()
 
     judge([], "a")
 
@@ -76,7 +76,7 @@ def test_a_run_without_a_call_costs_nothing() -> None:
 
 def test_each_call_costs_what_the_server_counted() -> None:
     judge([paid("a")], "a")
-    before = costs.known()
+    before = costs.paid_entries()
 
     judge([paid("b"), paid("c"), entry("d", tokens={"prompt": 0, "completion": 1})], "abcd")
 
@@ -86,7 +86,7 @@ def test_each_call_costs_what_the_server_counted() -> None:
 def test_verdicts_that_came_with_the_data_were_paid_by_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     judge([paid("a")], "a")
     monkeypatch.setenv("GOLDMETER_LEDGER", str(Path("another clone").absolute()))
-    before = costs.known()
+    before = costs.paid_entries()
 
     judge([paid("b")], "ab")
 
@@ -95,7 +95,7 @@ def test_verdicts_that_came_with_the_data_were_paid_by_somebody_else(monkeypatch
 
 def test_what_another_run_pays_meanwhile_is_not_ours() -> None:
     judge([paid("a")], "a")
-    before = costs.known()
+    before = costs.paid_entries()
     with Verdicts(costs.root() / "judge") as other:
         other.add([paid("x")])
 
@@ -107,7 +107,7 @@ def test_what_another_run_pays_meanwhile_is_not_ours() -> None:
 def test_what_a_killed_run_paid_before_is_not_ours() -> None:
     killed = Verdicts(costs.root() / "judge")
     killed.add([paid("x")])
-    before = costs.known()
+    before = costs.paid_entries()
     killed.close()  # what the next process does for it
 
     judge([paid("b")], "bx")
@@ -116,7 +116,7 @@ def test_what_a_killed_run_paid_before_is_not_ours() -> None:
 
 
 def test_a_call_without_a_reply_cost_nothing() -> None:
-    before = costs.known()
+    before = costs.paid_entries()
 
     judge([entry("a", raw=None)], "a")
 
@@ -124,7 +124,7 @@ def test_a_call_without_a_reply_cost_nothing() -> None:
 
 
 def test_a_model_without_a_price_costs_nobody_knows_what() -> None:
-    before = costs.known()
+    before = costs.paid_entries()
     edit(lambda content: content["run"]["judge"].update(prices={}))
 
     judge([paid("a")], "a")
@@ -133,7 +133,7 @@ def test_a_model_without_a_price_costs_nobody_knows_what() -> None:
 
 
 def test_tokens_that_the_server_did_not_count_cost_nobody_knows_what() -> None:
-    before = costs.known()
+    before = costs.paid_entries()
 
     judge([paid("a"), entry("b")], "ab")
 
@@ -141,7 +141,7 @@ def test_tokens_that_the_server_did_not_count_cost_nobody_knows_what() -> None:
 
 
 def test_vectors_of_the_local_model_cost_nothing() -> None:
-    before = costs.known()
+    before = costs.paid_entries()
 
     embed("ab")
 
@@ -152,7 +152,7 @@ def test_vectors_of_a_server_cost_nobody_knows_what_unless_all_were_there(monkey
     edit(served)
     embed("a")
     monkeypatch.setenv("GOLDMETER_LEDGER", str(Path("another clone").absolute()))
-    before = costs.known()
+    before = costs.paid_entries()
 
     embed("a")
     assert costs.since(before) == 0.0

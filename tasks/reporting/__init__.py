@@ -1,1 +1,1 @@
-"""What people read: numbers as text, charts as SVG, the rows worth a look, one page that holds it all."""
+"""What people read: the page with its charts and notable rows, the tables of `dvc plots`, and the summary of a run."""

@@ -105,8 +105,10 @@ def _metric(
     table: Parts, name: str, facts: ColumnFacts, headline: list[Row], candidates: Sequence[str]
 ) -> MetricScores:
     rows = {row["candidate"]: row for row in headline if row["metric"] == name and row["n"]}
-    missing = {each: _why_missing(table, name, facts, each) for each in candidates if each not in rows}
-    return MetricScores(name, facts, {each: rows[each] for each in candidates if each in rows}, missing)
+    missing = {other: _why_missing(table, name, facts, other) for other in candidates if other not in rows}
+    return MetricScores(
+        name, facts, {candidate: rows[candidate] for candidate in candidates if candidate in rows}, missing
+    )
 
 
 def _why_missing(table: Parts, name: str, facts: ColumnFacts, candidate: str) -> str:
@@ -116,13 +118,13 @@ def _why_missing(table: Parts, name: str, facts: ColumnFacts, candidate: str) ->
     reasons: Counter[str] = Counter()
     for reason, status in _reasons(table, name, facts, candidate):
         reasons[_reason(reason, status)] += 1
-    return min(reasons, key=lambda each: (-reasons[each], each), default="no rows")
+    return min(reasons, key=lambda reason: (-reasons[reason], reason), default="no rows")
 
 
 def _reasons(table: Parts, name: str, facts: ColumnFacts, candidate: str) -> Iterator[tuple[str | None, str | None]]:
     present = table.schema.names
     details = details_column(table, name, facts)
-    columns = [each for each in (details, "judge_status") if each and each in present]
+    columns = [column for column in (details, "judge_status") if column and column in present]
     for part in table.read(["candidate", *columns]):
         rows = part.filter(pc.equal(part["candidate"], candidate))
         nothing = [None] * rows.num_rows
@@ -175,4 +177,4 @@ def slices(estimates: pa.Table, ranked: Sequence[MetricScores], limit: int) -> d
 
 def _most_rows_first(values: Mapping[str, dict[str, Row]]) -> list[SliceRow]:
     rows = [SliceRow(value, by_candidate) for value, by_candidate in values.items()]
-    return sorted(rows, key=lambda row: (-max(each["rows"] for each in row.rows.values()), row.value))
+    return sorted(rows, key=lambda row: (-max(estimate["rows"] for estimate in row.rows.values()), row.value))

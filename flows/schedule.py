@@ -174,7 +174,7 @@ def _serve(schedules: Schedules, *, everything: bool) -> int:
     refusal = GoldmeterError(f"{folder}: another `python -m flows.schedule` serves this repository")
     with exclusive(folder / "schedule.lock", refusal=refusal):
         for name, schedule in schedules.items():
-            served_schedule.keep(Path(ours[CHECKOUT]), name, schedule)
+            served_schedule.save(Path(ours[CHECKOUT]), name, schedule)
         processes.end_marked_with_us()
         with prefect_server() as server:
             where = server.url.removesuffix("/api")

@@ -1,1 +1,1 @@
-"""Scheduled runs: serving them, and one run in a worktree of its own, with what it decides and tells."""
+"""Scheduled runs: the Prefect flow, the run in a git worktree of its own, and the report of its outcome."""

@@ -1,4 +1,4 @@
-"""One run of a schedule as a Prefect flow: what is committed, computed in a worktree, and word of how it went."""
+"""The Prefect flow `scheduled`: run what is committed in the schedule's worktree, and report the outcome."""
 
 import logging
 import re
@@ -28,13 +28,13 @@ from tasks.pipeline import git, params
 from tasks.pipeline.credentials import given, without_credentials
 from tasks.pipeline.schedule import Notify, Schedule
 
+# seconds for a run in all; its stages have limits of their own
 LONGEST = 7 * 86400.0
-"""Seconds for a run in all; its stages have limits of their own."""
+# labels of a flow run: the machine, and the repository on it, that computes it
 HOST, CHECKOUT = "goldmeter.host", "goldmeter.checkout"
-"""Labels of a flow run: which machine and which repository on it computes it."""
 _LAST_LINES = 5
-_LOGGED = re.compile(r"\d\d:\d\d:\d\d\.\d{3} \| (?P<level>[A-Z]+) *\| (?:Flow run '[^']*' - )?(?P<says>.*)")
-"""A line of Prefect's log, of a run that is named as this one."""
+# a line of Prefect's log in a run that is named like this one
+_LOGGED = re.compile(r"\d\d:\d\d:\d\d\.\d{3} \| (?P<level>[A-Z]+) *\| (?:Flow run '[^']*' - )?(?P<text>.*)")
 Hide = Callable[[str], str]
 
 
@@ -45,42 +45,42 @@ def _run_name() -> str:
 
 @flow(name="scheduled", flow_run_name=_run_name, persist_result=False)
 def scheduled(name: str) -> State[None]:
-    """Run the schedule `name` of the commit that the checkout is at; the outcome's sentence is the state's message."""
-    logging.getLogger("prefect.flow_runs").addFilter(_says_more_than_the_state)
+    """Run the schedule `name` at the checkout's commit; the message of the state is the outcome's sentence."""
+    logging.getLogger("prefect.flow_runs").addFilter(_is_not_the_returned_failure)
     hide = _hiding()
     try:
         git.forget_surroundings()
         schedule = committed(name)
-    except Exception as error:  # noqa: BLE001  # nobody watches: whatever it is, it has to be told
-        told, outcome = _told_when_served(name), _not_started(error, hide)
+    except Exception as error:  # noqa: BLE001  # the outcome reports every error
+        receivers, outcome = _notify_as_served(name), _not_started(error, hide)
     else:
-        _warn_of_other_times(name, schedule)
-        told, outcome = schedule.notify, _outcome(name, hide)
+        _warn_of_changed_times(name, schedule)
+        receivers, outcome = schedule.notify, _outcome(name, hide)
     outcome = _hidden(outcome, hide)
-    notify.tell(name, told, outcome, str(this_run.id), get_run_logger())
+    notify.report(name, receivers, outcome, str(this_run.id), get_run_logger())
     return (Completed if outcome.ok else Failed)(message=outcome.sentence)
 
 
 @scheduled.on_crashed
-def lost(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001  # named by Prefect
-    """Tell of a run whose process was killed; Prefect calls this in the process that serves."""
+def lost(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001  # Prefect passes them by name
+    """Report a run whose process was killed; Prefect calls this in the process that serves."""
     name = flow_run.parameters["name"]
     try:
-        told = committed(name).notify
+        receivers = committed(name).notify
     except Exception:  # noqa: BLE001  # as above
-        told = _told_when_served(name)
+        receivers = _notify_as_served(name)
     outcome = Outcome(ok=False, sentence=f"{flow_run.name} did not end. {state.message}")
-    notify.tell(name, told, _hidden(outcome, _hiding()), str(flow_run.id), get_logger("goldmeter"))
+    notify.report(name, receivers, _hidden(outcome, _hiding()), str(flow_run.id), get_logger("goldmeter"))
 
 
 def committed(name: str) -> Schedule:
-    """The schedule as HEAD has it, whatever is wrong with others; raises ParamsError when it has none of that name."""
+    """The schedule in HEAD's params.yaml; raises ParamsError when it is missing or wrong. Others are not checked."""
     entries = committed_params().get("schedule")
-    known = entries if isinstance(entries, dict) else {}
-    if name not in known:
-        allowed = ", ".join(map(str, known)) or "none"
+    schedules = entries if isinstance(entries, dict) else {}
+    if name not in schedules:
+        allowed = ", ".join(map(str, schedules)) or "none"
         raise ParamsError(f"schedule.{name}: not in the params.yaml that is committed; allowed: {allowed}")
-    return params.schedules({"schedule": {name: known[name]}})[name]
+    return params.schedules({"schedule": {name: schedules[name]}})[name]
 
 
 def committed_params() -> dict[str, object]:
@@ -97,39 +97,38 @@ def committed_params() -> dict[str, object]:
 
 
 def claim() -> dict[str, str]:
-    """The labels of runs that are computed here; linked worktrees of a repository have the same."""
+    """The labels of runs that this machine computes for this repository; its linked worktrees share them."""
     common = git.answer("rev-parse", "--path-format=absolute", "--git-common-dir")
     if common is None:
         raise VersionError(f"{Path.cwd()}: not in a git repository; scheduled runs need a commit to run: `git init`")
     return {HOST: socket.gethostname(), CHECKOUT: common}
 
 
-def _says_more_than_the_state(record: logging.LogRecord) -> bool:
-    """Whether a line is not Prefect's trace of the failure that the flow itself returned."""
+def _is_not_the_returned_failure(record: logging.LogRecord) -> bool:
+    """Drop Prefect's traceback of the Failed state that the flow itself returned."""
     return not (record.exc_info and isinstance(record.exc_info[1], FailedRun))
 
 
 def _hiding() -> Hide:
-    """What takes credentials out of a text, those too that the committed params.yaml names."""
+    """A function that removes credentials from a text, also those that the committed params.yaml names."""
     try:
         return partial(without_credentials, secrets=given(committed_params()))
-    except Exception:  # noqa: BLE001  # who needs the params says what is wrong with them
+    except Exception:  # noqa: BLE001  # the code that needs the params reports what is wrong with them
         return without_credentials
 
 
 def _hidden(outcome: Outcome, hide: Hide) -> Outcome:
-    shown = {"sentence": hide(outcome.sentence), "alarms": tuple(map(hide, outcome.alarms))}
-    return outcome.model_copy(update=shown)
+    return outcome.model_copy(update={"sentence": hide(outcome.sentence), "alarms": tuple(map(hide, outcome.alarms))})
 
 
-def _told_when_served(name: str) -> Notify:
+def _notify_as_served(name: str) -> Notify:
     try:
         return served_schedule.notify(Path(claim()[CHECKOUT]), name)
     except GoldmeterError:
         return served_schedule.NOBODY
 
 
-def _warn_of_other_times(name: str, schedule: Schedule) -> None:
+def _warn_of_changed_times(name: str, schedule: Schedule) -> None:
     for difference in served_schedule.differences(Path(claim()[CHECKOUT]), name, schedule):
         get_run_logger().warning(
             "schedule.%s.%s, is committed, but not yet served: start `python -m flows.schedule` again", name, difference
@@ -155,15 +154,15 @@ def _outcome(name: str, hide: Hide) -> Outcome:
 
 
 def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
-    """Run flows.serving.scheduled_run of the worktree: code, params and data of the committed version."""
+    """Run `flows.serving.scheduled_run` in the worktree, with the code, params and data of the commit."""
     log, errors = get_run_logger(), list[str]()
 
     def each_line(stream: processes.Stream, line: str) -> None:
         if line.strip():
-            level, shown = _told_once(hide(line))
-            log.log(level, "%s", shown)
+            level, text = _without_log_prefix(hide(line))
+            log.log(level, "%s", text)
             if stream == "stderr":
-                errors.append(shown.strip())
+                errors.append(text.strip())
 
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
         file = Path(folder, "outcome.json")
@@ -171,21 +170,21 @@ def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
         status = processes.run(command, _environment(), LONGEST, each_line, cwd=tree)
         outcome = Outcome.read(file.read_text(encoding="utf-8")) if file.exists() else None
     if outcome is None:
-        last = " | ".join(errors[-_LAST_LINES:]) or "it said nothing"
+        last = " | ".join(errors[-_LAST_LINES:]) or "no output"
         return Outcome(ok=False, sentence=f"the run ended without an outcome, exit status {status}: {last}")
     return outcome
 
 
-def _told_once(line: str) -> tuple[int, str]:
-    """How severe a line of the run's output is, and what it says: the log puts time, level and name before it."""
+def _without_log_prefix(line: str) -> tuple[int, str]:
+    """The level and the text of a line that the run logged: the log adds time, level and name itself."""
     logged = _LOGGED.fullmatch(line)
     if not logged:
         return logging.INFO, line
-    return logging.getLevelNamesMapping().get(logged["level"], logging.INFO), logged["says"]
+    return logging.getLevelNamesMapping().get(logged["level"], logging.INFO), logged["text"]
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with the checkout's ledger, and without what Prefect tells the process of one flow run."""
-    kept = {key: value for key, value in processes.environment().items() if not key.startswith("PREFECT__")}
-    root = str(ledger.root())  # a relative folder would be another one in the worktree
-    return kept | {ledger.ROOT_VARIABLE: root} | ({FLOW_RUN_NAME: this_run.name} if this_run.name else {})
+    """This environment with the checkout's ledger, and without Prefect's variables for the process of one flow run."""
+    variables = {key: value for key, value in processes.environment().items() if not key.startswith("PREFECT__")}
+    root = str(ledger.root())  # absolute: the run works in another folder
+    return variables | {ledger.ROOT_VARIABLE: root} | ({FLOW_RUN_NAME: this_run.name} if this_run.name else {})

@@ -1,4 +1,4 @@
-"""Word of a scheduled run: an artifact and an event in Prefect, and a webhook that is told when something is wrong."""
+"""Report the outcome of a scheduled run: a Prefect artifact, a Prefect event, and a webhook."""
 
 import logging
 import os
@@ -21,18 +21,18 @@ from tasks.console.markdown import escaped
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.pipeline.schedule import Notify
 
+# attempts in all; most seconds between two of them; seconds for each
 ATTEMPTS, LONGEST_PAUSE, TIMEOUT = 5, 60.0, 10.0
-"""Attempts in all; seconds between two of them at most, and for each."""
 TOO_MANY, SERVER_ERRORS = 429, range(500, 600)
 Log = logging.Logger | logging.LoggerAdapter[Any]
 
 
 class NotifyError(GoldmeterError):
-    """The webhook can't be told; no address or secret is in the message, only the host."""
+    """The webhook did not accept the outcome; the message names the host only, no address or secret."""
 
 
 def _printable(text: Any) -> Any:
-    """Controls spelled out, and surrogates: they stand for file names that are no UTF-8, and JSON can't hold them."""
+    """Spell out control characters, and surrogates, which stand for non-UTF-8 file names and can't be JSON."""
     return visible(text.encode("utf-8", "backslashreplace").decode("utf-8")) if isinstance(text, str) else text
 
 
@@ -40,7 +40,12 @@ Printable = Annotated[str, BeforeValidator(_printable)]
 
 
 class Outcome(BaseModel):
-    """How a run went; sentence: one line, what is wrong, by how much, on which rows. markdown: what the run found."""
+    """How a scheduled run ended.
+
+    Attributes:
+        sentence: One line: what is wrong, by how much, on which rows.
+        markdown: Summary and comparison of the run.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,7 +59,7 @@ class Outcome(BaseModel):
 
     @classmethod
     def read(cls, text: str) -> "Outcome | None":
-        """An outcome as flows.serving.scheduled_run writes it; None when it is not one."""
+        """Parse the JSON that flows.serving.scheduled_run writes; None when it is no outcome."""
         try:
             return cls.model_validate_json(text)
         except ValidationError:
@@ -62,29 +67,34 @@ class Outcome(BaseModel):
 
 
 def check(schedule: str, notify: Notify) -> None:
-    """Raise ParamsError when an environment variable of the section is missing, or holds what can't be sent."""
+    """Raise ParamsError when an environment variable of the section is missing or can't be sent."""
     _address(schedule, notify)
     _headers(schedule, notify)
 
 
-def tell(schedule: str, notify: Notify, outcome: Outcome, run: str, log: Log) -> None:
-    """Keep what the run found as an artifact; emit the event and call the webhook if something is wrong, or `always`.
+def report(schedule: str, notify: Notify, outcome: Outcome, run: str, log: Log) -> None:
+    """Store the outcome as an artifact; if something is wrong, or `always`, call the webhook and emit an event.
 
-    run: id of the flow run. What can't be delivered is logged and changes nothing else.
+    A failed delivery is logged and does not stop the others.
+
+    Args:
+        run: ID of the flow run.
     """
     if notify.always or not outcome.ok:
         _attempt(log, "webhook", lambda: call(schedule, notify, outcome, run))
         _attempt(log, "event", lambda: _emit(schedule, outcome, run))
     if outcome.markdown is not None:
-        _attempt(log, "artifact", lambda: _keep(schedule, outcome))
+        _attempt(log, "artifact", lambda: _store(schedule, outcome))
 
 
 def call(
     schedule: str, notify: Notify, outcome: Outcome, run: str, pause: Callable[[float], object] = time.sleep
 ) -> None:
-    """Post the outcome to the webhook, if there is one; again when that may help.
+    """Post the outcome to the webhook, if there is one, and repeat it after errors that may pass.
 
-    Raises NotifyError when it was not taken, ParamsError for an environment variable that is missing.
+    Raises:
+        NotifyError: The webhook did not accept it.
+        ParamsError: An environment variable is missing.
     """
     address, headers = _address(schedule, notify), _headers(schedule, notify)
     if address is None:
@@ -93,23 +103,23 @@ def call(
     content = message(schedule, outcome, run)
     with _unlogged(), httpx.Client(timeout=TIMEOUT, follow_redirects=False) as client:
         for attempt in range(1, ATTEMPTS + 1):
-            waiting, problem = _post(client, address, headers, content, attempt)
-            if waiting is None or attempt == ATTEMPTS:
+            wait, problem = _post(client, address, headers, content, attempt)
+            if wait is None or attempt == ATTEMPTS:
                 break
-            pause(waiting)
+            pause(wait)
     if problem:
-        raise NotifyError(f"schedule.{schedule}.notify.url: {address.host} was not told: {problem}")
+        raise NotifyError(f"schedule.{schedule}.notify.url: {address.host} did not accept the outcome: {problem}")
 
 
 def message(schedule: str, outcome: Outcome, run: str) -> dict[str, Any]:
-    """What the webhook gets; `text` is what a chat shows."""
+    """The JSON for the webhook; chat programs show its `text`."""
     lines = [outcome.sentence, *(alarm for alarm in outcome.alarms if alarm != outcome.sentence)]
     fields = outcome.model_dump(mode="json", exclude={"markdown"})
     return {"text": f"goldmeter {schedule}: " + "\n".join(lines), "schedule": schedule, "run": run} | fields
 
 
 def seconds_of(retry_after: str, now: datetime) -> float | None:
-    """Seconds that a Retry-After header asks for, at most LONGEST_PAUSE; None when it can't be read.
+    """Seconds that a Retry-After header asks for, at most LONGEST_PAUSE; None when it is invalid.
 
     Source: RFC 9110, 10.2.3: a number of seconds or a date.
     """
@@ -126,17 +136,17 @@ def seconds_of(retry_after: str, now: datetime) -> float | None:
 def _post(
     client: httpx.Client, address: httpx.URL, headers: Mapping[str, str], content: Mapping[str, Any], attempt: int
 ) -> tuple[float | None, str]:
-    """Seconds to wait before another attempt, None when none would help; and what went wrong, empty: nothing."""
+    """Seconds to wait before another attempt, None when none would help; and the problem, empty without one."""
     pause = float(2 ** (attempt - 1))
     try:
         answer = client.post(address, json=content, headers=dict(headers))
-    except httpx.TransportError as error:  # its text may hold a header
+    except httpx.TransportError as error:  # its text may contain a header
         return pause, type(error).__name__
     if answer.is_success:
         return None, ""
     problem = f"HTTP status {answer.status_code}"
     if answer.is_redirect:
-        return None, f"{problem}: a redirect is not followed, lest the secret goes elsewhere; give the final address"
+        return None, f"{problem}: redirects are not followed, to protect the secret; use the final address"
     if answer.status_code != TOO_MANY and answer.status_code not in SERVER_ERRORS:
         return None, problem
     asked = seconds_of(answer.headers.get("Retry-After", ""), datetime.now(UTC))
@@ -172,25 +182,28 @@ def _headers(schedule: str, notify: Notify) -> dict[str, str]:
 
 
 def _variable(where: str, name: str) -> str:
-    value = os.environ.get(name, "").strip()  # secrets read from files end in a line break
+    value = os.environ.get(name, "").strip()  # a secret read from a file ends in a line break
     if not value:
-        raise ParamsError(f"{where}: the environment variable {name} is not set; export it where schedules are served")
+        raise ParamsError(
+            f"{where}: the environment variable {name} is not set; export it for `python -m flows.schedule`"
+        )
     return value
+
+
+def _reject(_record: logging.LogRecord) -> bool:
+    return False
 
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """Keep httpx from logging the address, which may be a secret."""
-
-    def never(_record: logging.LogRecord) -> bool:
-        return False
+    """Keep httpx from logging the URL, which may be a secret."""
 
     logger = logging.getLogger("httpx")
-    logger.addFilter(never)
+    logger.addFilter(_reject)
     try:
         yield
     finally:
-        logger.removeFilter(never)
+        logger.removeFilter(_reject)
 
 
 def _emit(schedule: str, outcome: Outcome, run: str) -> None:
@@ -201,12 +214,12 @@ def _emit(schedule: str, outcome: Outcome, run: str) -> None:
     )
 
 
-def _keep(schedule: str, outcome: Outcome) -> None:
+def _store(schedule: str, outcome: Outcome) -> None:
     create_markdown_artifact(in_full(outcome), key=f"schedule-{schedule}", description=escaped(outcome.sentence))
 
 
 def in_full(outcome: Outcome) -> str:
-    """What people read of a run: its summary and comparison, and where the rest is."""
+    """The summary and comparison of a run, with links to its experiment and flow run."""
     flow_run = (outcome.facts or {}).get("flow_run")
     links = [
         *([artifacts.experiment_line(outcome.experiment, outcome.commit)] if outcome.experiment else []),
@@ -219,6 +232,6 @@ def _attempt(log: Log, what: str, act: Callable[[], object]) -> None:
     try:
         act()
     except GoldmeterError as error:
-        log.error("%s: %s", what, error)  # noqa: TRY400  # says all; a trace would hold the address
+        log.error("%s: %s", what, error)  # noqa: TRY400  # a traceback would contain the URL
     except Exception:
         log.exception("%s: not delivered", what)

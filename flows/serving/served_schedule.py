@@ -1,4 +1,4 @@
-"""A schedule as it was when its serving began: whom to tell when the commit's can't be read, and when runs are due."""
+"""The schedule as it was when serving began: its times, and whom to notify when the committed one can't be read."""
 
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,21 @@ NOBODY = Notify(url=None, header="Authorization", secret_env=None, always=False)
 _TIMING = ("cron", "interval", "timezone", "overlap", "missed")
 
 
-def keep(common: Path, name: str, schedule: Schedule) -> None:
-    """Leave the schedule beside the lock of its worktree, as params.yaml has it: no value of the environment.
+def save(common: Path, name: str, schedule: Schedule) -> None:
+    """Write the schedule beside its worktree, as params.yaml states it: without values of environment variables.
 
-    common: git's folder of all worktrees.
+    Args:
+        common: git's folder that all worktrees share.
     """
     file = _file(common, name)
     file.parent.mkdir(parents=True, exist_ok=True)
     with replacing(file) as temporary:
-        temporary.touch(mode=0o600)  # the address of a webhook may be a secret
+        temporary.touch(mode=0o600)  # the URL of a webhook may be a secret
         temporary.write_text(schedule.model_dump_json(), encoding="utf-8")
 
 
 def notify(common: Path, name: str) -> Notify:
-    """Its section `notify`; NOBODY when it was never served here, or by a version that wrote it otherwise."""
+    """The section `notify`; NOBODY when no schedule was saved, or a version with another format saved it."""
     try:
         return Notify.model_validate(_read(common, name).get("notify"))
     except ValidationError:
@@ -35,7 +36,7 @@ def notify(common: Path, name: str) -> Notify:
 
 
 def differences(common: Path, name: str, committed: Schedule) -> list[str]:
-    """What is committed of when it runs, and is not served so."""
+    """The options that decide when it runs and that the committed schedule has changed since, as text."""
     before, now = _read(common, name), committed.model_dump(mode="json")
     return [
         f"{option}: {now[option]}, not {before[option]}"

@@ -1,4 +1,4 @@
-"""What earlier processes left in Prefect's books: runs whose process is gone, and runs that nobody started."""
+"""Flow runs that earlier processes left in Prefect: unfinished ones without a process, and missed ones."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -26,39 +26,46 @@ from flows.serving import worktree
 from flows.serving.flow import CHECKOUT, HOST
 from tasks.pipeline.files import is_locked
 
+# A run that is due for less than this is not missed; a run that has started has its labels by then.
 GRACE = timedelta(minutes=1)
-"""A run that is due for less is not missed; one that starts has said by then where it is computed."""
 PAGE = 100
 LOST = "Its process is gone: the machine was restarted, or the process was killed"
 QUEUED = "AwaitingConcurrencySlot"
 Missed = Literal["once", "skip"]
-BEGUN = (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING)
+STARTED = (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING)
 _ENDING, _POLL = 20.0, 0.5
 
 
 async def crash(
     client: PrefectClient, deployment: UUID, name: str, ours: Mapping[str, str], *, alone: bool
 ) -> list[tuple[FlowRun, State[None]]]:
-    """Mark the deployment's begun runs without a living process Crashed, which frees its slot; returns them, and that.
+    """Mark the deployment's started runs without a living process Crashed, which frees its concurrency slot.
 
-    A run is living if another machine or repository claims it, or if some process holds the schedule's worktree.
-    A run that nobody claims may be about to start elsewhere until it is GRACE old, unless we are `alone` on the server.
+    A run is left alone when another machine or repository has labelled it, or when a process holds the schedule's
+    worktree. One without labels may be about to start elsewhere until it is GRACE old.
+
+    Args:
+        ours: The labels of this machine and repository.
+        alone: Whether no other machine uses the server.
+
+    Returns:
+        The runs, each with its new state.
     """
     lock = Path(ours[CHECKOUT], worktree.FOLDER, f"{name}.lock")
     if await _is_held(lock):
         return []
     crashed = []
-    async for run in _begun(client, deployment):
-        found = run if alone else await _settled(client, run)
-        if found.state and found.state.type in BEGUN and _is_ours(found, ours):
+    async for run in _started(client, deployment):
+        current = run if alone else await _labelled(client, run)
+        if current.state and current.state.type in STARTED and _is_ours(current, ours):
             state: State[None] = Crashed(message=LOST)
-            await client.set_flow_run_state(found.id, state, force=True)
-            crashed.append((found, state))
+            await client.set_flow_run_state(current.id, state, force=True)
+            crashed.append((current, state))
     return crashed
 
 
 def with_missed(runs: Collection[FlowRun], grace: timedelta) -> set[UUID]:
-    """The deployments that have runs that were due more than `grace` ago and do not wait in a queue."""
+    """The deployments of runs that were due more than `grace` ago and do not wait for another run to end."""
     before = datetime.now(UTC) - grace
     return {
         run.deployment_id
@@ -71,9 +78,14 @@ def with_missed(runs: Collection[FlowRun], grace: timedelta) -> set[UUID]:
 async def settle_missed(
     client: PrefectClient, deployment: UUID, missed: Missed, *, grace: timedelta = GRACE, queued: bool = True
 ) -> int:
-    """Cancel the runs that were due more than `grace` ago, with `once` all but the newest; returns how many.
+    """Cancel the runs that were due more than `grace` ago.
 
-    queued: also those that wait for the end of another.
+    Args:
+        missed: "once" leaves the newest of them to run.
+        queued: Whether to cancel runs that wait for another run to end.
+
+    Returns:
+        The number of cancelled runs.
     """
     before = datetime.now(UTC) - grace
     newest: UUID | None = None
@@ -96,13 +108,13 @@ async def settle_missed(
 
 
 def _is_ours(run: FlowRun, ours: Mapping[str, str]) -> bool:
-    """Whether no other machine or repository computes it."""
+    """Whether no other machine or repository has labelled the run."""
     return all(run.labels.get(label) in (None, ours[label]) for label in (HOST, CHECKOUT))
 
 
-async def _settled(client: PrefectClient, run: FlowRun) -> FlowRun:
-    """The run once it is claimed, ended, or too old to be about to start."""
-    while HOST not in run.labels and run.state and run.state.type in BEGUN:
+async def _labelled(client: PrefectClient, run: FlowRun) -> FlowRun:
+    """The run, once it has labels, has ended, or is too old to be about to start."""
+    while HOST not in run.labels and run.state and run.state.type in STARTED:
         if datetime.now(UTC) - run.state.timestamp > GRACE:
             return run
         await asyncio.sleep(_POLL)
@@ -111,7 +123,7 @@ async def _settled(client: PrefectClient, run: FlowRun) -> FlowRun:
 
 
 async def _is_held(lock: Path) -> bool:
-    """Whether a process holds the worktree, and goes on holding it: what a kill left needs seconds to end."""
+    """Whether a process keeps the worktree locked: the processes of a killed run need seconds to end."""
     for _ in range(int(_ENDING / _POLL)):
         if not is_locked(lock):
             return False
@@ -119,30 +131,30 @@ async def _is_held(lock: Path) -> bool:
     return True
 
 
-async def _begun(client: PrefectClient, deployment: UUID) -> AsyncIterator[FlowRun]:
-    for kind in BEGUN:  # few: the deployment has one slot
+async def _started(client: PrefectClient, deployment: UUID) -> AsyncIterator[FlowRun]:
+    for kind in STARTED:  # few runs: the deployment has one slot
         for run in await _read(client, _filter(deployment, kind)):
             yield run
 
 
 async def _due(client: PrefectClient, deployment: UUID, before: datetime, *, queued: bool) -> list[FlowRun]:
-    """Scheduled runs that should have started, newest first."""
+    """Runs that should have started, newest first."""
     due = FlowRunFilterNextScheduledStartTime(before_=before)
-    left_out = () if queued else (QUEUED,)
-    return await _read(client, _filter(deployment, StateType.SCHEDULED, left_out, next_scheduled_start_time=due))
+    excluded = () if queued else (QUEUED,)
+    return await _read(client, _filter(deployment, StateType.SCHEDULED, excluded, next_scheduled_start_time=due))
 
 
 async def _read(client: PrefectClient, wanted: FlowRunFilter) -> list[FlowRun]:
-    newest_first = FlowRunSort.EXPECTED_START_TIME_DESC  # the server refuses the client's default, no order
+    newest_first = FlowRunSort.EXPECTED_START_TIME_DESC  # the server rejects the client's default
     return await client.read_flow_runs(flow_run_filter=wanted, sort=newest_first, limit=PAGE)
 
 
-def _filter(deployment: UUID, kind: StateType, left_out: Collection[str] = (), **more: Any) -> FlowRunFilter:
+def _filter(deployment: UUID, kind: StateType, excluded: Collection[str] = (), **more: Any) -> FlowRunFilter:
     return FlowRunFilter(
         deployment_id=FlowRunFilterDeploymentId(any_=[deployment]),
         state=FlowRunFilterState(
             type=FlowRunFilterStateType(any_=[kind]),
-            name=FlowRunFilterStateName(not_any_=[*left_out]) if left_out else None,
+            name=FlowRunFilterStateName(not_any_=[*excluded]) if excluded else None,
         ),
         **more,
     )

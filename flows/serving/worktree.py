@@ -1,4 +1,4 @@
-"""The worktree of a schedule: its runs compute in a copy of what is committed, while people edit the checkout."""
+"""The git worktree of a schedule: its runs compute what is committed, while users edit the checkout."""
 
 import os
 import shutil
@@ -16,20 +16,26 @@ from tasks.pipeline import git
 from tasks.pipeline.files import exclusive
 from tasks.versions.version import LOCK
 
-Say = Callable[[str], object]
+Log = Callable[[str], object]
+# where worktrees of schedules and their locks are, in git's folder that all worktrees share
 FOLDER = "goldmeter/worktrees"
-"""Where the worktrees of schedules are, and their locks, below git's folder of all worktrees."""
 LONGEST_CHECKOUT = 3600.0
+# seconds that processes of a killed run need to end: two nested supervisors, each with its GRACE
 ENDING = 15.0
-"""Seconds that processes of a killed run have to end: two supervisors, one in the other, each with its grace."""
 
 
 class StillRunningError(GoldmeterError):
-    """A run of the same schedule holds the worktree."""
+    """Another run of the schedule holds the worktree."""
 
 
 class _Repository(NamedTuple):
-    """The checkout. common: git's folder of all worktrees. prefix: from top to dvc.yaml. dvc: from top to `.dvc`."""
+    """The checkout at `top`.
+
+    Attributes:
+        common: git's folder that all worktrees share.
+        prefix: The path from `top` to the folder of dvc.yaml.
+        dvc: The path from `top` to `.dvc`.
+    """
 
     top: Path
     common: Path
@@ -39,11 +45,17 @@ class _Repository(NamedTuple):
 
 
 @contextmanager
-def prepared(name: str, checkout: Path, say: Say = print) -> Iterator[Path]:
-    """The folder of dvc.yaml in the schedule's own worktree, as the checkout's HEAD has it, held until the end.
+def prepared(name: str, checkout: Path, log: Log = print) -> Iterator[Path]:
+    """Hold the schedule's worktree, reset to the checkout's HEAD, and yield its folder of dvc.yaml.
 
-    Ignored files, such as outputs of DVC, are kept between runs. say: gets a line where something is not as it
-    should be. Raises StillRunningError when a run holds it, VersionError when there is no commit to run.
+    Ignored files, such as outputs of DVC, stay between runs.
+
+    Args:
+        log: Called with a line when the outputs of an earlier run can't be checked out.
+
+    Raises:
+        StillRunningError: Another run holds the worktree.
+        VersionError: There is no commit to run.
     """
     repository = _repository(checkout)
     home = repository.common / FOLDER
@@ -58,7 +70,7 @@ def prepared(name: str, checkout: Path, say: Say = print) -> Iterator[Path]:
         _require_committed(project / "dvc.yaml", tree / repository.dvc)
         _share_dvc(repository.top / repository.dvc, tree / repository.dvc)
         _take_lock_of_last_run(name, project, repository.commit)
-        _check_out_outputs(project, say)
+        _check_out_outputs(project, log)
         yield project
 
 
@@ -78,7 +90,7 @@ def _repository(checkout: Path) -> _Repository:
 
 
 def _end_leftovers(tree: Path) -> None:
-    """See the end of what a killed run left in the worktree: the lock is free before its processes are gone."""
+    """Wait for the processes of a killed run, which outlive its lock, and kill them when they take too long."""
     if left := _working_in(tree):
         _, left = psutil.wait_procs(left, timeout=ENDING)
     while left := _working_in(tree):
@@ -89,29 +101,29 @@ def _end_leftovers(tree: Path) -> None:
 
 
 def _working_in(tree: Path) -> list[psutil.Process]:
-    """Processes of flows in the worktree; a person's shell there carries no mark."""
-    found = []
+    """Processes of flows in the worktree; a user's shell there carries no mark."""
+    working = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             marked = process.status() != psutil.STATUS_ZOMBIE and processes.MARK in process.environ()
             if marked and Path(process.cwd().removesuffix(" (deleted)")).is_relative_to(tree):
-                found.append(process)
-    return found
+                working.append(process)
+    return working
 
 
 def _reset(tree: Path, repository: _Repository) -> bool:
-    """Make an existing worktree as the commit is, ignored files apart; whether that could be done."""
+    """Reset an existing worktree to the commit, except ignored files; returns whether that succeeded."""
     own = _administration(tree, repository.common)
     if own is None:
         return False
-    for lock in own.glob("*.lock"):  # of a git that was killed: no other works here while we hold the schedule
+    for lock in own.glob("*.lock"):  # left by a killed git: no other one works here while the schedule's lock is held
         lock.unlink()
     detached = ("checkout", "--quiet", "--force", "--detach", repository.commit)
     return all(git.run(*command, folder=tree).returncode == 0 for command in (detached, ("clean", "--quiet", "-ffd")))
 
 
 def _administration(tree: Path, common: Path) -> Path | None:
-    """Where git keeps the index of this worktree; None when the folder is none of this repository."""
+    """The folder where git keeps the worktree's index; None when it is no worktree of this repository."""
     if not tree.is_dir():
         return None
     asked = git.run("rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", folder=tree)
@@ -123,20 +135,20 @@ def _administration(tree: Path, common: Path) -> Path | None:
 
 
 def _belongs_to(tree: Path, own: Path) -> bool:
-    """Whether git's folder names the worktree: what the worktree names may be the checkout's, or another one's."""
-    named = own / "gitdir"
-    return named.is_file() and (own / named.read_text(errors="replace").rstrip("\n")).resolve() == tree / ".git"
+    """Whether git's folder points to the worktree: the worktree itself may point to the folder of another one."""
+    pointer = own / "gitdir"
+    return pointer.is_file() and (own / pointer.read_text(errors="replace").rstrip("\n")).resolve() == tree / ".git"
 
 
 def _rebuild(tree: Path, repository: _Repository) -> None:
-    """Make the worktree anew, whatever is there, and whatever git believes is there."""
+    """Create the worktree, whatever is in its place, and whatever git has registered for it."""
     if tree.is_symlink() or tree.is_file():
         tree.unlink()
     shutil.rmtree(tree, ignore_errors=True)
-    # Once does not do for one that is locked, as after a killed `add`. `git worktree prune` would do for all, but
-    # take with it the worktrees of people that lie on a disk which is away now.
-    over_what_is_missing = ("--force", "--force")
-    command = ("worktree", "add", "--quiet", *over_what_is_missing, "--detach", str(tree), repository.commit)
+    # One --force is not enough for a locked worktree, as after a killed `add`. `git worktree prune` would remove all of
+    # them, but also the user's worktrees on a disk that is not mounted now.
+    over_registered = ("--force", "--force")
+    command = ("worktree", "add", "--quiet", *over_registered, "--detach", str(tree), repository.commit)
     added = git.run(*command, folder=repository.top)
     if added.returncode:
         raise VersionError(f"{tree}: git can't make a worktree there: {' '.join(added.stderr.split())}")
@@ -149,9 +161,13 @@ def _require_committed(*needed: Path) -> None:
 
 
 def _share_dvc(ours: Path, theirs: Path) -> None:
-    """Give the worktree the cache and the settings of the checkout; both are told by their folders `.dvc`.
+    """Give the worktree the cache and the settings of the checkout.
 
-    A relative path means what it means in the checkout, whether it stands in the committed or in the local settings.
+    A relative path keeps its meaning, whether it is in the committed or in the local settings.
+
+    Args:
+        ours: The checkout's folder `.dvc`.
+        theirs: The worktree's folder `.dvc`.
     """
     from configobj import ConfigObj  # type: ignore[import-untyped]
     from dvc.config import Config, ConfigError, merge
@@ -159,10 +175,10 @@ def _share_dvc(ours: Path, theirs: Path) -> None:
     local = theirs / Config.CONFIG_LOCAL
     local.unlink(missing_ok=True)
     try:
-        there, mixed = Config(str(theirs)), Config(str(theirs), str(ours))
+        committed, mixed = Config(str(theirs)), Config(str(theirs), str(ours))
         settings = {} if "dir" in mixed["cache"] else {"cache": {"dir": str(ours / "cache")}}
-        for each in (_relative_ones(there.load_one("repo"), theirs, ours), mixed.load_one("local")):
-            merge(settings, each)
+        merge(settings, _relative_paths(committed.load_one("repo"), theirs, ours))
+        merge(settings, mixed.load_one("local"))
     except ConfigError as error:
         raise VersionError(f"{ours}: DVC's settings can't be read: {error}") from error
     local.touch(mode=0o600)  # it may hold secrets
@@ -181,25 +197,27 @@ def _as_sections(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping
     return sections
 
 
-def _relative_ones(settings: dict[str, Any], source: Path, target: Path) -> dict[str, Any]:
-    """The relative paths among settings of the folder `source`, as they are from the folder `target`."""
+def _relative_paths(settings: dict[str, Any], source: Path, target: Path) -> dict[str, Any]:
+    """The settings that are paths relative to the folder `source`, as absolute paths from the folder `target`."""
     from dvc.config_schema import RelPath
 
-    kept: dict[str, Any] = {}
+    paths: dict[str, Any] = {}
     for key, value in settings.items():
         if isinstance(value, dict):
-            kept[key] = _relative_ones(value, source, target)
+            paths[key] = _relative_paths(value, source, target)
         elif isinstance(value, RelPath):
-            kept[key] = os.path.normpath(target / os.path.relpath(value, source))
-    return kept
+            paths[key] = os.path.normpath(target / os.path.relpath(value, source))
+    return paths
 
 
 def _take_lock_of_last_run(name: str, project: Path, commit: str) -> None:
-    """Begin with dvc.lock of the schedule's newest run of this commit, so that only what changed since is computed.
+    """Start from dvc.lock of the schedule's newest run of this commit, so that DVC runs only what changed since.
 
-    DVC's run cache alone would not do: it leaves out stages whose outputs persist.
+    DVC's run cache does not suffice: it leaves out stages whose outputs persist.
     """
-    started = "-".join("[0-9]" * digits for digits in (4, 2, 2, 6))  # nightly-2 is a schedule, too
+    started = "-".join(
+        "[0-9]" * digits for digits in (4, 2, 2, 6)
+    )  # distinguishes the runs of `nightly` from those of `nightly-2`
     first = f"refs/exps/{commit[:2]}/{commit[2:]}/{name}-{started}"
     newest = ("for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(objectname)", first, f"{first}-[0-9]*")
     if run := git.run(*newest, folder=project).stdout.strip():
@@ -208,11 +226,11 @@ def _take_lock_of_last_run(name: str, project: Path, commit: str) -> None:
             (project / LOCK).write_text(lock.stdout, encoding="utf-8", errors="surrogateescape", newline="")
 
 
-def _check_out_outputs(project: Path, say: Say) -> None:
-    """Bring back the outputs that dvc.lock names from the cache; stages make again what is not there."""
+def _check_out_outputs(project: Path, log: Log) -> None:
+    """Check out the outputs in dvc.lock from DVC's cache; stages compute again what is missing there."""
     dvc_rwlock.release_stale(locks.dvc_tmp(project))
     lines: list[str] = []
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "checkout", "--force", "--allow-missing"]
     status = processes.run(command, os.environ, LONGEST_CHECKOUT, lambda _, line: lines.append(line), cwd=project)
     if status:
-        say("\n".join([f"dvc checkout in {project}: exit status {status}; the run goes on without", *lines]))
+        log("\n".join([f"dvc checkout in {project}: exit status {status}; the run goes on without", *lines]))

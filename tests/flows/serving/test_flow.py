@@ -44,7 +44,7 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "this_run", SimpleNamespace(id="run-1", name="nightly 2026-11-22 02:00 UTC"))
     subprocess.run(["git", "init", "-q"], check=True)
     commit({"nightly": schedule(notify=TOLD)})
-    served_schedule.keep(tmp_path / ".git", "nightly", Schedule(**schedule(notify=TOLD)))
+    served_schedule.save(tmp_path / ".git", "nightly", Schedule(**schedule(notify=TOLD)))
     return tmp_path
 
 
@@ -52,7 +52,7 @@ def repository(tmp_path, monkeypatch):
 def told(monkeypatch):
     """Who was told of what: (section `notify`, outcome)."""
     heard: list[tuple[Notify, Outcome]] = []
-    monkeypatch.setattr(notify, "tell", lambda _name, section, outcome, *_: heard.append((section, outcome)))
+    monkeypatch.setattr(notify, "report", lambda _name, section, outcome, *_: heard.append((section, outcome)))
     return heard
 
 
@@ -220,4 +220,4 @@ def test_a_run_uses_the_repository_it_is_in_whatever_a_hook_left_in_the_environm
     ],
 )
 def test_a_line_of_the_runs_log_has_one_time_one_level_and_one_name(line, told):
-    assert module._told_once(line) == told
+    assert module._without_log_prefix(line) == told

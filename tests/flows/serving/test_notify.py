@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.serving import notify
-from flows.serving.notify import NotifyError, Outcome, call, check, message, seconds_of, tell
+from flows.serving.notify import NotifyError, Outcome, call, check, message, report, seconds_of
 from tasks.console.markdown import escaped
 from tasks.errors import ParamsError
 from tasks.pipeline.schedule import Notify
@@ -104,7 +104,7 @@ def test_a_webhook_that_stays_broken_is_given_up_after_five_attempts():
     with webhook([(502, {})] * 9) as hook, pytest.raises(NotifyError) as error:
         call("nightly", section(hook.url), WORSE, "run-1", waited.append)
 
-    assert str(error.value) == "schedule.nightly.notify.url: 127.0.0.1 was not told: HTTP status 502"
+    assert str(error.value) == "schedule.nightly.notify.url: 127.0.0.1 did not accept the outcome: HTTP status 502"
     assert (len(hook.received), waited) == (5, [1.0, 2.0, 4.0, 8.0])
 
 
@@ -116,7 +116,7 @@ def test_a_host_that_is_not_there_is_tried_again_and_named_without_the_path():
     with pytest.raises(NotifyError) as error:
         call("nightly", section(hook.url), WORSE, "run-1", waited.append)
 
-    assert str(error.value) == "schedule.nightly.notify.url: 127.0.0.1 was not told: ConnectError"
+    assert str(error.value) == "schedule.nightly.notify.url: 127.0.0.1 did not accept the outcome: ConnectError"
     assert waited == [1.0, 2.0, 4.0, 8.0]
 
 
@@ -133,7 +133,7 @@ def test_a_redirect_is_not_followed_with_the_secret(monkeypatch):
     with (
         webhook() as elsewhere,
         webhook([(307, {"Location": elsewhere.url})]) as hook,
-        pytest.raises(NotifyError, match="a redirect is not followed"),
+        pytest.raises(NotifyError, match="redirects are not followed"),
     ):
         call("nightly", section(hook.url, "TOKEN"), WORSE, "run-1", never)
 
@@ -147,14 +147,14 @@ def test_no_secret_is_logged_even_by_httpx(monkeypatch, caplog, events):
 
     with webhook([(200, {}), (500, {}), (404, {})]) as hook:
         for _ in range(3):
-            tell("nightly", section(hook.url, "TOKEN"), WORSE, "run-1", LOG)
-    tell("nightly", section(hook.url, "TOKEN"), WORSE, "run-1", LOG)
+            report("nightly", section(hook.url, "TOKEN"), WORSE, "run-1", LOG)
+    report("nightly", section(hook.url, "TOKEN"), WORSE, "run-1", LOG)
 
     assert len(hook.received) == 3
     assert [record.getMessage() for record in caplog.records] == [
-        "webhook: schedule.nightly.notify.url: 127.0.0.1 was not told: HTTP status 500",
-        "webhook: schedule.nightly.notify.url: 127.0.0.1 was not told: HTTP status 404",
-        "webhook: schedule.nightly.notify.url: 127.0.0.1 was not told: ConnectError",
+        "webhook: schedule.nightly.notify.url: 127.0.0.1 did not accept the outcome: HTTP status 500",
+        "webhook: schedule.nightly.notify.url: 127.0.0.1 did not accept the outcome: HTTP status 404",
+        "webhook: schedule.nightly.notify.url: 127.0.0.1 did not accept the outcome: ConnectError",
     ]
     assert "secret" not in json.dumps(events)
     assert "s3cret" not in json.dumps(events)
@@ -202,7 +202,7 @@ def test_all_is_well_is_told_only_when_asked_for(ok, always, told, events):
     outcome = WORSE.model_copy(update={"ok": ok})
 
     with webhook() as hook:
-        tell("nightly", section(hook.url, always=always), outcome, "run-1", LOG)
+        report("nightly", section(hook.url, always=always), outcome, "run-1", LOG)
 
     assert len(hook.received) == told
     assert [kind for kind, _ in events if kind != "artifact"] == [
@@ -211,7 +211,7 @@ def test_all_is_well_is_told_only_when_asked_for(ok, always, told, events):
 
 
 def test_the_event_names_the_schedule_and_the_artifact_holds_what_was_found(events):
-    tell("nightly", section(None), WORSE, "run-1", LOG)
+    report("nightly", section(None), WORSE, "run-1", LOG)
 
     (kind, event), (_, artifact) = events
     assert kind == "goldmeter.schedule.failed"
@@ -231,7 +231,7 @@ def test_the_event_names_the_schedule_and_the_artifact_holds_what_was_found(even
 def test_the_artifact_links_the_flow_run_that_ran_the_stages(events):
     run = "11111111-2222-3333-4444-555555555555"
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:4200/api"}):
-        tell("nightly", section(None), WORSE.model_copy(update={"facts": {"flow_run": run}}), "run-1", LOG)
+        report("nightly", section(None), WORSE.model_copy(update={"facts": {"flow_run": run}}), "run-1", LOG)
 
     assert events[-1][1]["text"].endswith(f"flow run [{run}](http://127.0.0.1:4200/runs/flow-run/{run})")
 
@@ -244,7 +244,7 @@ def test_a_server_that_takes_no_artifact_does_not_keep_the_webhook_from_being_to
     monkeypatch.setattr(notify, "emit_event", broken)
 
     with webhook() as hook:
-        tell("nightly", section(hook.url), WORSE, "run-1", LOG)
+        report("nightly", section(hook.url), WORSE, "run-1", LOG)
 
     assert len(hook.received) == 1
     assert [record.getMessage() for record in caplog.records] == ["event: not delivered", "artifact: not delivered"]
@@ -253,7 +253,7 @@ def test_a_server_that_takes_no_artifact_does_not_keep_the_webhook_from_being_to
 def test_a_variable_that_went_missing_is_logged_and_nothing_else(monkeypatch, caplog, events):
     monkeypatch.delenv("HOOK", raising=False)
 
-    tell("nightly", section("$HOOK"), WORSE, "run-1", LOG)
+    report("nightly", section("$HOOK"), WORSE, "run-1", LOG)
 
     assert "the environment variable HOOK is not set" in caplog.text
     assert [kind for kind, _ in events] == ["goldmeter.schedule.failed", "artifact"]

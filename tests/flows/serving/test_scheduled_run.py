@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from flows.record import Recorded
 from flows.serving import scheduled_run
-from flows.serving.scheduled_run import LONGEST_LINE, TOLD, main, night, override, require_versioned
+from flows.serving.scheduled_run import LONGEST_LINE, QUOTED, main, override_params, require_versioned, run_schedule
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision
@@ -173,7 +173,7 @@ def test_an_error_that_names_a_file_which_is_no_utf8_is_told(monkeypatch: pytest
 def test_a_gate_that_fails_without_an_alarm_is_not_well(monkeypatch: pytest.MonkeyPatch) -> None:
     found(monkeypatch, WELL._replace(status=2))
 
-    assert not night("nightly").ok
+    assert not run_schedule("nightly").ok
 
 
 @pytest.mark.usefixtures("worktree", "recorded")
@@ -189,17 +189,17 @@ def test_a_run_that_cannot_be_judged_stays_recorded(
 ) -> None:
     found(monkeypatch, error)
 
-    outcome = night("nightly")
+    outcome = run_schedule("nightly")
 
     assert (outcome.ok, outcome.experiment) == (False, NAME)
-    assert outcome.sentence == f"{NAME} is recorded, but what it means is not known: {said}"
+    assert outcome.sentence == f"{NAME} is recorded, but not judged: {said}"
 
 
 @pytest.mark.usefixtures("recorded")
 def test_a_failed_push_is_told_and_the_run_stays_recorded(schedule: Schedule) -> None:
     schedule(push="nowhere")
 
-    outcome = night("nightly")
+    outcome = run_schedule("nightly")
 
     assert (outcome.ok, outcome.experiment) == (False, NAME)
     assert outcome.sentence.startswith(f"{NAME} is recorded, but not pushed: dvc exp push: exit status 255 · ")
@@ -210,7 +210,7 @@ def test_stages_that_fail_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) 
     failure = "stage load: exit status 2\n\nload: first\n  second\n  third\n  fourth\n"
     monkeypatch.setattr(scheduled_run, "run_and_record", lambda _: Recorded(failure, None, None))
 
-    outcome = night("nightly")
+    outcome = run_schedule("nightly")
 
     assert outcome == scheduled_run.Outcome(
         ok=False, sentence="stage load: exit status 2 · … · second · third · fourth"
@@ -219,13 +219,13 @@ def test_stages_that_fail_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.usefixtures("worktree", "recorded")
 def test_a_schedule_that_is_not_committed_is_named() -> None:
-    assert night("weekly").sentence == "schedule.weekly: not in the committed params.yaml; there is nightly"
+    assert run_schedule("weekly").sentence == "schedule.weekly: not in the committed params.yaml; allowed: nightly"
 
 
 def test_a_baseline_that_nobody_knows_fails_before_anything_runs(schedule: Schedule, recorded: list[str]) -> None:
     schedule(baseline="v9", refresh="touch refreshed")
 
-    assert night("nightly").sentence.startswith("schedule.nightly.baseline: v9: neither git nor DVC knows")
+    assert run_schedule("nightly").sentence.startswith("schedule.nightly.baseline: v9: neither git nor DVC knows")
     assert not Path("refreshed").exists()
     assert recorded == []
 
@@ -236,7 +236,7 @@ def test_refresh_runs_first_with_this_python_and_its_output_is_told(
 ) -> None:
     schedule(refresh="python -c 'import sys; print(sys.executable)' && echo aside >&2 && rm -r data")
 
-    outcome = night("nightly")
+    outcome = run_schedule("nightly")
 
     told = capfd.readouterr()
     assert Path(told.out.splitlines()[0]).parent == Path(sys.executable).parent
@@ -247,7 +247,7 @@ def test_refresh_runs_first_with_this_python_and_its_output_is_told(
 def test_a_failed_refresh_says_its_last_lines(schedule: Schedule, recorded: list[str]) -> None:
     schedule(refresh="for i in 1 2 3 4; do echo line $i of https://me:secret@host/x >&2; done; exit 3")
 
-    assert night("nightly").sentence == (
+    assert run_schedule("nightly").sentence == (
         "schedule.nightly.refresh: exit status 3 · line 2 of https://***@host/x"
         " · line 3 of https://***@host/x · line 4 of https://***@host/x"
     )
@@ -258,7 +258,7 @@ def test_a_failed_refresh_says_its_last_lines(schedule: Schedule, recorded: list
 def test_a_silent_failure_of_refresh_is_told_too(schedule: Schedule) -> None:
     schedule(refresh="exit 1")
 
-    assert night("nightly").sentence == "schedule.nightly.refresh: exit status 1 · it said nothing"
+    assert run_schedule("nightly").sentence == "schedule.nightly.refresh: exit status 1 · no output"
 
 
 @pytest.mark.usefixtures("recorded")
@@ -266,14 +266,14 @@ def test_a_refresh_that_hangs_is_ended(schedule: Schedule) -> None:
     schedule(refresh="sleep 600")
     edit(lambda content: content["run"]["timeouts"].update(default=1))
 
-    assert night("nightly").sentence == (
+    assert run_schedule("nightly").sentence == (
         "schedule.nightly.refresh: not done after 1 s, ended (params.yaml: run.timeouts.default)"
     )
 
 
 @pytest.mark.usefixtures("recorded")
 def test_params_are_overridden_and_comments_stay(worktree: Path) -> None:
-    override(
+    override_params(
         "nightly",
         ["dataset.limit=5", "lexical.bleu={threshold: 0.25}", "~lexical.gleu", "+semantic.similarity.with_query=true"],
     )
@@ -302,7 +302,7 @@ def test_params_are_overridden_and_comments_stay(worktree: Path) -> None:
 )
 def test_a_wrong_override_is_named(wrong: str, said: str) -> None:
     with pytest.raises(ParamsError) as raised:
-        override("nightly", [wrong])
+        override_params("nightly", [wrong])
 
     assert re.match(said, str(raised.value))
 
@@ -398,4 +398,4 @@ def test_every_text_becomes_one_line_of_bounded_length(text: str) -> None:
     line = scheduled_run._line(text)
 
     assert len(line.splitlines()) <= 1
-    assert len(line) <= (TOLD + 1) * (LONGEST_LINE + len(" · ")) + len("… · ")
+    assert len(line) <= (QUOTED + 1) * (LONGEST_LINE + len(" · ")) + len("… · ")

@@ -215,9 +215,8 @@ def _take_lock_of_last_run(name: str, project: Path, commit: str) -> None:
 
     DVC's run cache does not suffice: it leaves out stages whose outputs persist.
     """
-    started = "-".join(
-        "[0-9]" * digits for digits in (4, 2, 2, 6)
-    )  # distinguishes the runs of `nightly` from those of `nightly-2`
+    # digits only: a run of the schedule `nightly-2` is none of `nightly`
+    started = "-".join("[0-9]" * digits for digits in (4, 2, 2, 6))
     first = f"refs/exps/{commit[:2]}/{commit[2:]}/{name}-{started}"
     newest = ("for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(objectname)", first, f"{first}-[0-9]*")
     if run := git.run(*newest, folder=project).stdout.strip():

@@ -39,7 +39,7 @@ def repository(tmp_path, monkeypatch):
     """A repository whose schedule `nightly` is committed and served, in a flow run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOOK", "https://example.org/hook-secret-path")
-    monkeypatch.setenv("PYTHONPATH", str(Path(module.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(module.__file__).parents[2]))
     monkeypatch.setattr(module, "get_run_logger", lambda: logging.getLogger("test"))
     monkeypatch.setattr(module, "this_run", SimpleNamespace(id="run-1", name="nightly 2026-11-22 02:00 UTC"))
     subprocess.run(["git", "init", "-q"], check=True)
@@ -71,7 +71,8 @@ def run() -> State[None]:
 def stand_in(folder: Path, night: str) -> Path:
     """A worktree with this code in place of flows/serving/scheduled_run.py."""
     (folder / "flows/serving").mkdir(parents=True)
-    (folder / "flows/__init__.py").touch()
+    for package in ("flows", "flows/serving"):
+        (folder / package / "__init__.py").touch()
     (folder / "flows/serving/scheduled_run.py").write_text(dedent(night))
     return folder
 

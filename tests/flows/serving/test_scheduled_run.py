@@ -284,7 +284,7 @@ def test_params_are_overridden_and_comments_stay(worktree: Path) -> None:
     assert content["lexical"]["bleu"] == {"threshold": 0.25}
     assert "gleu" not in content["lexical"]
     assert content["semantic"]["similarity"] == {"threshold": 3.0, "with_query": True}
-    assert "# your data: what to read, and which column is what" in text
+    assert "# your data: the files, and the meaning of their columns" in text
 
 
 @pytest.mark.usefixtures("worktree")
@@ -334,7 +334,7 @@ def test_a_file_among_versioned_ones_is_named(worktree: Path) -> None:
 
 @pytest.mark.usefixtures("worktree")
 def test_a_data_set_that_is_not_there_is_named() -> None:
-    with pytest.raises(DataError, match=r"data/gone\.csv is in neither git nor DVC, so that a scheduled run has no"):
+    with pytest.raises(DataError, match=r"data/gone\.csv is in neither git nor DVC, so a scheduled run does not"):
         require_versioned("data/gone.csv", "*")
 
 

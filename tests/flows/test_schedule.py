@@ -129,7 +129,7 @@ def test_schedules_that_are_not_committed_are_refused(capsys):
     write(cron="0 3 * * *", interval=None)
 
     assert main([]) == 2
-    assert "schedule: the section is not committed" in capsys.readouterr().err
+    assert "schedule: the section differs from the committed one" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("repository")

@@ -23,9 +23,9 @@ from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE,
 from tasks.metrics.judge.meaning_match import MAJORITY
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.models.chat.capabilities import Memory
+from tasks.models.chat.capabilities import CapabilityStore
 from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.concurrency import Pace
+from tasks.models.chat.concurrency import ConcurrencyLimit
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.run import RunJudge
@@ -177,9 +177,9 @@ def _ask_missing(
             "raise it to make them"
         )
     endpoint = Endpoint(options.base_url, options.model, options.api_key_env, run.timeout, run.retries)
-    budget, pace = Budget(run.budget, run.price(options.model)), Pace(run.concurrency)
+    budget, limit = Budget(run.budget, run.price(options.model)), ConcurrencyLimit(run.concurrency)
     counter = _CallCounter(plan.calls, budget, progress)
-    with Chat(endpoint, pace, Memory(ledger.folder / "servers.json")) as chat:
+    with Chat(endpoint, limit, CapabilityStore(ledger.folder / "servers.json")) as chat:
         parts: Iterable[pa.Table]
         for parts in ([], rows):
             dispatch(requests(parts), chat, ledger, budget, run, counter.add)
@@ -241,7 +241,7 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
     filters = ",".join(f"{rule.field} {rule.operator} {rule.value}" for rule in options.filters)
     filtered = {"filters": filters} if filters else {}
     if options.provider == "offline":
-        model = {"model": offline.model_hash()[:12], "code": offline.sources()[:12]}
+        model = {"model": offline.model_hash()[:12], "code": offline.source_hash()[:12]}
         return {"provider": "offline", **model, "vars": variables, **filtered}
     return {
         "provider": options.provider,

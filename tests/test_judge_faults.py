@@ -14,9 +14,9 @@ from tasks.judging import requests
 from tasks.judging.budget import Budget
 from tasks.judging.dispatch import dispatch
 from tasks.ledger.verdicts import Verdicts
-from tasks.models.chat.capabilities import Memory
+from tasks.models.chat.capabilities import CapabilityStore
 from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.concurrency import Pace
+from tasks.models.chat.concurrency import ConcurrencyLimit
 from tasks.pipeline.run import Limits
 from tests.judge_server import Answer, Reply, completion, problem, question, verdict
 from tests.judging.test_requests import request_about
@@ -326,7 +326,7 @@ def test_answers_under_way_are_kept_when_the_next_rows_can_not_be_read(server: A
     unlimited = Budget(Limits(max_calls=None, max_tokens=None, max_cost=None), None)
     with (
         Verdicts(tmp_path / "store") as ledger,
-        Chat(endpoint, Pace(8), Memory(tmp_path / "servers.json")) as chat,
+        Chat(endpoint, ConcurrencyLimit(8), CapabilityStore(tmp_path / "servers.json")) as chat,
         pytest.raises(KeyboardInterrupt),
     ):
         dispatch(interrupted(), chat, ledger, unlimited, HOW.model_copy(update={"concurrency": 8, "retries": 0}), list)

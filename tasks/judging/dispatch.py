@@ -125,7 +125,7 @@ def _ask(request: Request, chat: Chat, budget: Budget, retries: int) -> _Outcome
         reason=verdict.reason if verdict else None,
         problem=problem,
         model=next((reply.model for reply in reversed(replies) if reply.model), None),
-        asked=next((reply.support.told for reply in reversed(replies) if reply.support), None),
+        asked=next((reply.support.summary for reply in reversed(replies) if reply.support), None),
         tokens={name: sum(tokens[name] for tokens in counted) for name in counted[0]} if counted else None,
         latency=round(sum(reply.latency for reply in replies), 3),
         attempts=sum(reply.attempts for reply in replies),

@@ -1,1 +1,1 @@
-"""Models that a stage asks: encoders, the chat client, the bundled judge."""
+"""Models that stages call: encoders, the chat client, the offline judge."""

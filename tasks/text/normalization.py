@@ -68,8 +68,8 @@ def _once(text: str, *, unicode: Form, case: bool, punctuation: bool, articles: 
     return " ".join(words)
 
 
+# Dashes that stand for a sign, slashes (NFKC makes one of ½) and the Arabic decimal separator.
 _VARIANTS = str.maketrans("‐‒–−⁄∕٫", "----//.")
-"""Dashes that stand for a sign, slashes (NFKC makes one of ½) and the Arabic decimal separator."""
 
 
 @cache
@@ -93,8 +93,8 @@ def _deletion(symbol: str, currency: str, marks: str = "") -> re.Pattern[str]:
     return re.compile(rf"{symbol}(?:(?<![.:/+\-±])|{in_number}|{sign})" + (f"{marks}*" if marks else ""))
 
 
+# `_deleted` of ASCII, several times as fast: the search for one of few characters.
 _ASCII_DELETED = _deletion(r"[!-/:-@\[-`{-~]", r"\$")
-"""`_deleted` of ASCII, several times as fast: the search for one of few characters."""
 
 
 def _characters(major: str) -> Iterator[str]:

@@ -47,8 +47,8 @@ def known_tokenizer(name: str) -> str:
     return name
 
 
+# Type of a metric's option `tokenizer`.
 TokenizerName = Annotated[str, AfterValidator(known_tokenizer)]
-"""Type of a metric's option `tokenizer`."""
 
 
 def mteval_13a(text: str) -> list[str]:
@@ -128,8 +128,8 @@ def rouge_score(text: str) -> list[str]:
     return _ASCII_WORD.findall(text.lower())
 
 
+# Words without an apostrophe that `treebank` parts.
 _CONTRACTIONS = frozenset({"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"})
-"""Words without an apostrophe that `treebank` parts."""
 
 TOKENIZERS: Mapping[str, Tokenizer] = {
     "13a+cjk": Tokenizer(mteval_13a_cjk, keeps=True),
@@ -142,8 +142,8 @@ TOKENIZERS: Mapping[str, Tokenizer] = {
     "rouge_score": Tokenizer(rouge_score),
 }
 
+# Of the metric f1 alone.
 SQUAD, SQUAD_WITH_ARTICLES = Tokenizer(squad), Tokenizer(squad_with_articles)
-"""Of the metric f1 alone."""
 
 _MTEVAL_REPLACEMENTS = (
     ("<skipped>", ""),

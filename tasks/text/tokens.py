@@ -13,10 +13,10 @@ from tasks.text.tokenizers import Cut, Tokenizer
 Split = Callable[[str], list[str]]
 Integers = NDArray[np.int64]
 FIRST, LAST = 1, 2  # kinds of chunks: tasks.text.kernels.chunks
+# Stands between chunks that are tokenised together; any word of lower-case letters would do.
 MARK = "qzx"
-"""Stands between chunks that are tokenised together; any word of lower-case letters would do."""
+# Chunks that are tokenised together.
 JOINED = 1000
-"""Chunks that are tokenised together."""
 
 
 @dataclass(frozen=True)

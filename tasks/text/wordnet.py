@@ -56,8 +56,8 @@ SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Endings and what replaces them; each rule is applied once, and the results found in the index count."""
 
+# A word without one of them has no lemma but itself, or is an exception.
 _ENDINGS = tuple({old for rules in SUFFIXES.values() for old, _ in rules})
-"""A word without one of them has no lemma but itself, or is an exception."""
 
 Entries = Mapping[str, Sequence[str]]
 Integers = NDArray[np.int64]

@@ -3,14 +3,14 @@ import time
 
 import pytest
 
-from tasks.models.chat.concurrency import Pace
+from tasks.models.chat.concurrency import ConcurrencyLimit
 
 
 def test_no_more_turns_at_a_time_than_allowed():
-    pace, most, running, seen = Pace(3), 3, [], []
+    limit, most, running, seen = ConcurrencyLimit(3), 3, [], []
 
     def call():
-        with pace.turn():
+        with limit.slot():
             running.append(1)
             seen.append(len(running))
             time.sleep(0.01)
@@ -27,32 +27,32 @@ def test_no_more_turns_at_a_time_than_allowed():
 
 
 def test_an_overload_lowers_the_limit_once_for_the_calls_under_way():
-    pace = Pace(100)
+    limit = ConcurrencyLimit(100)
     started = time.monotonic()
 
-    pace.overloaded(started)
-    pace.overloaded(started)
-    assert pace.limit == 70
+    limit.overloaded(started)
+    limit.overloaded(started)
+    assert limit.limit == 70
 
-    pace.overloaded(time.monotonic())
-    assert pace.limit == 49
+    limit.overloaded(time.monotonic())
+    assert limit.limit == 49
 
 
 def test_the_limit_stays_at_least_one_and_grows_back_with_answers():
-    pace = Pace(4)
+    limit = ConcurrencyLimit(4)
     for _ in range(20):
-        pace.overloaded(time.monotonic())
-    assert pace.limit == 1
+        limit.overloaded(time.monotonic())
+    assert limit.limit == 1
 
     for _ in range(20):
-        pace.answered()
-    assert pace.limit == 4
+        limit.answered()
+    assert limit.limit == 4
 
 
 def test_a_turn_is_given_back_when_the_call_fails():
-    pace = Pace(1)
-    with pytest.raises(KeyError), pace.turn():
+    limit = ConcurrencyLimit(1)
+    with pytest.raises(KeyError), limit.slot():
         raise KeyError
 
-    with pace.turn():
+    with limit.slot():
         pass

@@ -1,1 +1,1 @@
-"""A client of servers that speak OpenAI's chat protocol: retries, concurrency limit, what each server can do."""
+"""Client of servers with OpenAI's chat protocol: retries, concurrency limit, capabilities of each server."""

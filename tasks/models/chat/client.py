@@ -1,4 +1,4 @@
-"""A chat model behind any server that speaks OpenAI's protocol; the key comes from the environment and stays there."""
+"""Client of a chat model on any server with OpenAI's protocol; the key stays in the environment."""
 
 import json
 import os
@@ -11,40 +11,47 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from tasks.errors import ModelError, ServerError
-from tasks.models.chat.capabilities import Memory, Support, is_about_format
-from tasks.models.chat.concurrency import Pace
+from tasks.models.chat.capabilities import CapabilityStore, Support, is_about_format
+from tasks.models.chat.concurrency import ConcurrencyLimit
 
 if TYPE_CHECKING:
     import httpx2
     from openai import APIStatusError, OpenAI
 
-SHOWN = 300
-"""Characters of a server's message that an error shows."""
+# Characters of a server's message that an error quotes.
+QUOTED_LENGTH = 300
 REFUSAL, CONTENT_FILTER, CUT_OFF = "refusal", "content filter", "the reply was cut off"
 NO_COMPLETION = "the server's answer is no completion"
+# Seconds to establish a connection.
 CONNECT = 10.0
-"""Seconds that a connection may take."""
+# Headers that the OpenAI client fills from the environment; they are sent to OpenAI only.
 ACCOUNT = ("OpenAI-Organization", "OpenAI-Project")
-"""Headers that the client fills from the environment; they concern no other provider."""
 OVERLOADED = frozenset({429, 503})
-PASSING = frozenset({408, 409, 429})
+TRANSIENT = frozenset({408, 409, 429})
 UNAUTHORISED = frozenset({401, 403})
 REFUSED = frozenset({400, 422})
+# HTTP statuses; 500 and above are errors of the server.
 PAYMENT_REQUIRED, NOT_FOUND, SERVER_ERRORS = 402, 404, 500
-"""Statuses of HTTP; from the last one on, the server is to blame."""
+# After this many rows refused or lost before the first reply, the server is blamed and not the rows.
 FAILURES = 3
-"""So many rows refused or lost before the first reply ever: it is not the rows."""
 SHORTEST_KEY = 8
 """A shorter "key" (of a local server) is no secret, and replacing it would change replies."""
 _STARTED = "goldmeter.started"
 
 
 class Reply(NamedTuple):
-    """What came back: the text, or why there is none.
+    """The reply to one request, or the reason why there is none.
 
-    text: None when there was no reply. problem: why it can't be a verdict, such as a refusal or a timeout.
-    support: what was asked for, None where nothing came back. latency: seconds. attempts: calls made.
-    down: whether the server, and not the request, is the reason. billed: whether it may have cost something.
+    Attributes:
+        text: None if there was no reply.
+        problem: Why the text can't be a verdict, such as a refusal or a timeout.
+        model: The model that the server says it used.
+        tokens: Tokens of prompt and completion.
+        latency: Seconds.
+        attempts: Number of calls.
+        support: The capabilities assumed in the request; None if nothing came back.
+        down: The server, and not the request, is the cause.
+        billed: The calls may have cost something.
     """
 
     text: str | None
@@ -59,17 +66,21 @@ class Reply(NamedTuple):
 
     @property
     def worth_another(self) -> bool:
-        """Whether asking again may bring a verdict: not after silence, nor for an equal reply."""
+        """Whether asking again may bring a verdict: not after silence, and not if the reply would be the same."""
         garbled = self.text is not None or (self.problem or "").startswith(NO_COMPLETION)
         return garbled and self.problem not in {REFUSAL, CONTENT_FILTER, CUT_OFF}
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where the model is, and how patiently it is asked.
+    """Where the model is, and how long to wait for it.
 
-    api_key_env: the environment variable with the key; None for a server without keys.
-    timeout: seconds of silence, and of a whole call. retries: of a call that failed for a passing reason.
+    Attributes:
+        base_url: Address of the server.
+        model: Name of the model.
+        api_key_env: Environment variable with the key; None for a server without keys.
+        timeout: Seconds of silence, and of a whole call.
+        retries: Retries of a call that failed for a transient reason.
     """
 
     base_url: str
@@ -80,26 +91,26 @@ class Endpoint:
 
 
 class _RefusedError(Exception):
-    """The server answered that the request is wrong."""
+    """The server rejected the request."""
 
 
 class _UnreachableError(Exception):
-    """No connection could be made."""
+    """No connection could be established."""
 
 
 class Chat:
-    """Asks one model; may be shared by threads, as many as the pace allows at a time.
+    """Calls one model; threads may share it, and the concurrency limit applies to all of them.
 
-    What the server supports (JSON schema, JSON mode, temperature, seed) is found out with the first call.
+    The first call detects what the server supports: JSON schema, JSON mode, temperature, seed.
     """
 
-    def __init__(self, endpoint: Endpoint, pace: Pace, memory: Memory) -> None:
+    def __init__(self, endpoint: Endpoint, limit: ConcurrencyLimit, capabilities: CapabilityStore) -> None:
         self._endpoint = endpoint
         self._key = _key(endpoint.api_key_env)
-        self._pace, self._memory = pace, memory
+        self._limit, self._capabilities = limit, capabilities
         self._lock = threading.Lock()
         self._server = f"{endpoint.base_url} {endpoint.model}"
-        remembered = memory.recall(self._server)
+        remembered = capabilities.load(self._server)
         self._support, self._settled = remembered or Support(), remembered is not None
         self._suspected: Support | None = None
         self._fatal: ModelError | None = None
@@ -113,30 +124,42 @@ class Chat:
         self._client.close()
 
     def ask(self, system: str, user: str, schema: Mapping[str, Any], *, temperature: float, seed: int) -> Reply:
-        """One reply. Raises ModelError when no call can succeed: key, model or address are wrong."""
+        """Return the reply to one request.
+
+        Args:
+            system: The prompt.
+            user: The message about the row.
+            schema: JSON schema of the reply.
+            temperature: Temperature of the model.
+            seed: Seed of the draw.
+
+        Raises:
+            ModelError: No call can succeed: key, model or address are wrong.
+        """
         options = {"temperature": temperature, "seed": seed}
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         try:
-            with self._pace.turn():
+            with self._limit.slot():
                 if self._fatal:
                     raise self._fatal
-                return self._first(messages, schema, options) or self._call(messages, schema, options, self._support)
+                first = self._first_reply(messages, schema, options)
+                return first or self._call(messages, schema, options, self._support)
         except _RefusedError as problem:
-            return _nothing(str(problem), billed=False)
+            return _no_reply(str(problem), billed=False)
         except _UnreachableError as problem:
-            return _nothing(str(problem), down=True, billed=False)
+            return _no_reply(str(problem), down=True, billed=False)
         except ModelError as error:
             self._fatal = self._fatal or error
             raise
 
     def stop(self) -> None:
-        """Make no further call: whoever asks gets ModelError."""
+        """Make no further call; every later `ask` raises ModelError."""
         self._fatal = self._fatal or ModelError("stopped")
 
-    def _first(
+    def _first_reply(
         self, messages: list[dict[str, str]], schema: Mapping[str, Any], options: dict[str, Any]
     ) -> Reply | None:
-        """The reply to the first call, which settles what the server supports; None when that is settled."""
+        """Return the reply to the first call, which detects the capabilities; None if they are known."""
         if self._settled:
             return None
         with self._lock:
@@ -145,9 +168,9 @@ class Chat:
             return None if self._settled else self._negotiate(messages, schema, options)
 
     def _negotiate(self, messages: list[dict[str, str]], schema: Mapping[str, Any], options: dict[str, Any]) -> Reply:
-        """Ask for less and less; what is refused or lost whatever it asks for is that row's fault, unless all are."""
+        """Retry with fewer features. If every variant is refused, blame the row, unless the first rows all fail."""
         support: Support | None = self._support
-        named = True
+        about_format = True
         while support:
             try:
                 reply = self._call(messages, schema, options, support)
@@ -156,10 +179,11 @@ class Chat:
                     f"{self._endpoint.base_url}: {problem}. Check judge.base_url, and the network."
                 ) from None
             except _RefusedError as problem:
-                refusal, support, named = problem, support.less(str(problem)), named and is_about_format(str(problem))
+                refusal, support = problem, support.reduced(str(problem))
+                about_format = about_format and is_about_format(str(problem))
             else:
                 if reply.text is not None:
-                    self._settle(support, surely=named)
+                    self._settle(support, certain=about_format)
                 elif reply.down:
                     self._count_failure(ServerError(f"{self._endpoint.base_url}: {reply.problem}. Check base_url."))
                 return reply
@@ -171,11 +195,11 @@ class Chat:
         )
         raise refusal
 
-    def _settle(self, support: Support, *, surely: bool) -> None:
-        """Ask so from now on, if the server said why, or if two rows in a row came to it."""
-        if surely or support == self._suspected:
+    def _settle(self, support: Support, *, certain: bool) -> None:
+        """Keep these capabilities if the refusals named the features, or if two rows in a row ended with them."""
+        if certain or support == self._suspected:
             self._settled, self._support = True, support
-            self._memory.keep(self._server, support)
+            self._capabilities.save(self._server, support)
         self._suspected = support
 
     def _count_failure(self, error: ModelError) -> None:
@@ -190,8 +214,8 @@ class Chat:
         import openai
 
         start = time.monotonic()
-        taken = {name: value for name, value in options.items() if name not in support.dropped}
-        body: dict[str, Any] = {"model": self._endpoint.model, "messages": messages, **taken}
+        accepted = {name: value for name, value in options.items() if name not in support.dropped}
+        body: dict[str, Any] = {"model": self._endpoint.model, "messages": messages, **accepted}
         if support.format != "text":
             body["response_format"] = _format(support.format, schema)
         try:
@@ -199,17 +223,17 @@ class Chat:
         except openai.APIStatusError as error:
             return self._rejected(error, start)
         except openai.APITimeoutError:
-            return _nothing("timeout", start, self._endpoint.retries + 1, down=True)
+            return _no_reply("timeout", start, self._endpoint.retries + 1, down=True)
         except openai.APIConnectionError as error:
             if type(error.__cause__).__name__ == "ConnectError":
                 raise _UnreachableError("no connection") from None
-            return _nothing("connection lost", start, self._endpoint.retries + 1, down=True)
-        self._pace.answered()
+            return _no_reply("connection lost", start, self._endpoint.retries + 1, down=True)
+        self._limit.answered()
         retries = int(response.request.headers.get("x-stainless-retry-count", 0))
         return self._reply(response.text, start, retries + 1, support)
 
     def _rejected(self, error: "APIStatusError", start: float) -> Reply:
-        """What an error of the server means for the row; raises what it means for all rows."""
+        """Return the reply for an HTTP error that concerns the row; raise if it concerns all rows."""
         status, url = error.status_code, self._endpoint.base_url
         if status in UNAUTHORISED:
             raise self._unauthorised(status) from None
@@ -223,13 +247,13 @@ class Chat:
                 f"{url}: the account has no money left for calls; pay in, or name another judge.model."
             ) from None
         if error.code == "content_filter":
-            return _nothing(CONTENT_FILTER, start)
+            return _no_reply(CONTENT_FILTER, start)
         if status in REFUSED:
-            said = printable(self._clean(error.message)).removeprefix(f"Error code: {status} - ")
-            raise _RefusedError(f"HTTP {status}: {said[:SHOWN]}") from None
-        down = status in PASSING or status >= SERVER_ERRORS
+            message = printable(self._clean(error.message)).removeprefix(f"Error code: {status} - ")
+            raise _RefusedError(f"HTTP {status}: {message[:QUOTED_LENGTH]}") from None
+        down = status in TRANSIENT or status >= SERVER_ERRORS
         attempts = self._endpoint.retries + 1 if down else 1
-        return _nothing(f"HTTP {status}", start, attempts, down=down, billed=False)
+        return _no_reply(f"HTTP {status}", start, attempts, down=down, billed=False)
 
     @cached_property
     def _client(self) -> "OpenAI":
@@ -238,9 +262,9 @@ class Chat:
 
         endpoint = self._endpoint
         timeout = httpx2.Timeout(endpoint.timeout, connect=min(CONNECT, endpoint.timeout))
-        others: Any = dict.fromkeys(ACCOUNT, Omit())
-        headers = None if server_class(endpoint.base_url) == "openai" else others
-        hooks: Any = {"request": [_begin], "response": [self._watch]}
+        omitted: Any = dict.fromkeys(ACCOUNT, Omit())
+        headers = None if server_class(endpoint.base_url) == "openai" else omitted
+        hooks: Any = {"request": [_on_request], "response": [self._on_response]}
         return OpenAI(
             api_key=self._key or "none",
             base_url=endpoint.base_url,
@@ -250,17 +274,17 @@ class Chat:
             http_client=DefaultHttpxClient(event_hooks=hooks),
         )
 
-    def _watch(self, response: "httpx2.Response") -> None:
-        """Called with the head of each response, also of those that are asked for again."""
+    def _on_response(self, response: "httpx2.Response") -> None:
+        """Enforce the deadline of every response, including those that are retried, and lower the limit on overload."""
         from tasks.models.chat.deadline import Deadline
 
         started: float = response.request.extensions[_STARTED]
         response.stream = Deadline(response.stream, started + self._endpoint.timeout)
         if response.status_code in OVERLOADED:
-            self._pace.overloaded(started)
+            self._limit.overloaded(started)
 
     def _reply(self, body: str, start: float, attempts: int, support: Support) -> Reply:
-        """The reply in a response's body."""
+        """Parse the body of a response."""
         try:
             completion = json.loads(body)
             choice = completion["choices"][0]
@@ -268,7 +292,8 @@ class Chat:
             model, finish = completion.get("model"), choice.get("finish_reason")
             text = self._clean(str(refusal or _text(content)))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-            return _nothing(f"{NO_COMPLETION}: {printable(self._clean(body)[:SHOWN])}", start, attempts, down=True)
+            body = printable(self._clean(body)[:QUOTED_LENGTH])
+            return _no_reply(f"{NO_COMPLETION}: {body}", start, attempts, down=True)
         problem = REFUSAL if refusal else _cut_off(finish)
         served = printable(self._clean(model)) if isinstance(model, str) else None
         return Reply(text, problem, served, _usage(completion.get("usage")), _since(start), attempts, support)
@@ -284,11 +309,11 @@ class Chat:
         )
 
     def _clean(self, text: str) -> str:
-        """What the server wrote, without our key."""
+        """Remove our key from a server's text."""
         return text.replace(self._key, "[key]") if self._key and len(self._key) >= SHORTEST_KEY else text
 
 
-def _nothing(
+def _no_reply(
     problem: str, start: float | None = None, attempts: int = 1, *, down: bool = False, billed: bool = True
 ) -> Reply:
     latency = 0.0 if start is None else _since(start)
@@ -296,27 +321,27 @@ def _nothing(
 
 
 def _text(content: object) -> str:
-    """A message's content: text, or parts of which some are text."""
+    """Return a message's content: text, or the text parts of a list."""
     if isinstance(content, list):
         return "".join(part["text"] for part in content if part.get("type") == "text")
     return str(content or "")
 
 
 def _usage(usage: object) -> dict[str, int] | None:
-    """Tokens as the server counts them; None where it does not, or where they are no counts."""
+    """Return the tokens that the server counted; None without valid counts."""
     if not isinstance(usage, dict):
         return None
     counts: dict[str, Any] = {name: usage.get(f"{name}_tokens") for name in ("prompt", "completion")}
-    return counts if all(type(each) is int and each >= 0 for each in counts.values()) else None
+    return counts if all(type(count) is int and count >= 0 for count in counts.values()) else None
 
 
 def printable(text: str) -> str:
-    """The text without what UTF-8 can't write."""
+    """Replace characters that UTF-8 can't encode."""
     return text.encode("utf-8", "replace").decode()
 
 
 def server_class(base_url: str) -> str:
-    """What kind of server it is, as a ledger key has it: the same for every address of one provider.
+    """Return the class of a server, as used in ledger keys: the same for every address of one provider.
 
     >>> server_class("https://api.openai.com/v1"), server_class("http://localhost:11434/v1")
     ('openai', 'compatible')
@@ -335,7 +360,7 @@ def _key(variable: str | None) -> str | None:
         raise ModelError(f"no key: set the environment variable {variable} (named by api_key_env in params.yaml).")
     if not (key.isascii() and key.isprintable()):
         raise ModelError(
-            f"the environment variable {variable} holds no key: it has characters that no key has; set it anew."
+            f"the environment variable {variable} is not a key: it contains characters that no key has; correct it."
         )
     return key
 
@@ -347,11 +372,11 @@ def _format(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cut_off(finish: object) -> str | None:
-    known = {"length": CUT_OFF, "content_filter": CONTENT_FILTER}
-    return known.get(finish) if isinstance(finish, str) else None
+    problems = {"length": CUT_OFF, "content_filter": CONTENT_FILTER}
+    return problems.get(finish) if isinstance(finish, str) else None
 
 
-def _begin(request: "httpx2.Request") -> None:
+def _on_request(request: "httpx2.Request") -> None:
     request.extensions[_STARTED] = time.monotonic()
 
 

@@ -1,32 +1,35 @@
-"""How many calls are under way at a time: as many as allowed, fewer while the server says it is too many."""
+"""Concurrency limit of calls, lowered while the server is overloaded."""
 
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-BACKED_OFF = 0.7
-"""What a server that is overloaded leaves of the limit; each answer gives a little back."""
+# Factor on the limit when the server is overloaded; each answer raises it a little.
+DECREASE = 0.7
 
 
-class Pace:
-    """Turns for threads. Source: Chiu & Jain 1989, "Analysis of the Increase and Decrease Algorithms"."""
+class ConcurrencyLimit:
+    """Slots for threads: additive increase, multiplicative decrease.
 
-    def __init__(self, most: int) -> None:
-        self._most = float(most)
-        self._limit = self._most
+    Source: Chiu & Jain 1989, "Analysis of the Increase and Decrease Algorithms".
+    """
+
+    def __init__(self, largest: int) -> None:
+        self._largest = float(largest)
+        self._limit = self._largest
         self._running = 0
-        self._slowed = 0.0
+        self._lowered = 0.0
         self._free = threading.Condition()
 
     @property
     def limit(self) -> int:
-        """Calls that may be under way now."""
+        """Number of calls that may run now."""
         return max(1, int(self._limit))
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait until one more call may be made, and hold its place meanwhile."""
+    def slot(self) -> Iterator[None]:
+        """Wait until one more call may be made, and occupy its slot during the `with` block."""
         with self._free:
             self._free.wait_for(lambda: self._running < self.limit)
             self._running += 1
@@ -38,17 +41,18 @@ class Pace:
                 self._free.notify()
 
     def overloaded(self, started: float) -> None:
-        """Lower the limit, once for all calls that were under way together.
+        """Lower the limit, once for all calls that ran at the same time.
 
-        started: when the call was made that the server turned away, in seconds of `time.monotonic`.
+        Args:
+            started: Start of the rejected call, in seconds of `time.monotonic`.
         """
         with self._free:
-            if started >= self._slowed:
-                self._limit = max(1.0, self._limit * BACKED_OFF)
-                self._slowed = time.monotonic()
+            if started >= self._lowered:
+                self._limit = max(1.0, self._limit * DECREASE)
+                self._lowered = time.monotonic()
 
     def answered(self) -> None:
-        """Raise the limit by one for as many answers as it allows calls."""
+        """Raise the limit by one per as many answers as it allows calls."""
         with self._free:
-            self._limit = min(self._most, self._limit + 1 / self._limit)
+            self._limit = min(self._largest, self._limit + 1 / self._limit)
             self._free.notify()

@@ -1,4 +1,4 @@
-"""A response's body as it arrives, up to a moment and a size; for its head only the limit of silence holds."""
+"""Limit on the duration and size of a response's body; the client's timeout limits only silence."""
 
 import time
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ MOST_BYTES = 1 << 22
 
 
 class Deadline(httpx2.SyncByteStream):
-    """Raises ReadTimeout when bytes come after the deadline (seconds of `time.monotonic`), or too many of them."""
+    """A response's body; raises ReadTimeout after a deadline (seconds of `time.monotonic`), ReadError above 4 MiB."""
 
     def __init__(self, stream: Any, deadline: float) -> None:
         self._stream, self._deadline = stream, deadline

@@ -1,1 +1,1 @@
-"""Encoders of texts as vectors: the bundled model, another local one, or a server."""
+"""Encoders that turn texts into vectors: the bundled model, another local one, or a server."""

@@ -1,4 +1,4 @@
-"""Batches in canonical order (token count, then sha256), so that a text's vector depends on no row order."""
+"""Batches in canonical order (token count, then sha256): a text's vector does not depend on the order of rows."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -12,14 +12,21 @@ Vectors = NDArray[np.float32]
 
 
 def canonical_order(texts: Sequence[str], sizes: Sequence[int]) -> list[int]:
-    """Indices of the texts by (size, sha256 of the text)."""
+    """Return the indices of the texts, sorted by size and then sha256 of the text."""
     return sorted(range(len(texts)), key=lambda i: (sizes[i], sha256(texts[i].encode("utf-8", "surrogatepass"))))
 
 
 def batches(texts: Sequence[str], sizes: Sequence[int], budget: int, limit: int) -> list[list[int]]:
-    """Indices of the texts in canonical order, cut so that a batch padded to its longest text stays in the budget.
+    """Split the texts, in canonical order, so that each batch padded to its longest text fits the budget.
 
-    sizes: tokens of each text. A text above the budget is a batch by itself; no batch has more than `limit` texts.
+    Args:
+        texts: The texts.
+        sizes: Tokens of each text.
+        budget: Largest number of tokens of a batch; a text above it is a batch by itself.
+        limit: Largest number of texts of a batch.
+
+    Returns:
+        Indices of the texts in each batch.
     """
     cut: list[list[int]] = []
     for i in canonical_order(texts, sizes):
@@ -31,18 +38,18 @@ def batches(texts: Sequence[str], sizes: Sequence[int], budget: int, limit: int)
 
 
 def batches_of_one_size(texts: Sequence[str], sizes: Sequence[int], budget: int) -> list[list[int]]:
-    """Indices of the texts in canonical order, cut where the size changes and at the budget: none needs padding."""
+    """Split the texts, in canonical order, into batches of equal sizes within the budget, which need no padding."""
     cut: list[list[int]] = []
     for size, group in groupby(canonical_order(texts, sizes), key=lambda i: sizes[i]):
-        same, length = list(group), max(budget // max(size, 1), 1)
-        cut += [same[start : start + length] for start in range(0, len(same), length)]
+        equal, length = list(group), max(budget // max(size, 1), 1)
+        cut += [equal[start : start + length] for start in range(0, len(equal), length)]
     return cut
 
 
 def encode_batches(
     texts: Sequence[str], cut: Sequence[Sequence[int]], encode: Callable[[list[str]], NDArray[np.floating]]
 ) -> Vectors:
-    """Unit vectors of the texts, in their order; shape (len(texts), d)."""
+    """Return unit vectors of the texts, in their order; shape (len(texts), d)."""
     vectors = np.zeros((0, 0), np.float32)
     for batch in cut:
         encoded = unit(encode([texts[i] for i in batch]))
@@ -53,7 +60,7 @@ def encode_batches(
 
 
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The vectors at length 1, in float64; zeros stay zeros. Shape (m, d)."""
+    """Scale vectors to length 1, in float64; zero vectors stay zero. Shape (m, d)."""
     exact = np.asarray(vectors, np.float64)
     lengths = np.linalg.norm(exact, axis=1, keepdims=True)
     return exact / np.where(lengths == 0.0, 1.0, lengths)

@@ -1,4 +1,4 @@
-"""Texts to unit vectors: section `embed`, the encoder it names, and the keys under which its vectors are kept."""
+"""Section `embed`: the encoder that it names, and the keys of vectors."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from tasks.pipeline.settings import Section
 
 
 class Embedding(Section):
-    """Section `embed`: how texts become vectors."""
+    """Section `embed`: how texts are turned into vectors."""
 
     provider: Literal["local", "openai", "langchain"]
     model: Annotated[str, Field(min_length=1)]
@@ -33,30 +33,34 @@ class Embedding(Section):
 
     @property
     def arithmetic(self) -> str:
-        """What keys and signatures say of the precision: bf16 is that of the linear layers, fp32 that of the rest."""
+        """The precision as used in keys and signatures; bf16 applies to the linear layers only."""
         return "bf16-linear" if self.precision == "bf16" else self.precision
 
 
 class Encoder(Protocol):
-    """A model that makes vectors; nothing is loaded, and no server asked, before `encode`."""
+    """A model that computes vectors; before `encode` nothing is loaded and no server is called."""
 
     @property
     def identity(self) -> str:
-        """What tells its vectors from another model's: hashes of weights and set-up, or the server's model."""
+        """What distinguishes its vectors: hashes of weights and configuration, or the server's model."""
 
     @property
     def window(self) -> int | None:
-        """Tokens that one pass reads; None where only the server knows."""
+        """Tokens that one pass reads; None if only the server knows."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d); raises ModelError when the model can't be used."""
+        """Return unit vectors, shape (len(texts), d); raise ModelError if the model can't be used."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
-        """Tokens of each text, uncut; None where only the server knows."""
+        """Return the tokens of each text before truncation; None if only the server knows."""
 
 
 def open_encoder(section: Embedding) -> Encoder:
-    """The encoder that the section names; raises ModelError when it can't be found."""
+    """Return the encoder that the section names.
+
+    Raises:
+        ModelError: There is no such model.
+    """
     if section.provider == "local":
         from tasks.models.embedding.local import LocalEncoder
 
@@ -69,12 +73,12 @@ def open_encoder(section: Embedding) -> Encoder:
 
 
 def vector_keys(section: Embedding, encoder: Encoder, texts: Sequence[str]) -> list[bytes]:
-    """The key of each text's vector: the sha256 of all that is known of it before it is made; 32 bytes each."""
+    """Return the ledger key of each text's vector: the sha256, 32 bytes, of everything known before it is computed."""
     how = [encoder.identity, section.arithmetic, section.long]
     return [sha256(json.dumps([*how, text], ensure_ascii=False, separators=(",", ":"))) for text in texts]
 
 
 def vector_facts(section: Embedding, encoder: Encoder) -> dict[str, object]:
-    """What a signature says of the vectors; hashes shortened as git does."""
+    """Return what a signature states about the vectors; hashes are shortened to 12 digits."""
     short = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1", encoder.identity)
     return {"weights": short, "precision": section.arithmetic, "long": section.long}

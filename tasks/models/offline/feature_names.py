@@ -1,4 +1,4 @@
-"""The features of a row, in the order of their columns, and the direction in which each may change the verdict."""
+"""Names of the features, in the order of their columns, and the direction in which each may change the verdict."""
 
 from collections.abc import Mapping
 
@@ -130,5 +130,5 @@ FEATURES = tuple(DIRECTIONS)
 ) = range(len(FEATURES))
 
 HEDGE_CLUE, REFUSAL_CLUE, NEGATION_CLUE, OTHER_CLUE, NUMBER_CLUE = range(5)
+# Kinds of words that a reason can quote.
 CLUES = 5
-"""Words of a response that a reason can name."""

@@ -1,4 +1,4 @@
-"""Words that decide about an answer, by class: hedges, negations, alternatives, refusals, numbers."""
+"""Word classes that decide about an answer: hedges, negations, alternatives, refusals, numbers."""
 
 from collections.abc import Mapping
 
@@ -7,8 +7,8 @@ ARTICLE, STOP, HEDGE, BELIEF, CERTAIN, NEGATION, OR, CONTRAST, KNOW, APOLOGY, MO
 )
 EXCLUSION, EITHER, CHOICE, CAPITAL, UPPER, KNOWN, NUMBER = (1 << bit for bit in range(15, 22))
 END, COMMA, SLASH, CLAUSE, BRACKET = (1 << bit for bit in range(22, 27))
+# END to BRACKET: punctuation between a word and the previous one.
 ONLY, ASIDE, DOUBT, RELATIVE = (1 << bit for bit in range(27, 31))
-"""END to BRACKET: what stands between a word and the one before it."""
 
 _CLASSES: Mapping[int, str] = {
     ARTICLE: "a an the",
@@ -51,12 +51,12 @@ MONTHS = tuple(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
 
+# Lower-case word → bits of its classes.
 FLAGS: Mapping[str, int] = {
     word: sum(flag for flag, words in _CLASSES.items() if word in words.split())
     for listed in _CLASSES.values()
     for word in listed.split()
 }
-"""Word, lower-case → the classes it is in."""
 
 SEPARATORS: Mapping[str, int] = {
     **dict.fromkeys(".!?\n。！？", END),
@@ -66,6 +66,7 @@ SEPARATORS: Mapping[str, int] = {
     **dict.fromkeys(";:", CLAUSE),
     **dict.fromkeys("()[]", BRACKET),
 }
+# Signs and abbreviations → the full word.
 SPELLINGS: Mapping[str, str] = {
     "&": "and",
     "%": "percent",
@@ -84,10 +85,9 @@ SPELLINGS: Mapping[str, str] = {
     **{month[:3]: month for month in MONTHS if month not in {"march", "may"}},
     "sept": "september",
 }
-"""Signs and short forms → what they stand for."""
 
+# Kinds of number words: how they join their neighbours.
 NO_NUMBER, DIGITS, ONES, TENS, HUNDRED, SCALE = range(6)
-"""Kinds of number words: how they join their neighbours."""
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -100,6 +100,7 @@ _ORDINALS = (
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _SCALES: Mapping[str, float] = {"dozen": 12, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 
+# Word → its kind and value; an ordinal has the value of its cardinal.
 NUMBER_WORDS: Mapping[str, tuple[int, float]] = {
     **{word: (ONES, float(n)) for n, word in enumerate(_ONES.split())},
     **{word: (ONES, float(n)) for n, word in enumerate(_ORDINALS.split())},
@@ -110,4 +111,3 @@ NUMBER_WORDS: Mapping[str, tuple[int, float]] = {
     "fourty": (TENS, 40.0),
     "ninty": (TENS, 90.0),
 }
-"""Word → its kind and value; ordinals count as the number they order by."""

@@ -1,4 +1,4 @@
-"""How a reference stands in a response: whole, in part, misspelt, as initials."""
+"""Kernels that find a reference in a response: whole, in part, misspelt, as initials."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,17 @@ Integers = NDArray[np.int64]
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]
 
+# Base of the polynomial hash of a word's letters (FNV-1's prime): the hash of joined words follows from their hashes.
 BASE = np.uint64(1_099_511_628_211)
-"""Of the polynomial hash of a word's letters: that of words joined follows from theirs. Source: FNV-1's prime."""
+# Words of a reference that are compared in sequence; later ones are ignored.
 LONGEST_RUN = 64
-"""Words of a reference that are compared in sequence."""
+# Letters. Longer words are not searched for typing errors.
 LONGEST_WORD = 32
-"""Letters of a word in which typing errors are looked for."""
 
 
 @compiled
 def hashed(codes: Codes, offsets: Integers) -> tuple[Hashes, Hashes]:
-    """Hash of each word's letters, and the base to the power of their number; shape (t,) each."""
+    """Return the hash of each word's letters, and the base to the power of their number; shape (t,) each."""
     hashes, powers = np.zeros(len(offsets) - 1, np.uint64), np.ones(len(offsets) - 1, np.uint64)
     for word in range(len(offsets) - 1):
         for code in codes[offsets[word] : offsets[word + 1]]:
@@ -34,7 +34,7 @@ def hashed(codes: Codes, offsets: Integers) -> tuple[Hashes, Hashes]:
 def find(
     types: Ids, hashes: Hashes, powers: Hashes, lengths: Integers, text: Integers, reference: Integers, start: int
 ) -> tuple[int, int]:
-    """First words from `start` whose letters, joined, are the reference's: begin and end, or -1, -1."""
+    """Return begin and end of the first words from `start` whose joined letters equal the reference's, or -1, -1."""
     wanted, size = np.uint64(0), 0
     for i in range(reference[0], reference[1]):
         wanted = wanted * powers[types[i]] + hashes[types[i]]
@@ -54,7 +54,7 @@ def find(
 
 @compiled
 def longest_run(types: Ids, stems: Ids, text: Integers, reference: Integers) -> tuple[int, int, int]:
-    """Longest sequence of words in common, inflection aside: its length, and where it begins and ends in the text."""
+    """Return length, begin and end in the text of the longest common sequence of words, compared by stem."""
     best, begin = 0, -1
     last = min(reference[1], reference[0] + LONGEST_RUN)
     for i in range(text[0], text[1]):
@@ -71,7 +71,10 @@ def longest_run(types: Ids, stems: Ids, text: Integers, reference: Integers) -> 
 
 @compiled
 def distance(a: Codes, b: Codes, limit: int) -> int:
-    """Insertions, deletions, changes and swaps of neighbours that make b of a; limit + 1 when there are more."""
+    """Return the insertions, deletions, substitutions and swaps of neighbours from a to b, at most limit + 1.
+
+    Source: Damerau 1964 (optimal string alignment).
+    """
     if abs(len(a) - len(b)) > limit:
         return limit + 1
     older, old, new = np.zeros(len(b) + 1, np.int64), np.arange(len(b) + 1), np.zeros(len(b) + 1, np.int64)
@@ -95,7 +98,7 @@ def distance(a: Codes, b: Codes, limit: int) -> int:
 def closest(
     types: Ids, flags: Ids, codes: Codes, offsets: Integers, text: Integers, word: int
 ) -> tuple[float, bool, int]:
-    """How well a word of the text could be the word at `word` misspelt: 0 to 1, whether both are known, and where."""
+    """Return how well a word of the text matches the one at `word` (0 to 1), whether both are known, and where."""
     a = codes[offsets[types[word]] : offsets[types[word] + 1]]
     size = len(a)
     best, known, place = 0.0, False, -1
@@ -129,7 +132,7 @@ def closest(
 def initials(
     types: Ids, flags: Ids, codes: Codes, offsets: Integers, text: Integers, reference: Integers
 ) -> tuple[int, int]:
-    """Words of the text of which the reference is the initials, or the other way round: begin and end, or -1, -1."""
+    """Return begin and end of words of the text whose initials are the reference, or the reverse; or -1, -1."""
     if reference[1] - reference[0] == 1:
         word = reference[0]
         if not flags[word] & UPPER:
@@ -152,7 +155,7 @@ def initials(
 def abbreviated(
     types: Ids, flags: Ids, stems: Ids, codes: Codes, offsets: Integers, text: Integers, reference: Integers
 ) -> tuple[int, int]:
-    """Words of the text that are the reference's, the first ones shortened or spelt out; or -1, -1."""
+    """Return begin and end of the reference in the text, with its first words shortened or expanded; or -1, -1."""
     for end in range(text[0] + 2, text[1] + 1):
         same = 0
         while (
@@ -176,7 +179,7 @@ def abbreviated(
 
 @compiled
 def _prefix(types: Ids, codes: Codes, offsets: Integers, i: int, j: int) -> bool:
-    """Whether one of the words begins with the other, of three letters at least."""
+    """Return whether one of the words is a prefix of the other, of at least three letters."""
     a = codes[offsets[types[i]] : offsets[types[i] + 1]]
     b = codes[offsets[types[j]] : offsets[types[j] + 1]]
     size = min(len(a), len(b))
@@ -187,7 +190,7 @@ def _prefix(types: Ids, codes: Codes, offsets: Integers, i: int, j: int) -> bool
 
 @compiled
 def _initialled(types: Ids, flags: Ids, codes: Codes, offsets: Integers, short: int, first: int, last: int) -> bool:
-    """Whether the word at `short` is made of the initials of the words from first to last, or of the first ones."""
+    """Return whether the word at `short` consists of initials of the words from first to last, from the first on."""
     letters = codes[offsets[types[short]] : offsets[types[short] + 1]]
     if not 1 <= len(letters) <= last - first or not flags[short] & (UPPER if len(letters) > 1 else CAPITAL):
         return False
@@ -201,7 +204,7 @@ def _initialled(types: Ids, flags: Ids, codes: Codes, offsets: Integers, short: 
 def _spelt(
     types: Ids, flags: Ids, codes: Codes, offsets: Integers, begin: int, end: int, short: int, wanted: int
 ) -> int:
-    """Where the words end whose initials are the letters of `short`, small words left out where needed; or -1.
+    """Return the end of words whose initials are the letters of `short`, skipping stop words where necessary; or -1.
 
     wanted: classes of which each such word must have one; 0 for none.
     """

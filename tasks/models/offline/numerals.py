@@ -1,4 +1,4 @@
-"""Words in order without punctuation and articles, numbers in words joined to one word with their value."""
+"""Words in order, without punctuation and articles; words of one number are joined to one word with its value."""
 
 from typing import NamedTuple
 
@@ -32,10 +32,15 @@ Floats = NDArray[np.float64]
 
 
 class Stream(NamedTuple):
-    """Words of all texts, one after another; text i has those from `offsets[i]` to `offsets[i + 1]`.
+    """Words of all texts in sequence; text i has those from `offsets[i]` to `offsets[i + 1]`.
 
-    types: int32, numbers of equal value have the same. flags: int32, what stands before a word included.
-    values: float64, NaN for no number. sources, ends: int32, where among the words that were read it begins and ends.
+    Attributes:
+        types: int32; numbers of equal value have the same type.
+        flags: int32, classes of the word and of the punctuation before it.
+        values: float64, NaN if the word is not a number.
+        sources: int32, index of its first word as read.
+        ends: int32, index after its last word as read.
+        offsets: int64.
     """
 
     types: Ids
@@ -47,7 +52,7 @@ class Stream(NamedTuple):
 
 
 def stream(words: Words) -> Stream:
-    """The words of the texts; types of numbers come after those of other words, ascending by value."""
+    """Return the words of the texts; types of numbers follow those of other words, ascending by value."""
     types, flags, values, sources, ends, offsets = merged(
         words.ids, words.offsets, words.types, words.flags, words.kinds, words.values
     )
@@ -61,7 +66,7 @@ def stream(words: Words) -> Stream:
 def merged(
     ids: Ids, offsets: Integers, types: Ids, flags: Ids, kinds: NDArray[np.int8], values: Floats
 ) -> tuple[Ids, Ids, Floats, Ids, Ids, Integers]:
-    """Types, flags, values, sources and ends of the words that stay, and where each text begins."""
+    """Return types, flags, values, sources and ends of the remaining words, and the offset of each text."""
     out_types, out_flags = np.empty(len(ids), np.int32), np.empty(len(ids), np.int32)
     out_values, out_sources = np.empty(len(ids)), np.empty(len(ids), np.int32)
     out_ends = np.empty(len(ids), np.int32)
@@ -105,7 +110,7 @@ def merged(
 
 @compiled
 def _number(ids: Ids, flags: Ids, kinds: NDArray[np.int8], values: Floats, i: int, end: int) -> tuple[float, int]:
-    """The value of the number that begins at word i, and the word after it."""
+    """Return the value of the number that begins at word i, and the index after it."""
     last, total, current = kinds[ids[i]], 0.0, values[ids[i]]
     i += 1
     while i < end:

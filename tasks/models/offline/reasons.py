@@ -1,4 +1,4 @@
-"""The facts that decided, in one short sentence a row, in agreement with its verdict."""
+"""Reason of each verdict: the deciding fact in one short sentence."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -8,16 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.models.offline import feature_names
-from tasks.models.offline.features import Facts
+from tasks.models.offline.features import RowFeatures
 from tasks.models.offline.lexicon import BE, BELIEF, CERTAIN, END, KNOW
 
-SHOWN = 60
-"""Characters of a text that a reason quotes."""
+# Characters of a text that a reason quotes.
+QUOTED_LENGTH = 60
 WHOLE = 0.999
 
 
 class Reason(NamedTuple):
-    """A sentence, and when it is given: a feature above a limit, the whole reference there, a clue to quote."""
+    """A sentence and its conditions.
+
+    Attributes:
+        sentence: Template of the sentence.
+        feature: Column of the feature that must exceed `above`.
+        above: The limit.
+        exact: The whole reference must be in the response.
+        clue: Kind of the word to quote, which must exist; -1 for none.
+    """
 
     sentence: str
     feature: int
@@ -71,22 +79,29 @@ NOTHING_AGAINST = Reason("nothing in the answer speaks against the accepted answ
 NOTHING_FOR = Reason("no word of an accepted answer occurs", 0)
 
 
-def reasons(of_rows: Facts, references: Sequence[Sequence[str]], verdicts: NDArray[np.bool_]) -> Iterator[str]:
-    """Why each row's verdict is what it is; references: those the facts were made of."""
-    features, clues, spans = of_rows.features.tolist(), of_rows.clues.tolist(), of_rows.spans.tolist()
-    each = zip(features, clues, spans, of_rows.references.tolist(), references, verdicts.tolist(), strict=True)
-    for row, found, (begin, end), best, accepted, right in each:
-        reason = _first(row, found, begin, right=right)
+def reasons(rows: RowFeatures, references: Sequence[Sequence[str]], verdicts: NDArray[np.bool_]) -> Iterator[str]:
+    """Yield the reason for each row's verdict.
+
+    Args:
+        rows: The features that the verdicts come from.
+        references: The references of each row.
+        verdicts: Whether each row is right, shape (n,).
+    """
+    columns = (rows.features, rows.clues, rows.spans, rows.references)
+    for features, clues, (begin, end), best, accepted, right in zip(
+        *(column.tolist() for column in columns), references, verdicts.tolist(), strict=True
+    ):
+        reason = _first(features, clues, begin, right=right)
         quotes = {"reference": _quoted(accepted[best])}
         if "{match}" in reason.sentence:
-            quotes["match"] = _quoted(of_rows.quoted(begin, end))
+            quotes["match"] = _quoted(rows.quoted(begin, end))
         if reason.clue >= 0:
-            quotes["clue"] = _quoted(of_rows.quoted(*_phrase(of_rows, reason.clue, found[reason.clue])))
+            quotes["clue"] = _quoted(rows.quoted(*_phrase(rows, reason.clue, clues[reason.clue])))
         yield reason.sentence.format_map(quotes)
 
 
 def _first(row: Sequence[float], clues: Sequence[int], begin: int, *, right: bool) -> Reason:
-    """The first reason that holds and whose quotes there are."""
+    """Return the first reason whose conditions hold."""
     for reason in RIGHT if right else WRONG:
         if (
             row[reason.feature] > reason.above
@@ -98,16 +113,16 @@ def _first(row: Sequence[float], clues: Sequence[int], begin: int, *, right: boo
     return NOTHING_AGAINST if right else NOTHING_FOR
 
 
-def _phrase(of_rows: Facts, clue: int, i: int) -> tuple[int, int]:
-    """The words of a clue: "I think", "don't know", "might be", or one word."""
-    if of_rows.stream.flags[i] & BELIEF:
+def _phrase(rows: RowFeatures, clue: int, i: int) -> tuple[int, int]:
+    """Return begin and end of the words of a clue: "I think", "don't know", "might be", or one word."""
+    if rows.stream.flags[i] & BELIEF:
         return i - 1, i + 1
-    following = of_rows.stream.flags[i + 1] if i + 1 < len(of_rows.stream.flags) else END
-    goes_on = clue in {feature_names.HEDGE_CLUE, feature_names.REFUSAL_CLUE} and following & (BE | CERTAIN | KNOW)
-    return i, i + 1 + bool(goes_on and not following & END)
+    following = rows.stream.flags[i + 1] if i + 1 < len(rows.stream.flags) else END
+    continues = clue in {feature_names.HEDGE_CLUE, feature_names.REFUSAL_CLUE} and following & (BE | CERTAIN | KNOW)
+    return i, i + 1 + bool(continues and not following & END)
 
 
 def _quoted(text: str) -> str:
-    """The text between quotation marks, on one line and not too long."""
-    line = " ".join(text[: 4 * SHOWN].split())
-    return f'"{line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"}"'
+    """Return the text in quotation marks, on one line and shortened."""
+    line = " ".join(text[: 4 * QUOTED_LENGTH].split())
+    return f'"{line if len(line) <= QUOTED_LENGTH else line[: QUOTED_LENGTH - 1] + "…"}"'

@@ -1,4 +1,4 @@
-"""The features of rows, computed from the words of their texts."""
+"""Kernels that compute the features of rows from the words of their texts."""
 
 from typing import NamedTuple
 
@@ -19,15 +19,15 @@ Floats = NDArray[np.float64]
 COUNT = len(FEATURES)
 SMALL_WORD = 0.1
 """Weight of a word such as "of" beside one that carries meaning."""
+# Words of a reference that are searched for with typing errors.
 MOST_WORDS = 24
-"""Words of a reference that are looked for misspelt."""
 MOST_SENTENCES = 20
+# Position of a match that does not exist: the logarithm of more words than texts have in practice.
 NO_POSITION = 9.0
-"""Logarithm of more words than are looked at in practice."""
 
 
 class Forms(NamedTuple):
-    """Of each of t types: hash of its letters, power, their number, stem, and where its letters begin."""
+    """Of each of t types: hash of its letters, power of the base, number of letters, stem, offset of its letters."""
 
     hashes: NDArray[np.uint64]
     powers: NDArray[np.uint64]
@@ -37,8 +37,8 @@ class Forms(NamedTuple):
     letters: Integers
 
 
-class Seen(NamedTuple):
-    """By stem, the last row whose response, question or reference had it; shape (s,) each."""
+class LastRows(NamedTuple):
+    """By stem, the last row whose response, question or reference contains it; shape (s,) each."""
 
     text: Integers
     question: Integers
@@ -58,16 +58,17 @@ def described(
     references: Integers,
     firsts: Integers,
 ) -> tuple[Floats, Integers, Integers, Integers]:
-    """Features, best reference, span and clues of each row, as `features.Facts` has them.
+    """Return features, best reference, span and clues of each row, as in `features.RowFeatures`.
 
-    rows: shape (n, 2), texts of question and response; references of row i: `references[firsts[i]:firsts[i + 1]]`.
+    rows: shape (n, 2), texts of question and response. The references of row i are `references[firsts[i]:firsts[i +
+        1]]`.
     """
     n = len(rows)
     hashes, powers = hashed(codes, letters)
     forms = Forms(hashes, powers, letters[1:] - letters[:-1], stems, codes, letters)
-    seen = Seen(np.full(len(stems), -1), np.full(len(stems), -1), np.full(len(stems), -1))
-    features, chosen, spans = np.zeros((n, COUNT)), np.full(n, -1), np.full((n, 2), -1)
-    clues, trial = np.full((n, CLUES), -1), np.zeros(COUNT)
+    seen = LastRows(np.full(len(stems), -1), np.full(len(stems), -1), np.full(len(stems), -1))
+    features, best_references, spans = np.zeros((n, COUNT)), np.full(n, -1), np.full((n, 2), -1)
+    clues, candidate = np.full((n, CLUES), -1), np.zeros(COUNT)
     for i in range(n):
         question, text = offsets[rows[i, 0] : rows[i, 0] + 2], offsets[rows[i, 1] : rows[i, 1] + 2]
         _mark(types, stems, question, i, seen.question)
@@ -76,20 +77,20 @@ def described(
         for k in range(firsts[i], firsts[i + 1]):
             reference = offsets[references[k] : references[k] + 2]
             _mark(types, stems, reference, i, seen.references)
-            trial[:] = 0
-            begin, end, number = _compare(types, flags, values, forms, text, reference, seen, i, trial)
-            if trial[feature_names.EXACT]:
+            candidate[:] = 0
+            begin, end, number = _compare(types, flags, values, forms, text, reference, seen, i, candidate)
+            if candidate[feature_names.EXACT]:
                 whole[begin - text[0] : end - text[0]] = True
-            if _fit(trial) > best:
+            if _fit(candidate) > best:
                 clues[i, feature_names.NUMBER_CLUE] = number
-                best, chosen[i], spans[i, 0], spans[i, 1] = _fit(trial), k - firsts[i], begin, end
-                row[:] = trial
+                best, best_references[i], spans[i, 0], spans[i, 1] = _fit(candidate), k - firsts[i], begin, end
+                row[:] = candidate
         asked = seen.question[stems[types[text[0] : text[1]]]] == i
         own = asked | (seen.references[stems[types[text[0] : text[1]]]] == i)
         _count(types, flags, stems, text, seen, i, row)
         _place(flags, text, spans[i, 0], row)
         describe(flags, text, asked, own, whole, (spans[i, 0], spans[i, 1]), row, clues[i])
-    return features, chosen, spans, clues
+    return features, best_references, spans, clues
 
 
 @compiled
@@ -100,7 +101,7 @@ def _mark(types: Ids, stems: Ids, text: Integers, i: int, seen: Integers) -> Non
 
 @compiled
 def _fit(row: Floats) -> float:
-    """By what the best reference is chosen."""
+    """Return the criterion by which the best reference is selected."""
     fit: float = (
         4 * row[feature_names.EXACT]
         + 2 * row[feature_names.EQUAL]
@@ -120,11 +121,11 @@ def _compare(
     forms: Forms,
     text: Integers,
     reference: Integers,
-    seen: Seen,
+    seen: LastRows,
     i: int,
     row: Floats,
 ) -> tuple[int, int, int]:
-    """Write how the reference stands in the text; where it begins and ends there, and another number; or -1."""
+    """Write how the reference matches the text; return begin and end of the match and another number, or -1 each."""
     begin, end = find(types, forms.hashes, forms.powers, forms.lengths, text, reference, text[0])
     row[feature_names.EXACT] = begin >= 0
     row[feature_names.EQUAL] = begin == text[0] and end == text[1] and begin >= 0
@@ -163,9 +164,9 @@ def _compare(
 
 @compiled
 def _recall(
-    types: Ids, flags: Ids, forms: Forms, text: Integers, reference: Integers, seen: Seen, i: int, row: Floats
+    types: Ids, flags: Ids, forms: Forms, text: Integers, reference: Integers, seen: LastRows, i: int, row: Floats
 ) -> int:
-    """Write the shares of the reference's words that the text has; where one stands misspelt, or -1."""
+    """Write the shares of the reference's words that the text has; return the position of a misspelt one, or -1."""
     total = found = soft = new = new_found = 0.0
     first, last, place, joined = -1.0, -1.0, -1, False
     parts, part, parts_found = 0, -1.0, 0.0
@@ -208,11 +209,11 @@ def _numbers(
     stems: Ids,
     text: Integers,
     reference: Integers,
-    seen: Seen,
+    seen: LastRows,
     i: int,
     row: Floats,
 ) -> int:
-    """Write how the reference's numbers stand in the text; where the closest other number stands, or -1."""
+    """Write how the reference's numbers match the text; return the position of the closest other number, or -1."""
     count = found = others = 0
     gap, years, closest_number = 1.0, 20.0, -1
     for j in range(reference[0], reference[1]):
@@ -246,8 +247,8 @@ def _year(value: float) -> bool:
 
 
 @compiled
-def _count(types: Ids, flags: Ids, stems: Ids, text: Integers, seen: Seen, i: int, row: Floats) -> None:
-    """Write how much of the text is the question's, the references', or neither's."""
+def _count(types: Ids, flags: Ids, stems: Ids, text: Integers, seen: LastRows, i: int, row: Floats) -> None:
+    """Write how much of the text belongs to the question, to the references, or to neither."""
     words = copied = fitting = extra = numbers = 0
     for j in range(text[0], text[1]):
         known = stems[types[j]]
@@ -267,7 +268,7 @@ def _count(types: Ids, flags: Ids, stems: Ids, text: Integers, seen: Seen, i: in
 
 @compiled
 def _place(flags: Ids, text: Integers, begin: int, row: Floats) -> None:
-    """Write where in the text the match begins."""
+    """Write the position of the match in the text."""
     row[feature_names.POSITION], row[feature_names.SENTENCE] = NO_POSITION, MOST_SENTENCES
     if begin >= 0:
         ends = 0

@@ -1,4 +1,4 @@
-"""The part that a match plays in its sentence: denied, one of several, the answer itself or somebody beside it."""
+"""Features of a match's role in its sentence: negated, one of several candidates, the answer, or an aside."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,11 @@ Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+# Begin and end of a range of words.
 Part = tuple[int, int]
-"""Where words begin and end."""
 
+# Signs between clauses.
 BREAK = END | COMMA | CLAUSE | BRACKET
-"""Signs between clauses."""
 NEGATED_BEFORE, NEGATED_AFTER, FARTHER = 5, 3, 0.15
 JOINED = 5
 """Words between a match and the "or" that joins another candidate to it."""
@@ -49,7 +49,7 @@ PHRASE = 8
 def negated(
     flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part, row: Floats, clues: Integers
 ) -> None:
-    """Negation before the match, unless another candidate or "but" comes between; or right after it: "Paris is not"."""
+    """Write negation before the match, unless another candidate or "but" comes between, or right after it."""
     (begin, end), start, since = span, text[0], -1
     for i in range(max(sentence[0], begin - NEGATED_BEFORE), begin):
         spent = since >= 0 and bool(flags[i] & BREAK) and _foreign(flags, own, start, since + 1, i) >= 0
@@ -118,7 +118,7 @@ def joined(
 def introduced(
     flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part, clause: Part, row: Floats
 ) -> None:
-    """Write whether the match is what the sentence says, or stands beside another candidate."""
+    """Write whether the match is the sentence's statement, or is mentioned beside another candidate."""
     begin, (first, _), start = span[0], sentence, text[0]
     row[feature_names.SPAN_CAPITAL] = is_name(flags, begin)
     row[feature_names.INTRODUCED] = bool(begin > first and flags[begin - 1] & BE)
@@ -138,7 +138,7 @@ def introduced(
 
 @compiled
 def _complete(flags: Ids, own: Booleans, start: int, first: int, begin: int) -> bool:
-    """Whether the phrase at `first` names another candidate and ends before the match."""
+    """Return whether the phrase at `first` names another candidate and ends before the match."""
     other = False
     for i in range(first, min(begin, first + PHRASE)):
         if flags[i] & NEGATION:
@@ -151,7 +151,7 @@ def _complete(flags: Ids, own: Booleans, start: int, first: int, begin: int) -> 
 
 @compiled
 def denies(flags: Ids, text: Integers, i: int) -> bool:
-    """Whether the word at i turns what follows into its opposite: "not", but neither "not only" nor "but"."""
+    """Return whether the word at i negates what follows: "not", but neither "not only" nor "but"."""
     if flags[i] & CONTRAST:
         return bool(not flags[i] & STOP and i + 1 < text[1] and flags[i + 1] & OF)  # rather than, instead of
     return bool(flags[i] & (NEGATION | EXCLUSION)) and not (i + 1 < text[1] and flags[i + 1] & ONLY)
@@ -159,13 +159,13 @@ def denies(flags: Ids, text: Integers, i: int) -> bool:
 
 @compiled
 def is_name(flags: Ids, i: int) -> bool:
-    """Whether the word at i is a number, or written like a name."""
+    """Return whether the word at i is a number, or written like a name."""
     return bool(flags[i] & NUMBER or (flags[i] & CAPITAL and not flags[i] & STOP))
 
 
 @compiled
 def soon(flags: Ids, text: Integers, i: int, wanted: int, most: int) -> bool:
-    """Whether one of the next words of the sentence is of the wanted class."""
+    """Return whether one of the next words of the sentence is of the wanted class."""
     for j in range(i + 1, min(i + 1 + most, text[1])):
         if flags[j] & END:
             return False
@@ -176,7 +176,7 @@ def soon(flags: Ids, text: Integers, i: int, wanted: int, most: int) -> bool:
 
 @compiled
 def _apart(flags: Ids, span: Part, i: int) -> bool:
-    """Whether the "or" at i joins something else than the match: "Paris, by day or night"."""
+    """Return whether the "or" at i joins something else than the match ("Paris, by day or night")."""
     small = 0
     for k in range(i + 1, span[0]) if i < span[0] else range(span[1], i):
         small += bool(flags[k] & STOP and not flags[k] & (NUMBER | BE))
@@ -185,7 +185,7 @@ def _apart(flags: Ids, span: Part, i: int) -> bool:
 
 @compiled
 def _another(whole: Booleans, start: int, span: Part, sentence: Part, i: int) -> bool:
-    """Whether the "or" at i joins another accepted answer to the match: no alternative then."""
+    """Return whether the "or" at i joins another accepted answer to the match, which is no alternative."""
     first, last = (i + 1, min(sentence[1], i + JOINED + 2)) if i >= span[1] else (max(sentence[0], i - JOINED), i)
     found = False
     for k in range(first, last):
@@ -195,7 +195,7 @@ def _another(whole: Booleans, start: int, span: Part, sentence: Part, i: int) ->
 
 @compiled
 def _foreign(flags: Ids, own: Booleans, start: int, first: int, last: int) -> int:
-    """The first word of meaning that is neither the question's nor a reference's, or -1."""
+    """Return the first content word that belongs to neither the question nor a reference, or -1."""
     for i in range(first, last):
         if not own[i - start] and (not flags[i] & (STOP | HEDGE | EITHER) or flags[i] & NUMBER):
             return i

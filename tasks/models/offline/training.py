@@ -1,4 +1,4 @@
-"""Train the offline judge, and measure how often it is right on rows that it has not seen."""
+"""Train the offline judge, and measure its accuracy on rows that it was not trained on."""
 
 import json
 import re
@@ -14,22 +14,29 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from tasks.errors import DataError
 from tasks.models.offline import RIGHT, feature_names
 from tasks.models.offline.feature_names import DIRECTIONS
-from tasks.models.offline.features import facts
+from tasks.models.offline.features import row_features
 from tasks.models.offline.trees import FILE, Trees, calibrated, render
 from tasks.pipeline.hashing import sha256
 from tasks.text.normalization import normalize
 
 RULES = FILE.with_name("rules.jsonl")
 FOLDS, ITERATIONS, SEED, BINS = 5, 280, 20230521, 15
+# Weight of a written pair relative to a human label: the pairs are few, and rules outweigh labels.
 RULE_WEIGHT = 7.0
-"""Of a written pair beside one of people's verdicts: the pairs are few, and the rules win over people."""
 Floats = NDArray[np.float64]
 
 
 class Labelled(NamedTuple):
-    """An answer and its verdict; all of one group are in one fold.
+    """An answer and its verdict; all rows of one group are in one fold.
 
-    source: who gave the answer, or the rule a written pair is about. group: the question, or how a pair is worded.
+    Attributes:
+        question: The question.
+        references: The accepted answers.
+        response: The answer.
+        verdict: Whether the answer is right.
+        source: The system that gave the answer, or the rule that a written pair illustrates.
+        written: The pair was written for a rule.
+        group: The question, or the wording of a written pair.
     """
 
     question: str
@@ -42,9 +49,9 @@ class Labelled(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """Features, shape (n, k), verdicts, weights and folds, shape (n,).
+    """Features, shape (n, k), and verdicts, weights and folds, shape (n,).
 
-    Weight 0: people call right what rules 5 and 7 call wrong; such a row is predicted, but nothing is learnt from it.
+    Weight 0: human labels that contradict rules 5 and 7. Such a row is predicted, but not used in training.
     """
 
     features: Floats
@@ -56,8 +63,8 @@ class Examples(NamedTuple):
         return Examples(self.features[which], self.verdicts[which], self.weights[which], self.folds[which])
 
 
-def people(path: Path) -> Iterator[Labelled]:
-    """Answers of EVOUNA that people judged, without improper questions; golden answers are separated by "/"."""
+def human_labelled(path: Path) -> Iterator[Labelled]:
+    """Yield the answers of EVOUNA with human labels, without improper questions; "/" separates golden answers."""
     for item in _json(path):
         if item["improper"] or not item["golden_answer"]:
             continue
@@ -70,8 +77,8 @@ def people(path: Path) -> Iterator[Labelled]:
                 )
 
 
-def written(path: Path) -> Iterator[Labelled]:
-    """The written pairs of the rules; those worded alike have a group, else the question is one."""
+def written_pairs(path: Path) -> Iterator[Labelled]:
+    """Yield the written pairs of the rules; pairs with similar wording have a group, else the question is the group."""
     for line in path.read_text(encoding="utf-8").splitlines():
         pair = json.loads(line)
         source, group = f"rule {pair['rule']}", pair.get("group", pair["input"])
@@ -91,22 +98,22 @@ def _json(path: Path) -> list[dict[str, Any]]:
 
 
 def examples(rows: Sequence[Labelled]) -> Examples:
-    """Rows as the model sees them."""
-    of_rows = facts([row.question for row in rows], [row.references for row in rows], [row.response for row in rows])
-    features, verdicts = of_rows.features, np.array([row.verdict for row in rows])
-    made_up = np.array([row.written for row in rows])
-    found, part = features[:, feature_names.EXACT] > 0, features[:, feature_names.PARTS] < 1
-    against_rules = verdicts & (part | (found & ~_plain(features)))
+    """Return rows as the model sees them."""
+    texts = [row.question for row in rows], [row.references for row in rows], [row.response for row in rows]
+    features, verdicts = row_features(*texts).features, np.array([row.verdict for row in rows])
+    is_written = np.array([row.written for row in rows])
+    exact, part = features[:, feature_names.EXACT] > 0, features[:, feature_names.PARTS] < 1
+    against_rules = verdicts & (part | (exact & ~_plain(features)))
     return Examples(
         features,
         verdicts,
-        np.select([made_up, against_rules], [RULE_WEIGHT, 0.0], 1.0),
+        np.select([is_written, against_rules], [RULE_WEIGHT, 0.0], 1.0),
         np.array([_fold(row.group) for row in rows]),
     )
 
 
 def _plain(features: Floats) -> NDArray[np.bool_]:
-    """Rows without a hedge in the sentence of the match, doubts anywhere, and an alternative beside it."""
+    """Return rows without a hedge in the sentence of the match, doubts, and an alternative beside it."""
     against = features[:, [feature_names.HEDGE_NEAR, feature_names.DOUBTS, feature_names.OR_NEAR]]
     plain: NDArray[np.bool_] = (against == 0).all(axis=1)
     return plain
@@ -117,8 +124,8 @@ def _fold(group: str) -> int:
 
 
 def boosted(train: Examples) -> HistGradientBoostingClassifier:
-    """Trees that no fact can move against its direction."""
-    taught = train.take(train.weights > 0)
+    """Train trees in which no feature acts against its direction."""
+    weighted = train.take(train.weights > 0)
     return HistGradientBoostingClassifier(
         learning_rate=0.05,
         max_iter=ITERATIONS,
@@ -129,11 +136,11 @@ def boosted(train: Examples) -> HistGradientBoostingClassifier:
         monotonic_cst=list(DIRECTIONS.values()),
         early_stopping=False,
         random_state=SEED,
-    ).fit(taught.features, taught.verdicts, taught.weights)
+    ).fit(weighted.features, weighted.verdicts, weighted.weights)
 
 
 def held_out(rows: Examples) -> Floats:
-    """The score of each row by a model that has not seen its question; shape (n,)."""
+    """Return the score of each row by a model that was not trained on its question; shape (n,)."""
     scores = np.empty(len(rows.verdicts))
     for fold in range(FOLDS):
         inside = rows.folds == fold
@@ -142,14 +149,14 @@ def held_out(rows: Examples) -> Floats:
 
 
 def calibration(scores: Floats, rows: Examples) -> Floats:
-    """Slope and intercept of a logistic curve, of people's verdicts alone: the mix of the written pairs is made up."""
+    """Fit slope and intercept of a logistic curve to human labels alone: the mix of written pairs is arbitrary."""
     counts = rows.weights == 1
     curve = LogisticRegression(C=np.inf).fit(scores[counts, None], rows.verdicts[counts])
     return np.array([curve.coef_[0, 0], curve.intercept_[0]])
 
 
 def cross_validated(rows: Examples, scores: Floats) -> Floats:
-    """Probabilities of the held-out scores, each calibrated on the other folds."""
+    """Return probabilities of the held-out scores, each calibrated on the other folds."""
     out = np.empty(len(scores))
     for fold in range(FOLDS):
         inside = rows.folds == fold
@@ -158,7 +165,7 @@ def cross_validated(rows: Examples, scores: Floats) -> Floats:
 
 
 def exported(model: HistGradientBoostingClassifier, curve: Floats) -> Trees:
-    """The trees of scikit-learn as our own."""
+    """Convert the trees of scikit-learn to ours."""
     # Private API, written for scikit-learn 1.9.1, which has no public way to the nodes of its boosted trees. Only
     # training reads them; the judge itself runs without scikit-learn.
     nodes = [predictors[0].nodes for predictors in model._predictors]  # noqa: SLF001
@@ -179,14 +186,14 @@ def exported(model: HistGradientBoostingClassifier, curve: Floats) -> Trees:
 
 
 def calibration_error(probabilities: Floats, verdicts: NDArray[np.bool_]) -> float:
-    """Expected calibration error over bins of equal mass. Source: Nixon et al. 2019."""
+    """Return the expected calibration error over bins of equal mass. Source: Nixon et al. 2019."""
     order = np.argsort(probabilities, kind="stable")
-    bins = [(probabilities[each], verdicts[each]) for each in np.array_split(order, BINS)]
+    bins = [(probabilities[rows], verdicts[rows]) for rows in np.array_split(order, BINS)]
     return float(sum(len(p) * abs(p.mean() - v.mean()) for p, v in bins) / len(order))
 
 
 def contains(row: Labelled) -> bool:
-    """The baseline: a reference, lower-case, without punctuation and articles, is a substring of the response."""
+    """Return the baseline's verdict: the response contains a reference, without case, punctuation and articles."""
     response = _bare(row.response)
     return any(_bare(reference) in response for reference in row.references)
 
@@ -196,13 +203,13 @@ def _bare(text: str) -> str:
 
 
 def report(rows: Sequence[Labelled], features: Floats, probabilities: Floats) -> Iterator[str]:
-    """What is known of the judge's quality, line by line."""
+    """Yield the judge's quality, line by line."""
     verdicts = np.array([row.verdict for row in rows])
     right = (probabilities >= RIGHT) == verdicts
     judged = ~np.array([row.written for row in rows])
     beside = "hedging or alternatives beside the match"
     plain = _plain(features)
-    yield f"people's verdicts: {judged.sum()} rows, {FOLDS} folds by group, each row by a model that has not seen it"
+    yield f"human labels: {judged.sum()} rows, {FOLDS} folds by group, each row predicted by a model not trained on it"
     yield f"  accuracy {right[judged].mean():.4f}"
     yield f"  without {beside} {right[judged & plain].mean():.4f} ({(judged & plain).sum()})"
     error = calibration_error(probabilities[judged], verdicts[judged])
@@ -221,8 +228,8 @@ def report(rows: Sequence[Labelled], features: Floats, probabilities: Floats) ->
 
 
 def trained(rows: Sequence[Labelled]) -> tuple[bytes, list[str]]:
-    """The model of all rows as a file, and the report on models that had not seen the rows they are tried on."""
-    seen = examples(rows)
-    scores = held_out(seen)
-    lines = [*report(rows, seen.features, cross_validated(seen, scores))]
-    return render(exported(boosted(seen), calibration(scores, seen))), lines
+    """Train on all rows; return the model's file, and a report on models that predict rows they were not trained on."""
+    training = examples(rows)
+    scores = held_out(training)
+    lines = [*report(rows, training.features, cross_validated(training, scores))]
+    return render(exported(boosted(training), calibration(scores, training))), lines

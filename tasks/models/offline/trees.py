@@ -20,11 +20,17 @@ Integers = NDArray[np.int32]
 
 
 class Trees(NamedTuple):
-    """Decision trees whose values are added up; m nodes in all, the children of a node after it.
+    """Decision trees whose leaves are summed; m nodes in all, children after their parent.
 
-    features, left, right: shape (m,), int32; left is -1 at a leaf. thresholds: shape (m,), a value up to it goes left.
-    values: shape (m,), of leaves. roots: the first node of each tree. baseline: shape (1,), what is added to.
-    calibration: shape (2,): the probability is logistic(slope · score + intercept).
+    Attributes:
+        features: Feature of each node, shape (m,), int32.
+        thresholds: Shape (m,); values up to the threshold go left.
+        left: Left child, shape (m,), int32; -1 at a leaf.
+        right: Right child, shape (m,), int32.
+        values: Value of each leaf, shape (m,).
+        roots: First node of each tree.
+        baseline: Start of the sum, shape (1,).
+        calibration: Shape (2,): the probability is logistic(slope · score + intercept).
     """
 
     features: Integers
@@ -37,49 +43,49 @@ class Trees(NamedTuple):
     calibration: Floats
 
     def scores(self, rows: Floats) -> Floats:
-        """Log-odds of a right answer, not calibrated; rows: shape (n, k), float64, without NaN."""
-        from tasks.models.offline.descent import added  # importing numba takes half a second
+        """Return uncalibrated log-odds of a right answer; rows: shape (n, k), float64, without NaN."""
+        from tasks.models.offline.tree_walk import summed_leaves  # importing numba takes half a second
 
-        return added(
+        return summed_leaves(
             rows, self.features, self.thresholds, self.left, self.right, self.values, self.roots, self.baseline[0]
         )
 
     def probabilities(self, rows: Floats) -> Floats:
-        """Calibrated probabilities of a right answer, shape (n,)."""
+        """Return calibrated probabilities of a right answer, shape (n,)."""
         return calibrated(self.scores(rows), self.calibration)
 
 
 def calibrated(scores: Floats, calibration: Floats) -> Floats:
-    """Source: Platt 1999."""
+    """Return the probabilities of scores by a logistic calibration. Source: Platt 1999."""
     slope, intercept = calibration
     odds_against: Floats = np.exp(-(slope * scores + intercept))
     return 1 / (1 + odds_against)
 
 
 def model_hash() -> str:
-    """SHA-256 of the model's file, in hexadecimal."""
+    """Return the SHA-256 of the model's file, in hexadecimal."""
     try:
         return sha256(FILE).hex()
     except OSError as error:
-        raise _refused(FILE, error) from error
+        raise _unreadable(FILE, error) from error
 
 
 @cache
 def shipped() -> Trees:
-    """The model beside this module, read once; ModelError when it is missing or damaged."""
+    """Return the bundled model, read once; raise ModelError if it is missing or damaged."""
     return read(FILE)
 
 
 def read(path: Path) -> Trees:
-    """A model written by `render`; ModelError when it is missing or damaged."""
+    """Return a model written by `render`; raise ModelError if it is missing or damaged."""
     try:
         return _loaded(path)
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error, zipfile.BadZipFile) as error:
-        raise _refused(path, error) from error
+        raise _unreadable(path, error) from error
 
 
 def render(trees: Trees) -> bytes:
-    """The model as a file: NumPy's npz, the same bytes for the same trees."""
+    """Return the model as a file in NumPy's npz format; equal trees give equal bytes."""
     content = io.BytesIO()
     columns = np.frombuffer(" ".join(FEATURES).encode(), np.uint8)
     np.savez_compressed(content, allow_pickle=False, columns=columns, **trees._asdict())
@@ -96,7 +102,7 @@ def _loaded(path: Path) -> Trees:
 
 
 def _check(trees: Trees) -> None:
-    """ValueError unless every walk from a root ends at a leaf of finite value."""
+    """Raise ValueError unless every path from a root ends at a leaf with a finite value."""
     size, nodes = len(trees.values), np.arange(len(trees.values))
     types = dict.fromkeys(("features", "left", "right", "roots"), np.int32)
     for name, array in trees._asdict().items():
@@ -107,14 +113,14 @@ def _check(trees: Trees) -> None:
     inner = trees.left >= 0
     children = np.stack([trees.left, trees.right])[:, inner]
     ordered = (children > nodes[inner]).all() and (children < size).all()
-    known = ((trees.features[inner] >= 0) & (trees.features[inner] < len(FEATURES))).all()
+    valid = ((trees.features[inner] >= 0) & (trees.features[inner] < len(FEATURES))).all()
     rooted = ((trees.roots >= 0) & (trees.roots < size)).all()
     finite = np.isfinite(np.concatenate([trees.values, trees.baseline, trees.calibration])).all()
-    if not (ordered and known and rooted and finite and len(trees.baseline) == 1 and len(trees.calibration) == 2):  # noqa: PLR2004
+    if not (ordered and valid and rooted and finite and len(trees.baseline) == 1 and len(trees.calibration) == 2):  # noqa: PLR2004
         raise ValueError("its trees are damaged")
 
 
-def _refused(path: Path, error: Exception) -> ModelError:
+def _unreadable(path: Path, error: Exception) -> ModelError:
     return ModelError(
         f"the offline judge's model {path} can't be read ({error}). Restore it from version control, or train it: "
         "python -m flows.train_judge --data NQ.json (of EVOUNA), or set judge.provider to none"

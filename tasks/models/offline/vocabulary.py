@@ -1,4 +1,4 @@
-"""Texts as words: folded to the form that is compared, numbered, and each with what is known of it alone."""
+"""Texts as numbered words, folded to the form that is compared, with the properties of each word."""
 
 import re
 import unicodedata
@@ -25,8 +25,8 @@ from tasks.models.offline.lexicon import (
     UPPER,
 )
 
+# Characters of a text that are read; the rest is ignored.
 LONGEST = 20_000
-"""Characters of a text that are read; an answer that begins after them is none."""
 
 _NUMBER = r"(?:(?<![^\s(])[-−])?\d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th|s)?"
 _REST = r"[.!?\n。！？,、/;:()\[\]&%]"
@@ -48,9 +48,15 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 class Words(NamedTuple):
     """Texts as word numbers, and the properties of each distinct word; w words of t types.
 
-    ids: int32, text i is `ids[offsets[i]:offsets[i + 1]]`. types: shape (w,), int32, equal for words that compare
-    equal. flags: shape (w,), int32, classes of the lexicon. kinds, values: shape (w,), how a word counts as a number.
-    forms: the t compared forms.
+    Attributes:
+        ids: int32; text i is `ids[offsets[i]:offsets[i + 1]]`.
+        offsets: int64.
+        raw: The w words as written.
+        types: Shape (w,), int32, equal for words that compare equal.
+        flags: Shape (w,), int32, classes of the lexicon.
+        kinds: Shape (w,), int8, kind of number word.
+        values: Shape (w,), value as a number.
+        forms: The t compared forms.
     """
 
     ids: NDArray[np.int32]
@@ -64,7 +70,7 @@ class Words(NamedTuple):
 
 
 def read(texts: Iterable[str]) -> Words:
-    """The words of each text."""
+    """Return the words of each text."""
     numbers = _Numbers()
     rows = [[numbers[token] for token in split(text)] for text in texts]
     offsets = np.cumsum([0, *map(len, rows)])
@@ -91,7 +97,7 @@ def read(texts: Iterable[str]) -> Words:
 
 
 def split(text: str) -> Sequence[str]:
-    """Words, numbers and the punctuation that separates; initials such as "J. K." are one word.
+    """Split a text into words, numbers and separating punctuation; initials such as "J. K." are one word.
 
     >>> split("J. K. Rowling's 1,000th, isn't it?")
     ['J. K.', "Rowling's", '1,000th', ',', "isn't", 'it', '?']
@@ -107,7 +113,7 @@ def split(text: str) -> Sequence[str]:
 
 
 def _in_words(date: re.Match[str]) -> str:
-    """A date in figures as "14 July 1789", unless it is not clear which figure is the day."""
+    """Write a date in figures as "14 July 1789", unless day and month are ambiguous."""
     year, month, day, first, sign, second, last = date.groups()
     if year is None:
         year, day, month = last, first, second
@@ -121,7 +127,7 @@ def _in_words(date: re.Match[str]) -> str:
 
 
 def fold(word: str) -> str:
-    """The form that is compared: case, dots of initials and the possessive do not matter.
+    """Return the form that is compared: without case, dots of initials and the possessive.
 
     >>> fold("U.S."), fold("Rowling's"), fold("%")
     ('us', 'rowling', 'percent')
@@ -133,7 +139,7 @@ def fold(word: str) -> str:
 
 
 def number_word(word: str, form: str) -> tuple[int, float]:
-    """How a word counts as a number, and its value; NaN when it is none.
+    """Return the kind and value of a word as a number; the value is NaN if it is none.
 
     >>> number_word("1,500.5", "15005"), number_word("forty", "forty"), number_word("XIV", "xiv")
     ((1, 1500.5), (3, 40.0), (1, 14.0))
@@ -167,14 +173,14 @@ def _flags(word: str, form: str, known: frozenset[str]) -> int:
 
 @cache
 def _known_words() -> frozenset[str]:
-    """Words of the language: one of them is no misspelling of another."""
+    """Return the words of the language; a known word is not a misspelling of another."""
     from tasks.text.wordnet import wordnet
 
     return frozenset(wordnet().words)
 
 
 class _Numbers(dict[str, int]):
-    """Numbers its keys in the order they are first asked for."""
+    """Numbers its keys in the order of first use."""
 
     def __missing__(self, key: str) -> int:
         self[key] = number = len(self)

@@ -1,4 +1,4 @@
-"""Importing this judges a row: kernels, model and word list are then there for forked processes."""
+"""Preload for forked processes: importing it judges one row, which compiles kernels and loads model and word list."""
 
 from tasks.models.offline.verdict import judge
 

@@ -8,13 +8,13 @@ from tasks.text.kernels import Bytes, Integers, compiled
 
 INSIDE: Final = 0
 FIRST: Final = 1
+# Kinds.
 LAST: Final = 2
-"""Kinds."""
 PLAIN: Final = 0
 MARKED: Final = 1
 FOREIGN: Final = 2
+# Sorts.
 ENDS: Final = 3
-"""Sorts."""
 _BLANK, _STOP, _APOSTROPHE = ord(" "), ord("."), ord("'")
 _ASCII = 0x7F
 _STOPS = np.frombuffer(b".,", np.uint8)

@@ -10,15 +10,15 @@ from tasks.text.kernels import GOLDEN, Bytes, Ids, Integers, Words, compiled
 Known = Words
 Slots = Ids
 
+# Bytes.
 _WORD: Final = 8
-"""Bytes."""
+# Of the first bytes of a word, by how many.
 _MASKS = np.array([(1 << 8 * length) - 1 for length in range(_WORD + 1)], np.uint64)
-"""Of the first bytes of a word, by how many."""
 _HALF, _ONE = np.uint64(32), np.uint64(1)
 _KINDS = np.uint64(4)
 _FEWEST_SLOTS = 1 << 13
+# Columns of what is known of a distinct slice; side by side, since they are read together.
 _KEY, _SHAPE, _START, _FIRST = 0, 1, 2, 3
-"""Columns of what is known of a distinct slice; side by side, since they are read together."""
 
 
 class Numbered(NamedTuple):

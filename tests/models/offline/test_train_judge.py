@@ -6,7 +6,7 @@ import pytest
 from flows.train_judge import main
 from tasks.errors import DataError
 from tasks.models.offline import RIGHT, judge, training
-from tasks.models.offline.training import Labelled, calibration_error, contains, examples, people, written
+from tasks.models.offline.training import Labelled, calibration_error, contains, examples, human_labelled, written_pairs
 from tasks.models.offline.trees import read
 from tests.models.offline import pairs
 
@@ -30,7 +30,7 @@ def test_training_twice_gives_the_same_bytes_and_a_report(monkeypatch, capsys, d
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
     assert read(tmp_path / "one.npz").roots.shape == (20,)
     said = capsys.readouterr().out
-    assert "people's verdicts: 120 rows" in said
+    assert "human labels: 120 rows" in said
     assert "    two: " in said
     assert "    rule 7: " in said
 
@@ -42,7 +42,7 @@ def test_rows_without_verdict_answer_or_golden_answer_and_improper_ones_are_left
     path = tmp_path / "NQ.json"
     path.write_text(json.dumps(items), encoding="utf-8")
 
-    assert [(row.question[-1], row.source) for row in people(path)] == [("0", "two"), ("1", "one")]
+    assert [(row.question[-1], row.source) for row in human_labelled(path)] == [("0", "two"), ("1", "one")]
 
 
 def test_golden_answers_are_separated_by_a_slash(tmp_path):
@@ -51,7 +51,7 @@ def test_golden_answers_are_separated_by_a_slash(tmp_path):
     path = tmp_path / "NQ.json"
     path.write_text(json.dumps(items), encoding="utf-8")
 
-    assert next(people(path)).references == ["Oslo", "Christiania"]
+    assert next(human_labelled(path)).references == ["Oslo", "Christiania"]
 
 
 def test_rows_about_one_question_are_in_one_fold():
@@ -72,7 +72,7 @@ def test_data_that_is_no_list_of_objects_is_refused(tmp_path):
     (tmp_path / "NQ.json").write_text("{}", encoding="utf-8")
 
     with pytest.raises(DataError, match=r"NQ\.json"):
-        [*people(tmp_path / "NQ.json")]
+        [*human_labelled(tmp_path / "NQ.json")]
 
 
 def test_calibration_error_of_bins():
@@ -87,7 +87,7 @@ def test_the_baseline_finds_a_substring():
 
 def test_the_shipped_model_is_of_this_data(evouna):
     """A tenth of the rows it was trained on: a floor that a model of other features would not reach."""
-    rows = [*people(evouna)][::10]
+    rows = [*human_labelled(evouna)][::10]
     judged = judge([r.question for r in rows], [r.references for r in rows], [r.response for r in rows])
 
     assert np.mean((judged.probabilities >= RIGHT) == [row.verdict for row in rows]) >= 0.9
@@ -95,7 +95,7 @@ def test_the_shipped_model_is_of_this_data(evouna):
 
 def test_pairs_worded_alike_are_in_one_fold_and_have_both_verdicts():
     """A fold that had seen a pair's twin would say nothing of pairs to come."""
-    rows = [*written(training.RULES)]
+    rows = [*written_pairs(training.RULES)]
     folds, verdicts = examples(rows).folds, {}
     by_question = {(row.question, fold) for row, fold in zip(rows, folds, strict=True)}
     for row in rows:
@@ -106,4 +106,4 @@ def test_pairs_worded_alike_are_in_one_fold_and_have_both_verdicts():
 
 
 def test_the_written_pairs_are_read():
-    assert {row.source for row in written(training.RULES)} == {f"rule {n}" for n in range(1, 8)}
+    assert {row.source for row in written_pairs(training.RULES)} == {f"rule {n}" for n in range(1, 8)}

@@ -1,4 +1,4 @@
-"""Adds up the leaves that rows reach."""
+"""Kernel that walks decision trees and sums the leaves that each row reaches."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ Integers = NDArray[np.int32]
 
 
 @compiled
-def added(
+def summed_leaves(
     rows: Floats,
     features: Integers,
     thresholds: Floats,
@@ -20,7 +20,7 @@ def added(
     roots: Integers,
     baseline: float,
 ) -> Floats:
-    """The baseline and one leaf of each tree, added in the trees' order; shape (n,)."""
+    """Return the baseline plus one leaf of each tree, added in the order of the trees; shape (n,)."""
     out = np.full(len(rows), baseline)
     for i in range(len(rows)):
         for node in roots:

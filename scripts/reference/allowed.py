@@ -8,7 +8,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
-from tasks.text.tokenizers import TOKENIZERS, known_tokenizer
+from tasks.text.tokenizers import TOKENIZERS, checked_tokenizer_name
 
 SIGNS = {Ge: "≥", Gt: ">", Le: "≤", Lt: "<"}
 SIMPLE = {str: "text", bool: "`true`, `false`", int: "whole number", float: "number", NoneType: "none", Any: "anything"}
@@ -39,7 +39,7 @@ def words(kind: Any, metadata: Sequence[Any] = ()) -> str:
         return _of_several(origin, inner)
     if _is_model(kind):
         return "options"
-    if any(isinstance(each, AfterValidator) and each.func is known_tokenizer for each in metadata):
+    if any(isinstance(each, AfterValidator) and each.func is checked_tokenizer_name for each in metadata):
         return _listed(TOKENIZERS)
     return SIMPLE[kind] + _bounds(metadata)
 

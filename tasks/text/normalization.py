@@ -1,4 +1,4 @@
-"""Texts made comparable: Unicode form, case, punctuation and white space that do not change an answer."""
+"""Normalisation of texts: Unicode form, case, punctuation and white space that do not change an answer."""
 
 import re
 import unicodedata
@@ -26,26 +26,30 @@ def normalize(
     punctuation: bool = True,
     articles: bool = False,
 ) -> str:
-    """The text in its comparable form; normalising that once more changes nothing.
+    """Return the normalised text; normalising it again changes nothing.
 
-    case: fold it. punctuation: delete Unicode categories P and S, except a sign before a number
-    and . : / between digits. articles: drop a, an, the. White space is collapsed whatever the options.
+    Args:
+        text: The text.
+        unicode: Unicode normal form.
+        case: Fold case.
+        punctuation: Delete Unicode categories P and S, except a sign before a number and . : / between digits.
+        articles: Delete a, an, the. White space is collapsed whatever the options.
 
     >>> normalize("  It's  $1,000.50!"), normalize("-5 at 12:30")
     ('its 1000.50', '-5 at 12:30')
     """
     once = partial(_once, unicode=unicode, case=case, punctuation=punctuation, articles=articles)
-    # Folding can undo NFKC, and deleting can bring a mark to a new letter: repeat until nothing changes.
+    # Case folding can undo NFKC, and deletion can attach a mark to another letter: repeat until nothing changes.
     while (changed := once(text)) != text:
         text = changed
     return text
 
 
 def normalized_column(texts: pa.Array, **options: Any) -> pa.Array:
-    """Each text as `normalize` with these options gives it; each distinct chunk between blanks is normalised once."""
+    """Normalise each text with these options of `normalize`; each distinct chunk between blanks is normalised once."""
     words = Tokenizer(lambda text: normalize(text, **options).split(), cut="blanks")
-    each, which = distinct(texts)
-    ids, vocabulary = tokens(chunked(*utf8(each), words.cut), words, lowercase=False)
+    distinct_texts, which = distinct(texts)
+    ids, vocabulary = tokens(chunked(*utf8(distinct_texts), words.cut), words, lowercase=False)
     lists = pa.ListArray.from_arrays(
         pa.array(ids.offsets, pa.int32()), pa.array(vocabulary, pa.string()).take(pa.array(ids.ids))
     )
@@ -68,37 +72,37 @@ def _once(text: str, *, unicode: Form, case: bool, punctuation: bool, articles: 
     return " ".join(words)
 
 
-# Dashes that stand for a sign, slashes (NFKC makes one of ½) and the Arabic decimal separator.
+# Dashes used as a minus sign, slashes (NFKC turns ½ into 1⁄2) and the Arabic decimal separator.
 _VARIANTS = str.maketrans("‐‒–−⁄∕٫", "----//.")
 
 
 @cache
 def _spacing_accents() -> dict[int, None]:
-    """Accents that stand alone, such as ´: NFKC would turn them into a space and a mark without a letter."""
+    """Return the accents that stand alone, such as ´, which NFKC would turn into a space and a lone mark."""
     return {ord(c): None for c in _characters("PS") if unicodedata.normalize("NFKC", c).startswith(" ")}
 
 
 @cache
 def _deleted() -> re.Pattern[str]:
-    """What goes: punctuation and symbols, each with the marks and joiners that belong to it (emoji have some)."""
-    symbol = _character_class(_characters("PS"))  # first, by itself: so the search skips what is none
+    """Return the pattern of deleted punctuation and symbols, with their marks and joiners (emoji have some)."""
+    symbol = _character_class(_characters("PS"))  # first in the pattern, so that the search skips other characters
     currency = _character_class(c for c in _characters("S") if unicodedata.category(c) == "Sc")
     marks = _character_class(c for c in _characters("MC") if unicodedata.category(c) not in {"Cc", "Co", "Cn", "Cs"})
     return _deletion(symbol, currency, marks)
 
 
 def _deletion(symbol: str, currency: str, marks: str = "") -> re.Pattern[str]:
-    """Symbols, but for . : / between digits and signs before a number; with the marks that follow."""
+    """Return the pattern of symbols and their marks, except . : / between digits and signs before a number."""
     in_number, sign = r"(?<=[.:/])(?:(?<!\d.)|(?!\d))", rf"(?<=[+\-±])(?!{currency}?\d)"
     return re.compile(rf"{symbol}(?:(?<![.:/+\-±])|{in_number}|{sign})" + (f"{marks}*" if marks else ""))
 
 
-# `_deleted` of ASCII, several times as fast: the search for one of few characters.
+# `_deleted` for ASCII text, several times as fast.
 _ASCII_DELETED = _deletion(r"[!-/:-@\[-`{-~]", r"\$")
 
 
 def _characters(major: str) -> Iterator[str]:
-    """Characters of the major categories P, S, M or C (format); planes 2 to 13 have none of them."""
+    """Yield the characters of the major categories P, S, M or C (format); planes 2 to 13 contain none of them."""
     codes = chain(range(0x20000), range(0xE0000, 0xE0200))
     return (chr(code) for code in codes if unicodedata.category(chr(code))[0] in major)
 

@@ -5,9 +5,12 @@ from itertools import count
 
 import numpy as np
 
+# NLTK does not stem words of at most this length, counted before lower-casing turns "İ" into "i̇".
+_SHORT = 2
+
 
 def porter_stems(words: Sequence[str]) -> list[str]:
-    """The stem of each word, lower-case.
+    """Return the stem of each word, in lower case.
 
     Source: Porter 1980, "An algorithm for suffix stripping"; NLTK 3.10 `stem.porter`, mode NLTK_EXTENSIONS.
 
@@ -23,7 +26,3 @@ def porter_stems(words: Sequence[str]) -> list[str]:
     short = np.fromiter(map(len, words), np.int64, len(words)) <= _SHORT
     stems = stemmed(codes, ord(separator), short)
     return stems.tobytes().decode("utf-32-le", "surrogatepass").split(separator)[:-1]
-
-
-_SHORT = 2
-"""NLTK leaves words of so many letters as they are; it counts before it makes "i̇" of "İ"."""

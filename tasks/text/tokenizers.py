@@ -15,13 +15,16 @@ Cut = Literal["blanks", "ends", "stops"]
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """Gives a text's tokens: split(text).
+    """A function that splits a text into tokens, and the properties that allow to apply it to chunks of text.
 
-    cut: which chunks of a text, if each is split by itself, give the tokens of the whole. blanks: what stands between
-    blanks (0x20). ends: the same, but for chunks at the ends of the text. stops: what stands between blanks, and a
-    full stop or comma that ends it after a letter or digit of ASCII by itself.
-    joins: texts joined by a word of lower-case letters, with blanks around it, give their tokens with it between.
-    keeps: a word of ASCII letters and digits is a token as it is, but for those in `parts`, lower-case.
+    Attributes:
+        split: Returns the tokens of a text.
+        cut: Chunks of a text whose tokens, taken together, are the tokens of the text. blanks: what is between blanks
+            (0x20). ends: the same, but chunks at the ends of the text differ. stops: what is between blanks, with a
+            final full stop or comma after an ASCII letter or digit as a chunk of its own.
+        joins: Texts joined by a word of lower-case letters between blanks give their tokens with that word between.
+        keeps: A word of ASCII letters and digits is one token, unless its lower-case form is in `parts`.
+        parts: Lower-case words that are split all the same.
     """
 
     split: Callable[[str], list[str]]
@@ -32,23 +35,23 @@ class Tokenizer:
 
 
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer `name`.
+    """Return the tokenizer of this name.
 
     >>> tokenizer("13a+cjk").split("It is Paris. 東京タワー, 3.5%")
     ['It', 'is', 'Paris', '.', '東', '京', 'タ', 'ワ', 'ー', ',', '3.5', '%']
     """
-    return TOKENIZERS[known_tokenizer(name)]
+    return TOKENIZERS[checked_tokenizer_name(name)]
 
 
-def known_tokenizer(name: str) -> str:
-    """The name itself; ValueError for one that no tokenizer has."""
+def checked_tokenizer_name(name: str) -> str:
+    """Return the name of a tokenizer; raise ValueError if there is none of that name."""
     if name not in TOKENIZERS:
         raise ValueError(f"unknown tokenizer {name!r}; allowed: {', '.join(TOKENIZERS)}")
     return name
 
 
 # Type of a metric's option `tokenizer`.
-TokenizerName = Annotated[str, AfterValidator(known_tokenizer)]
+TokenizerName = Annotated[str, AfterValidator(checked_tokenizer_name)]
 
 
 def mteval_13a(text: str) -> list[str]:
@@ -65,7 +68,7 @@ def mteval_13a(text: str) -> list[str]:
 
 
 def _padded(text: str, pattern: re.Pattern[str], group: int) -> str:
-    """The text with blanks around that group of each match: `re.sub` with a template, four times as fast."""
+    """Put blanks around that group of each match, four times as fast as `re.sub` with a template."""
     pieces = pattern.split(text)
     every = 1 + pattern.groups
     pieces[group::every] = [f" {piece} " for piece in pieces[group::every]]
@@ -128,7 +131,7 @@ def rouge_score(text: str) -> list[str]:
     return _ASCII_WORD.findall(text.lower())
 
 
-# Words without an apostrophe that `treebank` parts.
+# Words without an apostrophe that `treebank` splits.
 _CONTRACTIONS = frozenset({"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"})
 
 TOKENIZERS: Mapping[str, Tokenizer] = {
@@ -142,7 +145,7 @@ TOKENIZERS: Mapping[str, Tokenizer] = {
     "rouge_score": Tokenizer(rouge_score),
 }
 
-# Of the metric f1 alone.
+# For the metric f1 only.
 SQUAD, SQUAD_WITH_ARTICLES = Tokenizer(squad), Tokenizer(squad_with_articles)
 
 _MTEVAL_REPLACEMENTS = (
@@ -154,17 +157,19 @@ _MTEVAL_REPLACEMENTS = (
     ("&lt;", "<"),
     ("&gt;", ">"),
 )
+# Patterns, and the group of each that gets blanks around it.
 _MTEVAL_SPLITS = (
-    (re.compile(r"([{-~\[-`!-&(-+:-@/])"), 1),  # ASCII punctuation but ' , - .
-    (re.compile(r"([^0-9])([.,])"), 2),  # period and comma, unless a digit stands before
-    (re.compile(r"([.,])([^0-9])"), 1),  # period and comma, unless a digit follows
+    (re.compile(r"([{-~\[-`!-&(-+:-@/])"), 1),  # ASCII punctuation except ' , - .
+    (re.compile(r"([^0-9])([.,])"), 2),  # period and comma, unless after a digit
+    (re.compile(r"([.,])([^0-9])"), 1),  # period and comma, unless before a digit
     (re.compile(r"([0-9])(-)"), 2),  # dash after a digit
 )
-"""Patterns, and which of their groups gets blanks around it."""
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
+# The scripts Han, Hiragana and Katakana, and the marks used only with these; not Hangul, not Bopomofo.
+# Source: Unicode 17, Scripts.txt, ScriptExtensions.txt and Blocks.txt (UAX #24).
 _CJK_RANGES = (
     (0x2E80, 0x2FDF),  # CJK Radicals Supplement, Kangxi Radicals
     (0x3005, 0x3007),  # iteration mark 々, closing mark 〆, ideographic zero
@@ -185,15 +190,11 @@ _CJK_RANGES = (
     (0x1F200, 0x1F200),  # square Hiragana hoka
     (0x20000, 0x3FFFD),  # planes 2 and 3: Extensions B to J, Compatibility Ideographs Supplement
 )
-"""The scripts Han, Hiragana and Katakana, and the marks used only with these; not Hangul, not Bopomofo.
-
-Source: Unicode 17, Scripts.txt, ScriptExtensions.txt and Blocks.txt (UAX #24).
-"""
 _CJK = re.compile("([" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _CJK_RANGES) + "])")
 
 
 class _WordCharacters(dict[int, str]):
-    """A table for str.translate, filled as characters are met: a blank for what is not in a word."""
+    """A table for str.translate, filled on demand: a blank for characters that are not part of words."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

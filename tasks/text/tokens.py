@@ -1,4 +1,4 @@
-"""Texts as token ids: the chunks between blanks are numbered, and each distinct chunk is tokenised once."""
+"""Texts as token ids: chunks between blanks are numbered, and each distinct chunk is tokenised once."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from tasks.text.tokenizers import Cut, Tokenizer
 Split = Callable[[str], list[str]]
 Integers = NDArray[np.int64]
 FIRST, LAST = 1, 2  # kinds of chunks: tasks.text.kernels.chunks
-# Stands between chunks that are tokenised together; any word of lower-case letters would do.
+# Separates chunks that are tokenised together; any word of lower-case letters would do.
 MARK = "qzx"
-# Chunks that are tokenised together.
+# Number of chunks that are tokenised together.
 JOINED = 1000
 
 
@@ -23,7 +23,9 @@ JOINED = 1000
 class Ragged:
     """Lists of ids: row i is `ids[offsets[i]:offsets[i + 1]]`.
 
-    ids: int32. offsets: shape (rows + 1,), int64.
+    Attributes:
+        ids: int32.
+        offsets: Shape (rows + 1,), int64.
     """
 
     ids: NDArray[np.int32]
@@ -31,11 +33,11 @@ class Ragged:
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """The number of ids of each row; shape (rows,)."""
+        """Number of ids of each row; shape (rows,)."""
         return np.diff(self.offsets)
 
     def take(self, rows: NDArray[np.int32]) -> "Ragged":
-        """These rows; shape of rows: (n,)."""
+        """Return the given rows, in that order; `rows` has shape (n,)."""
         from tasks.text.kernels.expansion import expand  # importing numba takes half a second
 
         return Ragged(*expand(rows, np.arange(len(rows) + 1), self.ids, self.offsets[:-1], self.lengths))
@@ -45,7 +47,12 @@ class Ragged:
 class Chunked:
     """Texts as the numbers of their distinct chunks.
 
-    data: UTF-8; chunk k is `data[starts[k]:stops[k]]`. kinds: whether it is FIRST, LAST, both (the sum), or INSIDE.
+    Attributes:
+        texts: The chunks of each text.
+        data: UTF-8 bytes; chunk k is `data[starts[k]:stops[k]]`.
+        starts: Shape (chunks,).
+        stops: Shape (chunks,).
+        kinds: FIRST, LAST, their sum, or INSIDE.
     """
 
     texts: Ragged
@@ -61,7 +68,7 @@ class Chunked:
         return self.data[self.starts[k] : self.stops[k]].tobytes().decode()
 
     def joined(self, chunks: Integers, separator: str) -> str:
-        """These chunks, each with the separator after it."""
+        """Return these chunks in one string, each followed by the separator."""
         from tasks.text.kernels.joining import join
 
         after = np.frombuffer(separator.encode(), np.uint8)
@@ -69,19 +76,19 @@ class Chunked:
 
     @cached_property
     def sorts(self) -> tuple[Integers, Integers, Integers, Integers]:
-        """The chunks of ASCII letters and digits, those of more of ASCII, all others, and those at ends of texts.
+        """The chunks of ASCII letters and digits, of other ASCII, of other characters, and those at ends of texts.
 
-        Apart, because most of the first are a token each, and rules are faster on ASCII.
+        They are separated because most of the first are one token each, and rules are faster on ASCII.
         """
         from tasks.text.kernels.chunks import ENDS, FOREIGN, MARKED, PLAIN, sorts
 
-        found = sorts(self.data, self.starts, self.stops, self.kinds)
-        plain, marked, foreign, ends = (np.flatnonzero(found == each) for each in (PLAIN, MARKED, FOREIGN, ENDS))
+        chunk_sorts = sorts(self.data, self.starts, self.stops, self.kinds)
+        plain, marked, foreign, ends = (np.flatnonzero(chunk_sorts == s) for s in (PLAIN, MARKED, FOREIGN, ENDS))
         return plain, marked, foreign, ends
 
 
 def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
-    """The chunks of texts, given as by `utf8`; those that the cut "ends" tells apart have their kind."""
+    """Split texts, given as by `utf8`, into numbered chunks; the cut "ends" distinguishes kinds of chunks."""
     from tasks.text.kernels import chunks as kernel  # importing numba takes half a second
     from tasks.text.kernels.numbering import number
 
@@ -94,7 +101,7 @@ def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
 
 
 def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ragged, list[str]]:
-    """Token ids of the texts, and the vocabulary: the token of each id."""
+    """Return the token ids of the texts, and the vocabulary: the token of each id."""
     from tasks.text.kernels.expansion import expand
 
     ids, starts, lengths, vocabulary = _Splitting(texts, tokenizer, lowercase=lowercase).split()
@@ -102,7 +109,7 @@ def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ra
 
 
 def numbered(words: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
-    """The number of each word, from 0 in the order of first occurrence, and each distinct word."""
+    """Number words from 0 in the order of first occurrence; return the number of each word, and the distinct words."""
     firsts: dict[str, int] = {}
     places = np.fromiter(map(firsts.setdefault, words, count()), np.int32, len(words))
     numbers = np.cumsum(places == np.arange(len(words)), dtype=np.int32) - 1
@@ -112,8 +119,8 @@ def numbered(words: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
 class _Splitting:
     """Splits every chunk into tokens, most of them by the thousand.
 
-    Tokens are listed where their number in each chunk is known, or with the mark after each chunk. Both lists get one
-    numbering: a token may be in both, and the mark's number says where chunks end without a look at a string.
+    Tokens are listed either with known counts per chunk, or with the mark after each chunk. Both lists are numbered
+    together, because a token may be in both; the mark's number shows where chunks end without comparing strings.
     """
 
     def __init__(self, texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> None:
@@ -129,17 +136,17 @@ class _Splitting:
         self._marked_chunks: list[Integers] = []
 
     def split(self) -> tuple[NDArray[np.int32], Integers, Integers, list[str]]:
-        """Token ids, where those of each chunk start, how many there are, and the vocabulary."""
+        """Return token ids, the start and number of each chunk's tokens, and the vocabulary."""
         if self._joins:
             self._split_most()
         else:
-            each = [self._split(self._texts[k]) for k in range(len(self._texts))]
-            self._count(np.arange(len(each)), each)
+            rows = [self._split(self._texts[k]) for k in range(len(self._texts))]
+            self._count(np.arange(len(rows)), rows)
         every, vocabulary = numbered([*self._counted_tokens, *self._marked_tokens])
         counted, marked = np.split(every, [len(self._counted_tokens)])
         mark = marked[-1] if len(marked) else -1
         ids = np.concatenate([counted, marked[marked != mark]])
-        if mark >= 0 and mark not in counted:  # no text has it as a token
+        if mark >= 0 and mark not in counted:  # no text contains it
             vocabulary.pop(mark)
             ids -= ids > mark
         counts = np.concatenate([*self._counts, np.diff(np.flatnonzero(marked == mark), prepend=-1) - 1])
@@ -152,7 +159,7 @@ class _Splitting:
         plain, *others, ends = self._texts.sorts
         for block in _blocks(plain):
             words = self._split_plain(self._texts.joined(block, " "))
-            # A tokenizer that keeps no words as they are drops some, or parts some, but not both.
+            # A tokenizer that changes words either drops some or splits some, but never both.
             if len(words) == len(block) and (not self._parts or self._parts.isdisjoint(map(str.lower, words))):
                 self._add_counted(block, words, np.ones(len(block), np.int64))
             else:
@@ -165,16 +172,16 @@ class _Splitting:
         self._split_alone(np.array([k for k in inside if not inside[k]], np.int64))
 
     def _split_joined(self, chunks: Integers, joined: str) -> None:
-        """Split chunks with a mark after each."""
+        """Split joined chunks, each followed by the mark."""
         words = self._split(f"{MARK} {joined}")
         if words.count(MARK) == len(chunks) + 1:
             self._marked_tokens += words[1:]
             self._marked_chunks.append(chunks)
-        else:  # a chunk has the mark inside
+        else:  # a chunk contains the mark
             self._split_alone(chunks)
 
     def _split_alone(self, chunks: Integers) -> None:
-        """Split each chunk where it stands."""
+        """Split each chunk by itself, at its place in the text."""
         rows = []
         for k in chunks.tolist():
             before = "" if self._texts.kinds[k] & FIRST else f"{MARK} "
@@ -197,7 +204,7 @@ def _blocks(chunks: Integers) -> Iterator[Integers]:
 
 
 def _as_inside(chunk: str, kind: int) -> str:
-    """What gives the same tokens inside a text as a chunk at an end of one; nothing where that is hard to say."""
+    """Return a chunk that gives the same tokens inside a text as this one at an end, or "" if that is uncertain."""
     simple = kind == LAST and chunk[-1] == "." and chunk[-2:-1] not in {"", "."}
     return f"{chunk[:-1]} ." if simple else ""  # treebank: a full stop that ends the text is a token
 

@@ -1,4 +1,4 @@
-"""The bytes of texts, as kernels read them: Arrow's own buffers, not copied."""
+"""Texts as UTF-8 bytes for kernels: Arrow's own buffers, without copies."""
 
 from collections.abc import Callable
 
@@ -11,16 +11,17 @@ Integers = NDArray[np.int64]
 
 
 def distinct(*texts: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
-    """The distinct texts of all arrays, and which of them each text is, one array after another; a null is empty."""
+    """Return the distinct texts of all arrays, and the index of each text among them in sequence; a null is empty."""
     encoded = _joined(*texts).dictionary_encode()
-    return encoded.dictionary, np.array(encoded.indices.to_numpy())  # writable, as all ids
+    return encoded.dictionary, np.array(encoded.indices.to_numpy())  # writable, as numba's other ids
 
 
 def utf8(*texts: pa.Array) -> tuple[NDArray[np.uint8], Integers]:
-    """The UTF-8 of all arrays, one after another, and where each text begins, the end of the last one included.
+    """Return the UTF-8 of all arrays, one after another, and the offset of each text; a null is an empty text.
 
-    A null is an empty text. Returns data, uint8, and offsets into it, shape (n + 1,), of n texts in all; both read-only
-    wherever they are from, since a kernel is compiled once more for arrays that it could write to.
+    Returns:
+        Data, uint8, and offsets into it, shape (n + 1,), of n texts in all. Both are always read-only, because numba
+        would compile a kernel again for writable arrays.
     """
     joined = _joined(*texts)
     _, offsets, data = joined.buffers() if len(joined) else (None, bytes(8), b"")
@@ -30,18 +31,18 @@ def utf8(*texts: pa.Array) -> tuple[NDArray[np.uint8], Integers]:
 
 
 def equal(texts: pa.Array, references: pa.Array, rows: Integers) -> NDArray[np.bool_]:
-    """Whether each of m references equals text `rows[j]`; shape (m,). A null is an empty text."""
+    """Return whether each of m references equals text `rows[j]`; shape (m,). A null is an empty text."""
     same = pc.equal(_joined(texts).take(pa.array(rows)), _joined(references))
     return np.array(same.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def mapped(change: Callable[[str], str], texts: pa.Array) -> pa.Array:
-    """The texts, each distinct one changed once; a null stays one."""
+    """Apply a function to each distinct text; a null stays null."""
     encoded = texts.dictionary_encode()
     changed = pa.array(map(change, encoded.dictionary.to_pylist()), pa.large_string())
     return changed.take(encoded.indices)
 
 
 def _joined(*texts: pa.Array) -> pa.Array:
-    each = [pc.fill_null(array.cast(pa.large_string()), "") for array in texts]
-    return each[0] if len(each) == 1 else pa.concat_arrays(each)
+    arrays = [pc.fill_null(array.cast(pa.large_string()), "") for array in texts]
+    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)

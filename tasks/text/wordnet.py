@@ -1,4 +1,4 @@
-"""WordNet 3.0's synonyms: for a word, the names its synsets go by.
+"""Synonyms from WordNet 3.0: for a word, the names of its synsets.
 
 Data: wordnet.npz, made by scripts/build_wordnet.py; licence: wordnet.LICENSE.
 Source: Fellbaum 1998; morphology of morphy(7WN), as NLTK's WordNetCorpusReader applies it.
@@ -29,6 +29,7 @@ TABLE = Path(__file__).with_name("wordnet.npz")
 PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
 VERSION = "3.0"
 
+# Endings and their replacements; each rule is applied once, and only results in the index count.
 SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "noun": (
         ("s", ""),
@@ -54,9 +55,8 @@ SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "adv": (),
 }
-"""Endings and what replaces them; each rule is applied once, and the results found in the index count."""
 
-# A word without one of them has no lemma but itself, or is an exception.
+# Only words with one of these endings, and exceptions, have a lemma other than themselves.
 _ENDINGS = tuple({old for rules in SUFFIXES.values() for old, _ in rules})
 
 Entries = Mapping[str, Sequence[str]]
@@ -65,11 +65,12 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class WordNet:
-    """The tables of each part of speech; words are numbered, and every table has a row for each.
+    """Tables of each part of speech; words are numbered, and every table has a row for each word.
 
-    words: every lemma, name and irregular form, ascending.
-    names: the names without "_" of all synsets that a lemma is in, as written.
-    exceptions: the lemmas of an irregular form.
+    Attributes:
+        words: Every lemma, name and irregular form, ascending.
+        names: Names without "_" of all synsets of a lemma, as written.
+        exceptions: Lemmas of an irregular form.
     """
 
     words: list[str]
@@ -78,15 +79,15 @@ class WordNet:
 
     @classmethod
     def of(cls, names: Mapping[str, Entries], exceptions: Mapping[str, Entries]) -> "WordNet":
-        """The tables of the entries of each part of speech: lemma → its names, irregular form → its lemmas."""
+        """Build the tables from the entries of each part of speech: lemma → names, irregular form → lemmas."""
         entries = [*names.values(), *exceptions.values()]
-        words = sorted({word for each in entries for word in chain(each, *each.values())})
+        words = sorted({word for entry in entries for word in chain(entry, *entry.values())})
         numbers = {word: number for number, word in enumerate(words)}
 
         def table(rows: Entries) -> Ragged:
-            each = [rows.get(word, ()) for word in words]
-            ids = [numbers[word] for row in each for word in row]
-            return Ragged(np.array(ids, np.int32), _offsets([*map(len, each)]))
+            lists = [rows.get(word, ()) for word in words]
+            ids = [numbers[word] for row in lists for word in row]
+            return Ragged(np.array(ids, np.int32), _offsets([*map(len, lists)]))
 
         return cls(
             words,
@@ -95,50 +96,58 @@ class WordNet:
         )
 
     def related(self, stems: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The synonyms of each stem among the stems: those of stem i are `ids[offsets[i]:offsets[i + 1]]`, ascending.
+        """Return the synonyms of each stem among the stems: stem i has `ids[offsets[i]:offsets[i + 1]]`, ascending.
 
-        stems: n different ones, lower-case. offsets: shape (n + 1,). ids: positions in `stems`.
+        Args:
+            stems: n distinct stems, in lower case.
+
+        Returns:
+            offsets, shape (n + 1,), and ids, positions in `stems`.
 
         >>> wordnet().related(["auto", "tree", "car"])
         (array([0, 2, 3, 5]), array([0, 2, 1, 0, 2], dtype=int32))
         """
         n = len(stems)
         words = self._find(stems)
-        known = np.flatnonzero(words >= 0)
+        in_index = np.flatnonzero(words >= 0)
         places = np.full(len(self.words), -1, np.int32)
-        places[words[known]] = known
+        places[words[in_index]] = in_index
         inflected = [(i, stem) for i, stem in enumerate(stems) if stem.endswith(_ENDINGS)]
         pairs: list[Integers] = [np.zeros(0, np.int64)]
         for part in PARTS_OF_SPEECH:
-            irregular = self.exceptions[part].take(words[known])
-            exempt = set(known[irregular.lengths > 0].tolist())
+            irregular = self.exceptions[part].take(words[in_index])
+            exempt = set(in_index[irregular.lengths > 0].tolist())
             regular = [*_regular([(i, stem) for i, stem in inflected if i not in exempt], part)]
             lemmas = self._find([lemma for _, lemma in regular])
             owners = np.concatenate(
-                [known, np.repeat(known, irregular.lengths), np.array([i for i, _ in regular], np.int64)[lemmas >= 0]]
+                [
+                    in_index,
+                    np.repeat(in_index, irregular.lengths),
+                    np.array([i for i, _ in regular], np.int64)[lemmas >= 0],
+                ]
             )
-            names = self.names[part].take(np.concatenate([words[known], irregular.ids, lemmas[lemmas >= 0]]))
+            names = self.names[part].take(np.concatenate([words[in_index], irregular.ids, lemmas[lemmas >= 0]]))
             synonyms = places[names.ids]
             pairs.append((np.repeat(owners, names.lengths) * np.int64(n) + synonyms)[synonyms >= 0])
         every = np.unique(np.concatenate(pairs))
         return np.searchsorted(every, np.arange(n + 1) * n), (every % n).astype(np.int32)
 
     def _find(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The number of each word, or -1; shape (n,)."""
+        """Return the number of each word, or -1; shape (n,)."""
         from tasks.text.kernels.numbering import find  # importing numba takes half a second
 
         return find(self._table, *utf8(pa.array(words, pa.large_string())))
 
     @cached_property
     def _table(self) -> "Table":
-        """The words by number; a dictionary costs a forked process a page of memory for each look."""
+        """The words by number; reading a dictionary would cost a forked process a page of memory per access."""
         from tasks.text.kernels.numbering import table
 
         return table(*utf8(pa.array(self.words, pa.large_string())))
 
 
 def _regular(inflected: Sequence[tuple[int, str]], part: str) -> Iterator[tuple[int, str]]:
-    """What the rules for endings make of each word."""
+    """Yield the candidates that the rules for endings derive from each word."""
     endings = tuple(old for old, _ in SUFFIXES[part])
     some = [(i, word) for i, word in inflected if word.endswith(endings)]
     for old, new in SUFFIXES[part]:
@@ -147,12 +156,12 @@ def _regular(inflected: Sequence[tuple[int, str]], part: str) -> Iterator[tuple[
 
 @cache
 def wordnet() -> WordNet:
-    """The table, read once; ModelError when it is missing or damaged."""
+    """Return the bundled table, read once; raise ModelError if it is missing or damaged."""
     return read(TABLE)
 
 
 def read(path: Path) -> WordNet:
-    """A table written by `render`; ModelError when it is missing or damaged."""
+    """Return a table written by `render`; raise ModelError if it is missing or damaged."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             words = arrays["words"].tobytes().decode().split("\n")
@@ -173,7 +182,7 @@ def read(path: Path) -> WordNet:
 
 
 def render(table: WordNet) -> bytes:
-    """The table as a file: NumPy's npz, of the words, and of the ids and lengths of each table's rows."""
+    """Return the table as a file in NumPy's npz format: the words, and ids and lengths of each table's rows."""
     arrays: dict[str, NDArray[Any]] = {"words": np.frombuffer("\n".join(table.words).encode(), np.uint8)}
     for kind, tables in (("names", table.names), ("exceptions", table.exceptions)):
         for part, rows in tables.items():

@@ -1,4 +1,4 @@
-"""Loops that numba compiles: one kernel a module, over arrays only; its slow obvious twin stands in its test."""
+"""Loops that numba compiles: one kernel per module, on arrays only; its test holds a slow, obvious equivalent."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar, cast
@@ -12,18 +12,16 @@ Flags = NDArray[np.bool_]
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
+# Multiplier of hashes: 2 ** 64 divided by the golden ratio.
+# Source: Knuth, The Art of Computer Programming 3, section 6.4.
+# Kernels import nothing else from other modules, because numba recompiles a module only when its own source changes.
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
-"""2 ** 64 by the golden ratio, to hash with. Source: Knuth, The Art of Computer Programming 3, section 6.4.
-
-It may stand here since it never changes: a module's machine code is kept until that module's own source does, so a
-kernel uses nothing of another kernel's module.
-"""
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def compiled(function: Function) -> Function:
-    """The function as machine code, compiled with its first call and kept beside its source for every later process.
+    """Compile a function at its first call, and cache the machine code beside its source for later processes.
 
-    It is compiled for every type that it is called with, and a literal is of a type of its own: np.int64(0) is not.
+    It is compiled for every type of argument, and literals have types of their own: pass np.int64(0), not 0.
     """
     return cast("Function", njit(cache=True)(function))

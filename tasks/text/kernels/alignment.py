@@ -1,4 +1,4 @@
-"""METEOR's alignment: pairs the words of two texts by form, by stem and by synonym."""
+"""Kernel of METEOR's alignment: pairs the words of two texts by form, by stem and by synonym."""
 
 import numpy as np
 
@@ -16,12 +16,12 @@ def alignments(
     offsets: Integers,
     synonyms: Ids,
 ) -> Integers:
-    """Words matched, and chunks of them, of each reference with text `rows[j]`; shape (m, 2).
+    """Return the matched words, and their chunks, of each reference with text `rows[j]`; shape (m, 2).
 
     Text i is `ids[texts[i]:texts[i + 1]]`, reference j `ids[references[j]:references[j + 1]]`. forms, stems: the
     lower-case form and the stem of each id. Stem s has the synonyms `synonyms[offsets[s]:offsets[s + 1]]`.
 
-    Each stage goes through the text from its end, and gives each word the last free word that fits.
+    Each stage goes through the text from its end, and matches each word with the last free word that fits.
     Source: NLTK 3.10 `translate.meteor_score`.
     """
     counts = np.zeros((len(rows), 2), np.int64)
@@ -44,7 +44,7 @@ def alignments(
 def _match_equal(
     text: Ids, reference: Ids, forms: Ids, partners: Integers, free: Flags, lasts: Integers, befores: Integers
 ) -> int:
-    """Match words of one form; returns how many."""
+    """Match words of equal form; return their number."""
     matched = 0
     _list_free(reference, forms, free, lasts, befores)
     for i in range(len(text) - 1, -1, -1):
@@ -68,7 +68,7 @@ def _match_related(
     lasts: Integers,
     befores: Integers,
 ) -> int:
-    """Match words with the last free word whose stem is one of their synonyms; returns how many."""
+    """Match words with the last free word whose stem is one of their synonyms; return their number."""
     matched = 0
     _list_free(reference, stems, free, lasts, befores)
     for i in range(len(text) - 1, -1, -1):
@@ -87,7 +87,7 @@ def _match_related(
 
 @compiled
 def _list_free(reference: Ids, forms: Ids, free: Flags, lasts: Integers, befores: Integers) -> None:
-    """Where each form stands last in the reference, and before each place the one before, free places only."""
+    """List the free places of each form in the reference, linked from the last to the first."""
     for place in range(len(reference)):
         if free[place]:
             form = forms[reference[place]]
@@ -108,7 +108,7 @@ def _match(i: int, form: np.int32, partners: Integers, free: Flags, lasts: Integ
 
 @compiled
 def _chunks(partners: Integers) -> int:
-    """How many runs of matches are adjacent and in order on both sides."""
+    """Return the number of runs of matches that are adjacent and in order in both texts."""
     chunks = 0
     for i in range(len(partners)):
         follows = i > 0 and partners[i - 1] >= 0 and partners[i - 1] == partners[i] - 1
@@ -118,7 +118,7 @@ def _chunks(partners: Integers) -> int:
 
 @compiled
 def _longest(offsets: Integers) -> int:
-    """Length of the longest row."""
+    """Return the length of the longest row."""
     most = 0
     for i in range(len(offsets) - 1):
         most = max(most, offsets[i + 1] - offsets[i])

@@ -1,4 +1,4 @@
-"""Cuts texts into chunks, which are the pieces between blanks, over Arrow's bytes, and tells sorts of them apart."""
+"""Kernels that cut texts into chunks (the pieces between blanks) and sort the chunks by their characters."""
 
 from typing import Final, NamedTuple
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from tasks.text.kernels import Bytes, Integers, compiled
 
+# Kinds: the position of a chunk in its text; FIRST and LAST may be added.
 INSIDE: Final = 0
 FIRST: Final = 1
-# Kinds.
 LAST: Final = 2
+# Sorts: the characters of a chunk.
 PLAIN: Final = 0
 MARKED: Final = 1
 FOREIGN: Final = 2
-# Sorts.
 ENDS: Final = 3
 _BLANK, _STOP, _APOSTROPHE = ord(" "), ord("."), ord("'")
 _ASCII = 0x7F
@@ -23,10 +23,13 @@ _CLOSING = np.frombuffer(b"])}>\"' \t\n\r\v\f\x1c\x1d\x1e\x1f", np.uint8)
 
 
 class Chunks(NamedTuple):
-    """Where chunks are: text i has those from `begins[i]` up to `begins[i + 1]`.
+    """Positions of chunks: text i has the chunks from `begins[i]` up to `begins[i + 1]`.
 
-    starts, stops: of each chunk's bytes; shape (total,). kinds: INSIDE, FIRST, LAST or FIRST + LAST; shape (total,).
-    begins: shape (n + 1,).
+    Attributes:
+        starts: First byte of each chunk; shape (total,).
+        stops: Byte after each chunk; shape (total,).
+        kinds: INSIDE, FIRST, LAST or FIRST + LAST; shape (total,).
+        begins: Shape (n + 1,).
     """
 
     starts: Integers
@@ -37,12 +40,12 @@ class Chunks(NamedTuple):
 
 @compiled
 def cut(data: Bytes, offsets: Integers, ends: bool) -> Chunks:  # noqa: FBT001 (a kernel has no keywords)
-    """The chunks of the UTF-8 texts `data[offsets[i]:offsets[i + 1]]`; offsets: shape (n + 1,).
+    """Return the chunks of the UTF-8 texts `data[offsets[i]:offsets[i + 1]]`; offsets: shape (n + 1,).
 
-    ends: keep apart what an end of a text may give another meaning. FIRST is the chunk that its text starts with,
-    if that is with a quotation mark or a full stop. LAST goes to the end of its text, blanks included, from the last
-    chunk that is more than closing marks; only where that has a full stop, or the text ends with an apostrophe.
-    A text of closing marks alone is one chunk, and LAST, if so and if it starts without a blank.
+    ends: separate chunks that mean something else at an end of a text. FIRST is the chunk at the start of its text, if
+    it starts with a quotation mark or a full stop. LAST extends to the end of its text, blanks included, from the last
+    chunk that is more than closing marks, if that contains a full stop or the text ends with an apostrophe.
+    A text of closing marks only is one chunk, and LAST, if so and if it does not start with a blank.
     """
     most = (len(data) + len(offsets)) // 2 + 1
     starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -69,9 +72,9 @@ def cut(data: Bytes, offsets: Integers, ends: bool) -> Chunks:  # noqa: FBT001 (
 
 @compiled
 def _tail(data: Bytes, start: int, end: int) -> int:
-    """Where the chunk that is LAST starts; `end` where there is none."""
+    """Return the start of the chunk that is LAST; `end` if there is none."""
     i = end - 1
-    while i >= start and (data[i] > _ASCII or _is_closing(data[i])):  # some marks that close are not ASCII
+    while i >= start and (data[i] > _ASCII or _is_closing(data[i])):  # some closing marks are not ASCII
         i -= 1
     while i >= start and data[i] != _BLANK:
         i -= 1
@@ -88,7 +91,7 @@ def _is_closing(byte: int) -> bool:
 
 @compiled
 def peel(data: Bytes, chunks: Chunks) -> Chunks:
-    """Cut a full stop or comma off the end of each chunk where it stands after a letter or digit of ASCII."""
+    """Split a full stop or comma off the end of each chunk if it follows an ASCII letter or digit."""
     most = 2 * len(chunks.starts)
     starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
     begins = np.empty(len(chunks.begins), np.int64)
@@ -109,14 +112,15 @@ def peel(data: Bytes, chunks: Chunks) -> Chunks:
 
 @compiled
 def sorts(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> Bytes:
-    """Of each chunk, all of shape (n,): PLAIN is ASCII letters and digits, MARKED other ASCII, FOREIGN has more.
+    """Return the sort of each chunk, all of shape (n,): PLAIN is ASCII letters and digits, MARKED other ASCII, FOREIGN
+    has other characters.
 
-    ENDS are those that are not INSIDE, whatever they have.
+    Chunks that are not INSIDE are ENDS, whatever their characters.
     """
-    found = np.empty(len(starts), np.uint8)
+    chunk_sorts = np.empty(len(starts), np.uint8)
     for k in range(len(starts)):
-        found[k] = _sort(data[starts[k] : stops[k]]) if kinds[k] == INSIDE else ENDS
-    return found
+        chunk_sorts[k] = _sort(data[starts[k] : stops[k]]) if kinds[k] == INSIDE else ENDS
+    return chunk_sorts
 
 
 @compiled
@@ -132,5 +136,5 @@ def _sort(chunk: Bytes) -> int:
 
 @compiled
 def _is_alphanumeric(byte: int) -> bool:
-    """Whether it is a letter or digit of ASCII."""
+    """Return whether the byte is an ASCII letter or digit."""
     return ord("0") <= byte <= ord("9") or ord("A") <= byte <= ord("Z") or ord("a") <= byte <= ord("z")

@@ -1,4 +1,4 @@
-"""Replaces each number of ragged rows by the ids that it stands for."""
+"""Kernel that replaces each number of ragged rows by a list of ids."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from tasks.text.kernels import Ids, Integers, compiled
 
 @compiled
 def expand(numbers: Ids, offsets: Integers, parts: Ids, starts: Integers, lengths: Integers) -> tuple[Ids, Integers]:
-    """Ids and offsets of rows in which number k stands for `parts[starts[k]:starts[k] + lengths[k]]`.
+    """Return ids and offsets of rows in which number k is replaced by `parts[starts[k]:starts[k] + lengths[k]]`.
 
-    Row i is `numbers[offsets[i]:offsets[i + 1]]`; offsets: shape (n + 1,), as are those that are returned.
+    Row i is `numbers[offsets[i]:offsets[i + 1]]`; both offsets have shape (n + 1,).
     """
     expanded_offsets = np.zeros(len(offsets), np.int64)
     for i in range(len(offsets) - 1):

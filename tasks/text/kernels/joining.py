@@ -1,4 +1,4 @@
-"""Joins chunks into one text."""
+"""Kernel that joins chunks into one text."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from tasks.text.kernels import Bytes, Integers, compiled
 
 @compiled
 def join(data: Bytes, starts: Integers, stops: Integers, separator: Bytes) -> Bytes:
-    """The slices `data[starts[k]:stops[k]]` one after another, each with the separator after it."""
+    """Return the slices `data[starts[k]:stops[k]]` in sequence, each followed by the separator."""
     joined = np.empty((stops - starts).sum() + len(starts) * len(separator), np.uint8)
     filled = 0
     for k in range(len(starts)):

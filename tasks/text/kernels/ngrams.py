@@ -1,4 +1,4 @@
-"""Counts n-grams that a text has in common with others, each as often as both have it."""
+"""Kernel that counts common n-grams of a text and its references, each as often as both contain it."""
 
 from typing import NamedTuple
 
@@ -10,30 +10,34 @@ _HALF = np.uint64(32)
 
 
 class _Grams(NamedTuple):
-    """A hash table of n-grams, all arrays by slot; emptied by using the next stamp.
+    """A hash table of n-grams, all arrays by slot; a new stamp empties it.
 
-    keys, stamps: whose slot it is. most: the largest count of any reference, less what was matched.
-    here, where: the count in the reference that was read last, and which one that was.
+    Attributes:
+        keys: Key of the n-gram in the slot.
+        stamps: The slot is in use if this is the current stamp.
+        most: Largest count in any reference, less the matches so far.
+        current: Count in the reference that was read last.
+        reference: Index of that reference.
     """
 
     keys: Integers
     stamps: Integers
     most: Integers
-    here: Integers
-    where: Integers
+    current: Integers
+    reference: Integers
 
 
 @compiled
 def clipped_matches(
     ids: Ids, texts: Integers, references: Integers, rows: Integers, firsts: Integers, lasts: Integers, max_order: int
 ) -> Integers:
-    """n-grams of text `rows[k]` that references `firsts[k]:lasts[k]` have too; shape (len(rows), max_order).
+    """Return the n-grams of text `rows[k]` that references `firsts[k]:lasts[k]` contain; shape (len(rows), max_order).
 
-    An n-gram counts at most as often as in the reference that has most of it. Text i is
+    An n-gram counts at most as often as in the reference that contains it most. Text i is
     `ids[texts[i]:texts[i + 1]]`, reference j `ids[references[j]:references[j + 1]]`.
 
-    Order by order: the key of an n-gram is the slot of its first n - 1 tokens, its prefix, and its last token, so
-    that only n-grams whose prefix matched are looked at. Source: Papineni et al. 2002, section 2.1.
+    The key of an n-gram is the slot of its prefix (the first n - 1 tokens) and its last token, so that each order only
+    looks up n-grams whose prefix matched. Source: Papineni et al. 2002, section 2.1.
     """
     matches = np.zeros((len(rows), max_order), np.int64)
     longest = pooled = np.int64(1)
@@ -68,17 +72,17 @@ def _count(reference: Ids, order: int, j: int, prefixes: Integers, grams: _Grams
         key = prefixes[i] << 32 | np.int64(reference[i + order])
         slot = _slot(key, grams, stamp, mask)
         if grams.stamps[slot] != stamp:
-            grams.keys[slot], grams.stamps[slot], grams.most[slot], grams.where[slot] = key, stamp, 0, -1
-        if grams.where[slot] != j:
-            grams.here[slot], grams.where[slot] = 0, j
-        grams.here[slot] += 1
-        grams.most[slot] = max(grams.most[slot], grams.here[slot])
+            grams.keys[slot], grams.stamps[slot], grams.most[slot], grams.reference[slot] = key, stamp, 0, -1
+        if grams.reference[slot] != j:
+            grams.current[slot], grams.reference[slot] = 0, j
+        grams.current[slot] += 1
+        grams.most[slot] = max(grams.most[slot], grams.current[slot])
         prefixes[i] = slot
 
 
 @compiled
 def _match(text: Ids, order: int, prefixes: Integers, grams: _Grams, stamp: int, mask: int) -> int:
-    """Matches of the text's n-grams; their slots become the next prefixes, -1 where there is none."""
+    """Return the matches of the text's n-grams; their slots become the next prefixes, -1 without a match."""
     matches = 0
     for i in range(len(text) - order):
         if prefixes[i] < 0:
@@ -93,7 +97,7 @@ def _match(text: Ids, order: int, prefixes: Integers, grams: _Grams, stamp: int,
 
 @compiled
 def _slot(key: int, grams: _Grams, stamp: int, mask: int) -> int:
-    """Where the n-gram is, or would be put."""
+    """Return the slot of the n-gram, or the one where it would be inserted."""
     slot = np.int64((np.uint64(key) * GOLDEN) >> _HALF) & mask
     while grams.stamps[slot] == stamp and grams.keys[slot] != key:
         slot = (slot + 1) & mask
@@ -102,7 +106,7 @@ def _slot(key: int, grams: _Grams, stamp: int, mask: int) -> int:
 
 @compiled
 def _capacity(length: np.int64) -> int:
-    """A power of two, at least twice the length."""
+    """Return a power of two, at least twice the length."""
     capacity = 2
     while capacity < 2 * length:
         capacity *= 2

@@ -1,4 +1,4 @@
-"""Numbers byte strings, equal ones alike: a hash table over slices of one buffer, read eight bytes at a time."""
+"""Kernel that numbers byte strings: a hash table over slices of one buffer, read eight bytes at a time."""
 
 from typing import Final, NamedTuple
 
@@ -10,21 +10,23 @@ from tasks.text.kernels import GOLDEN, Bytes, Ids, Integers, Words, compiled
 Known = Words
 Slots = Ids
 
-# Bytes.
+# Bytes of a word.
 _WORD: Final = 8
-# Of the first bytes of a word, by how many.
+# Masks of the first 0 to 8 bytes of a word.
 _MASKS = np.array([(1 << 8 * length) - 1 for length in range(_WORD + 1)], np.uint64)
 _HALF, _ONE = np.uint64(32), np.uint64(1)
 _KINDS = np.uint64(4)
 _FEWEST_SLOTS = 1 << 13
-# Columns of what is known of a distinct slice; side by side, since they are read together.
+# Columns of `known`, one row per distinct slice; side by side, because they are read together.
 _KEY, _SHAPE, _START, _FIRST = 0, 1, 2, 3
 
 
 class Numbered(NamedTuple):
-    """numbers: of each slice, from 0 in the order of first occurrence; shape (n,), int32.
+    """Numbers of n slices.
 
-    firsts: which slice is the first of each number; shape (distinct,).
+    Attributes:
+        numbers: Number of each slice, from 0 in the order of first occurrence; shape (n,), int32.
+        firsts: First slice of each number; shape (distinct,).
     """
 
     numbers: Ids
@@ -40,7 +42,7 @@ class Table(NamedTuple):
 
 
 def number(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> Numbered:
-    """Numbers of the slices `data[starts[i]:stops[i]]`: equal bytes of one kind have one; all of shape (n,).
+    """Number the slices `data[starts[i]:stops[i]]`, equal bytes of one kind alike; all arrays of shape (n,).
 
     kinds: from 0 to 3.
     """
@@ -48,20 +50,20 @@ def number(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> Numb
 
 
 def table(data: Bytes, offsets: Integers) -> Table:
-    """The table of the slices `data[offsets[i]:offsets[i + 1]]`, all different; offsets: shape (n + 1,)."""
+    """Return the table of the slices `data[offsets[i]:offsets[i + 1]]`, all distinct; offsets: shape (n + 1,)."""
     starts, stops = offsets[:-1].copy(), offsets[1:].copy()  # writable, as those of `number`
     return _table(data, starts, stops, np.zeros(len(offsets) - 1, np.uint8))[1]
 
 
 def find(known: Table, data: Bytes, offsets: Integers) -> Ids:
-    """The number of each slice `data[offsets[i]:offsets[i + 1]]` in a table, -1 where it has none; shape (n,)."""
+    """Return the number of each slice `data[offsets[i]:offsets[i + 1]]` in a table, or -1; shape (n,)."""
     return _find(*known, _words(data), offsets)
 
 
 def _words(data: Bytes) -> Words:
-    """Eight bytes from each byte on, zeros after the last; shape (len(data) + 2,).
+    """Return the eight bytes from each byte on, zeros after the last; shape (len(data) + 2,).
 
-    One word alone would be contiguous, another type to numba.
+    With one word only the array would be contiguous, which is another type to numba.
     """
     padded = np.concatenate([data, np.zeros(2 * _WORD - len(data) % _WORD, np.uint8)])
     # numba loads them as if they were aligned, which x86-64 and AArch64 do at any address.
@@ -91,9 +93,9 @@ def _number(
     done: int,
     distinct: int,
 ) -> tuple[int, int]:
-    """Numbers of the slices from `done` on, until all have one, or the table is full; how many have, how many differ.
+    """Number the slices from `done` on until the table is full; return the numbers of numbered and of distinct slices.
 
-    The search stands in the loop: handing all arrays to a function takes longer than it does.
+    The search is inlined: passing all arrays to a function takes longer than the search itself.
     """
     mask = np.uint64(len(slots) - 1)
     for i in range(done, len(starts)):
@@ -139,7 +141,7 @@ def _find(words: Words, slots: Slots, known: Known, more: Words, offsets: Intege
 
 @compiled
 def _hash(words: Words, start: int, stop: int, shape: np.uint64) -> np.uint64:
-    """Of the bytes and the shape; slices of one shape and up to eight bytes have one key only if they are equal."""
+    """Hash bytes and shape; slices of one shape and up to eight bytes have equal keys only if they are equal."""
     key = shape
     while stop - start > _WORD:
         key = _mixed(key ^ words[start])
@@ -149,14 +151,14 @@ def _hash(words: Words, start: int, stop: int, shape: np.uint64) -> np.uint64:
 
 @compiled
 def _mixed(key: np.uint64) -> np.uint64:
-    """Another for each key."""
+    """Return a different number for each key."""
     product = key * GOLDEN
     return product ^ (product >> _HALF)
 
 
 @compiled
 def _same(words: Words, first: int, others: Words, other: np.uint64, length: int) -> bool:
-    """Whether both slices have the same bytes."""
+    """Return whether both slices have the same bytes."""
     second = np.int64(other)
     while length > _WORD:
         if words[first] != others[second]:
@@ -167,7 +169,7 @@ def _same(words: Words, first: int, others: Words, other: np.uint64, length: int
 
 @compiled
 def _doubled(known: Known) -> tuple[Slots, Known]:
-    """Tables with twice the room."""
+    """Return tables with twice the capacity."""
     slots, larger = np.full(4 * len(known), -1, np.int32), np.empty((2 * len(known), 4), np.uint64)
     larger[: len(known)] = known
     mask = np.uint64(len(slots) - 1)

@@ -1,4 +1,4 @@
-"""Counts tokens that two texts have in common, each as often as both have it."""
+"""Kernel that counts common tokens of two texts, each as often as both contain it."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from tasks.text.kernels import Ids, Integers, compiled
 
 @compiled
 def overlaps(ids: Ids, texts: Integers, references: Integers, rows: Integers, vocabulary: int) -> Integers:
-    """Tokens in common of each reference and text `rows[j]`; shape (m,).
+    """Return the number of common tokens of each reference and text `rows[j]`; shape (m,).
 
-    Text i is `ids[texts[i]:texts[i + 1]]`, reference j `ids[references[j]:references[j + 1]]`; ids count from 0
+    Text i is `ids[texts[i]:texts[i + 1]]`, reference j `ids[references[j]:references[j + 1]]`; ids are from 0
     to vocabulary - 1.
     """
     common = np.zeros(len(rows), np.int64)

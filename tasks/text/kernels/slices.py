@@ -1,4 +1,4 @@
-"""Looks for texts in others, byte by byte, which of UTF-8 is character by character."""
+"""Kernel that searches texts in others byte by byte, which in UTF-8 equals character by character."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from tasks.text.kernels import Bytes, Flags, Integers, compiled
 
 @compiled
 def contained(data: Bytes, texts: Integers, others: Bytes, references: Integers, rows: Integers, longest: int) -> Flags:
-    """Whether each reference stands in text `rows[j]`, as an empty one does; shape (m,).
+    """Return whether text `rows[j]` contains each reference, which an empty one always is; shape (m,).
 
     Text i is `data[texts[i]:texts[i + 1]]`, reference j `others[references[j]:references[j + 1]]`.
-    longest: longer references are not looked for.
+    longest: longer references are not searched.
     """
     flags = np.zeros(len(rows), np.bool_)
     for j in range(len(rows)):

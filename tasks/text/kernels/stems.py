@@ -17,9 +17,9 @@ Codes = NDArray[np.uint32]
 
 @compiled
 def stemmed(codes: Codes, separator: int, short: Flags) -> Codes:
-    """The stems of lower-case words; there and here a separator ends each of them, and stands nowhere else.
+    """Return the stems of lower-case words; in input and output a separator ends each word, and occurs nowhere else.
 
-    short: which words are left as they are, shape (words,).
+    short: words that are not stemmed, shape (words,).
     """
     stems = np.empty_like(codes)
     read = written = 0
@@ -39,9 +39,9 @@ def stemmed(codes: Codes, separator: int, short: Flags) -> Codes:
 
 @compiled
 def _stem(word: Codes, length: int) -> int:
-    """Writes the stem over the first `length` letters, and says how long it is; so do `_replace` and `_restore`.
+    """Write the stem over the first `length` letters and return its length; `_replace` and `_restore` do likewise.
 
-    Of each step only the rule with the longest suffix counts: when its condition fails, no other is tried.
+    In each step only the rule with the longest suffix is tried, even if its condition fails.
     """
     for step in range(N_STEPS):
         rule, node = np.int64(0), np.int64(step)
@@ -62,7 +62,7 @@ def _stem(word: Codes, length: int) -> int:
 
 @compiled
 def _holds(word: Codes, length: int, rule: np.int64) -> bool:
-    """Whether the stem, which is what stands before the suffix, meets the rule's condition."""
+    """Return whether the stem, the letters before the suffix, meets the rule's condition."""
     condition = CONDITION[rule]
     stem = length - CUT[rule]
     measure = _measure(word, stem)
@@ -89,13 +89,13 @@ def _replace(word: Codes, length: int, rule: np.int64) -> int:
 
 @compiled
 def _restore(word: Codes, length: int) -> int:
-    """Gives an end to what lost its -ed or -ing: conflat(ed) → conflate, fil(ing) → file, hopp(ing) → hop."""
+    """Restore the ending after -ed or -ing is removed: conflat(ed) → conflate, fil(ing) → file, hopp(ing) → hop."""
     before, last = word[length - 2 if length > 1 else 0], word[length - 1]
     if (before, last) in AT_BL_IZ or (_measure(word, length) == 1 and _ends_cvc(word, length)):
         word[length] = E
         return length + 1
-    twice = before == last or (before, last) == STAR_D  # which NLTK reads as written, too
-    if length > 1 and twice and last not in L_S_Z and _is_consonant(word, length - 1):
+    doubled = before == last or (before, last) == STAR_D  # NLTK takes Porter's "*d" literally as well
+    if length > 1 and doubled and last not in L_S_Z and _is_consonant(word, length - 1):
         word[length - 2] = last
         return length - 1
     return length
@@ -103,7 +103,7 @@ def _restore(word: Codes, length: int) -> int:
 
 @compiled
 def _measure(word: Codes, length: int) -> int:
-    """How often a consonant follows a vowel: Porter's m in [C](VC)^m[V]."""
+    """Return how often a consonant follows a vowel: Porter's m in [C](VC)^m[V]."""
     measure = 0
     consonant = False
     for i in range(length):
@@ -115,7 +115,7 @@ def _measure(word: Codes, length: int) -> int:
 
 @compiled
 def _is_consonant(word: Codes, i: int) -> bool:
-    """Of a run of y every other one is a vowel, beginning with the first after a consonant."""
+    """Return whether letter i is a consonant; in a run of y, every other one after a consonant is a vowel."""
     first = i
     while first > 0 and word[first] == Y:
         first -= 1
@@ -124,7 +124,7 @@ def _is_consonant(word: Codes, i: int) -> bool:
 
 @compiled
 def _ends_cvc(word: Codes, length: int) -> bool:
-    """Consonant, vowel, consonant other than w, x, y; for NLTK also a vowel and a consonant that are all."""
+    """Return whether the word ends with consonant, vowel, consonant but w, x, y (NLTK: or is vowel, consonant)."""
     vowel = length - 2
     if vowel < 0 or _is_consonant(word, vowel) or not _is_consonant(word, vowel + 1):
         return False
@@ -139,9 +139,10 @@ A_E_I_O_U, L_S_Z, W_X_Y, STAR_D = _letters("aeiou", "lsz", "wxy", "*d")
 AT_BL_IZ = _letters("at", "bl", "iz")
 E, Y = map(ord, "ey")
 
+# Conditions that `_holds` tests.
 NO_RULE, WORD, LETTER, ALWAYS, MEASURE_1, MEASURE_2, VOWEL, CONSONANT, LONG = range(9)
-"""The conditions that `_holds` tests."""
 
+# Step → condition → suffixes and their replacements. Letters before "|" belong to the stem and stay.
 STEPS: Mapping[str, Mapping[int, str]] = {
     "irregular": {
         WORD: "sky→sky skies→sky dying→die lying→lie tying→tie news→news inning→inning innings→inning outing→outing "
@@ -166,7 +167,6 @@ STEPS: Mapping[str, Mapping[int, str]] = {
     "5a": {LONG: "e→"},
     "5b": {MEASURE_2: "l|l→"},
 }
-"""Step after step: under which condition which suffix is replaced. What stands before "|" is of the stem, and stays."""
 N_STEPS = len(STEPS)
 
 
@@ -177,7 +177,7 @@ class _Rule(NamedTuple):
 
 
 def _rules(texts: Mapping[int, str]) -> Iterator[tuple[str, _Rule]]:
-    """Each suffix of a step, and its rule."""
+    """Yield each suffix of a step, and its rule."""
     for condition, text in texts.items():
         for rule in text.split():
             suffix, _, replacement = rule.partition("→")
@@ -185,9 +185,9 @@ def _rules(texts: Mapping[int, str]) -> Iterator[tuple[str, _Rule]]:
 
 
 def _tree(rules: Mapping[tuple[int, str], _Rule]) -> tuple[Integers, Integers, Integers, Integers, Codes]:
-    """The rules by node. A node is the end of a suffix, and `NEXT[node, letter]` the end with one letter more, or 0.
+    """Return the rules by node: a node is the end of a suffix, `NEXT[node, letter]` the end with one letter more, or 0.
 
-    The empty ends come first: a step is its own root.
+    The empty ends come first: node s is the root of step s.
     """
     ends = {(step, suffix[i:]) for step, suffix in rules for i in range(len(suffix) + 1)}
     nodes = {end: node for node, end in enumerate(sorted(ends, key=lambda end: (len(end[1]), end)))}

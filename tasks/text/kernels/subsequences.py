@@ -1,4 +1,4 @@
-"""Lengths of longest common subsequences, 64 tokens of the shorter text at a time."""
+"""Kernel for lengths of longest common subsequences, 64 tokens of the shorter text at a time."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ _ONE = np.uint64(1)
 
 @compiled
 def common_subsequences(ids: Ids, texts: Integers, references: Integers, rows: Integers, vocabulary: int) -> Integers:
-    """Length of the longest common subsequence of each reference and text `rows[j]`; shape (m,).
+    """Return the length of the longest common subsequence of each reference and text `rows[j]`; shape (m,).
 
-    Text i is `ids[texts[i]:texts[i + 1]]`, reference j `ids[references[j]:references[j + 1]]`; ids count from 0
+    Text i is `ids[texts[i]:texts[i + 1]]`, reference j `ids[references[j]:references[j + 1]]`; ids are from 0
     to vocabulary - 1.
 
     Source: Hyyrö 2004, "Bit-parallel LCS-length computation revisited".
@@ -29,7 +29,7 @@ def common_subsequences(ids: Ids, texts: Integers, references: Integers, rows: I
 
 @compiled
 def _positions(text: Ids, stamp: int, numbers: Integers, stamps: Integers) -> Words:
-    """Bit sets of the positions of each distinct token, whose row is put into `numbers`; shape (tokens, words)."""
+    """Return bit sets of the positions of each distinct token, shape (tokens, words); its row is put into `numbers`."""
     distinct = 0
     for token in text:
         if stamps[token] != stamp:
@@ -43,28 +43,28 @@ def _positions(text: Ids, stamp: int, numbers: Integers, stamps: Integers) -> Wo
 
 @compiled
 def _length(text: Ids, positions: Words, stamp: int, numbers: Integers, stamps: Integers) -> int:
-    """Bits that turn to 0, one for each token of the subsequence."""
+    """Return the number of bits that become 0, one for each token of the subsequence."""
     row = np.full(positions.shape[1], ~np.uint64(0), np.uint64)
     for token in text:
         if stamps[token] != stamp:
             continue
         carry: np.uint64 = np.uint64(0)
         for k in range(len(row)):
-            here = row[k] & positions[numbers[token], k]
-            total = row[k] + here
+            matched = row[k] & positions[numbers[token], k]
+            total = row[k] + matched
             carried = total + carry
-            carry = np.uint64(total < here or carried < carry)
-            row[k] = carried | (row[k] - here)
+            carry = np.uint64(total < matched or carried < carry)
+            row[k] = carried | (row[k] - matched)
     return _ones(~row)
 
 
 @compiled
 def _ones(words: Words) -> int:
-    """Bits that are set."""
+    """Return the number of set bits."""
     ones = 0
     for word in words:
         left = word
         while left != 0:
-            left &= left - _ONE  # the lowest of them goes
+            left &= left - _ONE  # clears the lowest set bit
             ones += 1
     return ones

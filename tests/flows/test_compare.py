@@ -189,8 +189,8 @@ def test_renamed_candidates_are_mapped(capsys: pytest.CaptureFixture[str]) -> No
         (["a"], "--map a: expected OLD=NEW"),
         (["=c"], "--map =c: expected OLD=NEW"),
         (["x="], "--map x: BASE has no such candidate"),
-        (["a=c", "a=d"], "--map: a candidate of BASE stands twice"),
-        (["a=c", "a=c"], "--map: a candidate of BASE stands twice"),
+        (["a=c", "a=d"], "--map: a candidate of BASE is given twice"),
+        (["a=c", "a=c"], "--map: a candidate of BASE is given twice"),
         (["a=c", "b=c"], "two candidates of BASE can't become one of HEAD"),
         (["x=c"], "--map x: BASE has no such candidate; it has a, b"),
         (["a=x"], "--map x: HEAD has no such candidate; it has c, d"),
@@ -317,7 +317,7 @@ def test_a_file_that_can_not_be_written_is_an_error(capsys: pytest.CaptureFixtur
     status, _, err = told(capsys, "old", "new", "--json", "no/such/folder.json")
 
     assert status == 2
-    assert err == "error: --json no/such/folder.json: there is no folder no/such; make it first\n"
+    assert err == "error: --json no/such/folder.json: there is no folder no/such; create it first\n"
 
 
 @pytest.mark.usefixtures("folders")
@@ -366,7 +366,7 @@ def test_a_file_in_no_folder_is_an_error_before_anything_is_compared(
 
     missing, folder = told(capsys, "old", "none", form, "no/such"), told(capsys, "old", "none", form, "old")
 
-    assert missing == (2, "", f"error: {form} no/such: there is no folder no; make it first\n")
+    assert missing == (2, "", f"error: {form} no/such: there is no folder no; create it first\n")
     assert folder == (2, "", f"error: {form} old: is a folder; expected a file\n")
     assert not (folders / "no").exists()
 
@@ -379,7 +379,7 @@ def test_a_report_that_head_has_nothing_for_is_an_error(capsys: pytest.CaptureFi
     status, _, err = told(capsys, "old", "new", "--html")
 
     assert status == 2
-    assert err.startswith("error: new: no data/")
+    assert err.startswith("error: new: no ")
 
 
 @pytest.mark.parametrize("form", [["--json"], ["--markdown", "x.md"], ["--html"]])

@@ -40,8 +40,8 @@ def learning(folder: Path, rows: list[Row], metrics: Mapping[str, Mapping[str, A
     return made, json.loads(written["reports/metrics.json"])
 
 
-def taught(folder: Path, rows: list[Row], f1: float) -> Version:
-    """A version whose labels, as its reports/metrics.json says, taught a threshold of f1."""
+def with_threshold(folder: Path, rows: list[Row], f1: float) -> Version:
+    """A version with a fitted threshold of f1 in its reports/metrics.json."""
     made = version(folder, rows, metrics=LEARNT)
     (folder / "reports").mkdir()
     document = {"thresholds": {"f1": {"learnt": f1, "used": True}}}
@@ -54,7 +54,7 @@ def said(n: int, text: str, **others: Any) -> list[Row]:
 
 
 def mixed() -> list[Row]:
-    """Right answers that people call so, and wrong ones."""
+    """Right and wrong answers with their labels."""
     return [each | {"label": each["response"] == "right"} for each in answers("++." * 10)]
 
 
@@ -77,7 +77,7 @@ def test_versions_are_compared_by_all_the_digits_of_a_threshold(tmp_path: Path) 
     assert f1["signature"].endswith("|thr:learnt=0.6666666666666666")
 
 
-def test_labels_that_taught_a_threshold_are_no_witness_of_its_agreement_with_them(tmp_path: Path) -> None:
+def test_labels_that_a_threshold_was_fitted_on_give_no_agreement_with_it(tmp_path: Path) -> None:
     _, document = learning(tmp_path / "a", mixed())
     _, fixed = learning(tmp_path / "b", mixed(), {"f1": {"threshold": 0.5}})
 
@@ -92,7 +92,7 @@ def test_labels_that_taught_a_threshold_are_no_witness_of_its_agreement_with_the
 
 
 @pytest.mark.parametrize("labels", [None, False], ids=["no labels", "nothing should pass"])
-def test_candidates_of_a_run_are_not_compared_by_a_threshold_that_was_not_learnt(
+def test_candidates_of_a_run_are_not_compared_by_a_threshold_that_was_not_fitted(
     tmp_path: Path, labels: bool | None
 ) -> None:
     rows = said(20, "right", label=labels) + said(20, "right", label=labels, candidate="borealis")
@@ -107,7 +107,7 @@ def test_candidates_of_a_run_are_not_compared_by_a_threshold_that_was_not_learnt
     assert comparison["measures"]["exact_match"]["verdict"] == "unchanged"
 
 
-def test_a_threshold_that_head_alone_learnt_judges_both_sides(tmp_path: Path) -> None:
+def test_a_threshold_that_was_fitted_in_head_alone_is_used_for_both_versions(tmp_path: Path) -> None:
     older = version(tmp_path / "a", said(20, HALF), metrics=LEARNT)
     newer, _ = learning(tmp_path / "b", said(20, TWO_THIRDS, label=True))
 
@@ -117,9 +117,9 @@ def test_a_threshold_that_head_alone_learnt_judges_both_sides(tmp_path: Path) ->
     assert (pair["measures"]["f1"]["base"], pair["measures"]["f1"]["head"]) == (0.0, 1.0)
 
 
-def test_rescoring_takes_the_threshold_that_head_learnt(tmp_path: Path) -> None:
+def test_rescoring_takes_the_threshold_that_was_fitted_in_head(tmp_path: Path) -> None:
     rows = said(20, TWO_THIRDS)
-    older, newer = taught(tmp_path / "a", rows, 0.5), taught(tmp_path / "b", rows, 0.75)
+    older, newer = with_threshold(tmp_path / "a", rows, 0.5), with_threshold(tmp_path / "b", rows, 0.75)
 
     as_before, again = (
         compare_versions(older, newer, gate(metrics=["f1"]), request)["pairs"][0]["measures"]["f1"]
@@ -134,7 +134,7 @@ def test_rescoring_takes_the_threshold_that_head_learnt(tmp_path: Path) -> None:
 
 def test_rescoring_keeps_no_threshold_that_head_did_not_learn(tmp_path: Path) -> None:
     rows = said(20, TWO_THIRDS)
-    older, newer = taught(tmp_path / "a", rows, 0.5), version(tmp_path / "b", rows, metrics=LEARNT)
+    older, newer = with_threshold(tmp_path / "a", rows, 0.5), version(tmp_path / "b", rows, metrics=LEARNT)
 
     found = compare_versions(older, newer, gate(metrics=["f1"]), CompareOptions(rescore=True))
 
@@ -143,7 +143,7 @@ def test_rescoring_keeps_no_threshold_that_head_did_not_learn(tmp_path: Path) ->
     assert wording.outcome(found).status == 2
 
 
-def test_without_a_row_no_threshold_is_learnt_and_nothing_goes_together(tmp_path: Path) -> None:
+def test_without_a_row_no_threshold_is_fitted_and_nothing_correlates(tmp_path: Path) -> None:
     _, document = learning(tmp_path / "a", [])
 
     assert (document["candidates"], document["comparisons"], document["thresholds"]) == ({}, [], {})

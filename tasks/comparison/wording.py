@@ -225,9 +225,10 @@ def _unmeasured(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
 def _composition(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
     moved = []
     for name, measure in measures.items():
-        base, head, others = measure["split"]["base"], measure["split"]["head"], measure["split"]["composition"]
-        if base is not None and head is not None and others is not None and abs(others) >= LEAST_COMPOSITION:
-            moved.append(f"{name} {signed(head - base)} ({signed(others)} by other rows)")
+        split, others = measure["split"], measure["split"]["composition"]
+        if others is not None and abs(others) >= LEAST_COMPOSITION:
+            change = (split["head"] or 0.0) - (split["base"] or 0.0)  # both are numbers where their difference is one
+            moved.append(f"{name} {signed(change)} ({signed(others)} by other rows)")
     if moved:
         yield f"over all rows of either side, not only shared ones: {', '.join(moved)}"
 

@@ -200,9 +200,9 @@ def test_stays_within_bounds_and_one_more_reference_never_lowers_it(response, re
 
 def test_equals_nltk_on_random_texts():
     draw = random.Random(7)  # noqa: S311
-    lemmas = [word for word in wordnet().words if "_" not in word and SYNONYMS.of(word)][::60]
+    lemmas = [word for word in wordnet().words[::20] if "_" not in word and SYNONYMS.of(word)]
     known = [lemma + ending for lemma in lemmas for ending in ("", "s", "ing", "ed")]
-    texts = [[draw.choice([*WORDS, draw.choice(known)]) for _ in range(draw.randint(1, 40))] for _ in range(4000)]
+    texts = [[draw.choice([*WORDS, draw.choice(known)]) for _ in range(draw.randint(1, 40))] for _ in range(1000)]
     responses, references = [" ".join(text) for text in texts[::2]], [" ".join(text) for text in texts[1::2]]
 
     ours = scores(responses, references, perfect_match=False)

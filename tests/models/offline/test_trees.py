@@ -15,8 +15,12 @@ def examples():
     return Examples(features, verdicts, np.ones(600), np.arange(600) % 5)
 
 
-def test_our_trees_say_what_those_of_scikit_learn_say(examples):
-    model = boosted(examples)
+@pytest.fixture(scope="module")
+def model(examples):
+    return boosted(examples)
+
+
+def test_our_trees_say_what_those_of_scikit_learn_say(model):
     unseen = np.random.default_rng(6).normal(size=(500, len(FEATURES)))
     trees = exported(model, np.array([1.0, 0.0]))
 
@@ -24,8 +28,7 @@ def test_our_trees_say_what_those_of_scikit_learn_say(examples):
     np.testing.assert_allclose(trees.probabilities(unseen), model.predict_proba(unseen)[:, 1], rtol=0, atol=1e-12)
 
 
-def test_a_rendered_model_is_read_as_it_was(examples, tmp_path):
-    model = boosted(examples)
+def test_a_rendered_model_is_read_as_it_was(examples, model, tmp_path):
     trees = exported(model, calibration(model.decision_function(examples.features), examples))
     (tmp_path / "judge.npz").write_bytes(render(trees))
 

@@ -76,12 +76,12 @@ def _templates_are_compiled_once() -> Iterator[None]:
     """Compile the page's templates once a process: that is four fifths of the time a small page takes."""
 
     @cache
-    def code(source: str, name: str, filename: str) -> CodeType:
-        return compiled(environments[-1], source, name, filename)
+    def code(source: str, *names: str | None) -> CodeType:
+        return compiled(environments[-1], source, *names)
 
-    def compile_once(environment: jinja2.Environment, source: str, name: str, filename: str) -> CodeType:
+    def compile_once(environment: jinja2.Environment, source: str, *names: str | None) -> CodeType:
         environments.append(environment)
-        return code(source, name, filename)
+        return code(source, *names)
 
     compiled, environments = jinja2.Environment.compile, list[jinja2.Environment]()
     with pytest.MonkeyPatch.context() as patch:

@@ -170,3 +170,7 @@ def _is_tracked(path: str) -> bool:
     outs = {out for stage in stages().values() for out in stage.outs}
     tracked = git.run("--literal-pathspecs", "ls-files", "--error-unmatch", "--", path)
     return by_dvc or any(folder.as_posix() in outs for folder in above) or tracked.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

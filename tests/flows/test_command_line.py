@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -42,6 +43,20 @@ def test_every_command_has_a_name_and_a_description(every: list[Parser]) -> None
         assert parser.prog.startswith("python -m ")
         assert parser.description
         assert parser.description.rstrip().endswith(".")
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_runs_as_a_module(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [command, "--help"])
+
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(command, run_name="__main__")
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: python -m {command} ")
 
 
 def test_every_option_has_a_help_text(every: list[Parser]) -> None:

@@ -73,10 +73,7 @@ def parser() -> Parser:
         prog="python -m flows.init",
         description=__doc__,
         epilog="Exit status: 0 done; 2 an error; 130 interrupted. Only section `dataset` of params.yaml is replaced.",
-        examples=[
-            "python -m flows.init data/mine.csv",
-            "python -m flows.init data/parts --pattern '*.parquet'",
-        ],
+        examples=["python -m flows.init data/mine.csv", "python -m flows.init data/parts --pattern '*.parquet'"],
     )
     add = command_line.add_argument
     add("data", metavar="DATA", help=".jsonl, .json, .csv, .tsv or .parquet file, or a folder of them")

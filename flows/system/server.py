@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import httpx
-from prefect.settings import (
-    PREFECT_API_URL,
-    PREFECT_HOME,
-    PREFECT_SERVER_API_PORT,
-    PREFECT_UI_URL,
-    temporary_settings,
-)
+from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_PORT, PREFECT_UI_URL, temporary_settings
 
 from flows.system import processes
 from tasks.errors import GoldmeterError

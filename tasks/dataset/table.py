@@ -22,21 +22,11 @@ from tasks.pipeline.tables import describe
 from tasks.scores.column_facts import ColumnFacts, statement
 
 REJECTED = pa.schema(
-    {
-        "file": pa.string(),
-        "line": pa.int64(),
-        "id": pa.string(),
-        "candidate": pa.string(),
-        "reason": pa.string(),
-    }
+    {"file": pa.string(), "line": pa.int64(), "id": pa.string(), "candidate": pa.string(), "reason": pa.string()}
 )
 # The human labels, described as a binary score column.
 LABEL = ColumnFacts(
-    metric="label",
-    family="dataset",
-    signature="label|v:1",
-    bounds=(0.0, 1.0),
-    rate_signature="label|v:1|pass:1",
+    metric="label", family="dataset", signature="label|v:1", bounds=(0.0, 1.0), rate_signature="label|v:1|pass:1"
 )
 
 

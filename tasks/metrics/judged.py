@@ -52,17 +52,8 @@ class JudgeMetric(MeanMetric):
     @property
     def reply_schema(self) -> dict[str, Any]:
         """The JSON schema of a reply."""
-        properties = {
-            "nonce": {"type": "string"},
-            "reason": {"type": "string"},
-            self.verdict_name: self.verdict_schema,
-        }
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
+        properties = {"nonce": {"type": "string"}, "reason": {"type": "string"}, self.verdict_name: self.verdict_schema}
+        return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
     def parse(self, reply: str, nonce: str, *, fenced: bool = False) -> Verdict:
         """Parse a reply, which must be one JSON object of the schema that repeats the request's nonce.

@@ -19,12 +19,7 @@ ARTICLES = frozenset({"a", "an", "the"})
 
 
 def normalize(
-    text: str,
-    *,
-    unicode: Form = "NFKC",
-    case: bool = True,
-    punctuation: bool = True,
-    articles: bool = False,
+    text: str, *, unicode: Form = "NFKC", case: bool = True, punctuation: bool = True, articles: bool = False
 ) -> str:
     """Return the normalised text; normalising it again changes nothing.
 

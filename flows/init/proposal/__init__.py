@@ -40,10 +40,7 @@ class Proposal(NamedTuple):
     def section(self) -> str:
         """The text of section `dataset`."""
         return written(
-            self.options,
-            self.comments,
-            self.notes,
-            f"your data; python -m flows.init proposes this from {self.read}",
+            self.options, self.comments, self.notes, f"your data; python -m flows.init proposes this from {self.read}"
         )
 
     @property

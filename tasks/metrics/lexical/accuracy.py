@@ -64,11 +64,7 @@ class Accuracy(MeanMetric):
             best[row] = max(best.get(row, NONE), match, key=lambda match: (match is EXACT, match.similarity))
         for row, match in best.items():
             if notes[row] is None and match is not EXACT:
-                about = {
-                    "match": match.kind,
-                    "score": self.credit(match),
-                    "similarity": round(match.similarity, 6),
-                }
+                about = {"match": match.kind, "score": self.credit(match), "similarity": round(match.similarity, 6)}
                 notes[row] = json.dumps(about)
         return notes
 

@@ -41,12 +41,7 @@ class Bleu(CorpusMetric):
         "nltk": {**_AS_NLTK, "smoothing": "none"},
         "azure": {**_AS_NLTK, "aggregate": "mean"},
         "ragas": {"aggregate": "mean"},
-        "sacrebleu": {
-            "smoothing": "exp",
-            "tokenizer": "13a",
-            "fallback": False,
-            "scale": 100,
-        },
+        "sacrebleu": {"smoothing": "exp", "tokenizer": "13a", "fallback": False, "scale": 100},
     }
 
     max_order: Annotated[int, Field(ge=1)] = 4

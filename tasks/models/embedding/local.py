@@ -39,11 +39,7 @@ class LocalEncoder:
     """A sentence-transformers model; torch is imported when the first text is encoded."""
 
     def __init__(
-        self,
-        model: str = BUNDLED,
-        precision: str = "fp32",
-        long: str = "truncate",
-        batch_tokens: int = BATCH_TOKENS,
+        self, model: str = BUNDLED, precision: str = "fp32", long: str = "truncate", batch_tokens: int = BATCH_TOKENS
     ) -> None:
         self.model, self.precision, self.long, self.batch_tokens = model, precision, long, batch_tokens
         self.files = model_files(model)

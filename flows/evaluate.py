@@ -42,7 +42,6 @@ JUDGE = "judge"
 RUN = "run"
 # Environment variable with the name of the scheduled flow run that starts this one; this one takes it too.
 FLOW_RUN_NAME = "GOLDMETER_FLOW_RUN"
-WAITING = "Another flow runs in this checkout: waiting for its end"
 
 _BUSY = "is busy, it is being blocked by"
 _BUSY_PAUSE = 2.0
@@ -93,7 +92,7 @@ def evaluate(*, retry_failed: bool = False) -> None:
     """
     logger = get_run_logger()
     tmp = locks.dvc_tmp(Path.cwd())
-    with locks.one_at_a_time(tmp, lambda: logger.info(WAITING)):
+    with locks.one_at_a_time(tmp, logger.info):
         dvc_rwlock.release_stale(tmp)
         if failures := _run_stages(retry_failed=retry_failed):
             raise EvaluationError(failures)
@@ -218,7 +217,7 @@ def run_and_record(prefix: str, name: str | None = None, *, retry_failed: bool =
     Raises:
         GoldmeterError: If it is certain before the run that it can't be recorded.
     """
-    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: say(WAITING, sys.stderr)):
+    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
         _plan(retry_failed=retry_failed)
         run = recorded(prefix, name, partial(_run, retry_failed=retry_failed))
     if run.experiment and run.facts and run.facts.flow_run:

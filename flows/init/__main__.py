@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.init.proposal import Proposal, propose, show
-from flows.init.proposal.files import read_sample
+from flows.init.proposal.sample import read_sample
 from flows.init.proposal.section import NAME, replaced
 from flows.system import dvc_rwlock, locks, processes
 from flows.system.command_supervisor import TIMED_OUT
@@ -20,7 +20,6 @@ from tasks.pipeline.files import replacing
 from tasks.pipeline.stages import stages
 
 STAGE = "load"
-WAITING = "Another flow runs in this checkout: waiting for its end"
 # DVC adds this line below the message of a stage.
 _TRAILER = "ERROR: failed to reproduce"
 
@@ -40,7 +39,7 @@ def init(data: str, pattern: str | None = None) -> None:
         GoldmeterError: If nothing can be proposed: then params.yaml is unchanged. Or if the records can't be loaded.
     """
     path = _from_here(data)
-    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda: say(WAITING, sys.stderr)):
+    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
         proposal = propose(path, read_sample(path, pattern))
         kept = _write(proposal)
         say(f"{params.PATH}: section {NAME} written, from {proposal.read}\n")

@@ -8,6 +8,8 @@ from pathlib import Path
 from tasks.errors import GoldmeterError
 from tasks.pipeline.files import exclusive
 
+WAITING = "Another flow runs in this checkout: waiting for its end"
+
 _held: ContextVar[frozenset[Path]] = ContextVar("held", default=frozenset())
 
 
@@ -22,17 +24,17 @@ def dvc_tmp(start: Path) -> Path:
 
 
 @contextmanager
-def one_at_a_time(tmp: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+def one_at_a_time(tmp: Path, on_wait: Callable[[str], object]) -> Iterator[None]:
     """Hold the lock of the checkout; a context inside another one that holds it does nothing.
 
     Args:
         tmp: The folder `.dvc/tmp`.
-        on_wait: Called once when another flow holds the lock.
+        on_wait: Called once, with a message, when another flow holds the lock.
     """
     if tmp in _held.get():
         yield
         return
-    with exclusive(tmp / "flow.lock", on_wait=on_wait):
+    with exclusive(tmp / "flow.lock", on_wait=lambda: on_wait(WAITING)):
         token = _held.set(_held.get() | {tmp})
         try:
             yield

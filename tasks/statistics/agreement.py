@@ -6,17 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tasks.statistics.arrays import BoolArray, Bounds, FloatArray, binary_array, check_confidence
 from tasks.statistics.clusters import Codes, Labels, cluster_codes, clustered_n
-from tasks.statistics.estimate import (
-    BoolArray,
-    Bounds,
-    Estimate,
-    FloatArray,
-    binary_array,
-    check_confidence,
-    unknown,
-    within,
-)
+from tasks.statistics.estimate import Estimate, unknown, within
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.score import effective_n, score_interval
 

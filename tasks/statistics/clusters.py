@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.estimate import FloatArray
+from tasks.statistics.arrays import FloatArray
 from tasks.statistics.score import effective_n
 
 Labels = Sequence[Hashable] | npt.NDArray[np.generic]

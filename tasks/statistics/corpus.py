@@ -8,17 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
+from tasks.statistics.arrays import Bounds, FloatArray, check_bounds, check_confidence, finite_array
 from tasks.statistics.clusters import Labels, cluster_sums
-from tasks.statistics.estimate import (
-    Bounds,
-    Estimate,
-    FloatArray,
-    check_bounds,
-    check_confidence,
-    finite_array,
-    unknown,
-    within,
-)
+from tasks.statistics.estimate import Estimate, unknown, within
 
 ScoreFunction = Callable[[FloatArray], npt.ArrayLike]
 

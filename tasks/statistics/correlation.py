@@ -6,7 +6,7 @@ from math import nan, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.estimate import FloatArray
+from tasks.statistics.arrays import FloatArray
 
 # Rows are read in blocks that stay in the processor's cache.
 BLOCK = 8_192

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from tasks.statistics.arrays import Bounds, FloatArray, finite_array
 from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
-from tasks.statistics.estimate import Bounds, FloatArray, finite_array
 from tasks.statistics.ppi import ROUNDING, unit_labels
 
 # Keeps the intercept finite when all labels are equal.

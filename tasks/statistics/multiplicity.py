@@ -9,8 +9,8 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from tasks.statistics.arrays import FloatArray, check_confidence
 from tasks.statistics.clusters import Labels, cluster_sums
-from tasks.statistics.estimate import FloatArray, check_confidence
 
 # Number of mirrored draws for at most 20 metrics, and for more; c is within 0.01 of the exact value up to 60 metrics.
 _FEW_METRICS, _FEW_DRAWS, _DRAWS = 20, 4096, 16384

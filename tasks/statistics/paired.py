@@ -8,19 +8,11 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import betainc, ndtr, ndtri, stdtr, stdtrit
 
+from tasks.statistics.arrays import Bounds, FloatArray, check_bounds, check_confidence, finite_array
 from tasks.statistics.binomial import midp_lower
 from tasks.statistics.clusters import Labels, cluster_codes, cluster_sums
 from tasks.statistics.corpus import ScoreFunction, warn_of_few_rows
-from tasks.statistics.estimate import (
-    Bounds,
-    FloatArray,
-    check_bounds,
-    check_confidence,
-    finite_array,
-    mean_of,
-    unknown,
-    within,
-)
+from tasks.statistics.estimate import mean_of, unknown, within
 
 # Bonett and Price (2012) add one row that improved and one that got worse.
 PSEUDO_ITEMS = 2.0

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc, gammaln, nctdtr, ndtr, ndtri, stdtrit, xlog1py, xlogy
 
+from tasks.statistics.arrays import Bounds, FloatArray, check_confidence
 from tasks.statistics.clusters import Labels, cluster_codes
-from tasks.statistics.estimate import Bounds, FloatArray, check_confidence
 from tasks.statistics.paired import (
     PSEUDO_ITEMS,
     PSEUDO_SQUARES,

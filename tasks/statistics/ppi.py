@@ -7,17 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
-from tasks.statistics.estimate import (
+from tasks.statistics.arrays import (
     Bounds,
-    Estimate,
     FloatArray,
     check_confidence,
     check_finite_bounds,
     check_scores,
     finite_array,
-    within,
 )
+from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
+from tasks.statistics.estimate import Estimate, within
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.score import effective_n, score_interval
 

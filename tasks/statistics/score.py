@@ -4,8 +4,8 @@ from math import sqrt
 
 from scipy.special import ndtri, stdtrit
 
+from tasks.statistics.arrays import check_confidence
 from tasks.statistics.binomial import midp_lower
-from tasks.statistics.estimate import check_confidence
 
 # With at most this many effective events, Wilson's limit nearest the bound is too narrow: coverage falls to 83 %
 # (Brown, Cai & DasGupta 2001, section 4, who replace it for counts up to 2 or 3).

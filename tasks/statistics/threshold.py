@@ -9,18 +9,9 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from tasks.statistics.arrays import BoolArray, FloatArray, IntArray, binary_array, check_confidence, finite_array
 from tasks.statistics.clusters import Labels, cluster_codes, clustered_n
-from tasks.statistics.estimate import (
-    BoolArray,
-    Estimate,
-    FloatArray,
-    IntArray,
-    binary_array,
-    check_confidence,
-    finite_array,
-    unknown,
-    within,
-)
+from tasks.statistics.estimate import Estimate, unknown, within
 from tasks.statistics.score import score_interval
 
 # Bootstrap draws. The variation that the seed adds is small beside that of the sample.

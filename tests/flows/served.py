@@ -1,4 +1,4 @@
-"""A project whose schedules are served: goldmeter's own code, committed, with a night that is over in a second."""
+"""A project whose schedules are served: goldmeter's own code, committed, with scheduled runs that are over in a second."""
 
 import asyncio
 import os
@@ -39,8 +39,8 @@ SCHEDULE: dict[str, Any] = {
     "notify": {"url": None, "header": "Authorization", "secret_env": None, "always": False},
 }
 
-# Instead of flows/serving/scheduled_run.py: says what the file `night` of the commit says, and waits while told to.
-NIGHT = """
+# Instead of flows/serving/scheduled_run.py: says what the files in the folder `notes` say, and waits while told to.
+SCRIPT = """
     import argparse, json, os, subprocess, sys, time
     from pathlib import Path
 
@@ -48,10 +48,10 @@ NIGHT = """
     parser.add_argument("name")
     parser.add_argument("--outcome", type=Path)
     chosen = parser.parse_args()
-    here = Path(os.environ["NIGHTS"])
+    here = Path(os.environ["NOTES"])
     number = len(list(here.glob("started.*"))) + 1
     (here / f"started.{number}").write_text(str(os.getpid()))
-    print("the night works on it", flush=True)
+    print("the scheduled run works on it", flush=True)
     deadline = time.monotonic() + 200
     while (here / "wait").exists():
         if time.monotonic() > deadline:
@@ -83,19 +83,19 @@ def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 class Served:
     """A repository, a Prefect server of its own database, and the process that serves its schedules.
 
-    night: code in place of flows/serving/scheduled_run.py; None: the real one. nights: where nights leave their notes.
+    script: code in place of flows/serving/scheduled_run.py; None: the real one. notes: where scheduled runs leave their notes.
     """
 
-    def __init__(self, base: Path, schedules: Mapping[str, Mapping[str, Any]], night: str | None = NIGHT) -> None:
-        self.folder, self.home, self.nights = base / "project", base / "prefect", base / "nights"
+    def __init__(self, base: Path, schedules: Mapping[str, Mapping[str, Any]], script: str | None = SCRIPT) -> None:
+        self.folder, self.home, self.notes = base / "project", base / "prefect", base / "notes"
         self.port = _free_port()
-        self.nights.mkdir(parents=True)
+        self.notes.mkdir(parents=True)
         self.folder.mkdir()
         for name in ("flows", "tasks"):
             shutil.copytree(ROOT / name, self.folder / name)
         shutil.copy(ROOT / "prefect.toml", self.folder)
-        if night is not None:
-            (self.folder / "flows/serving/scheduled_run.py").write_text(dedent(night))
+        if script is not None:
+            (self.folder / "flows/serving/scheduled_run.py").write_text(dedent(script))
         self.write(schedules)
         (self.folder / "dvc.yaml").write_text("stages: {}\n")
         (self.folder / ".gitignore").write_text("__pycache__/\n")
@@ -123,7 +123,7 @@ class Served:
             "PREFECT_SERVER_API_PORT": str(self.port),
             "PREFECT_RUNNER_POLL_FREQUENCY": "1",
             "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "5",
-            "NIGHTS": str(self.nights),
+            "NOTES": str(self.notes),
         }
 
     @property
@@ -138,7 +138,7 @@ class Served:
 
     def start(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
         """`python -m flows.schedule` in a process."""
-        with (self.nights.parent / "served.log").open("a") as log:
+        with (self.notes.parent / "served.log").open("a") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "flows.schedule", *arguments],
                 cwd=self.folder,
@@ -151,20 +151,22 @@ class Served:
         return process
 
     def log(self) -> str:
-        return (self.nights.parent / "served.log").read_text()
+        return (self.notes.parent / "served.log").read_text()
 
-    def night(self, number: int, event: str = "started") -> int:
-        """Wait until that night has started or ended; returns its process."""
-        file = self.nights / f"{event}.{number}"
-        wait_until(lambda: file.exists() and (event == "ended" or file.read_text()), f"night {number} {event}", 90)
-        return int((self.nights / f"started.{number}").read_text())
+    def scheduled_run(self, number: int, event: str = "started") -> int:
+        """Wait until that scheduled run has started or ended; returns its process."""
+        file = self.notes / f"{event}.{number}"
+        wait_until(
+            lambda: file.exists() and (event == "ended" or file.read_text()), f"scheduled run {number} {event}", 90
+        )
+        return int((self.notes / f"started.{number}").read_text())
 
     def hold(self) -> None:
-        """Let every night wait from now on, until `release`."""
-        (self.nights / "wait").touch()
+        """Let every scheduled run wait from now on, until `release`."""
+        (self.notes / "wait").touch()
 
     def release(self) -> None:
-        (self.nights / "wait").unlink(missing_ok=True)
+        (self.notes / "wait").unlink(missing_ok=True)
 
     def ask(self, question: Callable[[PrefectClient], Any]) -> Any:
         """What the Prefect server answers."""
@@ -207,7 +209,7 @@ class Served:
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
-                ours = process.environ().get("NIGHTS") == str(self.nights)
+                ours = process.environ().get("NOTES") == str(self.notes)
                 if ours and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
         return found
@@ -227,7 +229,7 @@ class Served:
 def prefect_server(served: Served) -> Iterator["subprocess.Popen[bytes]"]:
     """`prefect server start` by itself, as a team runs it, from the project's folder."""
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(served.port)]
-    with (served.nights.parent / "server.log").open("ab") as log:
+    with (served.notes.parent / "server.log").open("ab") as log:
         process = subprocess.Popen(command, cwd=served.folder, env=served.environment, stdout=log, stderr=log)
     try:
         wait_until(served.answers, "the Prefect server answers")

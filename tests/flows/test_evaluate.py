@@ -22,7 +22,7 @@ STAGES = {
 }
 
 
-NIGHT = "nightly 2026-11-22 02:00 UTC"
+RUN_NAME = "nightly 2026-11-22 02:00 UTC"
 
 
 class Ended(NamedTuple):
@@ -77,7 +77,7 @@ def mended(project: Any, failed: Ended) -> Ended:
     assert failed.status == 1
     project.mode("lexical", "mended")
     project.mode("embed", "mended")
-    return evaluate(project, "--retry-failed", GOLDMETER_FLOW_RUN=NIGHT)
+    return evaluate(project, "--retry-failed", GOLDMETER_FLOW_RUN=RUN_NAME)
 
 
 def test_every_stage_runs_once_after_those_it_reads(first: Ended) -> None:
@@ -162,7 +162,7 @@ def test_only_what_failed_and_what_reads_from_it_runs_again(mended: Ended) -> No
 
 
 def test_a_run_on_behalf_of_another_is_named_after_it(mended: Ended) -> None:
-    assert f"Beginning flow run '{NIGHT}' for flow 'evaluate'" in mended.output
+    assert f"Beginning flow run '{RUN_NAME}' for flow 'evaluate'" in mended.output
 
 
 def test_retry_failed_asks_the_judge_again_and_tells_only_the_judge(mended: Ended) -> None:

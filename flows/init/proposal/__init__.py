@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from flows.init.proposal import names
 from flows.init.proposal.columns import Column
-from flows.init.proposal.files import Sample
 from flows.init.proposal.roles import CHECK, Roles, roles
+from flows.init.proposal.sample import Sample
 from flows.init.proposal.section import quoted, shown, written
 from flows.init.proposal.separators import Separator, separator
 from tasks.console.format import counted

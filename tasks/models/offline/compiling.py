@@ -3,9 +3,16 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tasks.models.offline.source_hash import source_hash
 from tasks.text.kernels import compiled as compiled_alone
 
+Booleans = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int32]
+Integers = NDArray[np.int64]
 Function = TypeVar("Function", bound=Callable[..., object])
 
 

@@ -1,10 +1,7 @@
 """Features of the words around a match: hedges, refusals, other names, words of the question."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tasks.models.offline import feature_names
-from tasks.models.offline.compiling import compiled
+from tasks.models.offline.compiling import Booleans, Floats, Ids, Integers, compiled
 from tasks.models.offline.lexicon import (
     APOLOGY,
     BE,
@@ -27,14 +24,7 @@ from tasks.models.offline.lexicon import (
     SELF,
     STOP,
 )
-from tasks.models.offline.syntax import BREAK, introduced, is_name, joined, negated, soon
-
-Ids = NDArray[np.int32]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
-# Begin and end of a range of words.
-Part = tuple[int, int]
+from tasks.models.offline.syntax import BREAK, Part, introduced, is_name, joined, negated, soon
 
 # Counts of hedges, negations and names are capped here.
 MOST = 20.0

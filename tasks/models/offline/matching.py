@@ -3,11 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.offline.compiling import compiled
+from tasks.models.offline.compiling import Ids, Integers, compiled
 from tasks.models.offline.lexicon import CAPITAL, KNOWN, NUMBER, STOP, UPPER
 
-Ids = NDArray[np.int32]
-Integers = NDArray[np.int64]
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.offline.compiling import compiled
+from tasks.models.offline.compiling import Floats, Ids, Integers, compiled
 from tasks.models.offline.lexicon import (
     AND,
     ARTICLE,
@@ -26,9 +26,6 @@ from tasks.models.offline.lexicon import (
 from tasks.models.offline.vocabulary import Words
 
 SEPARATOR = END | COMMA | SLASH | CLAUSE | BRACKET
-Ids = NDArray[np.int32]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Stream(NamedTuple):

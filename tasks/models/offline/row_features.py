@@ -6,15 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.models.offline import feature_names
-from tasks.models.offline.compiling import compiled
+from tasks.models.offline.compiling import Floats, Ids, Integers, compiled
 from tasks.models.offline.context import describe
 from tasks.models.offline.feature_names import CLUES, FEATURES
 from tasks.models.offline.lexicon import AND, COMMA, END, NUMBER, STOP
 from tasks.models.offline.matching import abbreviated, closest, find, hashed, initials, longest_run
-
-Ids = NDArray[np.int32]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 COUNT = len(FEATURES)
 SMALL_WORD = 0.1

@@ -1,10 +1,7 @@
 """Features of a match's role in its sentence: negated, one of several candidates, the answer, or an aside."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tasks.models.offline import feature_names
-from tasks.models.offline.compiling import compiled
+from tasks.models.offline.compiling import Booleans, Floats, Ids, Integers, compiled
 from tasks.models.offline.lexicon import (
     AND,
     ASIDE,
@@ -28,10 +25,6 @@ from tasks.models.offline.lexicon import (
     STOP,
 )
 
-Ids = NDArray[np.int32]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 # Begin and end of a range of words.
 Part = tuple[int, int]
 

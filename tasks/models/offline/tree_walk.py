@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.offline.compiling import compiled
+from tasks.models.offline.compiling import Floats, compiled
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 

@@ -10,7 +10,7 @@ import pytest
 import tasks.__main__
 from flows.init import __main__ as command
 from flows.init.proposal import propose, show
-from flows.init.proposal.files import read_sample
+from flows.init.proposal.sample import read_sample
 from tasks.pipeline import params
 from tasks.pipeline.yaml import parse_yaml
 from tests.small_project import ROOT, ROWS, edit, write

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from flows.init.proposal import Proposal, names, propose
-from flows.init.proposal.files import MOST_RECORDS, Sample, read_sample
+from flows.init.proposal.sample import MOST_RECORDS, Sample, read_sample
 from flows.init.proposal.section import COMMENTS, replaced, scalar, written
 from flows.init.proposal.separators import separator
 from flows.init.proposal.unrecognised import MOST_COLUMNS

@@ -1,4 +1,4 @@
-"""What a scheduled run hands to the night that it starts in the worktree, and what it tells when there is none."""
+"""What a scheduled run passes to the process in the worktree, and its outcome when there is none."""
 
 import logging
 import subprocess
@@ -17,7 +17,7 @@ from tasks.pipeline.schedule import Notify, Schedule
 from tasks.pipeline.yaml import dump_yaml
 from tests.flows.served import params_with, schedule
 
-NIGHT = """
+SCRIPT = """
     import json, sys
     from pathlib import Path
     from tasks.ledger import root
@@ -68,12 +68,12 @@ def run() -> State[None]:
     return state
 
 
-def stand_in(folder: Path, night: str) -> Path:
+def stand_in(folder: Path, script: str) -> Path:
     """A worktree with this code in place of flows/serving/scheduled_run.py."""
     (folder / "flows/serving").mkdir(parents=True)
     for package in ("flows", "flows/serving"):
         (folder / package / "__init__.py").touch()
-    (folder / "flows/serving/scheduled_run.py").write_text(dedent(night))
+    (folder / "flows/serving/scheduled_run.py").write_text(dedent(script))
     return folder
 
 
@@ -85,7 +85,7 @@ def well(monkeypatch) -> None:
 def test_the_ledger_is_the_one_of_the_checkout(
     ledger: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checkout, tree = tmp_path / "checkout", stand_in(tmp_path / "deep/inside/tree", NIGHT)
+    checkout, tree = tmp_path / "checkout", stand_in(tmp_path / "deep/inside/tree", SCRIPT)
     checkout.mkdir()
     monkeypatch.chdir(checkout)
     monkeypatch.setenv("PYTHONPATH", str(Path(module.__file__).parents[2]))

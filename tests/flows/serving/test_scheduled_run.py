@@ -1,4 +1,4 @@
-"""The steps of a night, and the outcome of each way in which one can end."""
+"""The steps of a scheduled run, and the outcome of each way in which one can end."""
 
 import contextlib
 import json
@@ -70,7 +70,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def found(monkeypatch: pytest.MonkeyPatch, what: RunDecision | Exception) -> None:
-    """What the history makes of the night."""
+    """What the history makes of the run."""
 
     def answer(*_: Any) -> RunDecision:
         if isinstance(what, Exception):

@@ -44,15 +44,15 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
 def test_each_night_runs_once_the_worse_one_fails_and_is_told_once_over_a_restart_of_the_server(serve):
     with webhook() as hook:
         served = serve(often=schedule(interval=12, notify=schedule()["notify"] | {"url": hook.url}))
-        (served.nights / "worse").write_text("3")
+        (served.notes / "worse").write_text("3")
         with prefect_server(served):
             process = served.start(PREFECT_API_URL=served.url)
-            served.night(1, "ended")
+            served.scheduled_run(1, "ended")
             first = served.wait_for(1, "Completed")[0]
             assert first.state.message == "all is well"
             assert first.name.startswith("often 20")
             served.hold()
-            served.night(2)
+            served.scheduled_run(2)
         with prefect_server(served):  # the run goes on, and keeps its slot
             (running,) = served.runs("Running")
             renew_lease(served, running)
@@ -65,7 +65,7 @@ def test_each_night_runs_once_the_worse_one_fails_and_is_told_once_over_a_restar
             assert [one.content["run"] for one in hook.received] == [str(worse.id)]
             assert hook.received[0].content["text"] == f"goldmeter often: {WORSE}"
             served.hold()
-            served.night(4)
+            served.scheduled_run(4)
             skipped = len(served.runs("Cancelled"))
             served.wait_for(skipped + 1, "Cancelled")
             (current,) = served.runs("Running")
@@ -83,7 +83,7 @@ def test_after_a_kill_the_run_is_crashed_the_slot_is_free_and_the_next_run_compl
         served = serve(often=schedule(interval=12, notify=schedule()["notify"] | {"url": hook.url}))
         served.hold()
         process = served.start()
-        served.night(1)
+        served.scheduled_run(1)
         refuses_pages_of_other_sites(served)
         refused = served.start()
         assert refused.wait(60) == 2
@@ -93,12 +93,12 @@ def test_after_a_kill_the_run_is_crashed_the_slot_is_free_and_the_next_run_compl
         again = served.start()
         (crashed,) = served.wait_for(1, "Crashed")
         assert crashed.state.message == stale_runs.LOST
-        night = served.night(2)
+        process = served.scheduled_run(2)
         assert served.runs("Cancelled") == []  # the slot was free at once
-        _supervisor, engine, *_rest = psutil.Process(night).parents()
+        _supervisor, engine, *_rest = psutil.Process(process).parents()
         engine.kill()
         killed = next(run for run in served.wait_for(2, "Crashed") if run.id != crashed.id)
-        served.night(3)
+        served.scheduled_run(3)
         served.release()
         served.wait_for(1, "Completed")
         assert [one.content["run"] for one in hook.received] == [str(crashed.id), str(killed.id)]
@@ -132,7 +132,7 @@ def test_while_serving_missed_runs_are_skipped_and_a_night_that_nothing_committe
         served.ask(lambda client: due(client, often, 3600))
         (skipped,) = served.wait_for(1, "Skipped")
         assert skipped.state.message == "Nothing served the schedule when it was due; params.yaml says missed: skip"
-        assert [*served.nights.iterdir()] == []
+        assert [*served.notes.iterdir()] == []
 
         served.write({"often": schedule(overlap="skp")})
         served.commit()

@@ -1,4 +1,4 @@
-"""A project whose schedules are served: goldmeter's own code, committed, with scheduled runs that are over in a second."""
+"""A project whose schedules are served: goldmeter's own code, committed; its runs take a second."""
 
 import asyncio
 import os
@@ -83,7 +83,7 @@ def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 class Served:
     """A repository, a Prefect server of its own database, and the process that serves its schedules.
 
-    script: code in place of flows/serving/scheduled_run.py; None: the real one. notes: where scheduled runs leave their notes.
+    script: code in place of flows/serving/scheduled_run.py; None: the real one. notes: the folder that it writes to.
     """
 
     def __init__(self, base: Path, schedules: Mapping[str, Mapping[str, Any]], script: str | None = SCRIPT) -> None:

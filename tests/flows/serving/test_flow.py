@@ -150,7 +150,7 @@ def test_the_run_of_the_stages_is_named_after_the_scheduled_run(monkeypatch):
 
 
 @pytest.mark.usefixtures("repository")
-def test_no_credential_of_a_night_is_logged_or_told(tmp_path, told, monkeypatch, caplog):
+def test_no_credential_of_a_run_is_logged_or_told(tmp_path, told, monkeypatch, caplog):
     @contextmanager
     def prepared(*_):
         yield stand_in(tmp_path / "tree", LEAKING)

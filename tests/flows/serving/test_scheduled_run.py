@@ -91,7 +91,7 @@ def written_outcome(folder: Path, status: int) -> Any:
 
 
 @pytest.mark.usefixtures("worktree")
-def test_a_night_that_is_well(recorded: list[str], tmp_path: Path) -> None:
+def test_a_run_that_is_well(recorded: list[str], tmp_path: Path) -> None:
     assert written_outcome(tmp_path, 0) == {
         "ok": True,
         "sentence": f"{NAME} is recorded.",
@@ -113,7 +113,7 @@ def test_a_night_that_is_well(recorded: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("worktree", "recorded")
-def test_a_worse_night_says_what_is_worse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_worse_run_says_what_is_worse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     alarms = [f"aurora {name}: worse than v1 by 0.153" for name in ("f1", "bleu", "gleu", "rouge", "meteor")]
     found(monkeypatch, WELL._replace(alarms=alarms, status=1))
 
@@ -142,7 +142,7 @@ def test_nothing_runs_in_a_checkout_that_a_person_works_in(
 
 
 @pytest.mark.usefixtures("recorded")
-def test_a_night_of_one_schedule_does_not_run_in_the_worktree_of_another(worktree: Path) -> None:
+def test_a_run_of_one_schedule_does_not_run_in_the_worktree_of_another(worktree: Path) -> None:
     tree = worktree / ".git/goldmeter/worktrees/weekly"
     git("worktree", "add", "--quiet", "--detach", str(tree))
     with contextlib.chdir(tree):

@@ -41,7 +41,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
         each.end()
 
 
-def test_each_night_runs_once_the_worse_one_fails_and_is_told_once_over_a_restart_of_the_server(serve):
+def test_each_due_run_runs_once_the_worse_one_fails_and_is_told_once_over_a_restart_of_the_server(serve):
     with webhook() as hook:
         served = serve(often=schedule(interval=12, notify=schedule()["notify"] | {"url": hook.url}))
         (served.notes / "worse").write_text("3")
@@ -122,7 +122,7 @@ def refuses_pages_of_other_sites(served: Served) -> None:
     assert served.deployments()["often"].pull_steps == deployment.pull_steps
 
 
-def test_while_serving_missed_runs_are_skipped_and_a_night_that_nothing_committed_describes_is_told(serve):
+def test_while_serving_missed_runs_are_skipped_and_a_run_that_nothing_committed_describes_is_told(serve):
     with webhook() as hook:
         told = schedule()["notify"] | {"url": hook.url}
         served = serve(often=schedule(interval=10**7, missed="skip", notify=told))

@@ -119,7 +119,7 @@ def test_values_that_only_yaml_has_become_what_json_has() -> None:
 
     seen = lineage(STAGE._replace(deps=()))["params"]
 
-    assert seen == {"dataset": {"a": "2026-11-22", "b": "nan", "c": [False, "-inf", None, 0.5]}}
+    assert seen == {"dataset": {"a": "2026-11-22", "b": "nan", "c": ["no", "-inf", None, 0.5]}}
 
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc")))

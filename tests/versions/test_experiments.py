@@ -170,7 +170,8 @@ def test_dvc_lists_shows_applies_pushes_and_pulls_it_and_versions_compare(clone:
 @pytest.mark.usefixtures("clone")
 def test_new_code_of_a_stage_and_new_dvc_files_belong_to_it_and_data_does_not() -> None:
     pipeline = Path("dvc.yaml").read_text(encoding="utf-8")
-    deps = "    deps: [tasks/metrics, tasks/new.py, data/today.csv, '${dataset.path}', 's3://b/k', /dev/null, ../x.py]\n"
+    others = "data/today.csv, '${dataset.path}', 's3://b/k', /dev/null, ../x.py"
+    deps = f"    deps: [tasks/metrics, tasks/new.py, {others}]\n"
     Path("dvc.yaml").write_text(pipeline.replace("    cmd: echo\n", f"    cmd: echo\n{deps}"), encoding="utf-8")
     stages.stages.cache_clear()
     Path(".gitignore").write_text("data/load\n*.pyc\n", encoding="utf-8")

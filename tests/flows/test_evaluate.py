@@ -11,6 +11,8 @@ import pytest
 from flows import artifacts
 from flows import evaluate as flow
 
+pytestmark = pytest.mark.long
+
 Make = Callable[..., Any]
 
 STAGES = {

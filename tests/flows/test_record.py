@@ -66,6 +66,7 @@ def test_without_a_commit_nothing_runs(recorded: Recorded) -> None:
     assert recorded.project.started() == []
 
 
+@pytest.mark.long
 def test_a_run_is_recorded_under_the_time_it_started(recorded: Recorded) -> None:
     recorded.commit()
     began = datetime.now(UTC)

@@ -93,11 +93,7 @@ def aggregate(
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored),
     }
-    yield {
-        "aggregate": table,
-        METRICS: to_json(document),
-        "reports/summary.json": to_json(summary(table)),
-    }
+    yield {"aggregate": table, METRICS: to_json(document), "reports/summary.json": to_json(summary(table))}
 
 
 def expect(params: Params) -> Contract:

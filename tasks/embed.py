@@ -23,13 +23,7 @@ PART_ROWS = 50_000
 ENCODED_AT_ONCE = 1024
 NORM_TOLERANCE = 1e-3
 SCHEMA = pa.schema(
-    {
-        "key": pa.binary(32),
-        "offset": pa.int64(),
-        "tokens": pa.int32(),
-        "truncated": pa.bool_(),
-        "norm": pa.float64(),
-    }
+    {"key": pa.binary(32), "offset": pa.int64(), "tokens": pa.int32(), "truncated": pa.bool_(), "norm": pa.float64()}
 )
 
 

@@ -23,13 +23,7 @@ from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
 from tasks.scores import leading
 from tasks.scores.columns import ScoreColumn, score_columns
-from tasks.scores.metrics_report import (
-    METRICS,
-    AgreementEntry,
-    Candidates,
-    MetricsReport,
-    fitted_thresholds,
-)
+from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, fitted_thresholds
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid

@@ -52,10 +52,7 @@ class ColumnFacts:
 
     def to_json(self) -> dict[str, Any]:
         """The facts as the table's metadata has them."""
-        rate = {
-            "threshold": TO_FIT if self.awaits_threshold else self.threshold,
-            "rate_signature": self.rate_signature,
-        }
+        rate = {"threshold": TO_FIT if self.awaits_threshold else self.threshold, "rate_signature": self.rate_signature}
         return {
             "metric": self.metric,
             "family": self.family,

@@ -50,6 +50,8 @@ SCHEMA = pa.schema(
 )
 
 Row = dict[str, Any]
+# Columns that an entry of reports/metrics.json repeats, in its order.
+REPEATED = ("value", "low", "high", "n", "n_not_asked", "n_failed", "worst", "best", "method", "signature")
 
 
 class Aggregate(Section):
@@ -68,17 +70,11 @@ class Params(Section):
 
 
 def aggregate(
-    load: Parts,
-    rejected: Parts,
-    embed: Parts,
-    lexical: Parts,
-    semantic: Parts,
-    judge: Parts,
-    params: Params,
-    progress: Progress = quiet,
+    tables: Mapping[str, Parts], params: Params, progress: Progress = quiet
 ) -> Iterator[dict[str, pa.Table | str]]:
     """Estimate every metric of every candidate: value, interval, counts, pass rate; over all rows and per slice."""
-    as_configured = [*candidates(load, [lexical, semantic, judge])]
+    load, judge = tables["load"], tables["judge"]
+    as_configured = [*candidates(load, [tables["lexical"], tables["semantic"], judge])]
     thresholds = human_labels.thresholds(as_configured, params.aggregate.confidence)
     fitted = fitted_thresholds(thresholds)
     scored = [candidate.with_fitted(fitted) for candidate in as_configured]
@@ -87,7 +83,7 @@ def aggregate(
         "schema": 1,
         "confidence": params.aggregate.confidence,
         "joint_confidence": params.gate.confidence,
-        "dataset": _dataset(load, rejected, embed),
+        "dataset": _dataset(load, tables["load_rejected"], tables["embed"]),
         "candidates": _with_labels(_tree(table), scored, fitted, load, judge, params.aggregate.confidence),
         "comparisons": _comparisons(scored, params.gate),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
@@ -322,26 +318,10 @@ def _tree(table: pa.Table) -> Candidates:
 
 
 def _entry(row: Row) -> MetricEntry:
-    entry: MetricEntry = {
-        "value": rounded(row["value"]),
-        "low": rounded(row["low"]),
-        "high": rounded(row["high"]),
-        "n": row["n"],
-        "n_not_asked": row["n_not_asked"],
-        "n_failed": row["n_failed"],
-        "worst": rounded(row["worst"]),
-        "best": rounded(row["best"]),
-        "method": row["method"],
-        "signature": row["signature"],
-    }
+    entry: MetricEntry = rounded({name: row[name] for name in REPEATED})
     if row["pass_low"] is not None:
-        entry["pass_rate"] = {
-            "value": rounded(row["pass_value"]),
-            "low": rounded(row["pass_low"]),
-            "high": rounded(row["pass_high"]),
-            "threshold": row["threshold"],
-            "signature": row["rate_signature"],
-        }
+        rate = rounded({name: row[f"pass_{name}"] for name in ("value", "low", "high")})
+        entry["pass_rate"] = rate | {"threshold": row["threshold"], "signature": row["rate_signature"]}
     return entry
 
 
@@ -360,16 +340,7 @@ def _finite(value: float | None) -> float | None:
 
 STAGE = Stage(
     params=Params,
-    whole=lambda params, inputs: aggregate(
-        inputs.tables["load"],
-        inputs.tables["load_rejected"],
-        inputs.tables["embed"],
-        inputs.tables["lexical"],
-        inputs.tables["semantic"],
-        inputs.tables["judge"],
-        params,
-        inputs.progress,
-    ),
+    whole=lambda params, inputs: aggregate(inputs.tables, params, inputs.progress),
     expect=expect,
     counts=counts,
     advice=advice,

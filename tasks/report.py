@@ -1,13 +1,10 @@
 """Writes the page with every number, its interval and the rows behind it, and the tables of `dvc plots`."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from tasks.ledger.verdicts import Paid, VerdictEvidence
-from tasks.pipeline.run import Price
+from tasks.ledger.verdicts import VerdictEvidence
 from tasks.pipeline.settings import Section
-from tasks.pipeline.stage import Stage
-from tasks.pipeline.tables import Parts
+from tasks.pipeline.stage import Stage, StageInputs
 from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
 
@@ -18,35 +15,10 @@ class Params(Section):
     report: Report
 
 
-def report(
-    load: Parts,
-    lexical: Parts,
-    semantic: Parts,
-    judge: Parts,
-    aggregate: Parts,
-    params: Params,
-    *,
-    documents: Mapping[str, Any],
-    ledger: Iterable[Paid] | None = None,
-    prices: Mapping[str, Price] | None = None,
-) -> Iterator[dict[str, str]]:
-    """Yield the page and the tables of `dvc plots`; arguments as of `tasks.reporting.assembly.report_files`."""
-    yield report_files(
-        load, lexical, semantic, judge, aggregate, params.report, documents=documents, ledger=ledger, prices=prices
-    )
+def report(params: Params, inputs: StageInputs) -> Iterator[dict[str, str]]:
+    """Yield the page and the tables of `dvc plots`."""
+    ledger, prices = inputs.ledger(VerdictEvidence), inputs.run.judge.prices
+    yield report_files(inputs.tables, params.report, documents=inputs.documents, ledger=ledger, prices=prices)
 
 
-STAGE = Stage(
-    params=Params,
-    whole=lambda params, inputs: report(
-        inputs.tables["load"],
-        inputs.tables["lexical"],
-        inputs.tables["semantic"],
-        inputs.tables["judge"],
-        inputs.tables["aggregate"],
-        params,
-        documents=inputs.documents,
-        ledger=inputs.ledger(VerdictEvidence),
-        prices=inputs.run.judge.prices,
-    ),
-)
+STAGE = Stage(params=Params, whole=report)

@@ -58,9 +58,9 @@ def run(
 ) -> tuple[dict[tuple[Any, ...], Any], Any]:
     nothing = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], pa.string())})
     unscored = load.select(["id", "candidate"]).replace_schema_metadata()
-    names = iter("abcdef")
-    tables = [stored(tmp_path / next(names), t) for t in (load, nothing, nothing, scores, unscored, unscored)]
-    [made] = list(aggregate(*tables, params))
+    names = ("load", "load_rejected", "embed", "lexical", "semantic", "judge")
+    tables = zip(names, (load, nothing, nothing, scores, unscored, unscored), strict=True)
+    [made] = aggregate({name: stored(tmp_path / name, table) for name, table in tables}, params)
     assert made["aggregate"].schema == SCHEMA
     found = {(r["metric"], r["slice"], r["slice_value"]): r for r in made["aggregate"].to_pylist()}
     return found, made

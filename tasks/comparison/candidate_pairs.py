@@ -210,9 +210,8 @@ def _measure_entry(difference: Difference, local: float) -> MeasureEntry:
 
 def _composition(compared: Compared, shared: float) -> CompositionEntry:
     """The change over all measured rows of each candidate: the part of the shared rows, and that of the others."""
-    base, head = (
-        _value(measure, measure.column.rows(~np.isnan(measure.values))) for measure in (compared.base, compared.head)
-    )
+    measures = (compared.base, compared.head)
+    base, head = (_value(one, one.column.rows(~np.isnan(one.values))) for one in measures)
     return {"base": base, "head": head, "shared": shared, "composition": head - base - shared}
 
 

@@ -56,9 +56,8 @@ def _compare(
         pairings = version_scores.with_thresholds(pairings)
     family = candidate_pairs.compare(pairings, gate)
     pairs: list[PairEntry] = candidate_pairs.entries(family, pairings)
-    for pairing, pair, slices in zip(
-        pairings, pairs, candidate_pairs.slice_entries(family, pairings, gate), strict=True
-    ):
+    slice_entries = candidate_pairs.slice_entries(family, pairings, gate)
+    for pairing, pair, slices in zip(pairings, pairs, slice_entries, strict=True):
         rates = candidate_pairs.rates(pairing)
         pair["slices"] = slices
         pair["flips"] = changed_rows(pairing, rates, base.load, head.load, options.changed_rows)
@@ -68,7 +67,7 @@ def _compare(
         "schema": 1,
         "base": _named(versions[0]),
         "head": _named(versions[1]),
-        "gate": gate.model_dump(mode="json"),  # type: ignore[typeddict-item]  # GateEntry is what it dumps
+        "gate": gate.model_dump(mode="json"),
         "critical_value": rounded(family.critical),
         "failed": gate.fails(family.verdicts),
         "blocked": family.blocked or bool(matched.only_base),

@@ -134,11 +134,6 @@ def critical_value(measures: Sequence[Compared], confidence: float) -> float:
         return max_t(influence, None if estimates.is_one_cluster(groups) else groups, confidence)
 
 
-def uncorrected(one: Compared, confidence: float) -> "PairedDifference":
-    """The difference with an interval that is not corrected for other differences."""
-    return _estimate(one, confidence)
-
-
 def detectable(one: Compared, confidence: float) -> float | None:
     """The smallest true difference that these rows show in four of five cases; None where the spread is unknown."""
     from tasks.statistics import detectable_corpus_difference, detectable_difference
@@ -176,7 +171,7 @@ def _has_spread(one: Compared) -> bool:
 
 def _difference(one: Compared, confidence: float, gate: Gate) -> Difference:
     margin = gate.margin * one.head.scale
-    estimate = _estimate(one, confidence, margin or None)
+    estimate = uncorrected(one, confidence, margin or None)
     if not isfinite(estimate.value):
         return Difference(one, estimate, margin, "cannot tell")
     better = one.head.higher_is_better
@@ -185,23 +180,19 @@ def _difference(one: Compared, confidence: float, gate: Gate) -> Difference:
     return Difference(one, estimate, margin, decision)
 
 
-def _estimate(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
+def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
+    """The difference with an interval that is not corrected for other differences; margin: as of `Difference`."""
     from tasks.statistics import PairedDifference, corpus_difference, paired_difference
 
-    clusters = one.clusters
+    clusters, bounds = one.clusters, _bounds(one)
     if estimates.is_one_cluster(clusters):
         width = one.head.scale if one.head.bounds else np.inf
         return PairedDifference(_value(one), -width, width, int(one.measured.sum()), estimates.ONE_CLUSTER, 1.0)
     if one.head.kind == "corpus":
         base, head = one.columns
-        score = estimates.corpus_score(one.head.column)
-        bounds = _bounds(one)
-        return estimates.with_warnings(
-            lambda: corpus_difference(_stats(base), _stats(head), score, clusters, confidence, bounds)
-        )
-    return estimates.with_warnings(
-        lambda: paired_difference(one.differences, clusters, _bounds(one), confidence, margin)
-    )
+        stats, score = (_stats(base), _stats(head)), estimates.corpus_score(one.head.column)
+        return estimates.with_warnings(lambda: corpus_difference(*stats, score, clusters, confidence, bounds))
+    return estimates.with_warnings(lambda: paired_difference(one.differences, clusters, bounds, confidence, margin))
 
 
 def _influence(one: Compared) -> Floats:

@@ -126,16 +126,6 @@ class VersionEntry(TypedDict):
     commit: str | None
 
 
-class GateEntry(TypedDict):
-    """Section `gate` of params.yaml."""
-
-    metrics: list[str] | None
-    margin: float
-    confidence: float
-    fail_on: str
-    max_unmeasured: float
-
-
 class UnpairedCandidates(TypedDict):
     """Candidates that only one version has."""
 
@@ -146,13 +136,14 @@ class UnpairedCandidates(TypedDict):
 class ComparisonDocument(TypedDict):
     """Everything that a comparison of two versions found.
 
-    failed: whether a verdict stops the release. blocked: whether something that the gate asks for can't be compared.
+    gate: section `gate` of params.yaml. failed: whether a verdict stops the release.
+    blocked: whether something that the gate asks for can't be compared.
     """
 
     schema: Literal[1]
     base: VersionEntry
     head: VersionEntry
-    gate: GateEntry
+    gate: dict[str, Any]
     critical_value: float | None
     failed: bool
     blocked: bool

@@ -6,7 +6,6 @@ from pathlib import Path
 from tasks.comparison.version_scores import VersionScores
 from tasks.dataset.normalized import Normalize, normalized
 from tasks.errors import ComparisonError
-from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure
 from tasks.pipeline.tables import Parts, about, write_part
 from tasks.scores.column_facts import stated
@@ -25,16 +24,10 @@ def rescored(base: VersionScores, head: Version, folder: Path) -> VersionScores:
     chosen = about(head.parts("normalize").schema).get("normalize")
     if chosen is None:
         raise ComparisonError(f"{head.name}: its data/normalize does not say how texts were normalised; run it again")
-    settings, metrics = Normalize(**chosen), _metrics(head)
+    options = {facts.metric: facts.options for facts in stated(head.parts(FAMILY).about).values()}
+    settings, metrics = Normalize(**chosen), {name: configure(FAMILY, name, own) for name, own in options.items()}
     folder.mkdir(parents=True)
     for number, part in enumerate(base.load):
         rows = normalized(part, settings)
         write_part(score_table(rows, pairs_of(rows), metrics), folder, number)
     return replace(base, tables={**base.tables, FAMILY: Parts(folder)}, fitted={})  # HEAD's thresholds, too
-
-
-def _metrics(head: Version) -> dict[str, Metric]:
-    """HEAD's lexical metrics, with the options that its table states."""
-    columns = stated(head.parts(FAMILY).about).values()
-    options = {facts.metric: facts.options for facts in columns}
-    return {name: configure(FAMILY, name, chosen) for name, chosen in options.items()}

@@ -44,9 +44,8 @@ def outcome(document: ComparisonDocument) -> GateOutcome:
     if document["blocked"]:
         return GateOutcome("The gate can't decide: something that it asks for could not be compared.", 2)
     if document["failed"]:
-        return GateOutcome(
-            f"Cannot tell: {verdicts.count('cannot tell')} of {len(verdicts)} differences are undecided.", 1
-        )
+        undecided = verdicts.count("cannot tell")
+        return GateOutcome(f"Cannot tell: {undecided} of {len(verdicts)} differences are undecided.", 1)
     numbers = {name: verdicts.count(name) for name in ("better", "no worse", "unchanged", "cannot tell")}
     return GateOutcome(f"Not worse: {', '.join(f'{n} {name}' for name, n in numbers.items() if n)}{_few(document)}.", 0)
 
@@ -132,14 +131,11 @@ def extent(difference: DifferenceEntry) -> str:
     >>> extent({"value": -0.0404, "low": -0.0613, "high": -0.0195})
     '0.0404 [0.0195, 0.0613]'
     """
-    value, low, high = (None if end is None else abs(end) for end in _ends(difference))
+    ends = (difference["value"], difference["low"], difference["high"])
+    value, low, high = (None if end is None else abs(end) for end in ends)
     if low is None or high is None:
         return number(value)
     return f"{number(value)} [{number(min(low, high))}, {number(max(low, high))}]"
-
-
-def _ends(difference: DifferenceEntry) -> tuple[float | None, float | None, float | None]:
-    return difference["value"], difference["low"], difference["high"]
 
 
 def signed(value: float | None) -> str:
@@ -235,9 +231,8 @@ def _composition(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
 
 def _exploratory(pair: PairEntry) -> Iterator[str]:
     """Slices that stand out, the smallest q value first."""
-    notable = sorted(
-        (part for part in pair.get("slices", ()) if part["notable"]), key=lambda part: part["q_value"] or 0
-    )
+    notable = [part for part in pair.get("slices", ()) if part["notable"]]
+    notable.sort(key=lambda part: part["q_value"] or 0)
     for part in notable[:SLICES]:
         where = f"{part['measure']} where {part['slice']} = {part['value']}"
         yield f"exploratory: {where}: {interval(part['difference'])}, {counted(part['n'], 'row')}"

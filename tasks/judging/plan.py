@@ -34,9 +34,8 @@ class Plan:
             calls, prompt = calls + 1, prompt + request.tokens
         variable = options.api_key_env
         unset = variable is not None and not os.environ.get(variable, "").strip()
-        return cls(
-            options.model, options.base_url, calls, prompt, run.price(options.model), variable if unset else None
-        )
+        key = variable if unset else None
+        return cls(options.model, options.base_url, calls, prompt, run.price(options.model), key)
 
     @property
     def tokens(self) -> float:
@@ -44,8 +43,8 @@ class Plan:
         return self.prompt + self.calls * REPLY_TOKENS
 
     def __str__(self) -> str:
-        money = f", ${self.price.of(self.prompt, self.calls * REPLY_TOKENS):,.2f}" if self.price else ""
-        unpriced = "" if self.price else f" (run.judge.prices has no {self.model})"
-        return (
-            f"{self.calls:,} calls to {self.model} at {self.base_url}, about {self.tokens:,.0f} tokens{money}{unpriced}"
-        )
+        if self.price:
+            cost = f", ${self.price.of(self.prompt, self.calls * REPLY_TOKENS):,.2f}"
+        else:
+            cost = f" (run.judge.prices has no {self.model})"
+        return f"{self.calls:,} calls to {self.model} at {self.base_url}, about {self.tokens:,.0f} tokens{cost}"

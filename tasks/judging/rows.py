@@ -113,12 +113,12 @@ def missing(
 
 def estimates(parts: Parts, options: Judge, most: int | None) -> Iterator[offline.Judged]:
     """Yield the offline judge's verdicts of every part, in up to `most` processes (None: one per core)."""
-    workers = workers_for(parts, most)
+    workers, jobs = workers_for(parts, most), (repeat(parts), range(len(parts)), repeat(options))
     if workers <= 1:
-        yield from (_estimates(part, options) for part in parts)
+        yield from map(_estimates, *jobs)
         return
     with pool(workers, [__name__, "tasks.models.offline.warm_up"]) as executor:
-        yield from executor.map(_estimates_of, repeat(parts), range(len(parts)), repeat(options))
+        yield from executor.map(_estimates, *jobs)
 
 
 def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offline.Judged) -> pa.Table:
@@ -172,31 +172,23 @@ def _status(row: Mapping[str, Any], options: Judge, *, is_sampled: bool) -> str:
 
 
 def _values(row: Mapping[str, Any], options: Judge) -> dict[str, Any]:
-    variables = options.variables
-    return {
-        "input": row[variables.input],
-        "ground_truth": _texts(row[variables.ground_truth]),
-        "output": row[variables.output],
-    }
+    values = {name: row[column] for name, column in options.variables}
+    return values | {"ground_truth": _texts(values["ground_truth"])}
 
 
 def _texts(cell: Any) -> list[str]:
     return [text for text in (cell if isinstance(cell, list) else [cell]) if text and text.strip()]
 
 
-def _estimates(part: pa.Table, options: Judge) -> offline.Judged:
-    """The offline judge's verdict of every row."""
-    rows = [_values(row, options) for row in part.to_pylist()]
+def _estimates(parts: Parts, number: int, options: Judge) -> offline.Judged:
+    """The offline judge's verdict of every row of one part."""
+    rows = [_values(row, options) for row in parts.part(number).to_pylist()]
     inputs, outputs = ([_joined(row[name]) for row in rows] for name in ("input", "output"))
     return offline.judge(inputs, [row["ground_truth"] for row in rows], outputs)
 
 
 def _joined(cell: Any) -> str | None:
     return " ".join(cell) if isinstance(cell, list) else cell
-
-
-def _estimates_of(parts: Parts, number: int, options: Judge) -> offline.Judged:
-    return _estimates(parts.part(number), options)
 
 
 def _sampled(part: pa.Table, options: Judge) -> list[bool]:

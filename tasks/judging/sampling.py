@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from operator import ge, gt, le, lt
 from typing import Any, Literal, Self
 
 from pydantic import StrictFloat, StrictInt, StrictStr, field_validator, model_validator
@@ -14,12 +15,7 @@ Operator = Literal["=", "!=", "contains", "not_contains", ">", ">=", "<", "<=", 
 COLUMNS = (
     "id", "candidate", "input", "response", "references", "phrases", "response_normalized", "references_normalized",
 )  # fmt: skip
-ORDER: Mapping[str, Callable[[float, float], bool]] = {
-    ">": float.__gt__,
-    ">=": float.__ge__,
-    "<": float.__lt__,
-    "<=": float.__le__,
-}
+ORDER: Mapping[str, Callable[[float, float], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 
 
 class Filter(Section):
@@ -64,11 +60,7 @@ class Filter(Section):
 def sampled(ids: Iterable[str], seed: int, rate: float) -> list[bool]:
     """Return whether each id is in the sample; the sample of a larger rate contains that of a smaller one."""
     limit = rate * 2.0**64
-    return [_position(seed, row) < limit for row in ids]
-
-
-def _position(seed: int, row: str) -> int:
-    return int.from_bytes(sha256(f"{seed}:{row}")[:8])
+    return [int.from_bytes(sha256(f"{seed}:{row}")[:8]) < limit for row in ids]
 
 
 def _compare(operator: str, text: str, value: float | str | None) -> bool:

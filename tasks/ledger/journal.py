@@ -73,20 +73,12 @@ def journals(store: Path) -> Iterator[tuple[str, bytes]]:
 def whole_lines(content: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield key and line of each complete entry."""
     for line in content.splitlines(keepends=True):
-        key = _key(line)
-        if key is not None:
-            yield key, line
-
-
-def _key(line: bytes) -> str | None:
-    if not line.endswith(b"\n"):
-        return None
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return None
-    key = entry.get("key") if isinstance(entry, dict) else None
-    return key if isinstance(key, str) else None
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if line.endswith(b"\n") and isinstance(entry, dict) and isinstance(entry.get("key"), str):
+            yield entry["key"], line
 
 
 def _create(store: Path) -> tuple[Path, int]:

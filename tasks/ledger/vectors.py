@@ -30,33 +30,22 @@ SUFFIX = ".arrow"
 log = logging.getLogger(__name__)
 
 
-class VectorEvidence:
-    """The vectors that the tables of a version use (data/ledger/embed), read-only."""
+class VectorEvidence(VectorFile):
+    """The vectors that the tables of a version use (data/ledger/embed), read-only; rows are offsets in data/embed."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._file = VectorFile(folder / EVIDENCE_FILE)
-        self.dimension = self._file.dimension
+        super().__init__(folder / EVIDENCE_FILE)
 
     def __reduce__(self) -> tuple[type["VectorEvidence"], tuple[Path]]:
-        return VectorEvidence, (self._folder,)
-
-    @property
-    def keys(self) -> KeyArray:
-        """All keys in order, shape (n,), dtype S32; the row of a key is its offset in data/embed."""
-        return self._file.keys
+        return VectorEvidence, (self.path.parent,)
 
     def lookup(self, keys: Keys) -> Floats32:
         """Return the vectors of keys, shape (m, dimension). Raises LedgerError when one is missing."""
         wanted = key_array(keys)
         rows, found = find(self.keys, wanted)
         if not found.all():
-            raise missing(wanted[~found], self._file.path)
-        return self._file.take(rows)
-
-    def take(self, offsets: Rows) -> Floats32:
-        """Return the vectors at offsets, shape (m, dimension)."""
-        return self._file.take(offsets)
+            raise missing(wanted[~found], self.path)
+        return self.take(rows)
 
 
 class Vectors:

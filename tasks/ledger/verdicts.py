@@ -2,10 +2,10 @@
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self, TypedDict
+from typing import NamedTuple, Self, TypedDict, TypeVar
 
 from tasks.errors import LedgerError
 from tasks.ledger.journal import SUFFIX, Journal, journals, seal_abandoned
@@ -14,6 +14,7 @@ from tasks.pipeline.hashing import sha256
 
 EVIDENCE_FILE = "verdicts.jsonl"
 CHUNK = 50_000
+Value = TypeVar("Value")
 log = logging.getLogger(__name__)
 
 
@@ -75,12 +76,7 @@ class VerdictEvidence:
 
     def __iter__(self) -> Iterator[Paid]:
         """Yield the cost of each entry, in key order. Raises LedgerError when the file is damaged."""
-        with self._path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    yield _paid(json.loads(line))
-                except (ValueError, TypeError, KeyError) as error:
-                    raise _damaged(self._path, number, error) from error
+        return _read_evidence(self._path, _paid)
 
 
 class Verdicts:
@@ -121,11 +117,11 @@ class Verdicts:
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Add entries, and wait until those with a reply are on the disk."""
-        lines = [(entry["key"], entry["raw"] is not None, canonical(entry) + b"\n") for entry in entries]
-        if paid := [line for _, replied, line in lines if replied]:
+        lines = [*map(_line, entries)]
+        if paid := [line for _, line, replied in lines if replied]:
             self._journal = self._journal or Journal(self.folder)
             self._journal.append(paid)
-        for key, replied, line in lines:
+        for key, line, replied in lines:
             if replied:
                 self._learn(key, _in_memory(line))
             if not replied or key in self._evidence:
@@ -207,7 +203,7 @@ class Verdicts:
             self._places[key] = min(known, place, key=lambda each: each[:2])
 
     def _unknown(self, path: Path) -> Iterator[tuple[str, bytes]]:
-        for key, line, replied in _read_evidence(path):
+        for key, line, replied in _read_evidence(path, _line):
             place, known = _in_memory(line), self._places.get(key)
             if not replied:
                 if not known or known.failed:
@@ -234,26 +230,26 @@ def _in_memory(line: bytes) -> Place:
     return Place(json.loads(line).get("verdict") is None, sha256(line), None, 0, len(line), line)
 
 
-def _read_evidence(path: Path) -> Iterator[tuple[str, bytes, bool]]:
-    """Yield the key, the line and whether there was a reply, for each entry."""
+def _read_evidence(path: Path, convert: Callable[[Entry], Value]) -> Iterator[Value]:
+    """Yield what `convert` returns for each entry. Raises LedgerError when the file is damaged."""
     with path.open("rb") as file:
-        for number, text in enumerate(file, 1):
+        for number, line in enumerate(file, 1):
             try:
-                entry: Entry = json.loads(text)
-                key, line, replied = str(entry["key"]), canonical(entry) + b"\n", entry["raw"] is not None
+                value = convert(json.loads(line))
             except (ValueError, TypeError, KeyError) as error:
-                raise _damaged(path, number, error) from error
-            yield key, line, replied
+                raise LedgerError(
+                    f"{path}, line {number}: not an entry of the ledger ({error!r}).\n"
+                    "Restore the file, for example with `dvc checkout -f`."
+                ) from error
+            yield value
+
+
+def _line(entry: Entry) -> tuple[str, bytes, bool]:
+    """Return the key, the line in the store, and whether there was a reply."""
+    return str(entry["key"]), canonical(entry) + b"\n", entry["raw"] is not None
 
 
 def _paid(entry: Entry) -> Paid:
     tokens: Mapping[str, int | None] = entry["tokens"] or {"prompt": None, "completion": None}
     prompt, completion = tokens["prompt"], tokens["completion"]
     return Paid(int(entry["attempts"]), entry["raw"] is not None, prompt, completion, entry["model"])
-
-
-def _damaged(path: Path, number: int, error: Exception) -> LedgerError:
-    return LedgerError(
-        f"{path}, line {number}: not an entry of the ledger ({error!r}).\n"
-        "Restore the file, for example with `dvc checkout -f`."
-    )

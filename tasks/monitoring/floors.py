@@ -1,9 +1,9 @@
 """Sequential test of new rows against a minimum score; the e-process is stored in the history."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
 
 import numpy as np
 import pyarrow as pa
@@ -51,9 +51,9 @@ class FloorStream(NamedTuple):
     contents: Contents
 
     @property
-    def metric(self) -> str:
-        """The metric whose row of the history stores the e-process."""
-        return self.measure.column.name
+    def key(self) -> tuple[str, str]:
+        """The candidate and the metric whose row of the history stores the e-process."""
+        return self.candidate.name, self.measure.column.name
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -128,11 +128,10 @@ def update(
     for stream in streams:
         fresh = stream.fresh(seen)
         entry = _entry(stream, _newest(lines, stream), fresh, alpha / len(streams), started)
-        key = (stream.candidate.name, stream.metric)
-        entries.setdefault(key, {})[stream.measure.name] = entry
+        entries.setdefault(stream.key, {})[stream.measure.name] = entry
         contents.append(stream.contents[fresh])
         if entry["since"] is not None:
-            alarms.setdefault(key, []).append(sentence(stream, entry, started))
+            alarms.setdefault(stream.key, []).append(sentence(stream, entry, started))
     return FloorTests(entries, alarms, np.unique(np.concatenate(contents)))
 
 
@@ -140,9 +139,8 @@ def untested(streams: Sequence[FloorStream], tests: FloorTests) -> dict[tuple[st
     """(candidate, metric) → its floors for which the run has no new row, in words."""
     sentences: dict[tuple[str, str], list[str]] = {}
     for stream in streams:
-        key = (stream.candidate.name, stream.metric)
-        if not tests.entries[key][stream.measure.name]["rows"]:
-            sentences.setdefault(key, []).append(
+        if not tests.entries[stream.key][stream.measure.name]["rows"]:
+            sentences.setdefault(stream.key, []).append(
                 f"{_named(stream)}: nothing to hold against its floor of {stream.floor:g}: new data, but each row was "
                 "asked on an earlier night or is not measured; the same questions need a baseline"
             )
@@ -187,20 +185,16 @@ def _measure(candidate: Candidate, name: str, floor: float, where: str) -> Measu
 
 def _newest(lines: Sequence[Mapping[str, Any]], stream: FloorStream) -> EProcessEntry | None:
     """The newest entry of the stream with its terms; lines: the newest first."""
-    of_metric = (
-        line for line in lines if (line["candidate"], line["metric"]) == (stream.candidate.name, stream.metric)
-    )
-    return next(_same_terms(of_metric, stream), None)
-
-
-def _same_terms(lines: Iterator[Mapping[str, Any]], stream: FloorStream) -> Iterator[EProcessEntry]:
     for line in lines:
+        if (line["candidate"], line["metric"]) != stream.key:
+            continue
         try:
             entry = json.loads(line["floors"]).get(stream.measure.name)
             if entry is not None and {name: entry[name] for name in stream.terms} == stream.terms:
-                yield entry
+                return cast(EProcessEntry, entry)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise _unreadable(line["run"], error) from None
+    return None
 
 
 def _entry(
@@ -209,7 +203,8 @@ def _entry(
     rows = stream.measure.values[fresh]
     try:
         state = _after(stream, None if before is None else _state(before), fresh)
-        since = _since(before) or (started if state.alarm(level) else None)
+        raised = before["since"] if before else None
+        since = datetime.fromisoformat(raised) if raised else started if state.alarm(level) else None
         seen = (before["seen"] if before else 0) + len(rows)
     except (ValueError, LookupError, TypeError) as error:
         raise _unreadable("an earlier night", error) from None
@@ -236,12 +231,6 @@ def _after(stream: FloorStream, state: "DriftState | None", fresh: Mask) -> "Dri
     if not stream.measure.higher_is_better:
         rows, floor = low + high - rows, low + high - floor
     return drift_detector(state, rows, floor, None if groups is None else groups[fresh], (low, high))
-
-
-def _since(entry: EProcessEntry | None) -> datetime | None:
-    if entry is None or entry["since"] is None:
-        return None
-    return datetime.fromisoformat(entry["since"])
 
 
 def _state(entry: EProcessEntry) -> "DriftState":

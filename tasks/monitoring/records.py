@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tasks.comparison import wording
 from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
@@ -11,12 +12,14 @@ from tasks.console.format import count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
-from tasks.scores.metrics_report import MetricEntry, reading
+from tasks.scores.metrics_report import reading
 from tasks.versions.experiments import Experiment, Facts
 
 # Characters of a row's id in a sentence: ids that are hashes of the input have 64.
 LONGEST_ID = 20
 _GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
+# Column of the history → field of a pass rate in reports/metrics.json.
+RATE = {"pass_rate": "value", "pass_rate_low": "low", "pass_rate_high": "high", "threshold": "threshold"}
 Key = tuple[str, str]
 
 
@@ -81,7 +84,8 @@ def losses(document: ComparisonDocument, look: BaselineLook) -> dict[Key, list[s
 def undecided(document: ComparisonDocument) -> list[str]:
     """Why the gate fails or can't decide, except for measures that are worse, which have sentences of their own."""
     status = wording.outcome(document).status
-    if status == 0 or (status == 1 and not document["blocked"] and _has_worse(document)):
+    verdicts = [measure["verdict"] for pair in document["pairs"] for measure in pair["measures"].values()]
+    if status == 0 or (status == 1 and not document["blocked"] and "worse" in verdicts):
         return []
     reasons = [
         f"{_visible(pair['head'])} {refused['measure']}: {refused['reason']}"
@@ -92,15 +96,8 @@ def undecided(document: ComparisonDocument) -> list[str]:
     if gone := document["candidates"]["only_base"]:
         reasons.append(f"only in the baseline: {listed([_visible(name) for name in gone])}")
     about = f" {'; '.join(reasons)}" if reasons else ""
-    return [
-        " ".join(
-            f"Compared with {_visible(document['base']['name'])}: {wording.outcome(document).sentence}{about}".split()
-        )
-    ]
-
-
-def _has_worse(document: ComparisonDocument) -> bool:
-    return any(measure["verdict"] == "worse" for pair in document["pairs"] for measure in pair["measures"].values())
+    sentence = f"Compared with {_visible(document['base']['name'])}: {wording.outcome(document).sentence}{about}"
+    return [" ".join(sentence.split())]
 
 
 def _loss(document: ComparisonDocument, pair: PairEntry, name: str, look: BaselineLook) -> str:
@@ -109,10 +106,10 @@ def _loss(document: ComparisonDocument, pair: PairEntry, name: str, look: Baseli
     lost = pair["flips"]["lost"].get(name, 0)
     first, more = ids[: wording.NAMES], lost - min(len(ids), wording.NAMES)
     which = f"; rows lost: {', '.join(first)}{f' and {count(more)} more' if more else ''}" if first else ""
-    baseline = _visible(document["base"]["name"])
     return (
-        f"{_visible(pair['head'])} {name}: worse than {baseline} by {extent(measure['difference'])}"
-        f" on {count(measure['n'])} rows (look {look.number}, level {look.level:.2g}){which}"
+        f"{_visible(pair['head'])} {name}: worse than {_visible(document['base']['name'])}"
+        f" by {extent(measure['difference'])} on {count(measure['n'])} rows"
+        f" (look {look.number}, level {look.level:.2g}){which}"
     )
 
 
@@ -138,18 +135,6 @@ def _decided(name: str, measure: MeasureEntry | None) -> Row:
     }
 
 
-def _numbers(entry: MetricEntry) -> Row:
-    rate = entry.get("pass_rate", {})
-    return {
-        "value": entry["value"],
-        "low": entry["low"],
-        "high": entry["high"],
-        "n": entry["n"],
-        "n_not_asked": entry["n_not_asked"],
-        "n_failed": entry["n_failed"],
-        "signature": entry["signature"],
-        "pass_rate": rate.get("value"),
-        "pass_rate_low": rate.get("low"),
-        "pass_rate_high": rate.get("high"),
-        "threshold": rate.get("threshold"),
-    }
+def _numbers(entry: Mapping[str, Any]) -> Row:
+    numbers = {name: entry[name] for name in ("value", "low", "high", "n", "n_not_asked", "n_failed", "signature")}
+    return numbers | {column: entry.get("pass_rate", {}).get(name) for column, name in RATE.items()}

@@ -32,7 +32,8 @@ def lineage(entry: StageEntry, root: Path = ROOT) -> dict[str, Any]:
     files = {name: path.read_bytes() for dep in entry.code_read for name, path in _files(dep, root)}
     content = params.raw()
     sections = {name: _plain(content[name]) for name in entry.params if name in content}
-    return {"code": _digest(files), "params": sections, "versions": _versions(files)}
+    digests = "".join(f"{name}\0{sha256(content).hex()}\n" for name, content in files.items())
+    return {"code": sha256(digests).hex(), "params": sections, "versions": _versions(files)}
 
 
 def _files(dep: str, root: Path) -> Iterator[tuple[str, Path]]:
@@ -43,10 +44,6 @@ def _files(dep: str, root: Path) -> Iterator[tuple[str, Path]]:
             yield file.relative_to(root).as_posix(), file
     if not path.exists():
         yield dep, path
-
-
-def _digest(files: Mapping[str, bytes]) -> str:
-    return sha256("".join(f"{name}\0{sha256(content).hex()}\n" for name, content in files.items())).hex()
 
 
 def _versions(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -35,11 +35,7 @@ Families = Mapping[str, Sequence[MetricScores]]
 
 
 def report_files(
-    load: Parts,
-    lexical: Parts,
-    semantic: Parts,
-    judge: Parts,
-    aggregate: Parts,
+    parts: Mapping[str, Parts],
     options: Report,
     *,
     documents: Mapping[str, Any],
@@ -51,11 +47,7 @@ def report_files(
     """Make the page and the tables of `dvc plots`.
 
     Args:
-        load: data/load.
-        lexical: data/lexical.
-        semantic: data/semantic.
-        judge: data/judge.
-        aggregate: data/aggregate.
+        parts: data/load, data/lexical, data/semantic, data/judge and data/aggregate by name.
         options: How much the page shows.
         documents: Path → parsed JSON: reports/metrics.json and reports/validation/<stage>.json.
         ledger: The calls behind each verdict; None if the ledger is unavailable.
@@ -66,11 +58,11 @@ def report_files(
     Returns:
         Path → text.
     """
-    estimates = aggregate.whole()
-    candidates = sorted(set(load.whole(["candidate"])["candidate"].to_pylist()))
+    estimates = parts["aggregate"].whole()
+    candidates = sorted(set(parts["load"].whole(["candidate"])["candidate"].to_pylist()))
     measured: MetricsReport = documents[METRICS]
-    tables = _tables((load, lexical, semantic, judge), fitted_thresholds(measured["thresholds"]))
-    families = {name: metrics(parts, columns, estimates, candidates) for name, (parts, columns) in tables.items()}
+    tables = _tables(parts, fitted_thresholds(measured["thresholds"]))
+    families = {name: metrics(*table, estimates, candidates) for name, table in tables.items()}
     all_metrics = [metric for family in families.values() for metric in family]
     gated = [metric for metric in all_metrics if metric.gated and metric.rows]
     ranked = sorted(gated, key=lambda metric: leading.rank(metric.name))
@@ -110,11 +102,11 @@ def report_files(
     }
 
 
-def _tables(tables: Sequence[Parts], fitted: Mapping[str, float]) -> dict[str, ScoreTable]:
+def _tables(parts: Mapping[str, Parts], fitted: Mapping[str, float]) -> dict[str, ScoreTable]:
     """Return name → table with its score columns in the table's order; fitted: column → its fitted threshold."""
     return {
         name: (table, sorted(score_columns(table, fitted), key=lambda column: table.schema.names.index(column.name)))
-        for name, table in zip(FAMILIES, tables, strict=True)
+        for name, table in ((name, parts[name]) for name in FAMILIES)
     }
 
 

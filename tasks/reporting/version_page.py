@@ -37,10 +37,11 @@ def write_page(
     sources = {source: head.path(source) for source in stage.documents_read}
     documents = {source: json.loads(file.read_text(encoding="utf-8")) for source, file in sources.items()}
     options = params.section(Report, params.raw(), REPORT)
-    load, lexical, semantic, judge, aggregate = (head.parts(table) for table in stage.tables_read)
+    tables = {table: head.parts(table) for table in stage.tables_read}
     try:
         written = report_files(
-            *(load, lexical, semantic, judge, aggregate, options),
+            tables,
+            options,
             documents=documents,
             ledger=_ledger(head, str(stage.ledger_read)),
             prices=params.run_params().judge.prices,

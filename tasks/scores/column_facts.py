@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 # The stage load writes facts too, so this module imports no metric. Equal to tasks.metrics.base.TO_FIT.
 TO_FIT = "learnt"
+# Facts that a table's metadata holds as they are, of every column.
+STATED = ("metric", "family", "options", "signature", "bounds", "higher_is_better", "corpus_is_mean")
 
 
 @dataclass(frozen=True)
@@ -35,33 +37,15 @@ class ColumnFacts:
     @classmethod
     def from_json(cls, stated: Mapping[str, Any]) -> Self:
         """The facts that `to_json` wrote."""
-        threshold, bounds = stated.get("threshold"), stated["bounds"]
-        awaits = threshold == TO_FIT
-        return cls(
-            metric=stated["metric"],
-            family=stated["family"],
-            signature=stated["signature"],
-            bounds=None if bounds is None else (bounds[0], bounds[1]),
-            higher_is_better=stated["higher_is_better"],
-            corpus_is_mean=stated["corpus_is_mean"],
-            options=stated["options"],
-            threshold=None if awaits else threshold,
-            rate_signature=stated.get("rate_signature"),
-            awaits_threshold=awaits,
-        )
+        facts = {name: stated[name] for name in STATED} | {"rate_signature": stated.get("rate_signature")}
+        facts["bounds"] = None if facts["bounds"] is None else tuple(facts["bounds"])
+        awaits = stated.get("threshold") == TO_FIT
+        return cls(**facts, threshold=None if awaits else stated.get("threshold"), awaits_threshold=awaits)
 
     def to_json(self) -> dict[str, Any]:
         """The facts as the table's metadata has them."""
         rate = {"threshold": TO_FIT if self.awaits_threshold else self.threshold, "rate_signature": self.rate_signature}
-        return {
-            "metric": self.metric,
-            "family": self.family,
-            "options": self.options,
-            "signature": self.signature,
-            "bounds": self.bounds,
-            "higher_is_better": self.higher_is_better,
-            "corpus_is_mean": self.corpus_is_mean,
-        } | ({} if self.rate_signature is None else rate)
+        return {name: getattr(self, name) for name in STATED} | ({} if self.rate_signature is None else rate)
 
     @property
     def has_pass_rate(self) -> bool:

@@ -14,6 +14,8 @@ from tasks.ledger.verdicts import EVIDENCE_FILE as VERDICTS
 from tasks.pipeline import params
 from tasks.pipeline.stages import LEDGER
 
+_EVIDENCE = Path(LEDGER, "embed", VECTORS)
+
 
 class PaidEntries(NamedTuple):
     """The paid entries before a run: segments of the store, lines of verdicts, keys of vectors."""
@@ -26,7 +28,7 @@ class PaidEntries(NamedTuple):
 def paid_entries() -> PaidEntries:
     """Return the entries of the store and the evidence now. Raises LedgerError when the evidence is damaged."""
     lines = [*_evidence_lines(), *(line for _, line in journals(root() / "judge"))]
-    return PaidEntries(frozenset(_segments()), frozenset(lines), frozenset(_vector_keys(_evidence_vectors())))
+    return PaidEntries(frozenset(_segments()), frozenset(lines), frozenset(_vector_keys(_EVIDENCE)))
 
 
 def since(before: PaidEntries) -> float | None:
@@ -49,7 +51,7 @@ def since(before: PaidEntries) -> float | None:
 
 
 def _new_lines(before: PaidEntries) -> set[bytes]:
-    new = [each for each in _segments() if each.suffix == LINES and each not in before.segments]
+    new = [path for path in _segments() if path.suffix == LINES and path not in before.segments]
     stored = {line for segment in new for line in segment.read_bytes().splitlines(keepends=True)}
     stored |= {line for _, line in journals(root() / "judge")}
     stored -= before.verdicts
@@ -59,7 +61,7 @@ def _new_lines(before: PaidEntries) -> set[bytes]:
 def _new_vectors(before: PaidEntries) -> set[bytes]:
     new = [each for each in _segments() if each.suffix == ARROW and each not in before.segments]
     stored = {key for segment in new for key in _vector_keys(segment)} - before.vectors
-    return stored.intersection(_vector_keys(_evidence_vectors())) if stored else stored
+    return stored.intersection(_vector_keys(_EVIDENCE)) if stored else stored
 
 
 def _segments() -> list[Path]:
@@ -72,10 +74,6 @@ def _evidence_lines() -> Iterator[bytes]:
     if path.exists():
         with path.open("rb") as file:
             yield from file
-
-
-def _evidence_vectors() -> Path:
-    return Path(LEDGER, "embed", VECTORS)
 
 
 def _vector_keys(path: Path) -> list[Any]:

@@ -4,11 +4,11 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
+from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,7 +112,7 @@ def data_hash() -> str:
     path = (params.raw().get("dataset") or {}).get("path")
     locked = load_yaml(Path(LOCK)) if Path(LOCK).exists() else {}
     deps = [dep for stage in (locked.get("stages") or {}).values() for dep in stage.get("deps", [])]
-    found = [dep for dep in deps if path is not None and _same(dep["path"], str(path))]
+    found = [dep for dep in deps if path is not None and normpath(dep["path"]) == normpath(str(path))]
     return next((str(dep[kind]) for dep in found for kind in ("md5", "etag", "checksum") if kind in dep), "")
 
 
@@ -148,10 +148,11 @@ def record(name: str, facts: Facts, before: Snapshot) -> Experiment:
     require_free(name)
     after = snapshot()
     _require_unchanged(before, after)
-    every = [out for stage in stages().values() for out in stage.outs]
-    Version(WORKSPACE, Path(), None).require_current(every)
+    Version(WORKSPACE, Path(), None).require_current([out for stage in stages().values() for out in stage.outs])
     commit = _git("commit-tree", after.tree, "-p", facts.code, feed=_message(name, facts), environment=_identity())
-    with _exclusive():
+    folder = git.common_folder() / "goldmeter"
+    folder.mkdir(exist_ok=True)
+    with exclusive(folder / "experiments.lock"):  # of all worktrees of this clone
         require_free(name)
         place = f"{NAMESPACE}/{facts.code[:2]}/{facts.code[2:]}/{name}"
         _git("update-ref", place, commit, "")  # the empty old value: only where nothing is
@@ -234,25 +235,15 @@ def _is_taken(name: str) -> bool:
     return found is not None or any(ref.rpartition("/")[2] == name for ref in experiments)
 
 
-@contextmanager
-def _exclusive() -> Iterator[None]:
-    """Hold the lock on the experiments of all worktrees of this clone."""
-    folder = git.common_folder() / "goldmeter"
-    folder.mkdir(exist_ok=True)
-    with exclusive(folder / "experiments.lock"):
-        yield
-
-
 def _message(name: str, facts: Facts) -> str:
     """Return the commit's message: the name of the experiment, and its facts as git trailers."""
-    cost = "unknown" if facts.cost is None else f"{facts.cost:.6f} USD"
     trailers = {
         "Data": facts.data,
         "Params": facts.params,
         "Code": facts.code,
         "Started": facts.started.astimezone(UTC).isoformat(timespec="seconds"),
         "Duration": f"{facts.seconds:.1f} s",
-        "Cost": cost,
+        "Cost": "unknown" if facts.cost is None else f"{facts.cost:.6f} USD",
         "Prefect-Run": facts.flow_run,
     }
     return f"goldmeter: {name}\n\n" + "".join(f"{key}: {value}\n" for key, value in trailers.items() if value)
@@ -265,10 +256,6 @@ def _identity() -> dict[str, str]:
         return {}
     who = {"NAME": "goldmeter", "EMAIL": "goldmeter@localhost"}
     return {f"GIT_{role}_{what}": value for role in roles for what, value in who.items()}
-
-
-def _same(one: str, other: str) -> bool:
-    return os.path.normpath(one) == os.path.normpath(other)
 
 
 def _git(*command: str, feed: str = "", environment: Mapping[str, str] | None = None) -> str:

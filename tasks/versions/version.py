@@ -82,9 +82,9 @@ class Version:
 
     def _stale(self, name: str) -> Iterator[str]:
         """What one stage was run with that is different now."""
-        made, stage = _made(self._stages), self._stages[name]
+        made, stage, params = _made(self._stages), self._stages[name], self._yaml(PARAMS)
         for section, value in stage.get("params", {}).get(PARAMS, {}).items():
-            if _at(self._params, section) != value:
+            if _at(params, section) != value:
                 yield f"{name} was run with another `{section}`"
         for dep in stage.get("deps", []):
             now = made[dep["path"]] if dep["path"] in made else self._file_now(dep)
@@ -110,10 +110,6 @@ class Version:
                 f"{self.name}: its {LOCK} can't be read: {error!r}; `dvc repro` there, and commit it"
             ) from None
         return dict(stages)
-
-    @cached_property
-    def _params(self) -> dict[str, Any]:
-        return self._yaml(PARAMS)
 
     def _yaml(self, name: str) -> dict[str, Any]:
         """A file of the version that git keeps, as sections; empty where there is none."""

@@ -132,23 +132,19 @@ def inputs(rows, folder: Path, part_rows=3, extra=()):
     """The report's tables and documents, with the real estimates in them."""
     made = parts_of(tables(rows) | dict(extra), folder, part_rows)
     options = AggregateParams(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.5), gate=GATE)
-    names = ("load", "load_rejected", "embed", "lexical", "semantic", "judge")
-    (written,) = aggregate(*(made[name] for name in names), options)
+    (written,) = aggregate(made, options)
     (folder / "aggregate").mkdir()
     write_part(written["aggregate"], folder / "aggregate", 0)
     documents = {"reports/metrics.json": json.loads(written["reports/metrics.json"])}
     documents |= {f"reports/validation/{name}.json": validation() for name in ("load", "lexical")}
-    return [
-        *(made[name] for name in ("load", "lexical", "semantic", "judge")),
-        Parts(folder / "aggregate"),
-    ], documents
+    return made | {"aggregate": Parts(folder / "aggregate")}, documents
 
 
 def written(rows, folder: Path, part_rows=3, section=None, documents=None, extra=(), **more):
     """What the report writes for these rows; more: what else it is given, such as past runs."""
     made, found = inputs(rows, folder, part_rows, extra)
     options = Report(**(SECTION | (section or {})))
-    return report_files(*made, options, documents=found | (documents or {}), **more)
+    return report_files(made, options, documents=found | (documents or {}), **more)
 
 
 def section_of(html, name):

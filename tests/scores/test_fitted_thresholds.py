@@ -31,7 +31,7 @@ def learning(folder: Path, rows: list[Row], metrics: Mapping[str, Mapping[str, A
         texts = {key: pa.array(values, pa.string()) for key, values in columns.items()}
         write_part(pa.table(texts or keys), folder / "data" / name, 0)
     order = ("load", "load_rejected", "embed", "lexical", "semantic", "judge")
-    [written] = aggregate(*(made.parts(name) for name in order), PARAMS)
+    [written] = aggregate({name: made.parts(name) for name in order}, PARAMS)
     for name in ("semantic", "judge"):  # nothing to compare there
         (folder / "data" / name / "part-00000.parquet").unlink()
         (folder / "data" / name).rmdir()

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from tasks.comparison.gate import Verdict
+from tasks.scores.metrics_report import Limited
 
 
-class DifferenceEntry(TypedDict):
-    """HEAD minus BASE, with its interval. Slices have no method: their intervals are exploratory."""
+class DifferenceEntry(Limited):
+    """HEAD minus BASE. Slices have no method: their intervals are exploratory."""
 
-    value: float | None
-    low: float | None
-    high: float | None
     p_value: float | None
     method: NotRequired[str]
 

@@ -143,9 +143,8 @@ def _hashes(workspace: Version) -> dict[str, str | None]:
 def _with_comparison(comparison: _Comparison | None, run: Sequence[Row], schedule: Schedule) -> Sequence[Row]:
     if comparison is None or comparison.document is None:
         return run
-    return records.compared(
-        run, comparison.document["pairs"], str(schedule.baseline), comparison.commit, comparison.look
-    )
+    pairs = comparison.document["pairs"]
+    return records.compared(run, pairs, str(schedule.baseline), comparison.commit, comparison.look)
 
 
 def _untested(streams: Sequence[FloorStream], tests: FloorTests, past: pa.Table, name: str, facts: Facts) -> Alarms:

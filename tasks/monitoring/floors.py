@@ -94,10 +94,9 @@ def streams(
     Raises:
         ParamsError: A measure is missing or is no bounded mean over rows, or a floor is outside of its bounds.
     """
+    where = f"schedule.{schedule}.floors"
     return [
-        FloorStream(
-            candidate, _measure(candidate, name, floor, f"schedule.{schedule}.floors.{name}"), floor, contents[key]
-        )
+        FloorStream(candidate, _measure(candidate, name, floor, f"{where}.{name}"), floor, contents[key])
         for key, candidate in candidates.items()
         for name, floor in floors.items()
     ]

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from itertools import groupby, pairwise
-from operator import itemgetter
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ NO_REASON = 9
 LONGEST_PAUSE = 5
 SCORE = ("value", "low", "high")
 RATE = ("pass_rate", "pass_rate_low", "pass_rate_high")
+COMPARED = ("baseline", "difference", "difference_low", "difference_high", "verdict")
 Row = Mapping[str, Any]
 # Where an alarm begins: run, candidate, metric.
 Onset = tuple[PastRun, str, str]
@@ -92,8 +92,7 @@ def _alarms(runs: Sequence[PastRun], rows: Sequence[Row]) -> list[Alarm]:
 
 
 def _streaks(runs: Sequence[PastRun], raised: Mapping[PastRun, str]) -> list[list[PastRun]]:
-    grouped = groupby(runs, key=raised.__contains__)
-    return [list(streak) for alarmed, streak in grouped if alarmed]
+    return [list(streak) for alarmed, streak in groupby(runs, key=raised.__contains__) if alarmed]
 
 
 def _measures(rows: Sequence[Row]) -> list[str]:
@@ -165,7 +164,7 @@ def _plain(threshold: float | None) -> str:
 def _point(measure: str, row: Row, onsets: AbstractSet[Onset], *, share: bool) -> TrendPoint:
     run, floors, decided = _run(row), _floors(row), _decided(row)
     value, low, high = (row[name] for name in (RATE if share else SCORE))
-    compared = row["measure"] == measure
+    compared = {name: row[name] if row["measure"] == measure else None for name in COMPARED}
     alarm = row["alarm"] if measure in (decided or [row["metric"]]) else None
     return TrendPoint(
         run=run,
@@ -175,11 +174,7 @@ def _point(measure: str, row: Row, onsets: AbstractSet[Onset], *, share: bool) -
         high=high,
         n=row["n"],
         floor=floors[measure]["floor"] if measure in floors else None,
-        baseline=row["baseline"] if compared else None,
-        difference=row["difference"] if compared else None,
-        difference_low=row["difference_low"] if compared else None,
-        difference_high=row["difference_high"] if compared else None,
-        verdict=row["verdict"] if compared else None,
+        **compared,
         alarm=alarm,
         onset=alarm is not None and (run, row["candidate"], row["metric"]) in onsets,
         segment=0,
@@ -200,7 +195,5 @@ def _ranked(trends: Sequence[Trend]) -> list[Trend]:
         ]
         return reasons.index(True) if any(reasons) else NO_REASON
 
-    ranked = sorted(((rank(trend), trend) for trend in trends), key=itemgetter(0))
-    return [
-        trend._replace(large=place < NO_REASON and number < MOST_LARGE) for number, (place, trend) in enumerate(ranked)
-    ]
+    ranked = enumerate(sorted(trends, key=rank))
+    return [trend._replace(large=rank(trend) < NO_REASON and number < MOST_LARGE) for number, trend in ranked]

@@ -34,7 +34,8 @@ def show() -> None:
         return
     out.print(table(schedules, out.width))
     for schedule in schedules:
-        out.print(_headline(schedule))
+        headline = f"{visible(schedule.schedule) or 'by hand'}: {schedule.status}"
+        out.print(Text(headline, style="bold red" if schedule.active_alarms else ""))
         for alarm in schedule.active_alarms:
             since = f"since {alarm.first.started:%Y-%m-%d %H:%M} UTC, {counted(alarm.runs, 'run')}"
             out.print(f"  {visible(alarm.sentence)} ({since})", soft_wrap=True)
@@ -61,9 +62,8 @@ def table(schedules: Sequence[Series], width: int) -> Table:
     width: of the terminal, in columns. A narrow table has no intervals and no schedules: the names of scheduled runs
     begin with the schedule's.
     """
-    runs = sorted(
-        ((run, schedule) for schedule in schedules for run in schedule.runs), key=lambda pair: pair[0].started
-    )
+    runs = [(run, schedule) for schedule in schedules for run in schedule.runs]
+    runs.sort(key=lambda pair: pair[0].started)
     names = sorted({name for schedule in schedules for name in schedule.candidates})
     drawn = Table(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
     wide = width >= ROOM + CELL * (len(names) - 2)
@@ -109,8 +109,3 @@ def _measured(trend: Trend, point: TrendPoint, *, wide: bool) -> str:
         return trend.figure(point.value)
     low, high = (trend.figure(limit).removesuffix("%") for limit in (point.low, point.high))
     return f"{trend.figure(point.value)} [{low}, {high}]"
-
-
-def _headline(schedule: Series) -> Text:
-    name = visible(schedule.schedule) or "by hand"
-    return Text(f"{name}: {schedule.status}", style="bold red" if schedule.active_alarms else "")

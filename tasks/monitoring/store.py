@@ -74,7 +74,8 @@ def append(rows: Sequence[Mapping[str, Any]], where: Path | None = None) -> bool
     file = where or path()
     with exclusive(file.with_suffix(".lock")):
         before, added = read(file), table(rows)
-        if _has(before, rows[0]):
+        key = ["run", "commit", "schedule"]
+        if {name: rows[0][name] for name in key} in before.select(key).to_pylist():
             return False
         replace_whole(file, pa.concat_tables([before, added]))
     return True
@@ -119,11 +120,6 @@ def exclusive(lock: Path) -> Iterator[None]:
         except OSError as error:
             raise unusable(lock, error) from error
         yield
-
-
-def _has(before: pa.Table, row: Mapping[str, Any]) -> bool:
-    key = ("run", "commit", "schedule")
-    return {name: row[name] for name in key} in before.select(key).to_pylist()
 
 
 def _foreign(file: Path, what: str, why: str) -> LedgerError:

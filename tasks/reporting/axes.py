@@ -84,7 +84,9 @@ def around(values: Iterable[float]) -> Scale:
     if low == high:
         reach = abs(low) or 1.0
         low, high = low - reach, high + reach
-    step = _step((high - low) / INTERVALS)
+    width = (high - low) / INTERVALS
+    power = 10.0 ** floor(log10(width))
+    step = max(step * power for step in STEPS if step * power <= width * (1 + 1e-9))
     first, last = floor(low / step + 1e-9), -floor(-high / step + 1e-9)
     ticks = tuple(_rounded(number * step) for number in range(first, last + 1))
     return Scale(ticks[0], ticks[-1], ticks)
@@ -95,12 +97,6 @@ def around_zero(rows: Iterable[Row]) -> Scale:
     sizes = [abs(row[name]) for row in rows for name in LIMITS if row[name] is not None]
     end = _end(max([*sizes, SMALLEST_END]))
     return Scale(-end, end, (-end, 0.0, end))
-
-
-def _step(width: float) -> float:
-    """Return the largest step that is not above the width."""
-    power = 10.0 ** floor(log10(width))
-    return max(step * power for step in STEPS if step * power <= width * (1 + 1e-9))
 
 
 def _end(width: float) -> float:

@@ -64,6 +64,7 @@ def provenance(
     """
     lineages = {stage.name: stage.lineage for stage in stages if stage.lineage}
     dataset = _section(lineages, "load", "dataset") or {}
+    rows = {stage.name: stage.counts.get("rows") for stage in stages}
     sections = {
         stage: {name: dump_yaml(section) for name, section in lineage["params"].items()}
         for stage, lineage in lineages.items()
@@ -76,9 +77,7 @@ def provenance(
         versions=_recorded_values({stage: lineage["versions"] for stage, lineage in lineages.items()}),
         signatures=_signatures(metrics),
         judge=_judge(_section(lineages, "judge", "judge"), paid, prices),
-        embedding=_embedding(
-            _section(lineages, "embed", "embed"), {stage.name: stage.counts.get("rows") for stage in stages}
-        ),
+        embedding=_embedding(_section(lineages, "embed", "embed"), rows),
         unknown=[stage.name for stage in stages if not stage.lineage],
     )
 

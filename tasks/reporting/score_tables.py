@@ -106,18 +106,14 @@ def _metric(
 ) -> MetricScores:
     rows = {row["candidate"]: row for row in headline if row["metric"] == name and row["n"]}
     missing = {other: _why_missing(table, name, facts, other) for other in candidates if other not in rows}
-    return MetricScores(
-        name, facts, {candidate: rows[candidate] for candidate in candidates if candidate in rows}, missing
-    )
+    return MetricScores(name, facts, {other: rows[other] for other in candidates if other in rows}, missing)
 
 
 def _why_missing(table: Parts, name: str, facts: ColumnFacts, candidate: str) -> str:
     """Return the most frequent reason for a candidate's missing scores."""
     if name == "label":
         return "no labels"
-    reasons: Counter[str] = Counter()
-    for reason, status in _reasons(table, name, facts, candidate):
-        reasons[_reason(reason, status)] += 1
+    reasons = Counter(_reason(*details) for details in _reasons(table, name, facts, candidate))
     return min(reasons, key=lambda reason: (-reasons[reason], reason), default="no rows")
 
 
@@ -156,9 +152,8 @@ def slices(estimates: pa.Table, ranked: Sequence[MetricScores], limit: int) -> d
         if row["slice"] is not None:
             values = by_column.setdefault(row["slice"], {}).setdefault(row["metric"], {})
             values.setdefault(row["slice_value"], {})[row["candidate"]] = row
-    columns = {
-        name: [_most_rows_first(values[metric.name]) for metric in ranked] for name, values in sorted(by_column.items())
-    }
+    sorted_columns = sorted(by_column.items())
+    columns = {name: [_most_rows_first(values[one.name]) for one in ranked] for name, values in sorted_columns}
 
     def size(metrics: int, values: int) -> int:
         return sum(len(row.rows) for tables in columns.values() for rows in tables[:metrics] for row in rows[:values])

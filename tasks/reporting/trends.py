@@ -85,12 +85,10 @@ class Trend(NamedTuple):
     @property
     def reference_lines(self) -> str:
         """What the dashed and dotted lines are, from the floors and baselines of the newest points."""
-        newest = [point for point in self.points if point.run == self.points[-1].run]
+        newest = self.at(self.points[-1].run).values()
         floors = [f"dashed: floor {self.figure(point.floor)}" for point in newest if point.floor is not None]
-        baselines = [
-            f"dotted: baseline {visible(str(point.baseline))}" for point in newest if point.baseline_value is not None
-        ]
-        return ", ".join(dict.fromkeys([*floors, *baselines]))
+        held = [visible(str(point.baseline)) for point in newest if point.baseline_value is not None]
+        return ", ".join(dict.fromkeys([*floors, *(f"dotted: baseline {name}" for name in held)]))
 
     def at(self, run: PastRun) -> dict[str, TrendPoint]:
         """Return candidate → its point of a run."""

@@ -11,12 +11,17 @@ from tasks.errors import DataError
 METRICS = "reports/metrics.json"
 
 
-class PassRate(TypedDict):
-    """The share of measured rows that pass, with its interval."""
+class Limited(TypedDict):
+    """A value with the limits of its interval; None where there are none."""
 
     value: float | None
     low: float | None
     high: float | None
+
+
+class PassRate(Limited):
+    """The share of measured rows that pass."""
+
     threshold: float | None
     signature: str
 
@@ -58,12 +63,9 @@ class PredictionPowered(TypedDict):
     method: str
 
 
-class MetricEntry(TypedDict):
+class MetricEntry(Limited):
     """One metric of one candidate. worst, best: its value if every failed row had the lowest or the highest score."""
 
-    value: float | None
-    low: float | None
-    high: float | None
     n: int
     n_not_asked: int
     n_failed: int

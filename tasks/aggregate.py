@@ -25,18 +25,9 @@ from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts
-from tasks.scores import estimates, human_labels
+from tasks.scores import estimates, human_labels, metrics_report
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
-from tasks.scores.metrics_report import (
-    METRICS,
-    Candidates,
-    Correlations,
-    DatasetCounts,
-    MetricEntry,
-    MetricsReport,
-    fitted_thresholds,
-)
 
 SCHEMA = pa.schema(
     [
@@ -76,10 +67,10 @@ def aggregate(
     load, judge = tables["load"], tables["judge"]
     as_configured = [*candidates(load, [tables["lexical"], tables["semantic"], judge])]
     thresholds = human_labels.thresholds(as_configured, params.aggregate.confidence)
-    fitted = fitted_thresholds(thresholds)
+    fitted = metrics_report.fitted_thresholds(thresholds)
     scored = [candidate.with_fitted(fitted) for candidate in as_configured]
     table = pa.Table.from_pylist([*_rows(scored, params.aggregate, progress)], SCHEMA)
-    document: MetricsReport = {
+    document: metrics_report.MetricsReport = {
         "schema": 1,
         "confidence": params.aggregate.confidence,
         "joint_confidence": params.gate.confidence,
@@ -89,7 +80,11 @@ def aggregate(
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored),
     }
-    yield {"aggregate": table, METRICS: to_json(document), "reports/summary.json": to_json(summary(table))}
+    yield {
+        "aggregate": table,
+        metrics_report.METRICS: to_json(document),
+        "reports/summary.json": to_json(summary(table)),
+    }
 
 
 def expect(params: Params) -> Contract:
@@ -159,13 +154,13 @@ def _comparisons(scored: Sequence[Candidate], gate: Gate) -> list[PairEntry]:
 
 
 def _with_labels(
-    tree: Candidates,
+    tree: metrics_report.Candidates,
     scored: Sequence[Candidate],
     fitted: Mapping[str, float],
     load: Parts,
     judge: Parts,
     confidence: float,
-) -> Candidates:
+) -> metrics_report.Candidates:
     """Add to the entries their agreement with human labels, and estimates from few labels or verdicts.
 
     Metrics whose threshold was fitted on these labels are skipped: their agreement would be optimistic; `thresholds`
@@ -198,7 +193,7 @@ def _offline(judge: Parts) -> tuple[Floats, Mask]:
     return rows["offline_match"].to_numpy(zero_copy_only=False), np.asarray(unsampled, dtype=np.bool_)
 
 
-def _correlations(scored: Sequence[Candidate]) -> Correlations:
+def _correlations(scored: Sequence[Candidate]) -> metrics_report.Correlations:
     """Correlations between the metrics, over the rows of all candidates."""
     from tasks.statistics import correlations
 
@@ -289,7 +284,7 @@ def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
     }
 
 
-def _dataset(load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
+def _dataset(load: Parts, rejected: Parts, embed: Parts) -> metrics_report.DatasetCounts:
     """Counts, and a hash of inputs, references and labels that does not depend on the order of rows."""
     rows = load.whole(["id", "content"])
     contents = rows["content"].unique()
@@ -304,9 +299,9 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
     }
 
 
-def _tree(table: pa.Table) -> Candidates:
+def _tree(table: pa.Table) -> metrics_report.Candidates:
     """Arrange the table as candidate → metric → numbers, rounded to 6 decimals."""
-    tree: Candidates = {}
+    tree: metrics_report.Candidates = {}
     for row in table.to_pylist():
         metrics = tree.setdefault(row["candidate"], {})
         if row["slice"] is None:
@@ -317,8 +312,8 @@ def _tree(table: pa.Table) -> Candidates:
     return tree
 
 
-def _entry(row: Row) -> MetricEntry:
-    entry: MetricEntry = rounded({name: row[name] for name in REPEATED})
+def _entry(row: Row) -> metrics_report.MetricEntry:
+    entry: metrics_report.MetricEntry = rounded({name: row[name] for name in REPEATED})
     if row["pass_low"] is not None:
         rate = rounded({name: row[f"pass_{name}"] for name in ("value", "low", "high")})
         entry["pass_rate"] = rate | {"threshold": row["threshold"], "signature": row["rate_signature"]}

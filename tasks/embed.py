@@ -1,14 +1,13 @@
 """Vectors of texts: one row per distinct text that a semantic metric needs."""
 
 from collections.abc import Iterator, Mapping
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from tasks.ledger.vectors import Vectors
-from tasks.metrics.base import Metric
 from tasks.models.embedding.encoders import Embedding, Encoder, open_encoder, vector_keys
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
@@ -94,23 +93,16 @@ def _collect(rows: Parts, params: Params, encoder: Encoder, ledger: Vectors, pro
     collected = _Texts({}, {}, encoder.window if section.long == "truncate" else None)
     total, done = rows.rows, 0
     for part in rows:
-        texts = _needed(part, params.semantic.root)
-        new = {
-            key: text
-            for key, text in zip(vector_keys(section, encoder, texts), texts, strict=True)
-            if key not in collected.tokens
-        }
+        pairs = pairs_of(part)
+        texts = [*dict.fromkeys(text for metric in params.semantic.root.values() for text in metric.texts(pairs))]
+        keyed = zip(vector_keys(section, encoder, texts), texts, strict=True)
+        new = {key: text for key, text in keyed if key not in collected.tokens}
         collected.tokens.update(zip(new, encoder.count_tokens(list(new.values())), strict=True))
         encoded = ledger.known(list(new)).tolist()
         collected.missing.update(item for item, known in zip(new.items(), encoded, strict=True) if not known)
         done += part.num_rows
         progress("rows searched", done, total)
     return collected
-
-
-def _needed(part: pa.Table, metrics: Mapping[str, Metric]) -> list[str]:
-    pairs = pairs_of(part)
-    return list(dict.fromkeys(chain.from_iterable(metric.texts(pairs) for metric in metrics.values())))
 
 
 def _encode_missing(texts: _Texts, encoder: Encoder, ledger: Vectors, progress: Progress) -> None:

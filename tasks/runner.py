@@ -137,7 +137,8 @@ class _Workspace:
             self.ledger.write_evidence(evidence)
         ready = [out for out in self.entry.outs if (self.folder / out).exists()]
         for out in ready:
-            _sync_all(self.folder / out)
+            for path in [*(self.folder / out).rglob("*"), self.folder / out]:
+                sync(path)
         self._exchange(ready)
 
     def _restore(self) -> None:
@@ -238,12 +239,6 @@ def _combine(parts: Iterable[_Part], entry: StageEntry) -> tuple[list[validation
         counts.setdefault(f"rows_{table}", Parts(Path(DATA, table)).rows)
     keys = pa.concat_tables([part.keys for part in written]) if written else pa.table({})
     return validation.add_up(part.checks for part in written), keys, counts
-
-
-def _sync_all(path: Path) -> None:
-    """Wait until a file, or a folder and everything below it, is on the disk."""
-    for below in [*path.rglob("*"), path]:
-        sync(below)
 
 
 def _locked(folder: Path, stage: str) -> int:

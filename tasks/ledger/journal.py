@@ -97,7 +97,7 @@ def _create(store: Path) -> tuple[Path, int]:
 def _seal(path: Path) -> None:
     lines = sorted({(key, line) for key, line in whole_lines(path.read_bytes())})
     if lines:
-        publish(path.parent, SUFFIX, b"".join(line for _, line in lines))
+        publish(path.parent, SUFFIX, lambda segment: segment.write_bytes(b"".join(line for _, line in lines)))
     path.unlink()
     sync(path.parent)
 

@@ -25,23 +25,20 @@ def open_store(store: Path) -> None:
         raise unusable(store, error) from error
 
 
-def publish(store: Path, suffix: str, content: bytes | Callable[[Path], None]) -> Path:
+def publish(store: Path, suffix: str, write: Callable[[Path], object]) -> Path:
     """Add a segment, and wait until it is on the disk.
 
     Args:
         store: The folder of segments.
         suffix: The suffix of the file's name.
-        content: The bytes, or a function that writes them to the path it is given.
+        write: Writes the content to the path it is given.
 
     Raises:
         LedgerError: The disk is full or not writable.
     """
     try:
         with temporary_in(store) as temporary:
-            if isinstance(content, bytes):
-                temporary.write_bytes(content)
-            else:
-                content(temporary)
+            write(temporary)
             segment = store / f"{sha256(temporary).hex()}{suffix}"
             move_durably(temporary, segment)
     except OSError as error:

@@ -8,21 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.errors import LedgerError
+from tasks.ledger import vector_file
 from tasks.ledger.segments import open_store, publish, verify
-from tasks.ledger.vector_file import (
-    BATCH,
-    NO_KEYS,
-    Floats32,
-    KeyArray,
-    Keys,
-    Rows,
-    VectorFile,
-    check_dimension,
-    find,
-    key_array,
-    missing,
-    write_vectors,
-)
+from tasks.ledger.vector_file import BATCH, NO_KEYS, Floats32, KeyArray, Keys, Rows, VectorFile, find, key_array
 from tasks.pipeline.hashing import sha256
 
 EVIDENCE_FILE = "vectors.arrow"
@@ -44,7 +32,7 @@ class VectorEvidence(VectorFile):
         wanted = key_array(keys)
         rows, found = find(self.keys, wanted)
         if not found.all():
-            raise missing(wanted[~found], self.path)
+            raise vector_file.missing(wanted[~found], self.path)
         return self.take(rows)
 
 
@@ -86,7 +74,9 @@ class Vectors:
             raise ValueError("a vector has a number that is not finite")
         if len(new):
             rows = vectors[first]
-            self._learn(publish(self._store, SUFFIX, lambda path: write_vectors(path, new, lambda part: rows[part])))
+            self._learn(
+                publish(self._store, SUFFIX, lambda path: vector_file.write_vectors(path, new, rows.__getitem__))
+            )
 
     def lookup(self, keys: Keys) -> Floats32:
         """Return the vectors of keys, shape (m, d). Raises LedgerError when one is missing or has another dimension."""
@@ -100,7 +90,7 @@ class Vectors:
         out = np.empty((len(wanted), stored.shape[1]), np.float32)
         out[~here] = stored
         if here.any():
-            check_dimension(self._evidence.dimension, stored.shape[1], self._evidence.path)
+            vector_file.check_dimension(self._evidence.dimension, stored.shape[1], self._evidence.path)
             out[here] = self._evidence.take(rows[here])
         return out
 
@@ -141,7 +131,7 @@ class Vectors:
         """Write exactly the used entries, in key order. Raises LedgerError when one of them is missing."""
         folder.mkdir(parents=True, exist_ok=True)
         keys = np.unique(np.concatenate([NO_KEYS, *self._used]))
-        write_vectors(folder / EVIDENCE_FILE, keys, lambda part: self.lookup(keys[part]))
+        vector_file.write_vectors(folder / EVIDENCE_FILE, keys, lambda part: self.lookup(keys[part]))
 
     def _learn(self, segment: Path) -> None:
         if segment not in self._segments:
@@ -177,7 +167,7 @@ class Vectors:
     def _stored(self, keys: KeyArray) -> Floats32:
         positions, found = find(self._index(), keys)
         if not found.all():
-            raise missing(keys[~found], self._store)
+            raise vector_file.missing(keys[~found], self._store)
         return self._read(positions)
 
     def _read(self, positions: Rows) -> Floats32:
@@ -186,7 +176,7 @@ class Vectors:
         for number, here in self._by_segment(positions):
             file = self._open(number)
             out = np.empty((len(positions), file.dimension), np.float32) if out is None else out
-            check_dimension(file.dimension, out.shape[1], file.path)
+            vector_file.check_dimension(file.dimension, out.shape[1], file.path)
             chosen = np.isin(positions, here)
             out[chosen] = file.take(self._row[positions[chosen]])
         return np.empty((0, 0), np.float32) if out is None else out
@@ -210,7 +200,7 @@ class Vectors:
         new = ~found
         if found.any():
             stored = self._read(positions[found])
-            check_dimension(vectors.shape[1], stored.shape[1], self._store)
+            vector_file.check_dimension(vectors.shape[1], stored.shape[1], self._store)
             differs = (stored.view(np.uint32) != vectors[found].view(np.uint32)).any(axis=1)
             self.disagreements += int(differs.sum())
             for i in np.flatnonzero(found)[differs]:

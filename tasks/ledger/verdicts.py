@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from operator import methodcaller
 from pathlib import Path
 from typing import NamedTuple, Self, TypedDict, TypeVar
 
@@ -141,7 +142,7 @@ class Verdicts:
         before, added, unknown = self.disagreements, 0, self._unknown(path)
         while new := sorted(islice(unknown, CHUNK)):
             content = b"".join(line for _, line in new)
-            self._index(publish(self.folder, SUFFIX, content))
+            self._index(publish(self.folder, SUFFIX, methodcaller("write_bytes", content)))
             added += len(new)
         if self.disagreements > before:
             count = self.disagreements - before

@@ -29,13 +29,10 @@ def check_baseline(name: str, baseline: str) -> str:
     commit = commit_of(baseline)
     if commit is None:
         raise ParamsError(f"{where}: neither git nor DVC knows such a version; expected {FIXED}")
-    if not (_is_id(baseline, commit) or _is_fixed_ref(baseline) or _is_experiment(baseline)):
+    is_id = len(baseline) >= SHORTEST and commit.startswith(baseline.lower())
+    if not (is_id or _is_fixed_ref(baseline) or _is_experiment(baseline)):
         raise ParamsError(f"{where}: expected {FIXED}; this names a branch, or a version by its way from another")
     return commit
-
-
-def _is_id(baseline: str, commit: str) -> bool:
-    return len(baseline) >= SHORTEST and commit.startswith(baseline.lower())
 
 
 def _is_fixed_ref(baseline: str) -> bool:

@@ -168,10 +168,7 @@ def _together(*alarms: Alarms) -> Alarms:
 
 
 def _decision(comparison: _Comparison | None, alarms: list[str]) -> RunDecision:
-    if comparison is None:
-        return RunDecision(None, None, None, alarms, 1 if alarms else 0)
-    if comparison.document is None:
-        return RunDecision(None, None, None, alarms, 2)
-    status = wording.outcome(comparison.document).status
-    status = 1 if alarms and status == 0 else status
+    if comparison is None or comparison.document is None:
+        return RunDecision(None, None, None, alarms, 2 if comparison else int(bool(alarms)))
+    status = wording.outcome(comparison.document).status or int(bool(alarms))
     return RunDecision(comparison.document, comparison.look.number, comparison.look.level, alarms, status)

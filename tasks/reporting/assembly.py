@@ -138,12 +138,8 @@ def _answers(tables: Mapping[str, ScoreTable], families: Families) -> Answers:
     """Return the numbers of all answers, from which the rows to look at are chosen."""
     load, load_columns = tables["load"]
     keys = load.whole(["id", "candidate"])
-    gated = [
-        column
-        for _, columns in tables.values()
-        for column in columns
-        if column.passed is not None and column.name != "label"
-    ]
+    every = [column for _, columns in tables.values() for column in columns]
+    gated = [column for column in every if column.passed is not None and column.name != "label"]
     label = next((column.values for column in load_columns if column.name == "label"), np.full(load.rows, np.nan))
     semantic = {metric.name for metric in families["semantic"]}
     usable = [column for column in gated if not np.isnan(column.values).all()]
@@ -153,12 +149,9 @@ def _answers(tables: Mapping[str, ScoreTable], families: Families) -> Answers:
 
 def _agreement(candidates: Candidates) -> dict[str, dict[str, AgreementEntry]]:
     """Return candidate → metric → agreement with the human labels, the highest first; only labelled candidates."""
-    agreement = {
-        name: {metric: entry["agreement"] for metric, entry in by_metric.items() if "agreement" in entry}
-        for name, by_metric in candidates.items()
-    }
-    return {
-        name: dict(sorted(by_metric.items(), key=lambda item: -(item[1]["accuracy"]["value"] or 0.0)))
-        for name, by_metric in agreement.items()
-        if by_metric
-    }
+    agreement = {}
+    for name, by_metric in candidates.items():
+        labelled = [(metric, entry["agreement"]) for metric, entry in by_metric.items() if "agreement" in entry]
+        if labelled:
+            agreement[name] = dict(sorted(labelled, key=lambda item: -(item[1]["accuracy"]["value"] or 0.0)))
+    return agreement

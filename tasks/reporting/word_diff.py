@@ -107,9 +107,7 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[b
     shared_old, shared_new = [False] * len(old), [False] * len(new)
     if max(len(old), len(new)) > MAX_WORDS:
         return shared_old, shared_new
-    numbers: dict[str, int] = {}
-    coded = [[numbers.setdefault(piece, len(numbers)) for piece in text] for text in (old, new)]
-    for block in Indel.opcodes(*coded):
+    for block in Indel.opcodes(old, new):
         if block.tag == "equal" and _has_word(old[block.src_start : block.src_end]):
             shared_old[block.src_start : block.src_end] = [True] * (block.src_end - block.src_start)
             shared_new[block.dest_start : block.dest_end] = [True] * (block.dest_end - block.dest_start)

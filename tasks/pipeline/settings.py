@@ -68,9 +68,8 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
     if error["type"] == "missing":
         return f"{where}: missing; params.yaml states every value"
     if kind in EXPECTED:
-        quotes = (
-            "; write it in quotes" if kind == "string_type" and isinstance(error["input"], bool | int | float) else ""
-        )
+        needs_quotes = kind == "string_type" and isinstance(error["input"], bool | int | float)
+        quotes = "; write it in quotes" if needs_quotes else ""
         return f"{where}: expected {EXPECTED[kind]}, found {as_yaml(error['input'])}{quotes}"
     given = "" if isinstance(error["input"], dict) else f" (given: {as_yaml(error['input'])})"
     problem = error["msg"].removeprefix("Value error, ")

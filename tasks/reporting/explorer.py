@@ -111,13 +111,14 @@ def explorer(
     load, *score_tables = parts = [table for table, _ in tables.values()]
     sizes = _sizes(parts, rows, answers, max_chars)
     rows = _whole_ids(rows, answers, int((sizes.cumsum() <= MOST_CHARACTERS).sum()))
+    input_columns = [name for name in ("id", "input", "references", "slices") if name in load.schema.names]
     metrics = [(name, column) for name, (_, columns) in tables.items() for column in columns]
     packing = Packing(
         answers=answers,
         kinds=[*{kind.title: kind for kind in [*kinds, disagreeing(answers)]}.values()],
         metrics=[(name, column) for name, column in metrics if column.name != "label" and not column.not_asked.all()],
         first=first,
-        inputs=_converted(load, _input_columns(load), _firsts(rows, answers), lambda row: _input(row, max_chars)),
+        inputs=_converted(load, input_columns, _firsts(rows, answers), lambda row: _input(row, max_chars)),
         responses=_converted(load, ["response"], rows, lambda row: _response(row["response"], max_chars)),
         explanations={
             name: texts for table in score_tables for name, texts in _explanations(table, rows, max_chars).items()
@@ -246,10 +247,6 @@ def _sizes(tables: Sequence[Parts], rows: Rows, answers: Answers, max_chars: int
 def _characters(texts: pa.ChunkedArray) -> NDArray[np.int64]:
     flat = pc.binary_join(texts, "") if pa.types.is_list(texts.type) else texts
     return np.asarray(pc.fill_null(pc.utf8_length(flat), 0).to_numpy(), np.int64)
-
-
-def _input_columns(load: Parts) -> list[str]:
-    return [name for name in ("id", "input", "references", "slices") if name in load.schema.names]
 
 
 def _converted(

@@ -20,7 +20,7 @@ HELP = {"-h", "--help"}
 def main(arguments: Sequence[str]) -> int:
     """List the commands, or run one of them; returns the exit status."""
     if not arguments or arguments[0] in HELP:
-        return exit_status(_print_list)
+        return exit_status(lambda: say(listing()))
     name, *rest = arguments
     if name not in COMMANDS:
         suggestion = did_you_mean(name, COMMANDS) or ";"
@@ -46,11 +46,6 @@ def purpose(name: str) -> str:
     spec = find_spec(f"flows.{name}")  # imports only the package around it
     text = Path(str(spec and spec.origin)).read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(text)) or "").splitlines()[0]
-
-
-def _print_list() -> int:
-    say(listing())
-    return 0
 
 
 if __name__ == "__main__":

@@ -72,14 +72,14 @@ def parser() -> Parser:
     return command_line
 
 
-def _command(names: Sequence[str], *, only_list: bool) -> int:
+def _command(names: Sequence[str], *, only_list: bool) -> None:
     git.forget_surroundings()
     schedules = checked(names)
     if only_list:
         say("\n".join(line for name, one in schedules.items() for line in listed(name, one)))
-        return 0
-    _require_committed()
-    return _serve(schedules, everything=not names)
+    else:
+        _require_committed()
+        _serve(schedules, everything=not names)
 
 
 def checked(names: Sequence[str]) -> dict[str, Schedule]:
@@ -167,7 +167,7 @@ def _require_committed() -> None:
         )
 
 
-def _serve(schedules: Schedules, *, everything: bool) -> int:
+def _serve(schedules: Schedules, *, everything: bool) -> None:
     ours = claim()
     folder = Path(ours[CHECKOUT], "goldmeter")
     folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +180,6 @@ def _serve(schedules: Schedules, *, everything: bool) -> int:
             where = server.url.removesuffix("/api")
             say(f"Serving {', '.join(schedules)}. Runs: {where}/deployments. Ctrl-C ends it.")
             asyncio.run(_until_stopped(schedules, ours, server, everything=everything))
-    return 0
 
 
 async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: Server, *, everything: bool) -> None:

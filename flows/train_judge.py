@@ -32,13 +32,12 @@ def parser() -> Parser:
     return command_line
 
 
-def _command(data: Path, output: Path) -> int:
+def _command(data: Path, output: Path) -> None:
     with threadpool_limits(limits=1):  # sums in one order: the same bytes on any number of cores
         content, lines = trained([*human_labelled(data), *written_pairs(RULES)])
     say("\n".join(lines))
     output.write_bytes(content)
     say(f"{output}: {len(content):,} bytes")
-    return 0
 
 
 if __name__ == "__main__":

@@ -56,12 +56,8 @@ def main(arguments: Sequence[str]) -> int:
     """Propose, write, load and show; returns the exit status: 0, or 2 for an error that the user can fix."""
     chosen = parser().parse_args(arguments)
 
-    def body() -> int:
-        init(chosen.data, chosen.pattern)
-        return 0
-
     try:
-        return exit_status(body)
+        return exit_status(lambda: init(chosen.data, chosen.pattern))
     finally:
         processes.stop()
 

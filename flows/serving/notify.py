@@ -190,20 +190,17 @@ def _variable(where: str, name: str) -> str:
     return value
 
 
-def _reject(_record: logging.LogRecord) -> bool:
-    return False
-
-
 @contextmanager
 def _unlogged() -> Iterator[None]:
     """Keep httpx from logging the URL, which may be a secret."""
 
     logger = logging.getLogger("httpx")
-    logger.addFilter(_reject)
+    level = logger.level
+    logger.setLevel(logging.WARNING)
     try:
         yield
     finally:
-        logger.removeFilter(_reject)
+        logger.setLevel(level)
 
 
 def _emit(schedule: str, outcome: Outcome, run: str) -> None:

@@ -9,14 +9,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient
-from prefect.client.schemas.filters import (
-    FlowRunFilter,
-    FlowRunFilterDeploymentId,
-    FlowRunFilterNextScheduledStartTime,
-    FlowRunFilterState,
-    FlowRunFilterStateName,
-    FlowRunFilterStateType,
-)
+from prefect.client.schemas import filters
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import ObjectNotFound
@@ -139,22 +132,22 @@ async def _started(client: PrefectClient, deployment: UUID) -> AsyncIterator[Flo
 
 async def _due(client: PrefectClient, deployment: UUID, before: datetime, *, queued: bool) -> list[FlowRun]:
     """Runs that should have started, newest first."""
-    due = FlowRunFilterNextScheduledStartTime(before_=before)
+    due = filters.FlowRunFilterNextScheduledStartTime(before_=before)
     excluded = () if queued else (QUEUED,)
     return await _read(client, _filter(deployment, StateType.SCHEDULED, excluded, next_scheduled_start_time=due))
 
 
-async def _read(client: PrefectClient, wanted: FlowRunFilter) -> list[FlowRun]:
+async def _read(client: PrefectClient, wanted: filters.FlowRunFilter) -> list[FlowRun]:
     newest_first = FlowRunSort.EXPECTED_START_TIME_DESC  # the server rejects the client's default
     return await client.read_flow_runs(flow_run_filter=wanted, sort=newest_first, limit=PAGE)
 
 
-def _filter(deployment: UUID, kind: StateType, excluded: Collection[str] = (), **more: Any) -> FlowRunFilter:
-    return FlowRunFilter(
-        deployment_id=FlowRunFilterDeploymentId(any_=[deployment]),
-        state=FlowRunFilterState(
-            type=FlowRunFilterStateType(any_=[kind]),
-            name=FlowRunFilterStateName(not_any_=[*excluded]) if excluded else None,
+def _filter(deployment: UUID, kind: StateType, excluded: Collection[str] = (), **more: Any) -> filters.FlowRunFilter:
+    return filters.FlowRunFilter(
+        deployment_id=filters.FlowRunFilterDeploymentId(any_=[deployment]),
+        state=filters.FlowRunFilterState(
+            type=filters.FlowRunFilterStateType(any_=[kind]),
+            name=filters.FlowRunFilterStateName(not_any_=[*excluded]) if excluded else None,
         ),
         **more,
     )

@@ -89,16 +89,17 @@ def encodable(text: str, encoding: str) -> str:
     return text.translate(lacking).encode(encoding, "backslashreplace").decode(encoding)
 
 
-def exit_status(body: Callable[[], int], interrupted: str = "interrupted") -> int:
+def exit_status(body: Callable[[], int | None], interrupted: str = "interrupted") -> int:
     """Run the body of a command; returns its exit status, and prints errors that the user can act on.
 
     Args:
+        body: Returns an exit status; None is 0.
         interrupted: The message after Ctrl-C.
     """
     _open_streams()
     _accept_any_text()
     try:
-        return body()
+        return body() or 0
     except KeyboardInterrupt:
         print_error(interrupted)
         return INTERRUPTED

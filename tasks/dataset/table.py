@@ -5,17 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tasks.dataset.mapping import (
-    RecordNumbers,
-    UnusableValueError,
-    candidate_row,
-    id_from_column,
-    id_from_input,
-    number_records,
-    require_columns,
-    selected,
-    shared_values,
-)
+from tasks.dataset import mapping
 from tasks.dataset.settings import Params, ScoreMapping
 from tasks.dataset.sources import Record
 from tasks.pipeline.tables import describe
@@ -48,10 +38,10 @@ def tables(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.T
     """
     params.check()
     records = list(records) if isinstance(records, Iterator) else records
-    require_columns(records, params.dataset)
-    numbers = number_records(records, params)
+    mapping.require_columns(records, params.dataset)
+    numbers = mapping.number_records(records, params)
     part = LoadPart(params, numbers)
-    for record in selected(records, params.dataset):
+    for record in mapping.selected(records, params.dataset):
         if part.is_full:
             yield part.tables()
             part = LoadPart(params, numbers)
@@ -80,7 +70,7 @@ def schema(params: Params) -> pa.Schema:
 class LoadPart:
     """Collects the rows of one part of data/load and data/load_rejected."""
 
-    def __init__(self, params: Params, numbers: RecordNumbers) -> None:
+    def __init__(self, params: Params, numbers: mapping.RecordNumbers) -> None:
         self.params, self.numbers = params, numbers
         self.rows: list[dict[str, Any]] = []
         self.rejected: list[dict[str, Any]] = []
@@ -98,16 +88,16 @@ class LoadPart:
         row_id = None
         try:
             if self.params.dataset.id:
-                row_id = id_from_column(record, self.params)
-            shared = shared_values(record, self.params)
-            row_id = row_id or id_from_input(shared, self.numbers)
-        except UnusableValueError as reason:
+                row_id = mapping.id_from_column(record, self.params)
+            shared = mapping.shared_values(record, self.params)
+            row_id = row_id or mapping.id_from_input(shared, self.numbers)
+        except mapping.UnusableValueError as reason:
             self.rejected += [_rejected_row(record, row_id, name, reason) for name in candidates]
             return
         for name in candidates:
             try:
-                self.rows.append(candidate_row(record, row_id, shared, name, self.params))
-            except UnusableValueError as reason:
+                self.rows.append(mapping.candidate_row(record, row_id, shared, name, self.params))
+            except mapping.UnusableValueError as reason:
                 self.rejected.append(_rejected_row(record, row_id, name, reason))
 
     def tables(self) -> dict[str, pa.Table]:
@@ -119,7 +109,7 @@ class LoadPart:
         }
 
 
-def _rejected_row(record: Record, row_id: str | None, candidate: str, reason: UnusableValueError) -> dict[str, Any]:
+def _rejected_row(record: Record, row_id: str | None, candidate: str, reason: Exception) -> dict[str, Any]:
     return {"file": record.file, "line": record.line, "id": row_id, "candidate": candidate, "reason": str(reason)}
 
 

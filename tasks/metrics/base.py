@@ -134,7 +134,7 @@ class Metric(BaseModel):
         return []
 
     def signature_fields(self) -> dict[str, object]:
-        """Return what defines the number, by short name: by default all options but profile and threshold."""
+        """Return what defines the number: by default all options but profile and threshold; None is left out."""
         return {key: value for key, value in self.model_dump().items() if key not in {"profile", "threshold"}}
 
     def signature(self, **run_fields: object) -> str:
@@ -144,7 +144,8 @@ class Metric(BaseModel):
             **run_fields: Fields that are known only at run time, such as the hash of the embedding model's weights.
         """
         fields = {**self.signature_fields(), **run_fields, "v": self.version}
-        return "|".join([self.name, *(f"{key}:{_signature_value(value)}" for key, value in fields.items())])
+        stated = (f"{key}:{_signature_value(value)}" for key, value in fields.items() if value is not None)
+        return "|".join([self.name, *stated])
 
     def rate_signature(self, **run_fields: object) -> str:
         """Return the signature of the pass rate."""

@@ -61,3 +61,11 @@ def check_finite_bounds(bounds: Bounds) -> None:
     check_bounds(bounds)
     if not np.isfinite(bounds).all():
         raise ValueError(f"bounds = {bounds}: expected finite bounds; no interval of a mean covers without them")
+
+
+def unit_labels(y: npt.ArrayLike, bounds: Bounds) -> FloatArray:
+    """Return the labels rescaled to [0, 1]. Raises ValueError for NaN, a wrong shape, labels outside the bounds."""
+    check_finite_bounds(bounds)
+    labels = finite_array(y, "y", 1)
+    check_scores(labels, bounds, "y")
+    return np.clip((labels - bounds[0]) / (bounds[1] - bounds[0]), 0.0, 1.0)

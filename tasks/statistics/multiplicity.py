@@ -92,7 +92,7 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
     >>> holm([0.01, 0.04, 0.03]).tolist()  # 3·0.01, then 2·0.03, then the larger of 0.06 and 0.04
     [0.03, 0.06, 0.06]
     """
-    return _adjusted(p_values, _holm_sorted)
+    return _adjusted(p_values, lambda p: np.maximum.accumulate(np.arange(p.size, 0, -1) * p))
 
 
 def benjamini_hochberg(p_values: npt.ArrayLike) -> FloatArray:
@@ -112,7 +112,7 @@ def benjamini_hochberg(p_values: npt.ArrayLike) -> FloatArray:
     >>> benjamini_hochberg([0.01, 0.04, 0.03]).tolist()  # 3/1·0.01, then the smaller of 3/2·0.03 and 3/3·0.04
     [0.03, 0.04, 0.04]
     """
-    return _adjusted(p_values, _benjamini_hochberg_sorted)
+    return _adjusted(p_values, lambda p: np.minimum.accumulate((p.size / np.arange(1, p.size + 1) * p)[::-1])[::-1])
 
 
 def _correlation(items: FloatArray) -> FloatArray:
@@ -186,13 +186,3 @@ def _adjusted(p_values: npt.ArrayLike, adjust: Callable[[FloatArray], FloatArray
     adjusted = np.full(p.shape, np.nan)
     adjusted[order] = np.minimum(adjust(p[order]), 1.0)
     return adjusted
-
-
-def _holm_sorted(ascending: FloatArray) -> FloatArray:
-    left = np.arange(ascending.size, 0, -1)
-    return np.maximum.accumulate(left * ascending)
-
-
-def _benjamini_hochberg_sorted(ascending: FloatArray) -> FloatArray:
-    rank = np.arange(1, ascending.size + 1)
-    return np.minimum.accumulate((ascending.size / rank * ascending)[::-1])[::-1]

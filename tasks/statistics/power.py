@@ -9,18 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc, gammaln, nctdtr, ndtr, ndtri, stdtrit, xlog1py, xlogy
 
+from tasks.statistics import paired
 from tasks.statistics.arrays import Bounds, FloatArray, check_confidence
 from tasks.statistics.clusters import Labels, cluster_codes
-from tasks.statistics.paired import (
-    PSEUDO_ITEMS,
-    PSEUDO_SQUARES,
-    Items,
-    check_differences,
-    check_width,
-    items_of,
-    wins_and_losses,
-    worst_square,
-)
 
 # Above this many changed rows Connor's formula and the enumeration agree to 0.3 points of power.
 _ENUMERATED = 1000
@@ -142,12 +133,12 @@ def rows_to_find(
     305
     """
     _check_targets(power, confidence)
-    width = check_width(bounds)
-    differences = check_differences(d, width)
+    width = paired.check_width(bounds)
+    differences = paired.check_differences(d, width)
     effect = _check_difference(difference, width) / (width if isfinite(width) else 1.0)
     if differences.size == 0:
         raise ValueError("d has no rows to estimate the spread from: use required_rows")
-    items = items_of(differences, clusters)
+    items = paired.items_of(differences, clusters)
     spread = _observed(items, width)
     count = _smallest(_power_at(spread, confidence), effect, power)
     return ceil(count * differences.size / items.change.size)
@@ -185,11 +176,11 @@ def detectable_difference(
     0.05
     """
     _check_targets(power, confidence)
-    width = check_width(bounds)
-    differences = check_differences(d, width)
+    width = paired.check_width(bounds)
+    differences = paired.check_differences(d, width)
     if differences.size == 0:
         return inf
-    items = items_of(differences, clusters)
+    items = paired.items_of(differences, clusters)
     spread = _observed(items, width)
     power_at, count = _power_at(spread, confidence), items.change.size
     if isfinite(width):
@@ -244,16 +235,16 @@ def _planned(effect: float, discordance: float | None, sd: float | None, *, boun
     return _Spread(binary=True, bounded=True, variance=discordance, size=1.0, worst=1.0)
 
 
-def _observed(items: Items, width: float) -> _Spread:
+def _observed(items: paired.Items, width: float) -> _Spread:
     bounded = isfinite(width)
     change = items.change / width if bounded else items.change
-    counts = wins_and_losses(change) if bounded and items.share is None else None
+    counts = paired.wins_and_losses(change) if bounded and items.share is None else None
     if counts is not None:
         return _Spread(binary=True, bounded=True, variance=sum(counts) / change.size, size=1.0, worst=1.0)
     centre = float(change.mean())
     rest = change - (centre if items.share is None else items.share * centre)
     variance = float(rest @ rest) / max(change.size - 1, 1)
-    moved, worst = float(np.abs(change).sum()), worst_square(items)
+    moved, worst = float(np.abs(change).sum()), paired.worst_square(items)
     size = float(change @ change) / moved if moved > 0.0 else sqrt(worst)
     return _Spread(binary=False, bounded=bounded, variance=variance, size=size, worst=worst)
 
@@ -312,11 +303,12 @@ def _critical_wins(alpha: float) -> npt.NDArray[np.intp]:
 
 def _bounded_power(n: int, effect: float, spread: _Spread, alpha: float) -> float:
     """Return the probability that the interval of `paired_difference` excludes 0, at its expected standard error."""
-    total = n + PSEUDO_ITEMS
+    total = n + paired.PSEUDO_ITEMS
     # A difference consists of changes of the usual size, so every difference has some spread.
     variance = max(spread.variance, effect * (spread.size - effect), 0.0)
     centre = n * effect / total
-    squares = n * (variance + (effect - centre) ** 2) + PSEUDO_SQUARES * spread.worst + PSEUDO_ITEMS * centre**2
+    pseudo = paired.PSEUDO_SQUARES * spread.worst
+    squares = n * (variance + (effect - centre) ** 2) + pseudo + paired.PSEUDO_ITEMS * centre**2
     excess = centre + float(ndtri(alpha / 2.0)) * sqrt(squares) / total
     error = sqrt(n * variance) / total
     if error == 0.0:

@@ -7,14 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.arrays import (
-    Bounds,
-    FloatArray,
-    check_confidence,
-    check_finite_bounds,
-    check_scores,
-    finite_array,
-)
+from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
 from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
 from tasks.statistics.estimate import Estimate, within
 from tasks.statistics.mean import mean_interval
@@ -268,14 +261,6 @@ def _shared_codes(codes: Codes | None, clusters: Labels | None, rest_clusters: L
 
 def _kind(labels: Labels) -> str:
     return labels.dtype.kind if isinstance(labels, np.ndarray) else "O"
-
-
-def unit_labels(y: npt.ArrayLike, bounds: Bounds) -> FloatArray:
-    """Return the labels rescaled to [0, 1]. Raises ValueError for NaN, a wrong shape, labels outside the bounds."""
-    check_finite_bounds(bounds)
-    labels = finite_array(y, "y", 1)
-    check_scores(labels, bounds, "y")
-    return np.clip((labels - bounds[0]) / (bounds[1] - bounds[0]), 0.0, 1.0)
 
 
 def _check_lengths(labels: int, scored: int, rest: int, clusters: Labels | None, rest_clusters: Labels | None) -> None:

@@ -93,12 +93,6 @@ class Bleu(CorpusMetric):
         return np.where((stats == 0).all(axis=-1), np.nan, scores)
 
     def signature_fields(self) -> dict[str, object]:
-        non_default = {
-            "empty": "counted" if self.empty_orders else None,
-            "fallback": None if self.fallback else "no",
-            "scale": None if self.scale == 1 else self.scale,
-            "agg": None if self.aggregate == "corpus" else self.aggregate,
-        }
         return {
             "order": self.max_order,
             "smooth": self.smoothing,
@@ -106,7 +100,10 @@ class Bleu(CorpusMetric):
             "tok": self.tokenizer,
             "case": "lc" if self.lowercase else "mixed",
             "refs": "pooled",
-            **{key: value for key, value in non_default.items() if value is not None},
+            "empty": "counted" if self.empty_orders else None,
+            "fallback": None if self.fallback else "no",
+            "scale": None if self.scale == 1 else self.scale,
+            "agg": None if self.aggregate == "corpus" else self.aggregate,
         }
 
     def _precisions(self, matches: Floats, totals: Floats, response: Floats) -> tuple[Floats, Flags]:

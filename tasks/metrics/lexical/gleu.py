@@ -58,16 +58,13 @@ class Gleu(CorpusMetric):
         return scores
 
     def signature_fields(self) -> dict[str, object]:
-        non_default = {
-            "fallback": None if self.fallback else "no",
-            "agg": None if self.aggregate == "corpus" else self.aggregate,
-        }
         return {
             "order": f"{self.min_order}-{self.max_order}",
             "tok": self.tokenizer,
             "case": "lc" if self.lowercase else "mixed",
             "refs": "best",
-            **{key: value for key, value in non_default.items() if value is not None},
+            "fallback": None if self.fallback else "no",
+            "agg": None if self.aggregate == "corpus" else self.aggregate,
         }
 
     def _reference_stats(self, pairs: Pairs) -> Floats:

@@ -5,7 +5,7 @@ Correlation with Human Judgments"; NLTK 3.10 `translate.meteor_score`, whose ali
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,10 +47,8 @@ class Meteor(MeanMetric):
         from tasks.text.kernels.alignment import alignments  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer))
-        forms = _forms(tokens.vocabulary, synonyms=self.synonyms)
-        matches, chunks = alignments(
-            *tokens.arrays, pairs.rows, forms.lowered, forms.stems, forms.offsets, forms.synonyms
-        ).T
+        lowered, stems, offsets, synonyms = _forms(tokens.vocabulary, synonyms=self.synonyms)
+        matches, chunks = alignments(*tokens.arrays, pairs.rows, lowered, stems, offsets, synonyms).T
         scores = self._f_mean_less_penalty(
             matches, chunks, tokens.responses.lengths[pairs.rows], tokens.references.lengths
         )
@@ -67,7 +65,7 @@ class Meteor(MeanMetric):
             "tok": self.tokenizer,
             "case": "lc",
             "refs": "best",
-            **({} if self.fallback else {"fallback": "no"}),
+            "fallback": None if self.fallback else "no",
         }
 
     def _f_mean_less_penalty(
@@ -85,25 +83,15 @@ class Meteor(MeanMetric):
         return scores
 
 
-class Forms(NamedTuple):
-    """What the stages of alignment compare, looked up once for each token of the vocabulary.
+def _forms(vocabulary: Sequence[str], *, synonyms: bool) -> tuple[Ids, Ids, Integers, Ids]:
+    """Look up what the stages of alignment compare, once for each token of the vocabulary.
 
-    Attributes:
-        lowered: Id of the lower-cased token, shape (vocabulary,).
-        stems: Id of its stem, shape (vocabulary,).
-        offsets: Stem s has the synonyms `synonyms[offsets[s]:offsets[s + 1]]`.
-        synonyms: Ids of stems.
+    Returns:
+        The ids of the lower-cased tokens and of their stems, shape (vocabulary,); offsets and synonyms: stem s has the
+        synonyms `synonyms[offsets[s]:offsets[s + 1]]`, ids of stems.
     """
-
-    lowered: Ids
-    stems: Ids
-    offsets: Integers
-    synonyms: Ids
-
-
-def _forms(vocabulary: Sequence[str], *, synonyms: bool) -> Forms:
     lowered, words = numbered([token.lower() for token in vocabulary])
     stems_of_words, stems = numbered(porter_stems(words))
     none = np.zeros(len(stems) + 1, np.int64), np.zeros(0, np.int32)
     offsets, related = wordnet().related(stems) if synonyms else none
-    return Forms(lowered, stems_of_words[lowered], offsets, related)
+    return lowered, stems_of_words[lowered], offsets, related

@@ -66,7 +66,7 @@ class Rouge(MeanMetric):
             "tok": self.tokenizer,
             "case": "lc",
             "refs": "best",
-            **({} if self.fallback else {"fallback": "no"}),
+            "fallback": None if self.fallback else "no",
         }
 
 

@@ -21,18 +21,6 @@ _FEWEST_SLOTS = 1 << 13
 _KEY, _SHAPE, _START, _FIRST = 0, 1, 2, 3
 
 
-class Numbered(NamedTuple):
-    """Numbers of n slices.
-
-    Attributes:
-        numbers: Number of each slice, from 0 in the order of first occurrence; shape (n,), int32.
-        firsts: First slice of each number; shape (distinct,).
-    """
-
-    numbers: Ids
-    firsts: Integers
-
-
 class Table(NamedTuple):
     """Distinct slices by number, for `find`."""
 
@@ -41,10 +29,15 @@ class Table(NamedTuple):
     known: Known
 
 
-def number(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> Numbered:
+def number(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> tuple[Ids, Integers]:
     """Number the slices `data[starts[i]:stops[i]]`, equal bytes of one kind alike; all arrays of shape (n,).
 
-    kinds: from 0 to 3.
+    Args:
+        kinds: From 0 to 3.
+
+    Returns:
+        The number of each slice, from 0 in the order of first occurrence, shape (n,), and the first slice of each
+        number, shape (distinct,).
     """
     return _table(data, starts, stops, kinds)[0]
 
@@ -70,7 +63,7 @@ def _words(data: Bytes) -> Words:
     return as_strided(padded.view(np.uint64), (len(data) + 2,), (1,))
 
 
-def _table(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> tuple[Numbered, Table]:
+def _table(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> tuple[tuple[Ids, Integers], Table]:
     words = _words(data)
     numbers = np.empty(len(starts), np.int32)
     slots, known = np.full(_FEWEST_SLOTS, -1, np.int32), np.empty((_FEWEST_SLOTS // 2, 4), np.uint64)
@@ -78,7 +71,7 @@ def _table(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> tupl
     while done < len(starts):
         slots, known = _doubled(known)
         done, distinct = _number(words, starts, stops, kinds, numbers, slots, known, done, distinct)
-    return Numbered(numbers, known[:distinct, _FIRST].astype(np.int64)), Table(words, slots, known)
+    return (numbers, known[:distinct, _FIRST].astype(np.int64)), Table(words, slots, known)
 
 
 @compiled

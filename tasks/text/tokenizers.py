@@ -149,14 +149,8 @@ TOKENIZERS: Mapping[str, Tokenizer] = {
 SQUAD, SQUAD_WITH_ARTICLES = Tokenizer(squad), Tokenizer(squad_with_articles)
 
 _MTEVAL_REPLACEMENTS = (
-    ("<skipped>", ""),
-    ("-\n", ""),
-    ("\n", " "),
-    ("&quot;", '"'),
-    ("&amp;", "&"),
-    ("&lt;", "<"),
-    ("&gt;", ">"),
-)
+    ("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"),
+)  # fmt: skip
 # Patterns, and the group of each that gets blanks around it.
 _MTEVAL_SPLITS = (
     (re.compile(r"([{-~\[-`!-&(-+:-@/])"), 1),  # ASCII punctuation except ' , - .

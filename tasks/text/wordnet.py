@@ -32,20 +32,13 @@ VERSION = "3.0"
 # Endings and their replacements; each rule is applied once, and only results in the index count.
 SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "noun": (
-        ("s", ""),
-        ("ses", "s"),
-        ("ves", "f"),
-        ("xes", "x"),
-        ("zes", "z"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-        ("men", "man"),
-        ("ies", "y"),
+        ("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),
+        ("men", "man"), ("ies", "y"),
     ),
     "verb": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
     "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "adv": (),
-}
+}  # fmt: skip
 
 # Only words with one of these endings, and exceptions, have a lemma other than themselves.
 _ENDINGS = tuple({old for rules in SUFFIXES.values() for old, _ in rules})

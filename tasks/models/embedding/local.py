@@ -26,13 +26,9 @@ BATCH_TOKENS, TOKENIZED_AT_ONCE = 8192, 1024
 CPU_TOKENS = 1024
 # Files at the top of a model's folder, besides the weights, that affect its vectors.
 CONFIGS = (
-    "modules.json",
-    "config.json",
-    "config_sentence_transformers.json",
-    "sentence_bert_config.json",
-    "tokenizer.json",
+    "modules.json", "config.json", "config_sentence_transformers.json", "sentence_bert_config.json", "tokenizer.json",
     "tokenizer_config.json",
-)
+)  # fmt: skip
 
 
 class LocalEncoder:

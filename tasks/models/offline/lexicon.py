@@ -67,23 +67,13 @@ SEPARATORS: Mapping[str, int] = {
     **dict.fromkeys("()[]", BRACKET),
 }
 # Signs and abbreviations → the full word.
+_SPELLINGS = (
+    "&=and %=percent km=kilometer kilometre=kilometer kilometres=kilometers kms=kilometers metre=meter metres=meters "
+    "cm=centimeter centimetres=centimeters kg=kilogram mt=mount jr=junior sr=senior sept=september"
+)
 SPELLINGS: Mapping[str, str] = {
-    "&": "and",
-    "%": "percent",
-    "km": "kilometer",
-    "kilometre": "kilometer",
-    "kilometres": "kilometers",
-    "kms": "kilometers",
-    "metre": "meter",
-    "metres": "meters",
-    "cm": "centimeter",
-    "centimetres": "centimeters",
-    "kg": "kilogram",
-    "mt": "mount",
-    "jr": "junior",
-    "sr": "senior",
+    **dict(pair.split("=") for pair in _SPELLINGS.split()),
     **{month[:3]: month for month in MONTHS if month not in {"march", "may"}},
-    "sept": "september",
 }
 
 # Kinds of number words: how they join their neighbours.

@@ -108,7 +108,7 @@ def examples(rows: Sequence[Labelled]) -> Examples:
         features,
         verdicts,
         np.select([is_written, against_rules], [RULE_WEIGHT, 0.0], 1.0),
-        np.array([_fold(row.group) for row in rows]),
+        np.array([sha256(normalize(row.group))[0] % FOLDS for row in rows]),
     )
 
 
@@ -117,10 +117,6 @@ def _plain(features: Floats) -> NDArray[np.bool_]:
     against = features[:, [feature_names.HEDGE_NEAR, feature_names.DOUBTS, feature_names.OR_NEAR]]
     plain: NDArray[np.bool_] = (against == 0).all(axis=1)
     return plain
-
-
-def _fold(group: str) -> int:
-    return sha256(normalize(group))[0] % FOLDS
 
 
 def boosted(train: Examples) -> HistGradientBoostingClassifier:

@@ -5,7 +5,6 @@ equals on any text: whatever is no vowel, such as a digit or a letter of another
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,12 +167,8 @@ STEPS: Mapping[str, Mapping[int, str]] = {
     "5b": {MEASURE_2: "l|l→"},
 }
 N_STEPS = len(STEPS)
-
-
-class _Rule(NamedTuple):
-    condition: int
-    cut: int
-    replacement: str
+# Condition, number of letters to cut, replacement.
+_Rule = tuple[int, int, str]
 
 
 def _rules(texts: Mapping[int, str]) -> Iterator[tuple[str, _Rule]]:
@@ -181,7 +176,7 @@ def _rules(texts: Mapping[int, str]) -> Iterator[tuple[str, _Rule]]:
     for condition, text in texts.items():
         for rule in text.split():
             suffix, _, replacement = rule.partition("→")
-            yield suffix.replace("|", ""), _Rule(condition, len(suffix.rpartition("|")[2]), replacement)
+            yield suffix.replace("|", ""), (condition, len(suffix.rpartition("|")[2]), replacement)
 
 
 def _tree(rules: Mapping[tuple[int, str], _Rule]) -> tuple[Integers, Integers, Integers, Integers, Codes]:
@@ -197,10 +192,10 @@ def _tree(rules: Mapping[tuple[int, str], _Rule]) -> tuple[Integers, Integers, I
             following[nodes[step, letters[1:]], ord(letters[0])] = node
     condition, cut, added = np.zeros((3, len(nodes)), np.int64)
     replacement = np.zeros((len(nodes), 8), np.uint32)
-    for end, rule in rules.items():
+    for end, (when, letters, new) in rules.items():
         node = nodes[end]
-        condition[node], cut[node], added[node] = rule.condition, rule.cut, len(rule.replacement)
-        replacement[node, : added[node]] = [ord(letter) for letter in rule.replacement]
+        condition[node], cut[node], added[node] = when, letters, len(new)
+        replacement[node, : added[node]] = [*map(ord, new)]
     return following, condition, cut, added, replacement
 
 

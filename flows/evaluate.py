@@ -241,9 +241,14 @@ def main(arguments: Sequence[str]) -> int:
 
     def body() -> int:
         _plan(retry_failed=chosen.retry_failed)
-        done.append(_run_as_asked(chosen.record, retry_failed=chosen.retry_failed))
-        done[0] = kept_in_history(done[0])
-        return _status(done[0])
+        if chosen.record is None:
+            done.append(Recorded(_run(retry_failed=chosen.retry_failed)[0], None, None))
+        else:  # "" names the experiment by its start
+            done.append(run_and_record(RUN, chosen.record or None, retry_failed=chosen.retry_failed))
+        done[0] = run = kept_in_history(done[0])
+        if run.failure is None:
+            return 0
+        return 1 if run.facts is None else USER_ERROR  # not recorded, or not added to the history
 
     return exit_status(body, "interrupted; the running stages changed no table")
 
@@ -261,21 +266,6 @@ def parser() -> Parser:
     record = "record the run as a DVC experiment and in the history; default: run-<UTC time>"
     add("--record", nargs="?", const="", metavar="NAME", help=record)
     return command_line
-
-
-def _run_as_asked(record: str | None, *, retry_failed: bool) -> Recorded:
-    """Run the flow, and record it unless `record` is None; "" names the experiment by its start."""
-    if record is not None:
-        return run_and_record(RUN, record or None, retry_failed=retry_failed)
-    failure, _ = _run(retry_failed=retry_failed)
-    return Recorded(failure, None, None)
-
-
-def _status(run: Recorded) -> int:
-    """The exit status: 1 if the run failed, 2 if it was not recorded or not added to the history."""
-    if run.failure is None:
-        return 0
-    return 1 if run.facts is None else USER_ERROR
 
 
 def _run(*, retry_failed: bool) -> tuple[str | None, str]:

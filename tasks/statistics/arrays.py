@@ -40,8 +40,7 @@ def check_scores(scores: FloatArray, bounds: Bounds, name: str = "x") -> None:
         raise ValueError(f"{name} has shape {scores.shape}: expected one score per row, shape (n,)")
     if scores.size and not (bounds[0] <= scores.min() and scores.max() <= bounds[1]):
         row = int(np.argmin((scores >= bounds[0]) & (scores <= bounds[1])))
-        message = f"{name}[{row}] = {scores[row]} lies outside {tuple(bounds)}: correct it or leave the row out"
-        raise ValueError(message)
+        raise ValueError(f"{name}[{row}] = {scores[row]} lies outside {tuple(bounds)}: correct it or leave the row out")
 
 
 def check_confidence(confidence: float) -> None:

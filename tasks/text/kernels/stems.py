@@ -192,9 +192,9 @@ def _tree(rules: Mapping[tuple[int, str], _Rule]) -> tuple[Integers, Integers, I
             following[nodes[step, letters[1:]], ord(letters[0])] = node
     condition, cut, added = np.zeros((3, len(nodes)), np.int64)
     replacement = np.zeros((len(nodes), 8), np.uint32)
-    for end, (when, letters, new) in rules.items():
+    for end, (when, removed, new) in rules.items():
         node = nodes[end]
-        condition[node], cut[node], added[node] = when, letters, len(new)
+        condition[node], cut[node], added[node] = when, removed, len(new)
         replacement[node, : added[node]] = [*map(ord, new)]
     return following, condition, cut, added, replacement
 

@@ -101,10 +101,10 @@ def read_as(schema: pa.Schema, file: Path, what: str) -> pa.Table:
 
 
 def replace_whole(file: Path, content: pa.Table) -> None:
-    """Replace the file atomically and durably; raises LedgerError when it can't be written."""
+    """Replace a file whose lock is held, atomically and durably; raises LedgerError when it can't be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with files.replacing(file) as written:
+        with files.replacing(file, locked=True) as written:
             pq.write_table(content, written, compression="zstd", write_page_checksum=True)
     except OSError as error:
         raise unusable(file, error) from error

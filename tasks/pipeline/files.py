@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -89,11 +90,11 @@ def temporary_in(folder: Path, name: str = "") -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
-def remove_abandoned(folder: Path, name: str = "") -> None:
-    """Remove the temporary files that killed processes left in a folder."""
+def remove_abandoned(folder: Path, name: str = "", *, age: float = _ABANDONED_AFTER) -> None:
+    """Remove the temporary files that killed processes left in a folder: those not written to for `age` seconds."""
     for path in folder.glob(f".{escape(name)}*.tmp"):
         with suppress(FileNotFoundError):  # its writer has moved it meanwhile
-            if time.time() - path.stat().st_mtime > _ABANDONED_AFTER:
+            if time.time() - path.stat().st_mtime >= age:
                 path.unlink()
 
 
@@ -105,9 +106,14 @@ def move_durably(temporary: Path, path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield the path of a temporary file to be written, which then replaces `path`, atomically and durably."""
-    remove_abandoned(path.parent, f"{path.name}.")
+def replacing(path: Path, *, locked: bool = False) -> Iterator[Path]:
+    """Yield the path of a temporary file to be written, which then replaces `path`, atomically and durably.
+
+    Args:
+        path: The file to replace.
+        locked: The caller holds a lock on the file, so that every other temporary file for it is abandoned.
+    """
+    remove_abandoned(path.parent, f"{path.name}.", age=-inf if locked else _ABANDONED_AFTER)
     with temporary_in(path.parent, f"{path.name}.") as temporary:
         yield temporary
         move_durably(temporary, path)

@@ -48,7 +48,7 @@ def exclusive(
 def is_locked(path: Path) -> bool:
     """Return whether a process holds the lock file; False where there is none."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDWR)  # NFS locks only files that are open for writing
     except FileNotFoundError:
         return False
     try:

@@ -113,13 +113,13 @@ class Version:
 
     def _yaml(self, name: str) -> dict[str, Any]:
         """A file of the version that git keeps, as sections; empty where there is none."""
-        if self.commit is not None:
-            text = git.answer("show", f"{self.commit}:./{name}")
-        else:
-            text = path.read_text(encoding="utf-8") if (path := self.folder / name).is_file() else None
         try:
+            if self.commit is not None:
+                text = git.answer("show", f"{self.commit}:./{name}")
+            else:
+                text = path.read_text(encoding="utf-8") if (path := self.folder / name).is_file() else None
             content = parse_yaml(text or "", name) or {}
-        except ParamsError as error:
+        except (ParamsError, UnicodeError) as error:
             raise VersionError(f"{self.name}: its {name} can't be read: {error}") from None
         if not isinstance(content, dict):
             raise VersionError(

@@ -172,6 +172,18 @@ def test_a_lock_in_conflict_is_an_error_that_names_the_version() -> None:
         one.parts("load")
 
 
+@pytest.mark.usefixtures("clone")
+def test_a_lock_that_is_not_text_is_an_error_that_names_the_version(tmp_path: Path) -> None:
+    (tmp_path / "earlier").mkdir()
+    for folder in (Path(), tmp_path / "earlier"):
+        (folder / "dvc.lock").write_bytes(b"stages: \xff\n")
+    git("commit", "-qam", "not text")
+
+    for name in ("HEAD", str(tmp_path / "earlier")):
+        with versions([name]) as [one], pytest.raises(VersionError, match=r": its dvc\.lock can't be read"):
+            one.hashes(["data/load"])
+
+
 def test_outside_of_git_a_folder_is_a_version_and_nothing_else_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,6 +116,16 @@ def numbered(words: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
     return numbers[places], [*firsts]
 
 
+def ngram_counts(lengths: Integers, max_order: int) -> Integers:
+    """Return the number of n-grams of each order in texts of these lengths; shape (len(lengths), max_order).
+
+    >>> ngram_counts(np.array([5, 2]), 4)
+    array([[5, 4, 3, 2],
+           [2, 1, 0, 0]])
+    """
+    return np.maximum(lengths[:, None] - np.arange(max_order), 0)
+
+
 class _Splitting:
     """Splits every chunk into tokens, most of them by the thousand.
 

@@ -13,9 +13,9 @@ from pydantic import Field
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.fallback import token_fallback
-from tasks.metrics.ngrams import Integers, ngram_counts
 from tasks.metrics.pairs import Pairs, Tokens
 from tasks.text.tokenizers import TokenizerName, tokenizer
+from tasks.text.tokens import Integers, ngram_counts
 
 Flags = NDArray[np.bool_]
 Smoothing = Literal["none", "floor", "add-k", "exp", "method1", "method2", "method3", "method4"]

@@ -123,7 +123,8 @@ def ngram_counts(lengths: Integers, max_order: int) -> Integers:
     array([[5, 4, 3, 2],
            [2, 1, 0, 0]])
     """
-    return np.maximum(lengths[:, None] - np.arange(max_order), 0)
+    counts: Integers = np.maximum(lengths[:, None] - np.arange(max_order), 0)
+    return counts
 
 
 class _Splitting:

@@ -22,7 +22,7 @@ EDIT = "\nthis is no Python\n"
 RUN = """
 import sys
 from pathlib import Path
-from flows import processes
+from flows.system import processes
 from flows.serving.worktree import prepared
 
 processes.end_marked_with_us()

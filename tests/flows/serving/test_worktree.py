@@ -364,7 +364,7 @@ def test_no_child_holds_the_schedule_when_the_run_has_ended(checkout: Path) -> N
 WORKS = """
 import sys
 from pathlib import Path
-from flows import processes
+from flows.system import processes
 from flows.serving.worktree import prepared
 processes.end_marked_with_us()
 work = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"

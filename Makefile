@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 GENERATED := README.md docs/reference/*.md
 
-.PHONY: run setup test doctest test-long bench coverage check check-docs docs pictures lock clean
+.PHONY: run setup test doctest test-long test-properties bench coverage check check-docs docs pictures lock clean
 
 run: setup  # the bundled example, start to finish: the numbers, and where the report is
 	dvc repro
@@ -28,8 +28,11 @@ test: doctest  # every test that is quick, and the examples in docstrings
 doctest: setup  # the examples in docstrings
 	pytest --quiet --doctest-modules $$(grep -rl --include='*.py' '>>> ' tasks flows)
 
-test-long: setup  # kills, schedules, browsers, whole runs, and many more examples of each property
-	pytest -m "long or property" --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
+test-long: setup  # kills, schedules, browsers, whole runs
+	pytest -m long --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+test-properties: setup  # every property test with 200 random examples
+	pytest -m property --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 bench: setup  # speed beside the reference stack: reports/benchmarks.json
 	python -m benchmarks

@@ -67,7 +67,7 @@ def test_every_command_names_what_there_is(line: str) -> None:
 
 def options(module: str, words: list[str]) -> set[str]:
     """The options of the command and of the subcommands that the words name."""
-    if module == "flows" or module.startswith("benchmarks"):
+    if module == "flows" or module.startswith(("benchmarks", "scripts")):
         return set()
     parser = commands.parser_of(module)
     found = {option for action in parser.arguments for option in action.option_strings}

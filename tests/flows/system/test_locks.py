@@ -31,14 +31,14 @@ def test_a_second_flow_is_told_that_it_waits(tmp_path: Path) -> None:
         assert first.stdin is not None
         assert first.stdout.readline() == b"held\n"
 
-        def waiting() -> None:
-            told.append("waits")
+        def waiting(message: str) -> None:
+            told.append(message)
             first.kill()  # the kernel frees what it held
 
         with locks.one_at_a_time(tmp_path, waiting):
             told.append("holds")
 
-    assert told == ["waits", "holds"]
+    assert told == [locks.WAITING, "holds"]
 
 
 def test_locks_are_those_of_the_repository_around(tmp_path: Path) -> None:

@@ -69,9 +69,7 @@ def test_a_merge_of_two_versions_asks_nothing(project: Any, server: Any) -> None
 
 def test_a_colleague_with_the_evidence_needs_no_server(project: Any, server: Any) -> None:
     before = project.read("data/ledger/judge/verdicts.jsonl")
-    project.edit(
-        "params.yaml", "max_unmeasured: 0.05          # share of asked", "max_unmeasured: 0.04  # share of asked"
-    )
+    project.edit("params.yaml", "max_unmeasured: 0.05", "max_unmeasured: 0.04")
 
     project.run("dvc", "repro", "judge", GOLDMETER_LEDGER=str(project.folder.parent / "another empty store"))
 

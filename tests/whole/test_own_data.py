@@ -71,7 +71,7 @@ def test_what_load_refuses_is_shown_and_the_proposal_stays(project: Any) -> None
     out = project.run(*INIT, "data/twice.csv", status=2)
 
     refused, after = out.splitlines()[-2:]
-    assert refused.startswith("error: data/twice.csv, line 1202: the id '3' (dataset.id: id) stands here and in ")
+    assert refused.startswith("error: data/twice.csv, line 1202: the id '3' (dataset.id: id) is also in ")
     assert after.endswith("holds the proposal: correct its section dataset, or the data, then `dvc repro load`")
     assert dataset(project)["id"] == "id"
 

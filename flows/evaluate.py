@@ -31,9 +31,9 @@ from tasks.judge import RETRY_FAILED
 from tasks.judging.preflight import require_key
 from tasks.pipeline import params
 from tasks.pipeline.credentials import without_credentials
+from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.run import Run
-from tasks.pipeline.stages import stages
 from tasks.reporting import summary
 
 # The stage whose failed rows can be judged again.

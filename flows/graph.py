@@ -5,7 +5,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 
 from tasks.errors import ParamsError
-from tasks.pipeline.stages import StageEntry
+from tasks.pipeline.dvc_yaml import StageEntry
 
 
 def upstream(stages: Mapping[str, StageEntry]) -> dict[str, frozenset[str]]:

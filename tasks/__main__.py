@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def parser() -> Parser:
     """The parser of the command line; stages and their descriptions are those of dvc.yaml."""
-    from tasks.pipeline.stages import stages  # needs the environment
+    from tasks.pipeline.dvc_yaml import stages  # needs the environment
 
     top = Parser(
         prog="python -m tasks",

@@ -13,11 +13,11 @@ from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
 from tasks.pipeline import params, validation
 from tasks.pipeline.contract import Contract
+from tasks.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
 from tasks.pipeline.files import lock_opened, move_durably, read_json, sync
 from tasks.pipeline.lineage import lineage
 from tasks.pipeline.progress import Progress, display, quiet
 from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
-from tasks.pipeline.stages import DATA, LEDGER, StageEntry, stages
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.workers import pool, workers_for
 

@@ -14,7 +14,7 @@ import pytest
 from absl.logging import get_absl_handler
 from hypothesis import is_hypothesis_test, settings
 
-from tasks.pipeline import stages
+from tasks.pipeline import dvc_yaml
 from tests.comparison import repository
 from tests.small_project import PARAMS, ROOT, ROWS, write
 
@@ -112,10 +112,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with a params.yaml of the tests, our dvc.yaml, and ten questions."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "ledger"))
-    stages.stages.cache_clear()
+    dvc_yaml.stages.cache_clear()
     for file in (PARAMS, ROOT / "dvc.yaml"):
         shutil.copy(file, tmp_path)
     (tmp_path / "data/examples").mkdir(parents=True)
     write(tmp_path, ROWS)
     yield tmp_path
-    stages.stages.cache_clear()
+    dvc_yaml.stages.cache_clear()

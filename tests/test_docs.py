@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scripts.reference import allowed, commands, files, markdown, metrics, params
 from tasks.metrics.catalogue import metric_class
 from tasks.pipeline import params as stated_params
-from tasks.pipeline.stages import stages
+from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.yaml import parse_yaml
 from tests.documents import PAGES, README, Block, anchors, blocks, links, without_blocks
 from tests.documents import commands as commands_of

@@ -6,7 +6,7 @@ import grimp
 import pytest
 
 from scripts.reference.layout import ORDER
-from tasks.pipeline.stages import stages
+from tasks.pipeline.dvc_yaml import stages
 
 STAGES = {f"tasks.{name}" for name in stages()}
 FLOORS: tuple[set[str], ...] = (

@@ -188,7 +188,7 @@ def test_a_stage_before_its_inputs_says_what_to_do(capsys: pytest.CaptureFixture
 def test_outside_of_its_environment_it_says_how_to_get_in(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "tasks.pipeline.stages", None)  # an import of it fails, as that of yaml would
+    monkeypatch.setitem(sys.modules, "tasks.pipeline.dvc_yaml", None)  # an import of it fails, as that of yaml would
 
     assert main(["load"]) == 2
     assert "activate" in capsys.readouterr().err

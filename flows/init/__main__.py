@@ -16,8 +16,8 @@ from tasks.console.terminal import exit_status, say
 from tasks.dataset.settings import Dataset
 from tasks.errors import GoldmeterError, ParamsError
 from tasks.pipeline import git, params
+from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.files import replacing
-from tasks.pipeline.stages import stages
 
 STAGE = "load"
 # DVC adds this line below the message of a stage.

@@ -10,7 +10,7 @@ from tasks.dataset import normalized
 from tasks.dataset.table import REJECTED, schema
 from tasks.judging import rows
 from tasks.pipeline import params
-from tasks.pipeline.stages import DATA, REPORTS, stages
+from tasks.pipeline.dvc_yaml import DATA, REPORTS, stages
 
 SAYS = {
     "id": "of the row, as `dataset.id` says or a hash",

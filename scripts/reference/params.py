@@ -11,7 +11,7 @@ from scripts.reference import allowed
 from scripts.reference.markdown import code, opening, option_notes, sentence, table
 from tasks.metrics.base import Metric
 from tasks.pipeline import params
-from tasks.pipeline.stages import stages
+from tasks.pipeline.dvc_yaml import stages
 
 NAME = "NAME"
 """Stands in a path for a name that the user chooses."""

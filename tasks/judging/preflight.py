@@ -17,7 +17,7 @@ from tasks.judging.rows import missing
 from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline import params
-from tasks.pipeline.stages import LEDGER
+from tasks.pipeline.dvc_yaml import LEDGER
 
 
 def plan_next_run(*, retry_failed: bool = False) -> Plan | None:

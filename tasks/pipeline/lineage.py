@@ -11,8 +11,8 @@ from typing import Any
 
 from tasks.pipeline import params
 from tasks.pipeline.credentials import HIDDEN, without_credentials
+from tasks.pipeline.dvc_yaml import StageEntry
 from tasks.pipeline.hashing import sha256
-from tasks.pipeline.stages import StageEntry
 
 # Folder of the running code; the data may be elsewhere.
 ROOT = Path(__file__).parents[2]

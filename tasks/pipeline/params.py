@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from tasks.errors import ParamsError
+from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.run import Run
 from tasks.pipeline.schedule import Schedule, Schedules
 from tasks.pipeline.settings import OPTIONS, as_yaml, explain
 from tasks.pipeline.stage import load_stage
-from tasks.pipeline.stages import stages
 from tasks.pipeline.yaml import load_yaml
 
 PATH = Path("params.yaml")

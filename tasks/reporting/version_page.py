@@ -9,7 +9,7 @@ from tasks.comparison.document import ComparisonDocument
 from tasks.errors import VersionError
 from tasks.ledger import open_evidence
 from tasks.pipeline import params
-from tasks.pipeline.stages import LEDGER, stages
+from tasks.pipeline.dvc_yaml import LEDGER, stages
 from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series

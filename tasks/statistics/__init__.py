@@ -23,9 +23,9 @@ from tasks.statistics.power import (
     rows_to_find,
 )
 from tasks.statistics.ppi import PpiEstimate, ppi_mean
-from tasks.statistics.score import score_interval
 from tasks.statistics.sequential import DriftState, alpha_spending, drift_detector
 from tasks.statistics.threshold import FittedThreshold, threshold_from_labels
+from tasks.statistics.wilson import score_interval
 
 __all__ = [
     "Agreement", "DriftState", "Estimate", "FewClusters", "FewRows", "FittedThreshold", "PairedDifference",

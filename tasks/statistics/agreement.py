@@ -10,7 +10,7 @@ from tasks.statistics.arrays import BoolArray, Bounds, FloatArray, binary_array,
 from tasks.statistics.clusters import Codes, Labels, cluster_codes, clustered_n
 from tasks.statistics.estimate import Estimate, unknown, within
 from tasks.statistics.mean import mean_interval
-from tasks.statistics.score import effective_n, score_interval
+from tasks.statistics.wilson import effective_n, score_interval
 
 KAPPA_BOUNDS: Bounds = (-1.0, 1.0)
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.statistics.arrays import FloatArray
-from tasks.statistics.score import effective_n
+from tasks.statistics.wilson import effective_n
 
 Labels = Sequence[Hashable] | npt.NDArray[np.generic]
 Codes = npt.NDArray[np.intp]

@@ -4,11 +4,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, check_finite_bounds, check_scores
-from tasks.statistics.binomial import blaker_interval
+from tasks.statistics.binomial_limits import blaker_interval
 from tasks.statistics.clusters import Labels, cluster_codes, clustered_n
 from tasks.statistics.estimate import Estimate, mean_of, unknown, within
 from tasks.statistics.gaffke import gaffke_interval
-from tasks.statistics.score import effective_n, score_interval
+from tasks.statistics.wilson import effective_n, score_interval
 
 
 def mean_interval(

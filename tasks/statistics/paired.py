@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import betainc, ndtr, ndtri, stdtr, stdtrit
 
 from tasks.statistics.arrays import Bounds, FloatArray, check_bounds, check_confidence, finite_array
-from tasks.statistics.binomial import midp_lower
+from tasks.statistics.binomial_limits import midp_lower
 from tasks.statistics.clusters import Labels, cluster_codes, cluster_sums
 from tasks.statistics.corpus import ScoreFunction, warn_of_few_rows
 from tasks.statistics.estimate import mean_of, unknown, within

@@ -11,7 +11,7 @@ from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, finite
 from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
 from tasks.statistics.estimate import Estimate, within
 from tasks.statistics.mean import mean_interval
-from tasks.statistics.score import effective_n, score_interval
+from tasks.statistics.wilson import effective_n, score_interval
 
 # With two labels (or clusters) a mean and a slope leave no residual; one row of the rest has no variance.
 _FEWEST_LABELS = 3

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tasks.statistics.arrays import BoolArray, FloatArray, IntArray, binary_array, check_confidence, finite_array
 from tasks.statistics.clusters import Labels, cluster_codes, clustered_n
 from tasks.statistics.estimate import Estimate, unknown, within
-from tasks.statistics.score import score_interval
+from tasks.statistics.wilson import score_interval
 
 # Bootstrap draws. The variation that the seed adds is small beside that of the sample.
 DRAWS = 200

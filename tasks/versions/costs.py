@@ -12,7 +12,7 @@ from tasks.ledger.vectors import EVIDENCE_FILE as VECTORS
 from tasks.ledger.vectors import SUFFIX as ARROW
 from tasks.ledger.verdicts import EVIDENCE_FILE as VERDICTS
 from tasks.pipeline import params
-from tasks.pipeline.stages import LEDGER
+from tasks.pipeline.dvc_yaml import LEDGER
 
 _EVIDENCE = Path(LEDGER, "embed", VECTORS)
 

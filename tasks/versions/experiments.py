@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from tasks.errors import VersionError
 from tasks.pipeline import git, params
+from tasks.pipeline.dvc_yaml import DATA, REPORTS, stages
 from tasks.pipeline.files import exclusive
-from tasks.pipeline.stages import DATA, REPORTS, stages
 from tasks.pipeline.yaml import load_yaml
 from tasks.versions.version import LOCK, PARAMS, WORKSPACE, Version
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tasks.errors import ParamsError, VersionError
 from tasks.pipeline import git
 from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.stages import outs
+from tasks.pipeline.dvc_yaml import outs
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.yaml import parse_yaml
 

@@ -4,7 +4,7 @@ import pytest
 
 from flows.graph import upstream
 from tasks.errors import ParamsError
-from tasks.pipeline.stages import StageEntry, stages
+from tasks.pipeline.dvc_yaml import StageEntry, stages
 
 
 def stage(name: str, deps: tuple[str, ...], outs: tuple[str, ...]) -> StageEntry:

@@ -16,7 +16,7 @@ from flows.schedule import _settle_missed_before_start, deployment_of, main, tim
 from flows.serving import stale_runs
 from flows.serving.flow import CHECKOUT, HOST, committed
 from tasks.errors import ParamsError
-from tasks.pipeline import stages
+from tasks.pipeline import dvc_yaml
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule
 from tasks.pipeline.yaml import dump_yaml, load_yaml
@@ -40,14 +40,14 @@ def repository(tmp_path, monkeypatch):
     """A repository with one schedule, committed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
-    stages.stages.cache_clear()
+    dvc_yaml.stages.cache_clear()
     Path("dvc.yaml").write_text("stages: {}\n")
     write(cron="0 2 * * *", interval=None)
     git("init", "-q")
     git("add", "params.yaml", "dvc.yaml")
     git("-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "first")
     yield tmp_path
-    stages.stages.cache_clear()
+    dvc_yaml.stages.cache_clear()
 
 
 def write(name: str = "nightly", **changed) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from tasks.__main__ import main
 from tasks.monitoring import show, store
 from tasks.monitoring.series import series
-from tasks.pipeline.stages import stages
+from tasks.pipeline.dvc_yaml import stages
 from tests.reporting.made import ROWS, inputs
 from tests.reporting.past import DAY, FIRST, entry, nights, past
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.errors import ContractError
+from tasks.pipeline.dvc_yaml import StageEntry, stages
 from tasks.pipeline.lineage import _plain, lineage
-from tasks.pipeline.stages import StageEntry, stages
 from tasks.pipeline.yaml import load_yaml
 from tasks.runner import run
 from tests.small_project import ROOT, ROWS, edit, write

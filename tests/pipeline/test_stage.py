@@ -9,11 +9,11 @@ import pytest
 from tasks.errors import ParamsError
 from tasks.ledger.vectors import VectorEvidence
 from tasks.ledger.verdicts import VerdictEvidence
+from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.params import run_params
 from tasks.pipeline.progress import quiet
 from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage, StageInputs, load_stage
-from tasks.pipeline.stages import stages
 from tests.small_project import ROOT
 
 

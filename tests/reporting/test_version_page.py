@@ -10,7 +10,7 @@ import pytest
 
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.errors import VersionError
-from tasks.pipeline.stages import stages
+from tasks.pipeline.dvc_yaml import stages
 from tasks.reporting.version_page import write_page
 from tasks.scores.estimates import rounded
 from tasks.versions.version import Version

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.stages import stages
+from tasks.pipeline.dvc_yaml import stages
 
 pytestmark = pytest.mark.long
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import grimp
 import pytest
 
+from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.stage import load_stage
-from tasks.pipeline.stages import stages
 
 # Code that changes no number, except the modules in NUMBERS: ledger, params, tables, contracts, messages, the Python
 # API that no stage calls, and packages whose `__init__` is a docstring.

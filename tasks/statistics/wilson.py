@@ -5,7 +5,7 @@ from math import sqrt
 from scipy.special import ndtri, stdtrit
 
 from tasks.statistics.arrays import check_confidence
-from tasks.statistics.binomial import midp_lower
+from tasks.statistics.binomial_limits import midp_lower
 
 # With at most this many effective events, Wilson's limit nearest the bound is too narrow: coverage falls to 83 %
 # (Brown, Cai & DasGupta 2001, section 4, who replace it for counts up to 2 or 3).

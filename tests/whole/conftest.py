@@ -7,8 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
 # Not __pycache__: it holds the kernels' machine code, which takes 40 s to compile.
@@ -37,6 +39,8 @@ def watch(event, arguments):
 sys.addaudithook(watch)
 """
 ROWS = 60
+# The data set that params.yaml names.
+DATA = "data/examples/qa.jsonl"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -44,17 +48,10 @@ class Project:
     """A scratch copy of the project with a git history, and commands run in it with the network guarded."""
 
     def __init__(self, folder: Path) -> None:
+        """Use the project in `folder/project`; `fresh` and `copy` make one."""
         self.folder = folder / "project"
         self.log = folder / "connections"
         guard = folder / "guard"
-        guard.mkdir(parents=True)
-        (guard / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
-        shutil.copytree(ROOT, self.folder, ignore=LEFT_BEHIND)
-        for made in ("data", "reports"):
-            for path in (self.folder / made).iterdir():
-                if path.is_dir() and path.name != "examples":
-                    shutil.rmtree(path)
-        (self.folder / "dvc.lock").unlink(missing_ok=True)
         self.environment = {key: value for key, value in os.environ.items() if key not in {"CI", "PREFECT_API_URL"}}
         self.environment |= {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -67,8 +64,29 @@ class Project:
             "GIT_COMMITTER_NAME": "test",
             "GIT_COMMITTER_EMAIL": "test@localhost",
         }
-        self.run("git", "init", "--quiet", "--initial-branch=main")
-        self.commit("start")
+
+    @classmethod
+    def fresh(cls, folder: Path) -> Self:
+        """Copy the checkout, without its tables, and commit it."""
+        guard = folder / "guard"
+        guard.mkdir(parents=True)
+        (guard / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
+        project = cls(folder)
+        shutil.copytree(ROOT, project.folder, ignore=LEFT_BEHIND)
+        for written in ("data", "reports"):
+            for path in (project.folder / written).iterdir():
+                if path.is_dir() and path.name != "examples":
+                    shutil.rmtree(path)
+        (project.folder / "dvc.lock").unlink(missing_ok=True)
+        project.run("git", "init", "--quiet", "--initial-branch=main")
+        project.commit("start")
+        return project
+
+    def copy(self, folder: Path) -> "Project":
+        """Copy this project with its history, its tables and the cache of DVC."""
+        for name in ("guard", "project"):
+            shutil.copytree(self.folder.parent / name, folder / name, symlinks=True)
+        return Project(folder)
 
     def run(self, *command: str, status: int = 0, **environment: str) -> str:
         """Standard output and error of a command that must end with `status`."""
@@ -130,7 +148,57 @@ def ran(output: str) -> list[str]:
     return [line.split("'")[1] for line in output.splitlines() if "Running stage" in line]
 
 
+def once(factory: pytest.TempPathFactory, name: str, prepare: Callable[[Project], object]) -> Project:
+    """Prepare a project for all processes of this run of pytest: the first that asks makes it. Copy it before use."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    with FileLock(folder.with_suffix(".lock")):
+        if not (folder / "ready").exists():
+            prepare(Project.fresh(folder))
+            (folder / "ready").touch()
+    return Project(folder)
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """One copy for the tests of a module, which run in order."""
-    return Project(tmp_path_factory.mktemp("whole"))
+    return Project.fresh(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="session")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The bundled example, evaluated; beside it what `dvc repro` printed, in the file `repro`."""
+
+    def evaluate(project: Project) -> None:
+        (project.folder.parent / "repro").write_text(project.run("dvc", "repro"), encoding="utf-8")
+
+    return once(tmp_path_factory, "example", evaluate)
+
+
+@pytest.fixture(scope="session")
+def two_versions(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """ROWS questions in two evaluated versions: v1, where aurora is never wrong, and v2 (main), with 25 errors."""
+
+    def evaluate(project: Project) -> None:
+        for tag, wrong in (("v1", 0), ("v2", 25)):
+            project.write_answers(DATA, wrong=wrong)
+            project.repro()
+            project.commit(tag)
+            project.run("git", "tag", tag)
+
+    return once(tmp_path_factory, "two versions", evaluate)
+
+
+@pytest.fixture(scope="module")
+def v2(two_versions: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy of `two_versions` for the tests of a module, which run in order."""
+    return two_versions.copy(tmp_path_factory.mktemp("v2"))
+
+
+@pytest.fixture(scope="module")
+def v1(two_versions: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy of `two_versions` whose main is v1."""
+    project = two_versions.copy(tmp_path_factory.mktemp("v1"))
+    project.run("git", "reset", "--quiet", "--hard", "v1")
+    project.run("dvc", "checkout", "--quiet")
+    return project

@@ -15,11 +15,11 @@ import pytest
 
 from tests.flows.conftest import wait_until
 from tests.flows.webhook import Webhook, webhook
+from tests.whole.conftest import DATA, Project
 
 pytestmark = pytest.mark.long
 
 EVENT = "goldmeter.schedule.failed"
-DATA = "data/examples/qa.jsonl"
 NIGHT = 240.0
 SECRET_ENV = "HOOK_SECRET"  # noqa: S105 (a name)
 SECRET = "Bearer not-in-any-log"  # noqa: S105 (it is looked for)
@@ -70,6 +70,11 @@ class Server:
         """The newest artifact of this key."""
         found = httpx.get(f"{self.url}/artifacts/{key}/latest")
         return str(found.json()["data"])
+
+
+@pytest.fixture(scope="module")
+def project(v1: Project) -> Project:
+    return v1
 
 
 @pytest.fixture(scope="module")
@@ -138,10 +143,6 @@ def undo(project: Any) -> None:
 @pytest.fixture(scope="module")
 def serving(project: Any, server: Server, hook: Webhook) -> Iterator["subprocess.Popen[str]"]:
     """A process that serves a schedule of a few seconds, beside a tag to compare with."""
-    project.write_answers(DATA, wrong=0)
-    project.repro()
-    project.commit("v1")
-    project.run("git", "tag", "v1")
     plan(project, cron="", interval="5", baseline="v1", url=hook.url, secret_env=SECRET_ENV)
     project.commit("a schedule")
     process = serve(project, server)

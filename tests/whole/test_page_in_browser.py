@@ -30,12 +30,14 @@ SEEN = [(screen, theme) for screen in (DESKTOP, PHONE) for theme in ("light", "d
 
 
 @pytest.fixture(scope="module", params=["bundled example", "EVOUNA-NQ"])
-def report(request: pytest.FixtureRequest, project: Project) -> Path:
+def report(request: pytest.FixtureRequest, example: Project) -> Path:
     """The page of a real run."""
-    if request.param == "EVOUNA-NQ":
-        _map_evouna(project, request.getfixturevalue("evouna"))
+    if request.param == "bundled example":
+        return example.folder / "reports/index.html"
+    data, project = request.getfixturevalue("evouna"), request.getfixturevalue("project")
+    _map_evouna(project, data)
     project.repro()
-    return project.folder / "reports/index.html"
+    return Path(project.folder, "reports/index.html")
 
 
 def _map_evouna(project: Project, data: Path) -> None:

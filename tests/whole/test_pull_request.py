@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.test_workflow import JOBS
-from tests.whole.conftest import Project
-from tests.whole.test_compare_versions import DATA
+from tests.whole.conftest import DATA, Project
 
 pytestmark = pytest.mark.long
 
@@ -109,12 +108,15 @@ def _installed(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
+def project(v1: Project) -> Project:
+    return v1
+
+
+@pytest.fixture(scope="module")
 def base(project: Project) -> str:
     """The commit on main that both branches left, evaluated and pushed; the name of the one that main has since."""
     project.run("dvc", "remote", "add", "--default", "shared", str(project.folder.parent / "remote"))
-    project.write_answers(DATA, wrong=0)
-    project.repro()
-    project.commit("evaluated")
+    project.commit("evaluated, with a remote")
     project.run("dvc", "push")
     project.run("git", "checkout", "--quiet", "-b", "worse")
     project.write_answers(DATA, wrong=25)

@@ -70,12 +70,10 @@ def remote(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="module")
-def team(remote: Remote, tmp_path_factory: pytest.TempPathFactory) -> Team:
-    first = Project(tmp_path_factory.mktemp("first"))
-    subprocess.run(["git", "clone", "--quiet", "--bare", first.folder, first.folder.parent / "origin.git"], check=True)
-    first.run("git", "remote", "add", "origin", "../origin.git")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, int]:
+    """A project evaluated with a judge on a server that is gone since, and how often that was called."""
+    first = Project.fresh(tmp_path_factory.mktemp("evaluated"))
     first.environment |= {"JUDGE_KEY": KEY}
-    remote.add(first)
     rows = "".join(answer(number, wrong=5) for number in range(ROWS))
     (first.folder / DATA).write_text(rows, encoding="utf-8")
     first.run("dvc", "add", DATA)
@@ -86,10 +84,20 @@ def team(remote: Remote, tmp_path_factory: pytest.TempPathFactory) -> Team:
         first.edit("params.yaml", "OPENAI_API_KEY", "JUDGE_KEY")
         first.repro()
         assert set(judge.keys) == {f"Bearer {KEY}"}
-        asked = len(judge.calls)
-        first.commit("a run")
-        first.run("git", "push", "--quiet", "origin", "main")
-        first.run("dvc", "push")
+        return first, len(judge.calls)
+
+
+@pytest.fixture(scope="module")
+def team(evaluated: tuple[Project, int], remote: Remote, tmp_path_factory: pytest.TempPathFactory) -> Team:
+    project, asked = evaluated
+    first = project.copy(tmp_path_factory.mktemp("first"))
+    subprocess.run(["git", "clone", "--quiet", "--bare", first.folder, first.folder.parent / "origin.git"], check=True)
+    first.run("git", "remote", "add", "origin", "../origin.git")
+    first.environment |= {"JUDGE_KEY": KEY}
+    remote.add(first)
+    first.commit("a run")
+    first.run("git", "push", "--quiet", "origin", "main")
+    first.run("dvc", "push")
     return Team(first, Clone(first, tmp_path_factory.mktemp("second")), remote, asked)
 
 
@@ -161,12 +169,11 @@ def test_nothing_left_this_machine(team: Team) -> None:
     assert not team.first.log.exists(), team.first.log.read_text(encoding="utf-8")
 
 
-def test_two_copies_that_know_nothing_of_each_other_make_the_same_reports(tmp_path: Path) -> None:
-    one, other = Project(tmp_path / "one"), Project(tmp_path / "the other, elsewhere")
+def test_two_copies_that_know_nothing_of_each_other_make_the_same_reports(example: Project, tmp_path: Path) -> None:
+    other = Project.fresh(tmp_path / "the other, elsewhere")
     other.edit("params.yaml", "  workers:  ", "  workers: 1")
 
-    one.run("dvc", "repro", PYTHONHASHSEED="1")
     other.run("dvc", "repro", PYTHONHASHSEED="2", TZ="Asia/Kolkata", LC_ALL="C.UTF-8")
 
-    assert len(files(one, "reports")) > 10
-    assert files(one, "reports") == files(other, "reports")
+    assert len(files(other, "reports")) > 10
+    assert files(example, "reports") == files(other, "reports")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tasks.pipeline.dvc_yaml import stages
+from tests.whole.conftest import Project, ran
 
 pytestmark = pytest.mark.long
 
@@ -15,12 +16,17 @@ GUIDE = Path(__file__).parents[2].joinpath("docs/how-to/own-metric.md").read_tex
 METRIC = GUIDE.split("```python\n")[1].split("```")[0]
 
 
+@pytest.fixture(scope="module")
+def project(example: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return example.copy(tmp_path_factory.mktemp("whole"))
+
+
 def metrics(project: Any) -> Any:
     return json.loads(project.read("reports/metrics.json"))["candidates"]
 
 
-def test_a_fresh_copy_runs_every_stage(project: Any) -> None:
-    assert sorted(project.repro()) == sorted(stages())
+def test_a_fresh_copy_runs_every_stage(project: Any, example: Project) -> None:
+    assert sorted(ran((example.folder.parent / "repro").read_text(encoding="utf-8"))) == sorted(stages())
     assert metrics(project)["aurora"]["label"]["n"] == 258
     assert (project.folder / "reports/index.html").exists()
 

@@ -71,7 +71,7 @@ def remote(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, int]:
-    """A project evaluated with a judge on a server that is gone since, and how often that was called."""
+    """A project and its experiment `stricter`, by a judge on a server that is gone since; how often that was called."""
     first = Project.fresh(tmp_path_factory.mktemp("evaluated"))
     first.environment |= {"JUDGE_KEY": KEY}
     rows = "".join(answer(number, wrong=5) for number in range(ROWS))
@@ -84,7 +84,13 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, int]:
         first.edit("params.yaml", "OPENAI_API_KEY", "JUDGE_KEY")
         first.repro()
         assert set(judge.keys) == {f"Bearer {KEY}"}
-        return first, len(judge.calls)
+        asked = len(judge.calls)
+    first.commit("a run")
+    first.edit("params.yaml", "gleu: {threshold: 0.5}", "gleu: {threshold: 0.6}")
+    first.run("python", "-m", "flows.evaluate", "--record", "stricter")
+    first.run("git", "reset", "--quiet", "--hard", "main")
+    first.run("dvc", "checkout", "--quiet")
+    return first, asked
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +101,7 @@ def team(evaluated: tuple[Project, int], remote: Remote, tmp_path_factory: pytes
     first.run("git", "remote", "add", "origin", "../origin.git")
     first.environment |= {"JUDGE_KEY": KEY}
     remote.add(first)
-    first.commit("a run")
+    first.commit("a remote")
     first.run("git", "push", "--quiet", "origin", "main")
     first.run("dvc", "push")
     return Team(first, Clone(first, tmp_path_factory.mktemp("second")), remote, asked)
@@ -111,10 +117,15 @@ def test_the_second_clone_pulls_all_and_runs_nothing(team: Team) -> None:
 
     assert asked == 2 * ROWS
     assert ran(second.run("dvc", "repro")) == []
-    assert "Running stage" not in second.run("python", "-m", "flows.evaluate")
     assert files(second, "data", "reports") == files(first, "data", "reports")
 
 
+@pytest.mark.parametrize("remote", ["folder"], indirect=True)
+def test_the_flow_runs_nothing_either(team: Team) -> None:
+    assert "Running stage" not in team.second.run("python", "-m", "flows.evaluate")
+
+
+@pytest.mark.parametrize("remote", ["folder"], indirect=True)
 def test_what_models_said_is_in_the_evidence(team: Team) -> None:
     first, second = team[:2]
 
@@ -126,8 +137,6 @@ def test_what_models_said_is_in_the_evidence(team: Team) -> None:
 
 def test_a_remote_out_of_reach_is_a_message_and_costs_no_run(team: Team) -> None:
     first, _, remote, _ = team
-    first.edit("params.yaml", "gleu: {threshold: 0.5}", "gleu: {threshold: 0.6}")
-    first.run("python", "-m", "flows.evaluate", "--record", "stricter")
     first.run("dvc", "remote", "modify", "--local", "shared", *remote.out_of_reach)
 
     for command in (["push"], ["exp", "push", "origin", "stricter"]):
@@ -145,6 +154,7 @@ def test_the_experiment_is_shared_once_the_remote_is_back(team: Team) -> None:
 
     second.run("dvc", "exp", "pull", "origin", "stricter")
     second.run("dvc", "exp", "apply", "stricter")
+    first.run("dvc", "exp", "apply", "stricter")
 
     assert second.repro() == []
     assert files(second, "data", "reports") == files(first, "data", "reports")

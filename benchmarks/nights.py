@@ -29,6 +29,7 @@ METRICS = ("accuracy", "f1", "meaning_match", "similarity")
 ALIKE = 0.6
 """Correlation of two metrics of an answer."""
 GATE = Gate(
+    primary=None,
     metrics=METRICS,
     margin=0.0,
     confidence=0.95,

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> None:
         if systems and name not in systems:
             continue
         for metrics in (None, ("label",)):
-            gate = Gate(metrics=metrics, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=1.0)
+            gate = Gate(primary=None, metrics=metrics, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=1.0)
             what = "all pass rates" if metrics is None else "label"
             print(f"{name}, {what}: {false_alarms(candidate, gate)} of {DRAWS} called worse")
 

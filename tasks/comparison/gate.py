@@ -8,13 +8,11 @@ from tasks.pipeline.settings import Section, Share
 
 Verdict = Literal["worse", "better", "no worse", "unchanged", "cannot tell"]
 
-# The end of a measure's name that asks for the value of a metric with a pass rate.
-VALUE = ".value"
-
 
 class Gate(Section):
     """What a release is compared by, and when it fails."""
 
+    primary: Annotated[str, Field(min_length=1)] | None
     metrics: tuple[Annotated[str, Field(min_length=1)], ...] | None
     margin: Annotated[float, Field(ge=0, lt=1)]
     # Below 1, because looks at a baseline share 1 - confidence.

@@ -5,8 +5,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tasks.comparison.gate import VALUE
 from tasks.metrics.base import Floats
+from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Candidate, ScoreColumn
 
 Bounds = tuple[float, float]

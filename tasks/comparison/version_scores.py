@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.comparison.gate import VALUE, Gate
+from tasks.comparison.gate import Gate
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, pair
 from tasks.errors import ComparisonError
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
-from tasks.scores.column_facts import stated
+from tasks.scores.column_facts import VALUE, stated
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, hashed
 from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
 from tasks.versions.version import Version

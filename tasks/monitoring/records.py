@@ -6,12 +6,12 @@ from typing import Any
 
 from tasks.comparison import wording
 from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
-from tasks.comparison.gate import VALUE
 from tasks.comparison.wording import extent
 from tasks.console.format import count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
+from tasks.scores.column_facts import VALUE
 from tasks.scores.metrics_report import reading
 from tasks.versions.experiments import Experiment, Facts
 

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tasks.comparison.document import MeasureEntry, PairEntry
-from tasks.comparison.gate import VALUE, verdict
+from tasks.comparison.gate import verdict
 from tasks.comparison.wording import RELATIONS
 from tasks.reporting.score_tables import MetricScores
 from tasks.scores import leading
+from tasks.scores.column_facts import VALUE
 
 Headlines = Mapping[str, Mapping[str, float]]
 NOTHING: Headlines = {}

@@ -20,7 +20,7 @@ from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version
 
-GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
+GATE = Gate(primary=None, metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 METRICS: dict[str, dict[str, Any]] = {"exact_match": {}, "f1": {"threshold": 0.5}, "bleu": {"threshold": 0.5}}
 NORMALIZE = {"unicode": "NFKC", "case": True, "punctuation": True, "articles": False}
 LATENCY = {

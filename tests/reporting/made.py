@@ -12,8 +12,8 @@ from tasks.pipeline.tables import Parts, about, describe, write_part
 from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
 
-GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
-SECTION = {"rows_to_look_at": 6, "answers": 1000, "max_chars": 200, "slice_values": 2, "small_n": 3}
+GATE = Gate(primary=None, metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
+SECTION = {"rows_to_look_at": 6, "answers": 1000, "max_chars": 200, "slice_values": 2, "small_n": 3, "targets": {}}
 LABEL = {"metric": "label", "family": "dataset", "options": {}, "signature": "label|v:1"}
 LABEL |= {"rate_signature": "label|v:1|pass:1", "bounds": (0.0, 1.0), "threshold": None}
 LABEL |= {"higher_is_better": True, "corpus_is_mean": True}

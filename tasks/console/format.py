@@ -1,7 +1,8 @@
 """Numbers and texts for people: three significant digits, no invisible characters, limited length."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from math import ceil, floor, isnan, log10
 from typing import NamedTuple
 
@@ -182,6 +183,17 @@ def abridged(name: str, limit: int) -> str:
 
 def _bare(share: float) -> str:
     return percent(share).removesuffix("%")
+
+
+def abridged_apart(names: Iterable[str], limit: int) -> dict[str, str]:
+    """Shorten names as `abridged`; those that would become equal keep their full length.
+
+    >>> abridged_apart(["answer-of-v13-today", "answer-of-v14-today", "another-long-name"], 9)["answer-of-v13-today"]
+    'answer-of-v13-today'
+    """
+    short = {name: abridged(name, limit) for name in names}
+    uses = Counter(short.values())
+    return {name: text if uses[text] == 1 else name for name, text in short.items()}
 
 
 def shown(text: str, limit: int) -> Text:

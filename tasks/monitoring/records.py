@@ -7,7 +7,7 @@ from typing import Any
 from tasks.comparison import wording
 from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
 from tasks.comparison.wording import extent
-from tasks.console.format import count, cut, listed, visible
+from tasks.console.format import CUT, abridged, count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
@@ -115,7 +115,7 @@ def _loss(document: ComparisonDocument, pair: PairEntry, name: str, look: Baseli
 
 def _visible(text: str) -> str:
     """A name on one line, without characters that hide or reorder the text around it."""
-    return visible(cut(text))
+    return visible(abridged(" ".join(text.split()), CUT))
 
 
 def _rank(measure: MeasureEntry) -> int:

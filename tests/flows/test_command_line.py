@@ -13,6 +13,7 @@ import pytest
 
 from flows import __main__ as flows
 from scripts.reference import commands
+from tasks import __main__ as tasks
 from tasks.console.arguments import Parser
 from tests.small_project import ROOT
 
@@ -166,6 +167,20 @@ def test_an_unknown_command_is_an_error_that_lists_the_commands(capsys: pytest.C
         "error: 'evalute': no such command; did you mean evaluate? "
         "allowed: init, evaluate, compare, schedule, train_judge\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "similar"),
+    [(["lexcal"], "lexical"), (["histroy", "--html"], "history"), (["ledger", "imp"], "import")],
+)
+def test_an_unknown_stage_is_an_error_that_suggests_one(
+    arguments: list[str], similar: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        tasks.parser().parse_args(arguments)
+
+    assert ended.value.code == 2
+    assert f"no such command; did you mean {similar}? allowed: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["scheduled_run", "command_supervisor", "../tasks/run", "", "__main__"])

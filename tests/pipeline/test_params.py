@@ -85,3 +85,22 @@ def test_an_override_by_dvc_changes_its_line_and_no_other(tmp_path: Path) -> Non
 
     lines = [set(each.read_text(encoding="utf-8").splitlines()) for each in (PARAMS, path)]
     assert lines[1] - lines[0] == {"  bleu: {threshold: 0.6}"}
+
+
+LONG_NAME = "the large model of the second quarter with the prompt for a short answer"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p["dataset"].update(candidates={LONG_NAME: {"response": "a"}}),
+        lambda p: p["dataset"]["candidates"]["aurora"].update(about={"deep": [{LONG_NAME[:68]: 1}]}),
+    ],
+)
+def test_a_name_that_would_destroy_dvc_lock_is_refused(tmp_path: Path, change: Change) -> None:
+    content = params.raw(PARAMS)
+    change(content)
+    (tmp_path / "params.yaml").write_text(dump_yaml(content), encoding="utf-8")
+
+    with pytest.raises(ParamsError, match=r"^dataset\.candidates.*: the name 'the large .*dvc\.lock.*Shorten"):
+        params.raw(tmp_path / "params.yaml")

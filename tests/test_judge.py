@@ -124,6 +124,7 @@ def test_every_kind_of_row_has_its_status_and_score(server: JudgeServer, tmp_pat
     assert column(table, "judge_sampled") == [True] * 5
     assert column(table, "judge_draws") == [1, 1, 0, 0, 1]
     assert column(table, "judge_agree") == [None] * 5
+    assert column(table, "in_domain") == [True] * 5  # the offline judge's domain; another judge's is not known
     assert len(server.calls) == 6
     assert broken(table, options) == []
 
@@ -141,6 +142,15 @@ def test_the_offline_judge_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypa
     signature = about(table.schema)["columns"]["meaning_match"]["signature"]
     assert signature.startswith(f"meaning_match|provider:offline|model:{offline.model_hash()[:12]}|code:")
     assert broken(table, options) == []
+
+
+def test_rows_outside_the_offline_judges_domain_are_marked_with_the_reason(tmp_path: Path) -> None:
+    parts = rows(tmp_path / "rows", [("r1", "It is Paris."), ("r2", "Это Париж"), ("r3", None)])
+
+    table = judged(parts, params(provider="offline"), tmp_path / "store")
+
+    assert column(table, "in_domain") == [True, False, True]
+    assert column(table, "domain_reason") == [None, "another script", None]
 
 
 def test_the_offline_judge_in_two_processes_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

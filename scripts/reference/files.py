@@ -44,6 +44,8 @@ SAYS = {
     "judge_sampled": "whether the row is in the sample",
     "judge_draws": "verdicts there are",
     "judge_agree": "whether all draws say the same; null: there is one",
+    "in_domain": "whether the row is like those on which the offline judge was measured; true for another judge",
+    "domain_reason": "why not: another script or language, a long reference or response",
     "metric": "the score's column",
     "slice": "the slice column; null: all rows",
     "slice_value": "its value",

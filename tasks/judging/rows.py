@@ -37,6 +37,8 @@ SCHEMA = pa.schema(
         ("judge_sampled", pa.bool_()),
         ("judge_draws", pa.int32()),
         ("judge_agree", pa.bool_()),
+        ("in_domain", pa.bool_()),
+        ("domain_reason", pa.string()),
     ]
 )
 # Metric → the request of each draw.
@@ -142,6 +144,10 @@ def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offlin
     columns["judge_sampled"] = _sampled(part, options)
     columns["judge_draws"] = [max(map(len, row.verdicts.values()), default=0) for row in judged]
     columns["judge_agree"] = [row.agree for row in judged]
+    # A language model has no known domain.
+    outside = estimates.outside if options.provider == "offline" else [None] * len(part)
+    columns["in_domain"] = [reason is None for reason in outside]
+    columns["domain_reason"] = outside
     return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
 
 

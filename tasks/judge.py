@@ -82,6 +82,9 @@ def judge(
         progress("rows", done, total)
         yield {"judge": describe(table, facts | {"canaries_failed": wrong})}
         failed, wrong = failed + table["judge_status"].to_pylist().count(FAILED), []
+    if ledger.carried:
+        where = options.server_key[1]
+        say(f"judge: {ledger.carried:,} verdicts from before keys held an address are taken as of {where}", sys.stderr)
     if failed:
         say(f"judge: {failed:,} rows have no verdict; python -m flows.evaluate --retry-failed asks again", sys.stderr)
 
@@ -246,6 +249,7 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
     return {
         "provider": options.provider,
         "model": options.model,
+        **({"server": where} if (where := options.server_key[1]) else {}),
         **served,
         "prompt": metric.prompt_hash[:12],
         "vars": variables,

@@ -31,6 +31,7 @@ OPTIONS: dict[str, Any] = {
     "provider": "openai",
     "model": "judge",
     "base_url": "http://127.0.0.1:9/v1",
+    "server": None,
     "api_key_env": "JUDGE_KEY",
     "seed": 1,
     "temperature": 0,
@@ -54,7 +55,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
         yield running
 
 
-def params(server: JudgeServer | None = None, **options: Any) -> Params:
+def params(server: JudgeServer | None = None, /, **options: Any) -> Params:
     url = {"base_url": server.url} if server else {}
     return Params(judge=section(Judge, {"judge": OPTIONS | url | options}, "judge"))
 

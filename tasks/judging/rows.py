@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from tasks.judging.replies import replies
 from tasks.judging.requests import Request, encode_fields
 from tasks.judging.sampling import sampled
 from tasks.judging.settings import Judge
@@ -15,7 +16,6 @@ from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE,
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.models.chat.client import server_class
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import pool, workers_for
 from tasks.scores.tables import nullable
@@ -84,11 +84,11 @@ def rows_of(part: pa.Table, options: Judge) -> Iterator[RowRequests]:
 
 def requests_of(values: Mapping[str, Any], options: Judge) -> Requests:
     """Return the requests about one row; values: input, ground_truth (a list) and output."""
-    fields, server = encode_fields(values), server_class(options.base_url)
+    fields, (server, address) = encode_fields(values), options.server_key
     temperature = options.temperature if options.draws == 1 else options.draw_temperature
     return {
         metric.name: [
-            Request(server, options.model, metric, fields, temperature, options.seed, draw)
+            Request(server, address, options.model, metric, fields, temperature, options.seed, draw)
             for draw in range(options.draws)
         ]
         for metric in options.metrics
@@ -106,7 +106,7 @@ def missing(
     for requests in chain([others], (requests_about(part, options) for part in parts)):
         new = {request.key: request for request in requests if bytes.fromhex(request.key) not in seen}
         seen.update(map(bytes.fromhex, new))
-        entries = ledger.get(new)
+        entries = replies(new.values(), ledger)
         for key, request in new.items():
             entry = entries.get(key)
             if entry is None or not entry["attempts"] or (retry_failed and entry["verdict"] is None):
@@ -153,7 +153,7 @@ def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offlin
 
 def entries_of(part: pa.Table, options: Judge, ledger: Verdicts) -> dict[str, Entry]:
     """Return the ledger's entries for the rows of a part, by key."""
-    return ledger.get([request.key for request in requests_about(part, options)])
+    return replies(requests_about(part, options), ledger)
 
 
 def requests_about(part: pa.Table, options: Judge) -> Iterator[Request]:

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from tasks.errors import ModelError
 from tasks.models.embedding import local, remote
 from tasks.models.embedding.batches import batches, batches_of_one_size
-from tasks.models.embedding.encoders import BUNDLED, Embedding, open_encoder, vector_facts, vector_keys
+from tasks.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys
+from tasks.models.embedding.folders import BUNDLED
 from tasks.models.embedding.local import BUNDLED_SHA256, LocalEncoder, model_files
 
 SECTION = {

@@ -9,12 +9,10 @@ from typing import Annotated, Literal, Protocol, Self
 from pydantic import Field, model_validator
 
 from tasks.models.embedding.batches import Vectors
+from tasks.models.embedding.folders import user_folder
 from tasks.models.servers import OPENAI_URL, address
 from tasks.pipeline.hashing import sha256
 from tasks.pipeline.settings import Section, ServerName
-
-BUNDLED = "all-MiniLM-L6-v2"
-BUNDLED_NAMES = (BUNDLED, f"sentence-transformers/{BUNDLED}")
 
 
 class Embedding(Section):
@@ -69,12 +67,6 @@ class Encoder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
         """Return the tokens of each text before truncation; None if only the server knows."""
-
-
-def user_folder(model: str) -> Path | None:
-    """Return the folder of a local model that is not the bundled one; None for a hub id, or if there is no folder."""
-    folder = Path(model).expanduser()
-    return folder if model not in BUNDLED_NAMES and folder.is_dir() else None
 
 
 def _same_folder(folder: Path, other: str) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tasks.errors import ModelError
 from tasks.models.embedding.batches import Vectors, batches_of_one_size, encode_batches, unit
-from tasks.models.embedding.encoders import BUNDLED, BUNDLED_NAMES, user_folder
+from tasks.models.embedding.folders import BUNDLED, BUNDLED_NAMES, user_folder
 from tasks.pipeline.hashing import sha256
 
 if TYPE_CHECKING:  # importing torch takes seconds

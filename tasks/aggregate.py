@@ -28,6 +28,9 @@ from tasks.pipeline.tables import Parts
 from tasks.scores import estimates, human_labels, metrics_report
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
+from tasks.scores.headline import Judge, headlines, leaders, rates
+from tasks.scores.primary import MEANING_MATCH, Primary, primary
+from tasks.scores.targets import Targets, decided
 
 SCHEMA = pa.schema(
     [
@@ -58,6 +61,7 @@ class Params(Section):
 
     aggregate: Aggregate
     gate: Gate
+    report: Targets = Targets()
 
 
 def aggregate(
@@ -69,6 +73,7 @@ def aggregate(
     thresholds = human_labels.thresholds(as_configured, params.aggregate.confidence)
     fitted = metrics_report.fitted_thresholds(thresholds)
     scored = [candidate.with_fitted(fitted) for candidate in as_configured]
+    decides = primary(params.gate.primary, scored, random=load.about.get("labels") == "random")
     table = pa.Table.from_pylist([*_rows(scored, params.aggregate, progress)], SCHEMA)
     document: metrics_report.MetricsReport = {
         "schema": 1,
@@ -80,6 +85,7 @@ def aggregate(
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored),
     }
+    document = _first_screen(document, decides, scored, judge, params)
     yield {
         "aggregate": table,
         metrics_report.METRICS: to_json(document),
@@ -153,6 +159,30 @@ def _comparisons(scored: Sequence[Candidate], gate: Gate) -> list[PairEntry]:
     return candidate_pairs.entries(candidate_pairs.compare(pairings, gate), pairings)
 
 
+def _first_screen(
+    document: metrics_report.MetricsReport, decides: Primary, scored: Sequence[Candidate], judge: Parts, params: Params
+) -> metrics_report.MetricsReport:
+    """The sections that conclude from the numbers: headlines, who leads, and targets."""
+    confidence, entries = params.aggregate.confidence, document["candidates"]
+    shown = headlines(decides, scored, entries, _judge(judge, scored), confidence)
+    best = leaders(decides, shown, document["comparisons"], params.gate.confidence)
+    return {
+        **document,
+        "primary": {"measure": decides.name, "reason": decides.reason},
+        "headlines": rounded(shown),
+        "leaders": best,
+        "targets": decided(params.report.targets, rates(shown, entries)),
+    }
+
+
+def _judge(judge: Parts, scored: Sequence[Candidate]) -> Judge:
+    """Who gave the verdicts, and which rows lie outside of its domain."""
+    signatures = [c.facts.signature for one in scored for c in one.columns if c.name == MEANING_MATCH]
+    known = "domain_reason" in judge.schema.names
+    outside = judge.whole(["domain_reason"])["domain_reason"].to_pylist() if known else []
+    return Judge.of(signatures[0] if signatures else "", outside)
+
+
 def _with_labels(
     tree: metrics_report.Candidates,
     scored: Sequence[Candidate],
@@ -168,12 +198,15 @@ def _with_labels(
     """
     random = load.about.get("labels") == "random"
     offline, unsampled = _offline(judge)
+    seen = _in_sample(load, judge, scored)
     for candidate in scored:
         guesses, not_sampled = offline[candidate.positions], unsampled[candidate.positions]
         for column in candidate.columns:
             entry = tree[candidate.name][column.name]
             if column.name not in fitted and (agreement := human_labels.agreement(candidate, column, confidence)):
                 entry["agreement"] = rounded(agreement)
+                if column.name == MEANING_MATCH and seen:
+                    entry["agreement"]["in_sample"] = rounded(seen)
             ppi = None
             if column.name == human_labels.LABEL:
                 ppi = human_labels.prediction_powered(candidate, guesses, confidence, random=random)
@@ -182,6 +215,13 @@ def _with_labels(
             if ppi:
                 entry["ppi"] = rounded(ppi)
     return tree
+
+
+def _in_sample(load: Parts, judge: Parts, scored: Sequence[Candidate]) -> metrics_report.InSampleEntry | None:
+    """What to say of the offline judge's agreement if it was trained on inputs of these rows; None for other judges."""
+    if "input" not in load.schema.names or not _judge(judge, scored).is_offline:
+        return None
+    return human_labels.in_sample(load.whole(["input"])["input"].unique().to_pylist())
 
 
 def _offline(judge: Parts) -> tuple[Floats, Mask]:

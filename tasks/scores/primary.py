@@ -36,14 +36,16 @@ def primary(chosen: str | None, candidates: Sequence[Candidate], *, random: bool
     Raises:
         ParamsError: No candidate has the chosen measure; or none is chosen, and there are neither labels nor verdicts.
     """
+    if not candidates:
+        return Primary(chosen or LABEL, "nothing is measured")
     if chosen is not None:
         _require_known(chosen, candidates)
         return Primary(chosen, NAMED)
     labelled = [_is_labelled(candidate, random=random) for candidate in candidates]
-    if labelled and all(labelled):
+    if all(labelled):
         return Primary(LABEL, "human labels of all systems" if len(labelled) > 1 else "human labels")
     judged = [_is_measured(column(candidate, MEANING_MATCH)) for candidate in candidates]
-    if judged and all(judged):
+    if all(judged):
         any_label = any(_is_measured(column(candidate, LABEL)) for candidate in candidates)
         return Primary(MEANING_MATCH, "human labels do not cover all systems" if any_label else "no human labels")
     raise ParamsError(

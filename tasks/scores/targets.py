@@ -3,12 +3,21 @@
 from collections.abc import Mapping
 from typing import Literal, TypedDict
 
+from pydantic import BaseModel, ConfigDict
+
 from tasks.errors import ParamsError, did_you_mean
 from tasks.scores.metrics_report import Limited
 
 TargetVerdict = Literal["met", "not met", "undecided"]
 # Candidate → measure → its rate.
 Rates = Mapping[str, Mapping[str, Limited]]
+
+
+class Targets(BaseModel):
+    """The targets in section `report` of params.yaml, whose other options change no number."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    targets: Mapping[str, float] = {}
 
 
 class TargetEntry(TypedDict):

@@ -8,10 +8,10 @@ import numpy as np
 
 from tasks.comparison.document import UnmeasuredEntry
 from tasks.comparison.gate import Gate, Verdict, verdict
-from tasks.comparison.measures import Measure
+from tasks.comparison.measures import LABEL, Measure
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
-from tasks.scores import estimates
+from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Mask, ScoreColumn
 from tasks.scores.estimates import UNBOUNDED
 
@@ -171,7 +171,7 @@ def _has_spread(one: Compared) -> bool:
 
 def _difference(one: Compared, confidence: float, gate: Gate) -> Difference:
     margin = gate.margin * one.head.scale
-    estimate = uncorrected(one, confidence, margin or None)
+    estimate = powered(one, confidence) or uncorrected(one, confidence, margin or None)
     if not isfinite(estimate.value):
         return Difference(one, estimate, margin, "cannot tell")
     better = one.head.higher_is_better
@@ -193,6 +193,41 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
         stats, score = (_stats(base), _stats(head)), estimates.corpus_score(one.head.column)
         return estimates.with_warnings(lambda: corpus_difference(*stats, score, clusters, confidence, bounds))
     return estimates.with_warnings(lambda: paired_difference(one.differences, clusters, bounds, confidence, margin))
+
+
+def powered(one: Compared, confidence: float) -> "PairedDifference | None":
+    """The difference of human labels on a random part of the rows, with what the other measures say of all rows.
+
+    Returns:
+        None for other measures, labels that were not chosen at random, too few of them, and labels on every row.
+    """
+    from tasks.statistics import PairedDifference, cross_fitted, ppi_difference
+
+    pairing, labelled, rest = one.pairing, one.measured, ~one.measured
+    random = pairing.base.labels_random and pairing.head.labels_random
+    few = int(labelled.sum()) < human_labels.FEWEST
+    if one.head.name != LABEL or not random or few or not rest.any() or estimates.is_one_cluster(one.clusters):
+        return None
+    scores = _score_differences(pairing)
+    if not scores.shape[1]:
+        return None
+    clusters, others = one.clusters, None if pairing.groups is None else pairing.groups[rest]
+    width = one.head.scale
+    inside, outside = cross_fitted(one.differences, scores[labelled], scores[rest], clusters, bounds=(-width, width))
+    return estimates.with_warnings(
+        lambda: PairedDifference(
+            *ppi_difference(one.differences, inside, outside, clusters, others, _bounds(one), confidence)[:6]
+        )
+    )
+
+
+def _score_differences(pairing: Pairing) -> Floats:
+    """HEAD minus BASE of every measure but the labels that nearly all shared rows have; shape (rows, k)."""
+    base = {column.name: column.values[pairing.base_rows] for column in pairing.base.columns if column.name != LABEL}
+    changes = [
+        column.values[pairing.head_rows] - base[column.name] for column in pairing.head.columns if column.name in base
+    ]
+    return human_labels.filled(changes, len(pairing.head_rows))
 
 
 def _influence(one: Compared) -> Floats:

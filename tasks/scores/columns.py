@@ -67,7 +67,7 @@ class Candidate:
     """All score columns of one candidate, its rows in the order of their keys; n rows.
 
     keys: hashes of the ids, shape (n,), ascending. positions: where the rows stand in the tables, shape (n,).
-    groups: cluster labels, shape (n,), or None.
+    groups: cluster labels, shape (n,), or None. labels_random: whether the labelled rows were chosen at random.
     """
 
     name: str
@@ -76,6 +76,7 @@ class Candidate:
     columns: list[ScoreColumn]
     groups: NDArray[np.intp] | None
     slices: dict[str, Slices]
+    labels_random: bool = False
 
     def with_fitted(self, thresholds: Mapping[str, float]) -> "Candidate":
         """The candidate with the fitted thresholds of its columns; thresholds: column → fitted threshold."""
@@ -112,6 +113,7 @@ def candidates(
             [column.rows(order) for column in columns],
             None if groups is None else groups[order],
             {key: coded._replace(codes=coded.codes[order]) for key, coded in slices.items()},
+            labels_random=rows.about.get("labels") == "random",
         )
 
 

@@ -162,11 +162,16 @@ def prediction_powered_judge(
 
 
 def _cheap_scores(candidate: Candidate, offline: Floats) -> Floats:
-    """Scores that nearly all rows have, shape (n, k); a missing one is the column's mean: any constant would do."""
+    """Scores that nearly all rows have, shape (n, k)."""
     columns = [column.values for column in candidate.columns if column.name != LABEL] + [offline]
+    return filled(columns, len(candidate.keys))
+
+
+def filled(columns: Sequence[Floats], rows: int) -> Floats:
+    """The columns that nearly all rows have, a missing score replaced by the column's mean; shape (rows, k)."""
     measured = [values for values in columns if np.isnan(values).mean() <= MOST_MISSING]
-    filled = [np.where(np.isnan(values), np.nanmean(values), values) for values in measured]
-    return np.column_stack(filled) if filled else np.empty((len(candidate.keys), 0))
+    complete = [np.where(np.isnan(values), np.nanmean(values), values) for values in measured]
+    return np.column_stack(complete) if complete else np.empty((rows, 0))
 
 
 def _split(groups: NDArray[np.intp] | None, measured: Mask, rest: Mask) -> tuple[Any, Any]:

@@ -361,11 +361,17 @@ def _entry(row: Row) -> metrics_report.MetricEntry:
 
 
 def summary(table: pa.Table) -> dict[str, dict[str, float]]:
-    """Return reports/summary.json: candidate → metric → value to 4 significant digits, nothing else."""
+    """Return reports/summary.json: candidate → metric → value to 4 significant digits, nothing else.
+
+    A metric with a threshold also has `<metric>.pass`, its pass rate, so that DVC shows what a threshold changes.
+    """
     values: dict[str, dict[str, float]] = {}
     for row in table.to_pylist():
         if row["slice"] is None and row["value"] is not None:
-            values.setdefault(row["candidate"], {})[row["metric"]] = float(f"{row['value']:.4g}")
+            named = {row["metric"]: row["value"]}
+            if row["threshold"] is not None and row["pass_value"] is not None:
+                named[f"{row['metric']}.pass"] = row["pass_value"]
+            values.setdefault(row["candidate"], {}).update((name, float(f"{n:.4g}")) for name, n in named.items())
     return values
 
 

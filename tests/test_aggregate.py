@@ -186,6 +186,18 @@ def test_the_documents_follow_the_table(tmp_path: Path) -> None:
     assert exact["pass_rate"]["threshold"] is None
     assert exact["slices"]["topic"]["even"]["n"] == 2
     assert summary["a"]["exact_match"] == 0.6667
+    assert "exact_match.pass" not in summary["a"]
+
+
+@pytest.mark.parametrize(("threshold", "rate"), [(0.5, 0.75), (0.9, 0.5)])
+def test_a_threshold_changes_a_number_that_dvc_shows(tmp_path: Path, threshold: float, rate: float) -> None:
+    pairs = Pairs.of(["x y", "x y", "x z", "d e"], ["x y"] * 4)
+    load = rows([True] * 4)
+    scores = score_table(load, pairs, {"f1": configure("lexical", "f1", {"threshold": threshold})})
+
+    _, made = run(tmp_path, load, scores)
+
+    assert json.loads(made["reports/summary.json"])["a"] == {"label": 1.0, "f1": 0.625, "f1.pass": rate}
 
 
 def test_numbers_without_bounds_get_a_t_interval(tmp_path: Path) -> None:

@@ -237,19 +237,41 @@ def test_equal_inputs_are_numbered_by_the_hash_of_their_references():
     assert column("id", values[::-1], id=None) == [text + suffix[ref] for ref in "cba"]
 
 
-def test_equal_input_and_references_are_an_error():
+def test_a_later_record_of_the_same_input_and_references_is_rejected():
     values = [PARIS, PARIS | {"q": "?"}, PARIS | {"ref": "other"}, PARIS | {"id": "9", "a": "x"}]
 
-    assert refusal(values, id=None) == (
-        "answers.jsonl, line 4: 'Capital of France?': the same input and references, so the same candidates, "
-        "as in answers.jsonl, line 1; remove one, or name a column of unique ids in dataset.id"
+    rows, [rejected] = loaded(values, id=None)
+
+    assert [row["response"] for row in rows] == ["Paris."] * 3
+    assert (rejected["line"], rejected["id"]) == (4, rows[0]["id"])
+    assert rejected["reason"] == (
+        "'Capital of France?': the same input and references as in answers.jsonl, line 1; "
+        "dataset.id can name a column of unique ids"
     )
 
 
-def test_equal_ids_are_an_error_that_names_both_places():
-    assert refusal([PARIS | {"id": "7"}, PARIS, PARIS | {"id": "7"}]) == (
-        "answers.jsonl, line 3: the id '7' (dataset.id: id) is also in answers.jsonl, line 1; make ids unique"
-    )
+def test_a_later_record_of_the_same_id_is_rejected_for_every_candidate():
+    values = [PARIS | {"id": id_, "b": "B"} for id_ in ("7", "1", "7", "7")]
+
+    rows, rejected = loaded(values, candidates=TWO)
+
+    assert [(row["id"], row["candidate"]) for row in rows] == [("7", "m"), ("7", "n"), ("1", "m"), ("1", "n")]
+    assert [(row["line"], row["id"], row["candidate"]) for row in rejected] == [
+        (3, "7", "m"), (3, "7", "n"), (4, "7", "m"), (4, "7", "n")
+    ]  # fmt: skip
+    assert {row["reason"] for row in rejected} == {"the id '7' (dataset.id: id) is also in answers.jsonl, line 1"}
+
+
+@pytest.mark.parametrize(("repeated", "most", "stops"), [(1, 0.01, False), (2, 0.01, True), (2, 0.02, False)])
+def test_repeated_ids_stop_a_load_only_above_max_rejected(repeated: int, most: float, stops: bool) -> None:
+    values = [PARIS | {"id": str(i)} for i in range(100 - repeated)] + [PARIS | {"id": "0"}] * repeated
+    options = params(limits={"max_rejected": most})
+
+    [part] = load(records(*values), options)
+    read = counts(part)
+
+    assert part["load_rejected"].num_rows == repeated
+    assert (read["rejected_allowed"] < part["load_rejected"].num_rows) == stops
 
 
 def test_no_without_quotes_in_params_is_the_text_no() -> None:

@@ -19,8 +19,16 @@ COLUMNS_LISTED = 30
 # Characters of a value that an error message quotes.
 QUOTED_LENGTH = 60
 
-# For inputs that several records share: hash of the input → hash of the references → number, from 1.
-RecordNumbers = Mapping[bytes, Mapping[bytes, int]]
+
+class RecordIndex(NamedTuple):
+    """What is known of all records before the first row is made; a position counts the selected records from 0.
+
+    numbers: For inputs that several records share: hash of the input → hash of the references → number, from 1.
+    repeated: Position of a record whose id an earlier record has → file and line of the earlier one.
+    """
+
+    numbers: Mapping[bytes, Mapping[bytes, int]]
+    repeated: Mapping[int, tuple[str, int]]
 
 
 class UnusableValueError(Exception):
@@ -68,18 +76,20 @@ def selected(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
             return
 
 
-def number_records(records: Iterable[Record], params: Params) -> RecordNumbers:
-    """Number the records that share an input, in one pass over all records.
+def index_records(records: Iterable[Record], params: Params) -> RecordIndex:
+    """Number the records that share an input, and find those whose id is taken, in one pass over all records.
+
+    Without an id column the same input and references are the same id. A second pass finds the first record of each
+    repeated id.
 
     Raises:
-        DataError: Two records have the same id (without an id column: the same input and references), or no record
-            is selected.
+        DataError: No record is selected.
     """
     first: dict[bytes, bytes] = {}
-    repeated: dict[bytes, set[bytes]] = {}
-    any_selected = False
-    for record in selected(records, params.dataset):
-        any_selected = True
+    shared: dict[bytes, set[bytes]] = {}
+    again: dict[int, tuple[bytes, bytes]] = {}
+    position = -1
+    for position, record in enumerate(selected(records, params.dataset)):
         key = _key(record, params)
         if key is None:
             continue
@@ -87,18 +97,50 @@ def number_records(records: Iterable[Record], params: Params) -> RecordNumbers:
         if text not in first:
             first[text] = references
             continue
-        others = repeated.setdefault(text, {first[text]})
+        others = shared.setdefault(text, {first[text]})
         if references in others:
-            earlier = next(other for other in selected(records, params.dataset) if _key(other, params) == key)
-            raise _duplicate(earlier, record, params.dataset)
+            again[position] = key
         others.add(references)
-    if not any_selected:
+    if position < 0:
         raise DataError(
             f"dataset: no record is left; dataset.exclude leaves out all: {params.dataset.exclude}"
             if params.dataset.exclude
             else "dataset: there is no record"
         )
-    return {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in repeated.items()}
+    numbers = {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in shared.items()}
+    return RecordIndex(numbers, _repeated(records, again, params))
+
+
+def _repeated(
+    records: Iterable[Record], again: Mapping[int, tuple[bytes, bytes]], params: Params
+) -> dict[int, tuple[str, int]]:
+    places: dict[tuple[bytes, bytes], tuple[str, int]] = {}
+    wanted = set(again.values())
+    for record in selected(records, params.dataset) if wanted else ():
+        key = _key(record, params)
+        if key in wanted and key is not None:
+            places.setdefault(key, (record.file, record.line))
+            if len(places) == len(wanted):
+                break
+    return {position: places[key] for position, key in again.items()}
+
+
+def require_new_id(record: Record, earlier: tuple[str, int] | None, dataset: Dataset) -> None:
+    """Reject a record whose id an earlier one has.
+
+    Raises:
+        UnusableValueError: There is an earlier record.
+    """
+    if earlier is None:
+        return
+    file, line = earlier
+    if dataset.id:
+        quoted = _quoted(record.values.get(dataset.id))
+        raise UnusableValueError(f"the id {quoted} (dataset.id: {dataset.id}) is also in {file}, line {line}")
+    raise UnusableValueError(
+        f"{_quoted(record.values.get(dataset.input or ''))}: the same input and references as in {file}, line {line}; "
+        "dataset.id can name a column of unique ids"
+    )
 
 
 def id_from_column(record: Record, params: Params) -> str:
@@ -113,10 +155,10 @@ def id_from_column(record: Record, params: Params) -> str:
     return text
 
 
-def id_from_input(shared: SharedValues, numbers: RecordNumbers) -> str:
+def id_from_input(shared: SharedValues, index: RecordIndex) -> str:
     """Return the sha256 of the input; records that share it get -2, -3, … by the order of their references' hash."""
     text, references = _content_key(shared)
-    number = numbers.get(text, {}).get(references, 1)
+    number = index.numbers.get(text, {}).get(references, 1)
     return text.hex() if number == 1 else f"{text.hex()}-{number}"
 
 
@@ -206,17 +248,6 @@ def _content_key(shared: SharedValues) -> tuple[bytes, bytes]:
 
 def _json_hash(value: object) -> bytes:
     return sha256(CANONICAL_JSON.encode(value))
-
-
-def _duplicate(earlier: Record, record: Record, dataset: Dataset) -> DataError:
-    problem = (
-        f"the id {_quoted(record.values.get(dataset.id))} (dataset.id: {dataset.id}) is also in"
-        if dataset.id
-        else f"{_quoted(record.values.get(dataset.input or ''))}: the same input and references, so the same "
-        "candidates, as in"
-    )
-    advice = "make ids unique" if dataset.id else "remove one, or name a column of unique ids in dataset.id"
-    return DataError(f"{record.file}, line {record.line}: {problem} {earlier.file}, line {earlier.line}; {advice}")
 
 
 def _text(values: Mapping[str, Value], column: str | None, max_chars: int) -> str | None:

@@ -62,7 +62,8 @@ def measured() -> Measured | None:
     """
     try:
         facts: Measured = json.loads(FILE.read_text(encoding="utf-8"))
-        return facts if facts["model"] == model_hash() and facts["systems"] and facts["trained_on"] else None
+        complete = bool(facts["systems"] and facts["trained_on"]["questions"])
+        return facts if complete and facts["model"] == model_hash() else None
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ModelError(f"{FILE} can't be read ({error}). Restore it from version control.") from error
 

@@ -17,7 +17,7 @@ from tasks.statistics.estimate import Estimate, within
 FEWEST_SETS = 2
 
 # Half-normal prior of both standard deviations: before any data, a bias that differs between data sets by more than 20
-# points is held unlikely. Few data sets leave their spread open, and two that agree by chance would let it seem to be 0.
+# points is held unlikely. Few data sets leave their spread open; it would seem to be 0 where two agree by chance.
 PRIOR = 0.1
 
 # Points of the grid of each standard deviation, and its end in units of the prior.

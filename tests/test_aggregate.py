@@ -195,7 +195,8 @@ def test_a_threshold_changes_a_number_that_dvc_shows(tmp_path: Path, threshold: 
     load = rows([True] * 4)
     scores = score_table(load, pairs, {"f1": configure("lexical", "f1", {"threshold": threshold})})
 
-    _, made = run(tmp_path, load, scores)
+    params = PARAMS.model_copy(update={"gate": GATE.model_copy(update={"primary": "f1"})})
+    _, made = run(tmp_path, load, scores, params)
 
     assert json.loads(made["reports/summary.json"])["a"] == {"label": 1.0, "f1": 0.625, "f1.pass": rate}
 

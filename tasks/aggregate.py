@@ -81,7 +81,7 @@ def aggregate(
         "joint_confidence": params.gate.confidence,
         "dataset": _dataset(load, tables["load_rejected"], tables["embed"]),
         "candidates": _with_labels(_tree(table), scored, fitted, load, judge, params.aggregate.confidence),
-        "comparisons": _comparisons(scored, params.gate),
+        "comparisons": _comparisons(scored, params.gate, decides),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored),
     }
@@ -153,10 +153,10 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
 
 
-def _comparisons(scored: Sequence[Candidate], gate: Gate) -> list[PairEntry]:
-    """Compare every two candidates of the run; all comparisons are one family of tests."""
+def _comparisons(scored: Sequence[Candidate], gate: Gate, decides: Primary) -> list[PairEntry]:
+    """Compare every two candidates of the run; the comparisons by the primary measure are one family of tests."""
     pairings = [pair(base, head) for base, head in combinations(scored, 2)]
-    return candidate_pairs.entries(candidate_pairs.compare(pairings, gate), pairings)
+    return candidate_pairs.entries(candidate_pairs.compare(pairings, gate, decides.name), pairings)
 
 
 def _first_screen(

@@ -17,7 +17,7 @@ from tasks.pipeline.validation import check
 from tasks.scores.column_facts import statement
 from tasks.scores.tables import facts_of, score_table
 
-GATE = Gate(primary="exact_match", metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
+GATE = Gate(primary="exact_match", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)
 LABEL: dict[str, Any] = {
     "family": "dataset", "metric": "label", "options": {}, "bounds": [0, 1], "threshold": None, "corpus_is_mean": True,

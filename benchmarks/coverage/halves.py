@@ -30,7 +30,7 @@ def false_alarms(candidate: Candidate, gate: Gate, draws: int = DRAWS, seed: int
     for _ in range(draws):
         order = rng.permutation(len(candidate.keys))
         base, head = (_version(candidate, rows) for rows in (order[:half], order[half : 2 * half]))
-        alarms += "worse" in compare([pair(base, head)], gate).verdicts
+        alarms += "worse" in compare([pair(base, head)], gate, "label").verdicts
     return alarms
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tasks.comparison.document import UnmeasuredEntry
-from tasks.comparison.gate import Gate, Verdict, verdict
+from tasks.comparison.document import CrossedEntry, UnmeasuredEntry
+from tasks.comparison.gate import Verdict, verdict
 from tasks.comparison.measures import LABEL, Measure
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
@@ -81,11 +81,12 @@ class Compared(NamedTuple):
 class Difference(NamedTuple):
     """A difference with its interval at the confidence that its family leaves it, and the verdict of the gate.
 
-    margin: the smallest loss that matters, in the units of the measure.
+    confidence: of the interval alone. margin: the smallest loss that matters, in the units of the measure.
     """
 
     compared: Compared
     estimate: "PairedDifference"
+    confidence: float
     margin: float
     verdict: Verdict
 
@@ -96,15 +97,21 @@ def compared(pairing: Pairing, base: Measure, head: Measure) -> Compared:
     return Compared(pairing, base, head, ~missing)
 
 
-def family(measures: Sequence[Compared], gate: Gate) -> tuple[list[Difference], float]:
+def family(measures: Sequence[Compared], margins: Sequence[float], confidence: float) -> tuple[list[Difference], float]:
     """Estimate all differences with simultaneous intervals: any of them is wrong with probability 1 - confidence.
+
+    Args:
+        measures: The members of the family.
+        margins: The largest acceptable loss of each, as a share of its scale.
+        confidence: Of all intervals together.
 
     Returns:
         The differences, and the critical value: the quantile of the largest of the correlated normal deviates
         (Romano & Wolf 2005).
     """
-    critical = critical_value(measures, gate.confidence)
-    return [_difference(compared, local_confidence(critical), gate) for compared in measures], critical
+    critical = critical_value(measures, confidence)
+    local = local_confidence(critical)
+    return [_difference(one, local, margin) for one, margin in zip(measures, margins, strict=True)], critical
 
 
 def local_confidence(critical: float) -> float:
@@ -169,15 +176,15 @@ def _has_spread(one: Compared) -> bool:
     return bool(one.measured.sum() > 1 and not estimates.is_one_cluster(one.clusters))
 
 
-def _difference(one: Compared, confidence: float, gate: Gate) -> Difference:
-    margin = gate.margin * one.head.scale
+def _difference(one: Compared, confidence: float, margin_share: float) -> Difference:
+    margin = margin_share * one.head.scale
     estimate = powered(one, confidence) or uncorrected(one, confidence, margin or None)
     if not isfinite(estimate.value):
-        return Difference(one, estimate, margin, "cannot tell")
+        return Difference(one, estimate, confidence, margin, "cannot tell")
     better = one.head.higher_is_better
     unchanged = one.unchanged()
     decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
-    return Difference(one, estimate, margin, decision)
+    return Difference(one, estimate, confidence, margin, decision)
 
 
 def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
@@ -271,6 +278,17 @@ def slices_of(one: Compared) -> Iterator[tuple[str, str, Compared]]:
         codes = slices.codes[one.pairing.head_rows]
         for code in np.unique(codes):
             yield name, slices.values[code], one.where(codes == code)
+
+
+def crossed(one: Compared) -> CrossedEntry | None:
+    """McNemar's table of a pass rate: how many rows pass in both, in one, and in neither; None for other measures."""
+    if one.head.kind != "rate":
+        return None
+    pairing = one.pairing
+    base = one.base.values[pairing.base_rows[one.measured]] > 0
+    head = one.head.values[pairing.head_rows[one.measured]] > 0
+    both, lost, gained = (int(rows.sum()) for rows in (base & head, base & ~head, ~base & head))
+    return {"both": both, "lost": lost, "gained": gained, "neither": len(base) - both - lost - gained}
 
 
 def unmeasured(one: Compared) -> UnmeasuredEntry:

@@ -51,12 +51,14 @@ def require_asked(versions: Sequence[Version], scores: Sequence[VersionScores], 
     tables = [{"load": version.load, **version.tables} for version in scores]
     measures_by_table = [{name: _measures(table) for name, table in each.items()} for each in tables]
     every = sorted({measure for by_table in measures_by_table for names in by_table.values() for measure in names})
-    for name in gate.metrics or ():
-        if name not in every and name != LABEL:  # the answers may have no labels yet
-            raise ComparisonError(f"gate.metrics: {unknown('measure', name, every)}")
+    named = {"gate.primary": [gate.primary] if gate.primary else [], "gate.metrics": [*gate.metrics]}
+    for option, names in named.items():
+        for name in names:
+            if name not in every and name != LABEL:  # the answers may have no labels yet
+                raise ComparisonError(f"{option}: {unknown('measure', name, every)}")
     for version, own, others in zip(versions, measures_by_table, reversed(measures_by_table), strict=True):
         for table, measures in others.items():
-            asked = gate.metrics is None or not measures.isdisjoint(gate.metrics)
+            asked = gate.primary is None or not measures.isdisjoint([gate.primary, *gate.metrics])
             if asked and table not in own and version.plans(f"data/{table}"):
                 version.parts(table)
 

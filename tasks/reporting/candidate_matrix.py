@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from tasks.comparison.document import MeasureEntry, PairEntry
+from tasks.comparison.document import MeasureEntry, PairEntry, Unit
 from tasks.comparison.gate import verdict
 from tasks.comparison.wording import RELATIONS
 from tasks.reporting.score_tables import MetricScores
-from tasks.scores import leading
 from tasks.scores.column_facts import VALUE
 
 Headlines = Mapping[str, Mapping[str, float]]
@@ -33,13 +32,14 @@ class CandidateMatrix(NamedTuple):
     measure: str
     candidates: list[str]
     cells: dict[tuple[str, str], PairVerdict]
+    unit: Unit
 
 
 def lead_measure(pairs: Sequence[PairEntry], wanted: str | None = None) -> str | None:
-    """Return the leading measure of the pairs; of equal rank the wanted metric, else the first one."""
+    """Return the primary measure of the pairs; without one, the wanted metric, else the first one."""
+    primary = [name for pair in pairs for name, entry in pair["measures"].items() if entry["role"] == "primary"]
     names = [name for pair in pairs for name in pair["measures"]]
-    wanted_first = [name for name in (wanted, f"{wanted}{VALUE}", *names) if name in names]
-    return min(wanted_first, key=lambda name: leading.rank(str(name).removesuffix(VALUE)), default=None)
+    return next((name for name in (*primary, wanted, f"{wanted}{VALUE}", *names) if name in names), None)
 
 
 def headlines(metrics: Iterable[MetricScores]) -> Headlines:
@@ -70,7 +70,7 @@ def matrix(pairs: Sequence[PairEntry], measure: str | None, headline: Headlines 
     rates = headline.get(measure, {})
     sign = -1 if measured[0]["measures"][measure]["higher_is_better"] else 1
     order = sorted(won, key=lambda name: (-won[name], name not in rates, sign * rates.get(name, 0.0), name))
-    return CandidateMatrix(measure, order, cells)
+    return CandidateMatrix(measure, order, cells, measured[0]["measures"][measure]["unit"])
 
 
 def leads(pairs: CandidateMatrix) -> bool:

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tasks.console.format import about, count, number, percent, points, rate
+from tasks.console.format import about, count, counted, number, percent, points, rate
 from tests.reporting.made import inputs, row, score_table, section_of, written
 
 CANDIDATES = ("aurora", "borealis")

@@ -15,6 +15,7 @@ from pydantic import Field
 from tasks.comparison import candidate_pairs
 from tasks.comparison.document import PairEntry
 from tasks.comparison.gate import Gate
+from tasks.comparison.named import check_measures
 from tasks.comparison.pairing import pair
 from tasks.errors import ParamsError
 from tasks.metrics.base import NOT_SAMPLED, Floats
@@ -385,4 +386,5 @@ STAGE = Stage(
     expect=expect,
     counts=counts,
     advice=advice,
+    check=check_measures,
 )

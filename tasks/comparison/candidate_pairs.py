@@ -15,10 +15,10 @@ from tasks.comparison.document import (
     PairEntry,
     SliceEntry,
 )
-from tasks.comparison.gate import Gate, Verdict
+from tasks.comparison.gate import ROLES, Gate, Role, Verdict
 from tasks.comparison.measures import Measure, differing, measures, without_threshold
 from tasks.comparison.pairing import Pairing
-from tasks.comparison.roles import ROLES, Role, duplicates, margin, roles_of
+from tasks.comparison.roles import duplicates, margin, roles_of
 from tasks.scores import estimates
 from tasks.scores.columns import ScoreColumn
 from tasks.scores.estimates import rounded

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from tasks.comparison.gate import Verdict
-from tasks.comparison.roles import Role
+from tasks.comparison.gate import Role, Verdict
 from tasks.scores.metrics_report import Limited
 
 Unit = Literal["points", "score"]

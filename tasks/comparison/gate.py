@@ -8,6 +8,9 @@ from pydantic import Field, field_validator, model_validator
 from tasks.pipeline.settings import Section, Share
 
 Verdict = Literal["worse", "better", "no worse", "unchanged", "cannot tell"]
+# The primary measure decides, guards can stop a release, secondary measures are shown.
+Role = Literal["primary", "guard", "secondary"]
+ROLES: tuple[Role, ...] = ("primary", "guard", "secondary")
 Name = Annotated[str, Field(min_length=1)]
 # The largest acceptable loss, as a share of the measure's scale.
 Margin = Annotated[float, Field(ge=0, lt=1)]

@@ -5,11 +5,10 @@ Each role is a family of tests of its own, so that measures beside the primary o
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
-from tasks.comparison.gate import Gate
+from tasks.comparison.gate import Gate, Role
 from tasks.comparison.measures import measures, without_threshold
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
@@ -17,8 +16,6 @@ from tasks.scores.columns import Candidate
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import Primary, column, primary
 
-Role = Literal["primary", "guard", "secondary"]
-ROLES: tuple[Role, ...] = ("primary", "guard", "secondary")
 # Two measures whose correlation over the rows is rounded to 1.00 are one measure.
 SAME = 0.995
 

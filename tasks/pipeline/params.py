@@ -59,9 +59,10 @@ def check() -> None:
     for name in content:
         if name not in allowed:
             raise ParamsError(f"{name}: unknown section of params.yaml; allowed: {', '.join(sorted(allowed))}")
-    for name, model in allowed.items():
-        section(model, content, name)
+    sections = {name: section(model, content, name) for name, model in allowed.items()}
     run_params()
+    for stage in stages():
+        load_stage(stage).check(sections)
 
 
 def section(model: type[Model], content: dict[str, Any], name: str) -> Model:

@@ -46,6 +46,17 @@ def test_params_state_every_section_that_a_stage_sees() -> None:
         (lambda p: p["lexical"]["bleu"].update(threshold="learned"), r"^lexical\.bleu\.threshold: .*number, or learnt"),
         (lambda p: p["lexical"]["bleu"].update(threshold=[0.5]), r"^lexical\.bleu\.threshold: .*number, or learnt"),
         (lambda p: p["gate"].update(fail_on="better"), r"^gate\.fail_on: .*worse"),
+        (
+            lambda p: p["gate"].update(metrics={"lable": 0.0}),
+            r"^gate\.metrics: unknown measure 'lable'; did you mean label",
+        ),
+        (lambda p: p["gate"].update(primary="lable"), r"^gate\.primary: .* 'lable'; did you mean label or"),
+        (lambda p: p["gate"].update(primary="f1.vale"), r"^gate\.primary: .*did you mean f1\.value"),
+        (lambda p: p["report"].update(targets={"meteo": 0.5}), r"^report\.targets: .*did you mean meteor"),
+        (
+            lambda p: (p["judge"].update(provider="none"), p["dataset"]["candidates"]["aurora"].update(label=None)),
+            r"^gate\.primary: none, but not all candidates have labels and no judge .*: exact_match",
+        ),
         (lambda p: p["gate"].update(metrics=[]), r"^gate\.metrics: expected guards, .*\{meteor: 0\.05\}"),
         (lambda p: p["lexical"]["exact_match"].update(threshold=0.5), r"^lexical\.exact_match.*takes no threshold"),
         (lambda p: p["lexical"].update(blue={}), r"^lexical\.blue: .*bleu"),

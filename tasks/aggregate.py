@@ -166,7 +166,7 @@ def _first_screen(
     """The sections that conclude from the numbers: headlines, who leads, and targets."""
     confidence, entries = params.aggregate.confidence, document["candidates"]
     shown = headlines(decides, scored, entries, _judge(judge, scored), confidence)
-    best = leaders(decides, shown, document["comparisons"], params.gate.confidence)
+    best = leaders(decides, shown, document["comparisons"])
     return {
         **document,
         "primary": {"measure": decides.name, "reason": decides.reason},

@@ -14,9 +14,11 @@ from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Mask, ScoreColumn
 from tasks.scores.estimates import UNBOUNDED
+from tasks.scores.headline import MOST_OUTSIDE, have_labels, is_by_offline_judge, offline_bias, standard_error
+from tasks.scores.primary import MEANING_MATCH
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import PairedDifference
+    from tasks.statistics import BiasModel, PairedDifference
 
 # With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.
 MOST_JOINT = 200
@@ -161,7 +163,7 @@ def rows_needed(one: Compared, difference: float, confidence: float) -> int | No
     """The number of rows like these that show this difference in four of five cases; None if it is unknown."""
     from tasks.statistics import TooManyRowsError, rows_to_find
 
-    if not _has_spread(one) or one.head.kind == "corpus" or not difference:
+    if not _has_spread(one) or one.head.kind == "corpus" or not difference or is_by_judge_alone(one):
         return None
     sought = min(abs(difference), one.head.scale) if one.head.bounds else difference
     with estimates.silenced():
@@ -179,6 +181,7 @@ def _has_spread(one: Compared) -> bool:
 def _difference(one: Compared, confidence: float, margin_share: float) -> Difference:
     margin = margin_share * one.head.scale
     estimate = powered(one, confidence) or uncorrected(one, confidence, margin or None)
+    estimate = with_judge_error(one, estimate, confidence)
     if not isfinite(estimate.value):
         return Difference(one, estimate, confidence, margin, "cannot tell")
     better = one.head.higher_is_better
@@ -226,6 +229,54 @@ def powered(one: Compared, confidence: float) -> "PairedDifference | None":
             *ppi_difference(one.differences, inside, outside, clusters, others, _bounds(one), confidence)[:6]
         )
     )
+
+
+def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: float) -> "PairedDifference":
+    """The difference by the offline judge as one by human labels, where no labels check it; any other as it is.
+
+    The interval then includes how far the judge's bias differs between systems, for the rows whose answers changed:
+    those that any measure tells apart. With too many rows outside of the judge's domain, or a judge whose bias was not
+    measured, it is as wide as can be.
+    """
+    from tasks.statistics import transported_difference
+
+    if not is_by_judge_alone(one) or not isfinite(estimate.value):
+        return estimate
+    changed = float((_score_differences(one.pairing) != 0.0).any(axis=1)[one.measured].mean())
+    if not changed:
+        return estimate
+    model, outside = offline_bias(), _outside(one)
+    if model is None or outside > MOST_OUTSIDE:
+        return estimate._replace(low=-1.0, high=1.0, p_value=1.0, method=f"{estimate.method}; judge's error unknown")
+    sd = standard_error(estimate.low, estimate.high, confidence)
+    wider = transported_difference(estimate.value, sd**2, model, confidence, changed)
+    return estimate._replace(
+        low=min(wider.low, estimate.low),
+        high=max(wider.high, estimate.high),
+        p_value=_p_value(estimate.value, 2.0 * changed**2 * model.inside + sd**2, model, estimate.p_value),
+        method=f"{estimate.method}; judge's error on other data",
+    )
+
+
+def _outside(one: Compared) -> float:
+    """The larger share of rows outside of the judge's domain, of the two candidates."""
+    pairing = one.pairing
+    sides = (pairing.base.outside, pairing.base_rows), (pairing.head.outside, pairing.head_rows)
+    return max(0.0 if outside is None else float(outside[rows[one.measured]].mean()) for outside, rows in sides)
+
+
+def is_by_judge_alone(one: Compared) -> bool:
+    """Whether the measure is the offline judge's verdict, and no human labels of both candidates check it."""
+    sides = (one.pairing.base, one.pairing.head)
+    return one.head.name == MEANING_MATCH and all(map(is_by_offline_judge, sides)) and not have_labels(sides)
+
+
+def _p_value(value: float, variances: Floats, model: "BiasModel", least: float) -> float:
+    """The p value that agrees with the intervals of `transported_difference`; least: that without the judge's error."""
+    from scipy.special import ndtr
+
+    tail = float(model.weights @ ndtr(-abs(value) / np.sqrt(variances)))
+    return max(min(2.0 * tail, 1.0), least)
 
 
 def _score_differences(pairing: Pairing) -> Floats:

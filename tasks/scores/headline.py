@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tasks.errors import ParamsError
 from tasks.metrics.base import Floats
 from tasks.models.offline.measured import measured
 from tasks.scores.columns import Candidate
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
-from tasks.scores.primary import MEANING_MATCH, Primary, column
+from tasks.scores.primary import MEANING_MATCH, Primary, column, primary
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import BiasModel
@@ -81,19 +82,16 @@ def leaders(
     primary: Primary,
     shown: Mapping[str, HeadlineEntry],
     pairs: Sequence[Mapping[str, Any]],
-    confidence: float,
 ) -> LeadersEntry:
     """All candidates that cannot be told apart from the best one.
 
     A candidate is left out when another one is better by the simultaneous interval of their difference, so the set
-    contains the best one with the confidence of the comparisons. Differences by the offline judge alone include its
-    error.
+    contains the best one with the confidence of the comparisons.
 
     Args:
         primary: The primary measure.
         shown: The headline of each candidate.
         pairs: The comparisons of the candidates, with simultaneous intervals.
-        confidence: Of the comparisons.
 
     Source: Hsu 1996 (multiple comparisons with the best); Mogstad, Romano, Shaikh & Wilhelm 2024 (sets of the best).
     """
@@ -102,8 +100,7 @@ def leaders(
     if len(names) > 1 and "unknown" in status:
         note = "no claim on who leads: the error of the judge is not known here"
         return {"measure": primary.name, "names": names, "decided": False, "note": note}
-    model = _bias_model() if "estimated" in status else None
-    beaten = {loser for pair in pairs if (loser := _loser(pair, primary.name, model, confidence))}
+    beaten = {loser for pair in pairs if (loser := _loser(pair, primary.name))}
     best = [name for name in names if name not in beaten]
     decided = len(best) == 1
     return {"measure": primary.name, "names": best, "decided": decided, "note": _lead_note(best, len(names))}
@@ -181,7 +178,7 @@ def _by_judge(candidate: Candidate, entry: MetricEntry, judge: Judge, confidence
             "Or use a language model as judge, and label some rows to check it."
         )
         return _entry(MEANING_MATCH, unknown, n, OFFLINE, "unknown", note)
-    if (model := _bias_model()) is None:
+    if (model := offline_bias()) is None:
         note = f"by {OFFLINE}, whose model is another one than was measured, so no claim. {proposal}"
         return _entry(MEANING_MATCH, unknown, n, OFFLINE, "unknown", note)
     limits = _transported(rate, share, model, confidence)
@@ -196,17 +193,31 @@ def _transported(rate: Mapping[str, Any], share: float, model: "BiasModel", conf
     """The judge's rate with an interval for the human rate; share: of rows that the judge cannot judge."""
     from tasks.statistics import transported
 
-    value, sd = rate["value"], _deviation(rate["low"], rate["high"], confidence)
+    value, sd = rate["value"], standard_error(rate["low"], rate["high"], confidence)
     estimate = transported(value, sd**2, model, confidence)
     low, high = (1.0 - share) * estimate.low, (1.0 - share) * estimate.high + share
     return {"value": value, "low": min(low, value), "high": max(high, value)}
 
 
-def _deviation(low: float, high: float, confidence: float) -> float:
+def standard_error(low: float, high: float, confidence: float) -> float:
     """The standard error behind an interval."""
     from scipy.special import ndtri
 
     return (high - low) / 2.0 / -float(ndtri((1.0 - confidence) / 2.0))
+
+
+def is_by_offline_judge(candidate: Candidate) -> bool:
+    """Whether the candidate's `meaning_match` is the offline judge's."""
+    judged = column(candidate, MEANING_MATCH)
+    return judged is not None and Judge.of(judged.facts.signature, []).is_offline
+
+
+def have_labels(candidates: Sequence[Candidate]) -> bool:
+    """Whether human labels allow a statement on all these candidates, so that they need no judge."""
+    try:
+        return primary(None, candidates, random=all(one.labels_random for one in candidates)).name == LABEL
+    except ParamsError:
+        return False
 
 
 def _proposal(value: float, confidence: float) -> str:
@@ -219,7 +230,7 @@ def _proposal(value: float, confidence: float) -> str:
     )
 
 
-def _bias_model() -> "BiasModel | None":
+def offline_bias() -> "BiasModel | None":
     """How the offline judge's bias varies; None for a model that was not measured."""
     from tasks.statistics import bias_model
 
@@ -231,22 +242,15 @@ def _bias_model() -> "BiasModel | None":
     return bias_model([one["bias"] for one in systems], errors**2, [one["set"] for one in systems])
 
 
-def _loser(pair: Mapping[str, Any], measure: str, model: "BiasModel | None", confidence: float) -> str | None:
+def _loser(pair: Mapping[str, Any], measure: str) -> str | None:
     """The candidate of a pair that is worse; None where they cannot be told apart."""
     compared = pair["measures"].get(measure)
     if compared is None or compared["difference"]["low"] is None:
         return None
-    low, high = compared["difference"]["low"], compared["difference"]["high"]
-    if model is not None:
-        from tasks.statistics import transported_difference
-
-        value, sd = compared["difference"]["value"], _deviation(low, high, confidence)
-        estimate = transported_difference(value, sd**2, model, confidence)
-        low, high = estimate.low, estimate.high
     better, worse = ("head", "base") if compared["higher_is_better"] else ("base", "head")
-    if low > 0.0:
+    if compared["difference"]["low"] > 0.0:
         return str(pair[worse])
-    return str(pair[better]) if high < 0.0 else None
+    return str(pair[better]) if compared["difference"]["high"] < 0.0 else None
 
 
 def _lead_note(best: Sequence[str], candidates: int) -> str:

@@ -105,25 +105,31 @@ def transported(rate: float, variance: float, model: BiasModel, confidence: floa
     return within(rate, (rate + low, rate + high), (0.0, 1.0), model.systems, "random effects")
 
 
-def transported_difference(difference: float, variance: float, model: BiasModel, confidence: float = 0.95) -> Estimate:
+def transported_difference(
+    difference: float, variance: float, model: BiasModel, confidence: float = 0.95, changed: float = 1.0
+) -> Estimate:
     """Return the difference of two systems by a judge with a prediction interval for the difference by human labels.
 
-    Both systems answer the same data set, so only the spread inside of a data set counts, once for each.
+    Both systems answer the same data set, so only the spread inside of a data set counts, once for each. Equal answers
+    are judged alike, so that it counts for the changed ones only.
 
     Args:
         difference: The difference of the judge's rates, in [-1, 1].
         variance: Its sampling variance.
         model: The judge's bias.
         confidence: In (0, 1).
+        changed: Share of rows with different answers, in [0, 1].
 
     Raises:
-        ValueError: A difference outside [-1, 1], a negative variance, or a confidence outside (0, 1).
+        ValueError: A difference outside [-1, 1], a negative variance, a share or a confidence outside its range.
     """
     check_confidence(confidence)
     if not (-1.0 <= difference <= 1.0 and variance >= 0.0):
         message = f"difference = {difference}, variance = {variance}: expected [-1, 1] and a variance of 0 or more"
         raise ValueError(message)
-    low, high = _limits(model, np.zeros_like(model.means), 2.0 * model.inside + variance, confidence)
+    if not 0.0 <= changed <= 1.0:
+        raise ValueError(f"changed = {changed}: expected a share of rows in [0, 1]")
+    low, high = _limits(model, np.zeros_like(model.means), 2.0 * changed**2 * model.inside + variance, confidence)
     return within(difference, (difference + low, difference + high), (-1.0, 1.0), model.systems, "random effects")
 
 

@@ -1,11 +1,12 @@
-"""Differences of human labels on a random part of the rows, with what other measures say of all rows."""
+"""Differences by human labels on a random part of the rows, and by a judge that no label checks."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tasks.comparison.differences import Compared, compared, powered, uncorrected
+from tasks.comparison.differences import Compared, compared, powered, rows_needed, uncorrected, with_judge_error
 from tasks.comparison.measures import measures
 from tasks.comparison.pairing import pair
 from tasks.scores.column_facts import ColumnFacts
@@ -13,7 +14,9 @@ from tasks.scores.columns import Candidate, ScoreColumn
 
 LABEL = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")
 MATCH = replace(LABEL, metric="meaning_match", family="judge", signature="meaning_match|v:1")
+OFFLINE = "meaning_match|provider:offline|model:x|v:1"
 ROWS = 600
+KEYS = np.arange(ROWS, dtype=np.uint64)
 
 
 def candidate(name: str, truth: np.ndarray, labelled: np.ndarray, *, random: bool, groups: bool = False) -> Candidate:
@@ -65,3 +68,69 @@ def test_other_measures_stay_as_they_are() -> None:
     judge = compared(pairing, measures(pairing.base)["meaning_match"], measures(pairing.head)["meaning_match"])
 
     assert powered(judge, 0.95) is None
+
+
+def verdicts(
+    *, lost: int, gained: int, outside: float = 0.0, signature: str = OFFLINE, labelled: bool = False, changed: int = 0
+) -> Compared:
+    """The offline judge's verdicts of two candidates: of 600 rows some pass in BASE alone, some in HEAD alone.
+
+    changed: rows whose words changed, whatever their verdict.
+    """
+    base, head = np.zeros(ROWS), np.zeros(ROWS)
+    base[:300] = head[:300] = 1.0
+    head[:lost], head[300 : 300 + gained] = 0.0, 1.0
+    facts = replace(MATCH, signature=signature)
+    domain = np.arange(ROWS) < outside * ROWS
+    both = []
+    for name, values in (("a", base), ("b", head)):
+        words = np.where((np.arange(ROWS) >= ROWS - changed) & (name == "b"), 0.4, 0.5)
+        columns = [
+            ScoreColumn("meaning_match", values, np.zeros(ROWS, np.bool_), facts.passes(values), None, facts),
+            ScoreColumn("bleu", words, np.zeros(ROWS, np.bool_), None, None, replace(LABEL, rate_signature=None)),
+        ]
+        if labelled:
+            columns.append(ScoreColumn("label", values, np.zeros(ROWS, np.bool_), LABEL.passes(values), None, LABEL))
+        both.append(Candidate(name, KEYS, np.arange(ROWS), columns, None, {}, outside=domain))
+    pairing = pair(*both)
+    return compared(pairing, measures(pairing.base)["meaning_match"], measures(pairing.head)["meaning_match"])
+
+
+def test_a_difference_by_the_offline_judge_alone_includes_its_error() -> None:
+    one = verdicts(lost=50, gained=150, changed=600)
+
+    alone = uncorrected(one, 0.95)
+    estimate = with_judge_error(one, alone, 0.95)
+
+    assert estimate.value == alone.value
+    assert estimate.low < alone.low - 0.015
+    assert estimate.high > alone.high + 0.015
+    assert (estimate.p_value < 0.05) == (estimate.low > 0.0)
+    assert rows_needed(one, 0.05, 0.95) is None  # more rows do not shrink the judge's error
+
+
+def test_few_changed_rows_have_little_of_the_judges_error() -> None:
+    one = verdicts(lost=2, gained=30)
+
+    alone = uncorrected(one, 0.95)
+    estimate = with_judge_error(one, alone, 0.95)
+
+    assert alone.high - alone.low < estimate.high - estimate.low < 1.1 * (alone.high - alone.low)
+    assert estimate.low > 0.0
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"labelled": True}, {"signature": "meaning_match|provider:openai|model:m"}, {"lost": 0, "gained": 0}]
+)
+def test_labels_another_judge_and_equal_verdicts_leave_a_difference_as_it_is(chosen: dict[str, Any]) -> None:
+    one = verdicts(**{"lost": 20, "gained": 60, **chosen})
+
+    assert with_judge_error(one, alone := uncorrected(one, 0.95), 0.95) == alone
+
+
+def test_outside_the_judges_domain_a_difference_decides_nothing() -> None:
+    one = verdicts(lost=0, gained=200, outside=0.2)
+
+    estimate = with_judge_error(one, uncorrected(one, 0.95), 0.95)
+
+    assert (estimate.low, estimate.high, estimate.p_value) == (-1.0, 1.0, 1.0)

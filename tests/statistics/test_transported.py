@@ -66,6 +66,17 @@ def test_the_difference_of_two_systems_leaves_out_what_their_set_shares():
     assert difference.high - difference.low < 0.1 < rate.high - rate.low
 
 
+def test_equal_answers_add_no_error_to_a_difference():
+    model = bias_model([-0.1] * 5 + [0.0] * 10 + [0.1] * 5, [1e-4] * 20, SETS)
+
+    widths = [(e := transported_difference(0.1, 1e-4, model, changed=c)).high - e.low for c in (0.0, 0.1, 1.0)]
+
+    assert widths[0] == pytest.approx(2 * 1.96 * 0.01, abs=1e-4)
+    assert widths[0] < widths[1] < widths[2]
+    with pytest.raises(ValueError, match=r"changed = 1\.5"):
+        transported_difference(0.1, 1e-4, model, changed=1.5)
+
+
 @pytest.mark.parametrize(
     ("bias", "variances", "sets", "message"),
     [

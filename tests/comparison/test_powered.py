@@ -1,16 +1,21 @@
 """Differences by human labels on a random part of the rows, and by a judge that no label checks."""
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tasks.comparison import candidate_pairs
 from tasks.comparison.differences import Compared, compared, powered, rows_needed, uncorrected, with_judge_error
 from tasks.comparison.measures import measures
 from tasks.comparison.pairing import pair
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.scores.headline import leaders
+from tasks.scores.primary import Primary
+from tests.comparison.sample import GATE
 
 LABEL = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")
 MATCH = replace(LABEL, metric="meaning_match", family="judge", signature="meaning_match|v:1")
@@ -134,3 +139,25 @@ def test_outside_the_judges_domain_a_difference_decides_nothing() -> None:
     estimate = with_judge_error(one, uncorrected(one, 0.95), 0.95)
 
     assert (estimate.low, estimate.high, estimate.p_value) == (-1.0, 1.0, 1.0)
+
+
+@pytest.mark.long
+def test_the_best_candidate_is_among_the_leaders_as_often_as_the_comparisons_promise() -> None:
+    rng = np.random.default_rng(7)
+    kept, small, draws = 0, 0, 300
+    for _ in range(draws):
+        ability, difficulty = np.array([0.8, 0.79, 0.78, 0.6]), rng.random(200)
+        right = difficulty + rng.normal(0, 0.2, (4, 200)) < ability[:, None]
+        everywhere = np.ones(200, np.bool_)
+        made = []
+        for name, values in zip("abcd", right, strict=True):
+            column = ScoreColumn("label", values.astype(float), ~everywhere, values, None, LABEL)
+            made.append(Candidate(name, KEYS[:200], np.arange(200), [column], None, {}))
+        pairings = [pair(*two) for two in combinations(made, 2)]
+        entries = candidate_pairs.entries(candidate_pairs.compare(pairings, GATE, "label"), pairings)
+        shown = {one.name: {"measure": "label", "status": "measured"} for one in made}
+        best = leaders(Primary("label", ""), shown, entries)["names"]  # type: ignore[arg-type]
+        kept, small = kept + ("a" in best), small + ("d" not in best)
+
+    assert kept / draws >= 0.95 - 3 * (0.05 * 0.95 / draws) ** 0.5
+    assert small / draws >= 0.9

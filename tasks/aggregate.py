@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,7 @@ from tasks.scores import estimates, human_labels, metrics_report
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
 from tasks.scores.headline import Judge, headlines, leaders, rates
+from tasks.scores.label_status import STALE
 from tasks.scores.primary import MEANING_MATCH, Primary, primary
 from tasks.scores.targets import Targets, decided
 
@@ -336,6 +337,7 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> metrics_report.Datas
         "rejected": rejected.rows,
         "rejected_reasons": dict(sorted(reasons.items())),
         "truncated_texts": embed.about.get("truncated", 0),
+        **_stale_labels(load),
         "hash": sha256("\n".join(contents.take(pc.sort_indices(contents)).to_pylist())).hex(),
     }
 
@@ -359,6 +361,14 @@ def _entry(row: Row) -> metrics_report.MetricEntry:
         rate = rounded({name: row[f"pass_{name}"] for name in ("value", "low", "high")})
         entry["pass_rate"] = rate | {"threshold": row["threshold"], "signature": row["rate_signature"]}
     return entry
+
+
+def _stale_labels(load: Parts) -> Mapping[Literal["stale_labels"], int]:
+    """The number of labels that are of other answers, if there are any."""
+    if "label_status" not in load.schema.names:
+        return {}
+    stale = pc.sum(pc.equal(load.whole(["label_status"])["label_status"], STALE)).as_py()
+    return {"stale_labels": stale} if stale else {}
 
 
 def summary(table: pa.Table) -> dict[str, dict[str, float]]:

@@ -201,6 +201,16 @@ def test_a_threshold_changes_a_number_that_dvc_shows(tmp_path: Path, threshold: 
     assert json.loads(made["reports/summary.json"])["a"] == {"label": 1.0, "f1": 0.625, "f1.pass": rate}
 
 
+def test_stale_labels_are_counted(tmp_path: Path) -> None:
+    load = rows([True, None, None])
+    status = pa.array([None, "stale", "stale"])
+    load = load.append_column("label_status", status)
+
+    _, made = run(tmp_path, load, lexical(["x"] * 3, ["x"] * 3))
+
+    assert json.loads(made["reports/metrics.json"])["dataset"]["stale_labels"] == 2
+
+
 def test_numbers_without_bounds_get_a_t_interval(tmp_path: Path) -> None:
     load = rows([None] * 4)
     latency = LABEL | {"metric": "score_ms", "bounds": None, "signature": "score|name:ms|v:1"}

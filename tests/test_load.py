@@ -104,6 +104,7 @@ def test_a_row_for_each_candidate():
         "response": "Paris.",
         "references": ["Paris"],
         "label": True,
+        "label_status": None,
         "group": "u1",
         "slices": {"lang": "fr", "level": None},
         "phrases": ["Par"],
@@ -120,7 +121,7 @@ def test_a_row_for_each_candidate():
 
 def test_the_schema_without_slices_and_scores():
     assert schema(params()).names == [
-        "id", "candidate", "input", "response", "references", "label", "group", "phrases", "content",
+        "id", "candidate", "input", "response", "references", "label", "label_status", "group", "phrases", "content",
     ]  # fmt: skip
 
 
@@ -287,6 +288,36 @@ def test_records_that_are_rejected_or_excluded_take_no_number():
     rows, rejected = loaded(values, id=None, exclude={"bad": True})
     assert [row["id"] for row in rows] == [sha256(b"Capital of France?").hexdigest()]
     assert [(row["line"], row["id"]) for row in rejected] == [(1, None), (2, None)]
+
+
+# labels of other answers
+
+
+@pytest.mark.parametrize(
+    ("labelled", "status", "label"),
+    [
+        ("Paris.", "confirmed", True),
+        (sha256(b"Paris.").hexdigest(), "confirmed", True),
+        (sha256(b"Paris.").hexdigest().upper(), "confirmed", True),
+        ("Rome.", "stale", None),
+        (sha256(b"Rome.").hexdigest(), "stale", None),
+        (None, "stale", None),
+        (["Paris."], "stale", None),
+    ],
+)
+def test_a_label_of_another_answer_is_stale(labelled, status, label):
+    mapped = {"m": {"response": "a", "label": "ok", "labelled": "of"}}
+
+    [row], _ = loaded([PARIS | {"ok": "true", "of": labelled}], candidates=mapped)
+
+    assert (row["label"], row["label_status"]) == (label, status)
+
+
+def test_a_row_without_a_label_or_a_file_without_labelled_answers_has_no_status():
+    mapped = {"m": {"response": "a", "label": "ok", "labelled": "of"}}
+
+    assert column("label_status", [PARIS | {"ok": None, "of": "x"}], candidates=mapped) == [None]
+    assert column("label_status", [PARIS | {"ok": "1"}], candidates={"m": {"response": "a", "label": "ok"}}) == [None]
 
 
 # rejected

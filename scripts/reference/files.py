@@ -19,6 +19,8 @@ SAYS = {
     "response": "the answer; null: there is none",
     "references": "what counts as right",
     "label": "what people said of the answer",
+    "label_status": "whether the label file says that the label is of this answer: `confirmed`, or `stale` if it is of "
+    "another one (the label is then null)",
     "group": "rows that belong together",
     "slices": "values of the columns under `dataset.slices`; without any, there is no such column",
     "phrases": "for `semantic_list_contains`",

@@ -93,6 +93,7 @@ def entries(families: Families, pairings: Sequence[Pairing]) -> list[PairEntry]:
                 "only_base": len(pairing.only_base),
                 "only_head": len(pairing.only_head),
                 "data_changed": len(pairing.changed),
+                **({"stale_labels": len(pairing.stale)} if len(pairing.stale) else {}),
             },
             "crossed": _crossed(families, pairing),
             "duplicates": _duplicates(families, pairing),

@@ -69,12 +69,13 @@ class CrossedEntry(TypedDict):
 
 
 class RowCounts(TypedDict):
-    """How many rows were paired, and how many were not."""
+    """How many rows were paired, and how many were not; stale_labels: shared rows whose label is of another answer."""
 
     shared: int
     only_base: int
     only_head: int
     data_changed: int
+    stale_labels: NotRequired[int]
 
 
 class RefusedEntry(TypedDict):

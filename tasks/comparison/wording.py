@@ -229,6 +229,8 @@ def _not_compared(pair: PairEntry) -> Iterator[str]:
         yield f"{refused['measure']} not compared: {refused['reason']}{blocks}"
     if any("measured differently" in refused["reason"] for refused in pair["refused"]):
         yield "--rescore scores BASE again by HEAD's settings, where that needs no model"
+    if stale := pair["rows"].get("stale_labels", 0):
+        yield f"{counted(stale, 'label is', 'labels are')} of another answer (stale), and not measured"
     if ids := pair.get("data_changed"):
         more = pair["rows"]["data_changed"] - min(len(ids), NAMES)
         yield f"data changed, kept out: {', '.join(ids[:NAMES])}{f' and {count(more)} more' if more > 0 else ''}"

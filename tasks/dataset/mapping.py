@@ -10,6 +10,7 @@ from tasks.dataset.settings import Dataset, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
 from tasks.errors import DataError, did_you_mean
 from tasks.pipeline.hashing import sha256
+from tasks.scores.label_status import CONFIRMED, STALE
 
 # pandas writes 1.0 and 0.0 for 1 and 0 in a column with missing values.
 LABELS = dict.fromkeys(("true", "1", "1.0", "yes"), True) | dict.fromkeys(("false", "0", "0.0", "no"), False)
@@ -194,6 +195,7 @@ def candidate_row(record: Record, row_id: str, shared: SharedValues, name: str, 
     candidate = dataset.candidates[name]
     label = _label(record, candidate.label, f"dataset.candidates.{name}.label")
     response = _text(record.values, candidate.response, params.load.max_chars)
+    status = _label_status(record.values, candidate.labelled, response) if label is not None else None
     if response is None and dataset.missing_response == "wrong":
         response = ""
     return {
@@ -201,7 +203,8 @@ def candidate_row(record: Record, row_id: str, shared: SharedValues, name: str, 
         "candidate": name,
         **shared._asdict(),
         "response": response,
-        "label": label,
+        "label": None if status == STALE else label,
+        "label_status": status,
         **{f"score_{key}": _number(record.values, score, name) for key, score in dataset.scores.items()},
         "content": _json_hash([shared.input, shared.references]).hex(),
     }
@@ -218,6 +221,8 @@ def _mapped_columns(dataset: Dataset) -> Iterator[tuple[str, str]]:
         yield candidate.response, f"dataset.candidates.{name}.response"
         if candidate.label:
             yield candidate.label, f"dataset.candidates.{name}.label"
+        if candidate.labelled:
+            yield candidate.labelled, f"dataset.candidates.{name}.labelled"
         yield from ((score.column_of(name), f"dataset.scores.{key}") for key, score in dataset.scores.items())
 
 
@@ -306,6 +311,17 @@ def _label(record: Record, column: str | None, place: str) -> bool | None:
             "allowed: true and false, 1 and 0, yes and no, or nothing"
         )
     return label
+
+
+def _label_status(values: Mapping[str, Value], column: str | None, response: str | None) -> str | None:
+    """Return whether a label is of the response, by the column with the labelled answer or its sha256; None without."""
+    if column is None:
+        return None
+    labelled, answer = values.get(column), response or ""
+    same = labelled == response or (
+        isinstance(labelled, str) and labelled.strip().lower() in (answer, sha256(answer).hex())
+    )
+    return CONFIRMED if same else STALE
 
 
 def _number(values: Mapping[str, Value], score: ScoreMapping, candidate: str) -> float | None:

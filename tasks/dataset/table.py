@@ -59,6 +59,7 @@ def schema(params: Params) -> pa.Schema:
             **dict.fromkeys(["id", "candidate", "input", "response"], pa.string()),
             "references": texts,
             "label": pa.bool_(),
+            "label_status": pa.string(),
             "group": pa.string(),
             **({"slices": slices} if params.dataset.slices else {}),
             "phrases": texts,

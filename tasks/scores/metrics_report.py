@@ -154,9 +154,13 @@ class ThresholdEntry(TypedDict):
 
 
 class DatasetCounts(TypedDict):
-    """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows."""
+    """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows.
+
+    stale_labels: labels that the label file gives to another answer.
+    """
 
     rows: int
+    stale_labels: NotRequired[int]
     ids: int
     rejected: int
     rejected_reasons: dict[str, int]

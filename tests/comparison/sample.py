@@ -62,6 +62,7 @@ def load_table(rows: Sequence[Row], scores: Mapping[str, dict[str, Any]] | None 
         "response": pa.array([each["response"] for each in rows], pa.string()),
         "references": pa.array([each["references"] for each in rows], texts),
         "label": pa.array([each["label"] for each in rows], pa.bool_()),
+        "label_status": pa.array([each.get("label_status") for each in rows], pa.string()),
         "group": pa.array([each["group"] for each in rows], pa.string()),
         "slices": pa.array([{"topic": each["topic"]} for each in rows], pa.struct([("topic", pa.string())])),
         "phrases": pa.nulls(len(rows), texts),

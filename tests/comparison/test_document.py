@@ -243,7 +243,10 @@ def test_rows_that_failed_are_counted_and_bounded() -> None:
 def test_a_row_that_failed_on_both_sides_is_one_row() -> None:
     older, newer = answers("++--+"), answers("+-+-+")
     labels = [True, False, True, None, None]
-    labelled = [[row | {"label": label} for row, label in zip(rows, labels, strict=True)] for rows in (older, newer)]
+    labelled = [
+        [row | {"label": label, "label_status": "confirmed"} for row, label in zip(rows, labels, strict=True)]
+        for rows in (older, newer)
+    ]
 
     [found] = compared(*labelled, gate(max_unmeasured=1.0))["pairs"]
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -331,15 +331,17 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> metrics_report.Datas
     rows = load.whole(["id", "content"])
     contents = rows["content"].unique()
     reasons = Counter(rejected.whole(["reason"])["reason"].to_pylist())
-    return {
+    counts: metrics_report.DatasetCounts = {
         "rows": load.rows,
         "ids": len(rows["id"].unique()),
         "rejected": rejected.rows,
         "rejected_reasons": dict(sorted(reasons.items())),
         "truncated_texts": embed.about.get("truncated", 0),
-        **_stale_labels(load),
         "hash": sha256("\n".join(contents.take(pc.sort_indices(contents)).to_pylist())).hex(),
     }
+    if stale := _stale_labels(load):
+        counts["stale_labels"] = stale
+    return counts
 
 
 def _tree(table: pa.Table) -> metrics_report.Candidates:
@@ -363,12 +365,11 @@ def _entry(row: Row) -> metrics_report.MetricEntry:
     return entry
 
 
-def _stale_labels(load: Parts) -> Mapping[Literal["stale_labels"], int]:
-    """The number of labels that are of other answers, if there are any."""
+def _stale_labels(load: Parts) -> int:
+    """The number of labels that are of other answers."""
     if "label_status" not in load.schema.names:
-        return {}
-    stale = pc.sum(pc.equal(load.whole(["label_status"])["label_status"], STALE)).as_py()
-    return {"stale_labels": stale} if stale else {}
+        return 0
+    return pc.sum(pc.equal(load.whole(["label_status"])["label_status"], STALE)).as_py() or 0
 
 
 def summary(table: pa.Table) -> dict[str, dict[str, float]]:

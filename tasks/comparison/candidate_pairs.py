@@ -13,6 +13,7 @@ from tasks.comparison.document import (
     DifferenceEntry,
     MeasureEntry,
     PairEntry,
+    RowCounts,
     SliceEntry,
 )
 from tasks.comparison.gate import ROLES, Gate, Role, Verdict
@@ -88,15 +89,7 @@ def entries(families: Families, pairings: Sequence[Pairing]) -> list[PairEntry]:
         {
             "base": pairing.base.name,
             "head": pairing.head.name,
-            "rows": {
-                "shared": len(pairing.head_rows),
-                "only_base": len(pairing.only_base),
-                "only_head": len(pairing.only_head),
-                "data_changed": len(pairing.changed),
-                **({"stale_labels": len(pairing.stale)} if len(pairing.stale) else {}),
-            },
-            "crossed": _crossed(families, pairing),
-            "duplicates": _duplicates(families, pairing),
+            "rows": _row_counts(pairing),
             "measures": {
                 one.compared.head.name: _measure_entry(one, role)
                 for role, family in families.differences.items()
@@ -112,6 +105,18 @@ def entries(families: Families, pairings: Sequence[Pairing]) -> list[PairEntry]:
         for pairing in pairings
     ]
     return [rounded(pair) for pair in pairs]
+
+
+def _row_counts(pairing: Pairing) -> RowCounts:
+    counts: RowCounts = {
+        "shared": len(pairing.head_rows),
+        "only_base": len(pairing.only_base),
+        "only_head": len(pairing.only_head),
+        "data_changed": len(pairing.changed),
+    }
+    if stale := len(pairing.stale):
+        counts["stale_labels"] = stale
+    return counts
 
 
 def rates(pairing: Pairing) -> list[Compared]:

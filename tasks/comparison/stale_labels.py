@@ -34,4 +34,4 @@ def left_in_place(earlier: LabelledAnswers, later: LabelledAnswers) -> Mask:
     """
     both = (earlier.response != later.response) & ~np.isnan(earlier.label) & ~np.isnan(later.label) & ~later.confirmed
     differs = both & (earlier.label != later.label)
-    return both & ~differs.any()
+    return np.asarray(both & ~differs.any(), np.bool_)

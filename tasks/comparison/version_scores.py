@@ -200,7 +200,7 @@ def _without_stale_labels(pairing: Pairing, base: _Contents, head: _Contents) ->
 
 
 def _rows(answers: LabelledAnswers, positions: NDArray[np.intp]) -> LabelledAnswers:
-    return LabelledAnswers(*(values[positions] for values in answers))
+    return LabelledAnswers(answers.response[positions], answers.label[positions], answers.confirmed[positions])
 
 
 def _unlabelled(candidate: Candidate, rows: NDArray[np.intp]) -> Candidate:

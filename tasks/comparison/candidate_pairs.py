@@ -90,6 +90,8 @@ def entries(families: Families, pairings: Sequence[Pairing]) -> list[PairEntry]:
             "base": pairing.base.name,
             "head": pairing.head.name,
             "rows": _row_counts(pairing),
+            "crossed": _crossed(families, pairing),
+            "duplicates": _duplicates(families, pairing),
             "measures": {
                 one.compared.head.name: _measure_entry(one, role)
                 for role, family in families.differences.items()

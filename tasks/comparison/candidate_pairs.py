@@ -8,6 +8,7 @@ import numpy as np
 from tasks.comparison import differences
 from tasks.comparison.differences import Compared, Difference
 from tasks.comparison.document import (
+    JUDGE_ERROR,
     CompositionEntry,
     CrossedEntry,
     DifferenceEntry,
@@ -228,7 +229,8 @@ def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
         "p_value": estimate.p_value,
         "method": estimate.method,
     }
-    undecided = difference.verdict == "cannot tell"
+    # More rows reduce no error of a judge.
+    undecided = difference.verdict == "cannot tell" and JUDGE_ERROR not in (estimate.method or "")
     return {
         "role": role,
         "unit": "points" if compared.head.is_share else "score",

@@ -6,6 +6,8 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 from tasks.comparison.gate import Role, Verdict
 from tasks.scores.metrics_report import Limited
 
+# Part of the method of a difference whose interval includes the offline judge's error.
+JUDGE_ERROR = "judge's error"
 Unit = Literal["points", "score"]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from tasks.comparison.document import DecisionEntry, MeasureEntry, PairEntry, WorstSlice
+from tasks.comparison.document import JUDGE_ERROR, DecisionEntry, MeasureEntry, PairEntry, WorstSlice
 from tasks.comparison.gate import Gate
 from tasks.console.format import about, count, counted, level, listed, number, points
 from tasks.scores.human_labels import LABEL
@@ -138,14 +138,19 @@ def _sentence(
         verdicts = [one.entry["verdict"] for one in decisive]
         gravest = "better" if set(verdicts) == {"better"} else "unchanged" if set(verdicts) == {"unchanged"} else ""
         return f"Ship: {gravest or 'no worse'} by {_source(decisive[0])}."
-    if not decisive:
-        return "Undecided: the primary measure could not be compared."
-    if blocked:
-        return "Undecided: something that the gate asks for could not be compared."
+    if blocked or not decisive:
+        what = "something that the gate asks for" if decisive else "the primary measure"
+        return f"Undecided: {what} could not be compared."
+    return f"Undecided: {_what_would_decide(undecided, needed)}."
+
+
+def _what_would_decide(undecided: Sequence[Decisive], needed: int | None) -> str:
+    if any(by_judge_alone(one.entry) for one in undecided):
+        return "human labels would decide; the judge alone does not"
     if needed is None:
-        return f"Undecided: no significant difference by {_source(undecided[0])}."
+        return f"no significant difference by {_source(undecided[0])}"
     more_rows = max(needed - min(one.entry["n"] for one in undecided), 1)
-    return f"Undecided: about {about(more_rows)} more {'row' if more_rows == 1 else 'rows'} would decide."
+    return f"about {about(more_rows)} more {'row' if more_rows == 1 else 'rows'} would decide"
 
 
 def _reasons(
@@ -217,9 +222,16 @@ def _difference(entry: MeasureEntry, confidence: str) -> str:
     return f"{'+' if (value or 0) > 0 else ''}{number(value)}, {interval}"
 
 
+def by_judge_alone(entry: MeasureEntry) -> bool:
+    """Whether the interval includes the offline judge's error, because no labels check it."""
+    return JUDGE_ERROR in (entry["difference"].get("method") or "")
+
+
 def _amount(entry: MeasureEntry, share: float) -> str:
     return f"{100 * share:g} points" if entry["unit"] == "points" else number(share)
 
 
 def _would_decide(entry: MeasureEntry) -> str:
+    if by_judge_alone(entry):
+        return " Human labels would decide it: the judge's own error is part of the interval."
     return f" About {about(entry['rows_needed'])} rows would decide it." if entry["rows_needed"] else ""

@@ -22,7 +22,7 @@ RELATIONS: dict[Verdict, str] = {
     "better": "is better than",
     "worse": "is worse than",
     "no worse": "is no worse than",
-    "cannot tell": "cannot be told from",
+    "cannot tell": "does not differ significantly from",
     "unchanged": "is the same as",
 }
 

@@ -80,6 +80,11 @@ def leads(pairs: CandidateMatrix) -> bool:
     return "better" in verdicts and "worse" not in verdicts and compared == len(pairs.candidates) - 1
 
 
+def top(pairs: CandidateMatrix) -> list[str]:
+    """Return the candidates that no other is better than, the best first: they cannot be told apart from the best."""
+    return [name for name in pairs.candidates if "worse" not in against(pairs, name)]
+
+
 def in_full(pairs: Sequence[PairEntry], order: CandidateMatrix | None) -> Sequence[PairEntry]:
     """Return the pairs to show measure by measure: at most MOST_IN_FULL, those of the first candidate first."""
     if len(pairs) <= MOST_IN_FULL:

@@ -91,6 +91,15 @@ def test_one_sentence_and_the_exit_status_of_it(found: dict[str, Any], sentence:
     assert wording.outcome(found) == GateOutcome(sentence, status)
 
 
+def test_no_number_of_rows_decides_what_the_error_of_a_judge_hides() -> None:
+    by_judge = measure(difference={**measure()["difference"], "method": "midp; judge's error on other data"})
+
+    found = document("cannot tell", pairs=[pair({"m0": by_judge | {"rows_needed": None}})])["decision"]
+
+    assert found["sentence"] == "Undecided: human labels would decide; the judge alone does not."
+    assert found["reasons"][0].endswith(" Human labels would decide it: the judge's own error is part of the interval.")
+
+
 @pytest.mark.parametrize("verdicts", [["better"], ["unchanged"], ["cannot tell"]])
 def test_what_could_not_be_compared_leaves_the_gate_undecided(verdicts: list[str]) -> None:
     found = wording.outcome(document(*verdicts, blocked=True))

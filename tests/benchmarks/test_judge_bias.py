@@ -42,7 +42,7 @@ def test_labels_and_a_good_judge_together_order_systems_better_than_either_alone
     rows = 400
     rates = np.linspace(0.6, 0.75, 6)
     labels = rng.random((6, rows)) < rates[:, None]
-    wrong = rng.random((6, rows)) < np.linspace(0.0, 0.15, 6)[:, None]  # the judge is harder on better systems
+    wrong = rng.random((6, rows)) < np.linspace(0.0, 0.25, 6)[:, None]  # the judge is harder on better systems
     scores = np.where(labels & ~wrong, 0.9, 0.1)
     names = np.repeat([f"s{i}" for i in range(6)], rows)
     questions = np.tile([f"q{i}" for i in range(rows)], 6)

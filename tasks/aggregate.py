@@ -181,7 +181,7 @@ def _judge(judge: Parts, scored: Sequence[Candidate]) -> Judge:
     """Who gave the verdicts, and which rows lie outside of its domain."""
     signatures = [c.facts.signature for one in scored for c in one.columns if c.name == MEANING_MATCH]
     known = "domain_reason" in judge.schema.names
-    outside = judge.whole(["domain_reason"])["domain_reason"].to_pylist() if known else []
+    outside = judge.whole(["domain_reason"])["domain_reason"].combine_chunks() if known else ()
     return Judge.of(signatures[0] if signatures else "", outside)
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from tasks.errors import ParamsError
 from tasks.metrics.base import Floats
@@ -31,29 +33,37 @@ LABELS = "human labels"
 class Judge:
     """Who gave the verdicts of `meaning_match`.
 
-    name: in words. is_offline: whether it is the offline judge, whose error was measured. outside: why each row of
-    data/judge lies outside of its domain, None inside; empty for another judge.
+    name: in words. is_offline: whether it is the offline judge, whose error was measured. reasons: why rows of
+    data/judge lie outside of its domain. codes: which of them each row has, -1 inside, shape (n,); empty where no table
+    says so.
     """
 
     name: str
     is_offline: bool
-    outside: Sequence[str | None]
+    reasons: Sequence[str]
+    codes: NDArray[np.integer[Any]]
 
     @classmethod
-    def of(cls, signature: str, outside: Sequence[str | None]) -> "Judge":
-        """Read the signature of meaning_match, "meaning_match|provider:openai|model:…"."""
+    def of(cls, signature: str, outside: Sequence[str | None] = ()) -> "Judge":
+        """Read the signature of meaning_match, "meaning_match|provider:openai|model:…".
+
+        outside: why each row lies outside of the offline judge's domain, None inside; empty if it is not known.
+        """
         fields = dict(part.partition(":")[::2] for part in signature.split("|")[1:])
         is_offline = fields.get("provider") == "offline"
         name = OFFLINE if is_offline else fields.get("model") or "a judge"
-        return cls(name, is_offline, outside if is_offline else [])
+        encoded = pa.array(outside if is_offline else [], pa.string()).dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return cls(name, is_offline, encoded.dictionary.to_pylist(), codes)
 
     def outside_of(self, candidate: Candidate) -> Counter[str]:
         """How many judged rows of a candidate lie outside of the domain, by reason."""
-        if not self.outside:
+        if not len(self.codes):
             return Counter()
         judged = column(candidate, MEANING_MATCH)
         rows = candidate.positions if judged is None else candidate.positions[~np.isnan(judged.values)]
-        return Counter(reason for row in rows.tolist() if (reason := self.outside[row]))
+        counts = np.bincount(self.codes[rows] + 1, minlength=len(self.reasons) + 1)[1:]
+        return Counter({reason: int(count) for reason, count in zip(self.reasons, counts, strict=True) if count})
 
 
 def headlines(
@@ -209,7 +219,7 @@ def standard_error(low: float, high: float, confidence: float) -> float:
 def is_by_offline_judge(candidate: Candidate) -> bool:
     """Whether the candidate's `meaning_match` is the offline judge's."""
     judged = column(candidate, MEANING_MATCH)
-    return judged is not None and Judge.of(judged.facts.signature, []).is_offline
+    return judged is not None and Judge.of(judged.facts.signature).is_offline
 
 
 def have_labels(candidates: Sequence[Candidate]) -> bool:

@@ -149,7 +149,7 @@ def test_candidates_that_cannot_be_told_apart_from_the_best_lead_together() -> N
         ON_LABELS,
         ones := [candidate(name, label=[1, 0] * 50) for name in "abc"],
         {one.name: entries(one) for one in ones},
-        Judge.of("", []),
+        Judge.of(""),
         0.95,
     )
     pairs = [pair("a", "b", -0.02, 0.03), pair("a", "c", -0.2, -0.1), pair("b", "c", -0.21, -0.1)]
@@ -165,7 +165,7 @@ def test_candidates_that_cannot_be_told_apart_from_the_best_lead_together() -> N
 
 def test_nobody_leads_by_a_judge_whose_error_is_unknown() -> None:
     ones = [candidate(name, meaning_match=[1, 0] * 50) for name in "ab"]
-    model = Judge.of("meaning_match|provider:openai|model:m", [])
+    model = Judge.of("meaning_match|provider:openai|model:m")
     shown = headlines(ON_VERDICTS, ones, {one.name: entries(one) for one in ones}, model, 0.95)
 
     best = leaders(ON_VERDICTS, shown, [pair("a", "b", 0.1, 0.2, "meaning_match")])

@@ -16,10 +16,10 @@ from tasks.judging.budget import Budget
 from tasks.judging.dispatch import dispatch
 from tasks.judging.plan import Plan
 from tasks.judging.requests import Request
-from tasks.judging.rows import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
+from tasks.judging.rows import ANSWERED, BY_DESIGN, FAILED, STATUSES, entries_of, estimates, missing, table_of
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Entry, Verdicts
-from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
+from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
 from tasks.metrics.judge.meaning_match import MAJORITY
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
@@ -120,7 +120,7 @@ def expect(params: Params) -> Contract:
     from great_expectations.expectations.row_conditions import Column as Cell
 
     keys, status = ["id", "candidate"], Cell("judge_status")
-    measured, unmeasured = [ANSWERED, EMPTY_RESPONSE], [NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NO_RESPONSE]
+    measured, unmeasured = [ANSWERED, EMPTY_RESPONSE], [*BY_DESIGN, NO_RESPONSE]
     rows = [
         *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in [*keys, "judge_sampled", "judge_draws"]),
         gxe.ExpectColumnValuesToNotBeNull(column="judge_status"),

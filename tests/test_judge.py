@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -16,6 +17,8 @@ from tasks.judging.rows import SCHEMA
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
+from tasks.metrics.judge.meaning_match import MeaningMatch
+from tasks.metrics.pairs import Pairs
 from tasks.models import offline
 from tasks.pipeline import validation
 from tasks.pipeline.params import section
@@ -106,6 +109,24 @@ def broken(table: pa.Table, options: Params) -> list[str]:
         *validation.check_totals(contract, table.to_pandas(), totals),
     ]
     return [f"{each.expectation}({each.columns})" for each in checks if each.failed]
+
+
+def test_rows_that_a_judge_has_no_case_for_are_not_asked(
+    server: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def applies(_: object, pairs: Pairs) -> Any:
+        return np.array([text != "What is the capital of France? (q1)" for text in pairs.inputs.to_pylist()])  # type: ignore[union-attr]
+
+    monkeypatch.setattr(MeaningMatch, "applies", applies)
+    options = params(server)
+
+    table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
+
+    assert column(table, "judge_status")[0] == "not applicable"
+    assert column(table, "meaning_match")[0] is None
+    assert broken(table, options) == []
+    assert len(server.calls) == 2
+    assert "not applicable" in NOT_ASKED
 
 
 def test_every_kind_of_row_has_its_status_and_score(server: JudgeServer, tmp_path: Path) -> None:

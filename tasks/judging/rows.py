@@ -12,16 +12,25 @@ from tasks.judging.requests import Request, encode_fields
 from tasks.judging.sampling import sampled
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Entry, Verdicts
-from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
+from tasks.metrics.base import (
+    DISABLED,
+    EMPTY_RESPONSE,
+    FILTERED,
+    NO_REFERENCE,
+    NO_RESPONSE,
+    NOT_APPLICABLE,
+    NOT_SAMPLED,
+)
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import pool, workers_for
-from tasks.scores.tables import nullable
+from tasks.scores.tables import nullable, pairs_of
 
 ANSWERED, FAILED = "answered", "failed"
-STATUSES = (ANSWERED, FAILED, NOT_SAMPLED, FILTERED, DISABLED, EMPTY_RESPONSE, NO_RESPONSE, NO_REFERENCE)
+BY_DESIGN = (NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NOT_APPLICABLE)
+STATUSES = (ANSWERED, FAILED, EMPTY_RESPONSE, NO_RESPONSE, *BY_DESIGN)
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -76,8 +85,12 @@ class RowVerdicts(NamedTuple):
 
 def rows_of(part: pa.Table, options: Judge) -> Iterator[RowRequests]:
     """Yield the requests about each row of data/normalize."""
-    for row, is_sampled in zip(part.to_pylist(), _sampled(part, options), strict=True):
+    pairs = pairs_of(part)
+    applies = np.logical_and.reduce([np.ones(len(pairs), np.bool_), *(one.applies(pairs) for one in options.metrics)])
+    for row, is_sampled, has_case in zip(part.to_pylist(), _sampled(part, options), applies, strict=True):
         status = _status(row, options, is_sampled=is_sampled)
+        if not has_case and status != DISABLED:
+            status = NOT_APPLICABLE
         to_ask = status == ANSWERED and options.provider != "offline"
         yield RowRequests(status, requests_of(_values(row, options), options) if to_ask else {})
 

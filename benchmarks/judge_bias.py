@@ -185,6 +185,24 @@ def ordered(one: Judged) -> dict[str, float]:
     return {"pairs": float(len(pairs)), **dict(zip(names, (right / DRAWS).tolist(), strict=True))}
 
 
+def labelled(sets: Sequence[Judged]) -> Coverage:
+    """How often the prediction-powered interval of a system, from some labels, contains its rate by all labels."""
+    rng, covered, widths = np.random.default_rng(SEED), [], []
+    for one in sets:
+        for system in np.unique(one.systems):
+            part, hits = one.of(system), 0
+            y, f, truth = part.labels.astype(np.float64), part.probabilities, float(part.labels.mean())
+            for _ in range(DRAWS // 4):
+                chosen = np.zeros(len(y), np.bool_)
+                chosen[rng.choice(len(y), LABELS, replace=False)] = True
+                inside, rest = cross_fitted(y[chosen], f[chosen, None], f[~chosen, None])
+                estimate = ppi_mean(y[chosen], inside, rest)
+                hits += estimate.low <= truth <= estimate.high
+                widths.append(estimate.high - estimate.low)
+            covered.append(hits >= 0.93 * (DRAWS // 4))
+    return Coverage(sum(covered), len(covered), float(np.mean(widths)))
+
+
 def _powered(labels: Floats, scores: Floats, chosen: Booleans) -> float:
     inside, rest = cross_fitted(labels[chosen], scores[chosen, None], scores[~chosen, None])
     return ppi_mean(labels[chosen], inside, rest, dataset=True).value
@@ -205,7 +223,7 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", normalize(text))
 
 
-def table(systems: Sequence[Mapping[str, Any]], orders: Mapping[str, Mapping[str, float]]) -> str:
+def table(systems: Sequence[Mapping[str, Any]], orders: Mapping[str, Mapping[str, float]], powered: Coverage) -> str:
     """The measured figures, in Markdown."""
     by_set = {name: [one for one in systems if one["set"] == name] for name in dict.fromkeys(s["set"] for s in systems)}
     lines = ["| data set | systems | judge less human labels, points | agreement |", "|---|---|---|---|"]
@@ -219,6 +237,8 @@ def table(systems: Sequence[Mapping[str, Any]], orders: Mapping[str, Mapping[str
     for name, sets in (("the system's whole data set", True), ("the system alone", False)):
         one = coverage(systems, sets=sets)
         lines.append(f"| {name} | {one.covered} of {one.pairs} systems | {100 * one.width:.0f} |")
+    draws = f"in at least 93 % of {DRAWS // 4} draws: {powered.covered} of {powered.pairs} systems"
+    lines.append(f"| nothing: {LABELS} random labels, prediction-powered | {draws} | {100 * powered.width:.0f} |")
     lines += [
         "",
         f"| pairs of systems in the right order, {LABELS} labels | prediction-powered | labels alone | judge |",
@@ -258,7 +278,7 @@ def main(arguments: Sequence[str]) -> None:
     cross = {"set": "EVOUNA-NQ", "cross_validated": round(float(right.mean()), 4), "n": len(nq)}
     measured = facts(sets, cross, [row.question for row in nq])
     FILE.write_text(to_json(measured), encoding="utf-8")
-    content = table(measured["systems"], {one.name: ordered(one) for one in sets})
+    content = table(measured["systems"], {one.name: ordered(one) for one in sets}, labelled(sets))
     PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8"), content), encoding="utf-8")
     print(content)
 

@@ -136,7 +136,7 @@ def _limited(entry: Mapping[str, Any]) -> Limited:
 def _headline(
     primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: Judge, confidence: float
 ) -> HeadlineEntry:
-    if primary.name in {LABEL, MEANING_MATCH} and (labelled := _by_labels(primary, candidate, metrics)):
+    if primary.name in {LABEL, MEANING_MATCH} and (labelled := _by_labels(primary, candidate, metrics, judge)):
         return labelled
     entry = metrics.get(primary.name.partition(".")[0])
     if entry is None or entry["value"] is None:
@@ -149,14 +149,18 @@ def _headline(
     return _by_judge(candidate, entry, judge, confidence)
 
 
-def _by_labels(primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry]) -> HeadlineEntry | None:
+def _by_labels(
+    primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: Judge
+) -> HeadlineEntry | None:
     """The headline from human labels of the same rows; None without enough of them."""
     entry, labels = metrics.get(LABEL), column(candidate, LABEL)
     if entry is None or labels is None:
         return None
     n, rows = entry["n"], len(labels.values)
     if powered := entry.get("ppi"):
-        return _entry(LABEL, powered, n, f"{LABELS} and {OFFLINE}", "measured", _powered_note(powered, rows))
+        judged = (metrics.get(MEANING_MATCH) or {"n": 0})["n"]
+        by = f"{LABELS} and {judge.name if judged else OFFLINE}"  # the offline judge's probability is always there
+        return _entry(LABEL, powered, n, by, "measured", _powered_note(powered, rows))
     if primary.name == LABEL and n:
         some = "" if n == rows else f" of {n:,} of {rows:,} rows"
         return _entry(LABEL, entry, n, LABELS, "measured", f"by {LABELS}{some}")

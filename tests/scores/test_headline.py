@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tasks.models import offline
 from tasks.scores import human_labels
@@ -74,6 +76,10 @@ def test_labels_of_a_random_part_are_combined_with_the_judge() -> None:
     shown = headline(ON_LABELS, one, probabilities=np.where(truth, 0.9, 0.1))
 
     assert (shown["by"], shown["status"], shown["n"]) == ("human labels and the offline judge", "measured", 80)
+    by_model = headline(
+        ON_LABELS, one, "meaning_match|provider:openai|model:m", probabilities=np.where(truth, 0.9, 0.1)
+    )
+    assert by_model["by"] == "human labels and m"
     assert shown["note"].startswith("by human labels of 80 of 400 rows, chosen at random; with scores of all rows")
     assert shown["high"] - shown["low"] < mean_interval(labels[~np.isnan(labels)]).high - 0.65
 
@@ -182,3 +188,8 @@ def test_a_target_is_decided_by_the_interval_of_the_headline() -> None:
 
     assert numbers["a"]["meaning_match"]["low"] > 0.86
     assert found["a"]["meaning_match"]["verdict"] == "undecided"
+
+
+@given(st.text(st.characters(), max_size=40))
+def test_any_signature_names_a_judge(signature: str) -> None:
+    assert Judge.of(signature).name

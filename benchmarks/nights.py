@@ -28,8 +28,10 @@ METRICS = ("accuracy", "f1", "meaning_match", "similarity")
 """The last is a score in bounds, the others pass or fail."""
 ALIKE = 0.6
 """Correlation of two metrics of an answer."""
+PRIMARY, *GUARDS = METRICS
 GATE = Gate(
-    metrics=METRICS,
+    primary=PRIMARY,
+    metrics=dict.fromkeys(GUARDS, 0.0),
     margin=0.0,
     confidence=0.95,
     fail_on="worse",
@@ -101,7 +103,7 @@ def same_rows(team: int, nights: int, seeing: Seeing = baseline_looks.next_look)
     for night in range(1, nights + 1):
         look = seeing(past, NAME, COMMIT, f"night {night}", ALPHA)
         pairs = [pair(old, new) for old, new in zip(baseline, _answers(rng, rates), strict=True)]
-        if GATE.fails(candidate_pairs.compare(pairs, look.gate(GATE)).verdicts):
+        if GATE.fails(candidate_pairs.compare(pairs, look.gate(GATE), PRIMARY).verdicts):
             return night
         past = _appended(past, records.compared([_row(night, CANDIDATES[0])], [], "v1", COMMIT, look))
     return inf

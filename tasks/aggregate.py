@@ -15,6 +15,7 @@ from pydantic import Field
 from tasks.comparison import candidate_pairs
 from tasks.comparison.document import PairEntry
 from tasks.comparison.gate import Gate
+from tasks.comparison.named import check_measures
 from tasks.comparison.pairing import pair
 from tasks.errors import ParamsError
 from tasks.metrics.base import NOT_SAMPLED, Floats
@@ -28,6 +29,10 @@ from tasks.pipeline.tables import Parts
 from tasks.scores import estimates, human_labels, metrics_report
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
+from tasks.scores.headline import Judge, headlines, leaders, rates
+from tasks.scores.label_status import STALE
+from tasks.scores.primary import MEANING_MATCH, Primary, primary
+from tasks.scores.targets import Targets, decided
 
 SCHEMA = pa.schema(
     [
@@ -58,6 +63,7 @@ class Params(Section):
 
     aggregate: Aggregate
     gate: Gate
+    report: Targets = Targets()
 
 
 def aggregate(
@@ -69,6 +75,7 @@ def aggregate(
     thresholds = human_labels.thresholds(as_configured, params.aggregate.confidence)
     fitted = metrics_report.fitted_thresholds(thresholds)
     scored = [candidate.with_fitted(fitted) for candidate in as_configured]
+    decides = primary(params.gate.primary, scored, random=load.about.get("labels") == "random")
     table = pa.Table.from_pylist([*_rows(scored, params.aggregate, progress)], SCHEMA)
     document: metrics_report.MetricsReport = {
         "schema": 1,
@@ -76,10 +83,11 @@ def aggregate(
         "joint_confidence": params.gate.confidence,
         "dataset": _dataset(load, tables["load_rejected"], tables["embed"]),
         "candidates": _with_labels(_tree(table), scored, fitted, load, judge, params.aggregate.confidence),
-        "comparisons": _comparisons(scored, params.gate),
+        "comparisons": _comparisons(scored, params.gate, decides),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored),
     }
+    document = _first_screen(document, decides, scored, judge, params)
     yield {
         "aggregate": table,
         metrics_report.METRICS: to_json(document),
@@ -147,10 +155,34 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
 
 
-def _comparisons(scored: Sequence[Candidate], gate: Gate) -> list[PairEntry]:
-    """Compare every two candidates of the run; all comparisons are one family of tests."""
+def _comparisons(scored: Sequence[Candidate], gate: Gate, decides: Primary) -> list[PairEntry]:
+    """Compare every two candidates of the run; the comparisons by the primary measure are one family of tests."""
     pairings = [pair(base, head) for base, head in combinations(scored, 2)]
-    return candidate_pairs.entries(candidate_pairs.compare(pairings, gate), pairings)
+    return candidate_pairs.entries(candidate_pairs.compare(pairings, gate, decides.name), pairings)
+
+
+def _first_screen(
+    document: metrics_report.MetricsReport, decides: Primary, scored: Sequence[Candidate], judge: Parts, params: Params
+) -> metrics_report.MetricsReport:
+    """The sections that conclude from the numbers: headlines, who leads, and targets."""
+    confidence, entries = params.aggregate.confidence, document["candidates"]
+    shown = headlines(decides, scored, entries, _judge(judge, scored), confidence)
+    best = leaders(decides, shown, document["comparisons"])
+    return {
+        **document,
+        "primary": {"measure": decides.name, "reason": decides.reason},
+        "headlines": rounded(shown),
+        "leaders": best,
+        "targets": decided(params.report.targets, rates(shown, entries)),
+    }
+
+
+def _judge(judge: Parts, scored: Sequence[Candidate]) -> Judge:
+    """Who gave the verdicts, and which rows lie outside of its domain."""
+    signatures = [c.facts.signature for one in scored for c in one.columns if c.name == MEANING_MATCH]
+    known = "domain_reason" in judge.schema.names
+    outside = judge.whole(["domain_reason"])["domain_reason"].combine_chunks() if known else ()
+    return Judge.of(signatures[0] if signatures else "", outside)
 
 
 def _with_labels(
@@ -168,12 +200,15 @@ def _with_labels(
     """
     random = load.about.get("labels") == "random"
     offline, unsampled = _offline(judge)
+    seen = _in_sample(load, judge, scored)
     for candidate in scored:
         guesses, not_sampled = offline[candidate.positions], unsampled[candidate.positions]
         for column in candidate.columns:
             entry = tree[candidate.name][column.name]
             if column.name not in fitted and (agreement := human_labels.agreement(candidate, column, confidence)):
                 entry["agreement"] = rounded(agreement)
+                if column.name == MEANING_MATCH and seen:
+                    entry["agreement"]["in_sample"] = rounded(seen)
             ppi = None
             if column.name == human_labels.LABEL:
                 ppi = human_labels.prediction_powered(candidate, guesses, confidence, random=random)
@@ -182,6 +217,13 @@ def _with_labels(
             if ppi:
                 entry["ppi"] = rounded(ppi)
     return tree
+
+
+def _in_sample(load: Parts, judge: Parts, scored: Sequence[Candidate]) -> metrics_report.InSampleEntry | None:
+    """What to say of the offline judge's agreement if it was trained on inputs of these rows; None for other judges."""
+    if "input" not in load.schema.names or not _judge(judge, scored).is_offline:
+        return None
+    return human_labels.in_sample(load.whole(["input"])["input"].unique().to_pylist())
 
 
 def _offline(judge: Parts) -> tuple[Floats, Mask]:
@@ -289,7 +331,7 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> metrics_report.Datas
     rows = load.whole(["id", "content"])
     contents = rows["content"].unique()
     reasons = Counter(rejected.whole(["reason"])["reason"].to_pylist())
-    return {
+    counts: metrics_report.DatasetCounts = {
         "rows": load.rows,
         "ids": len(rows["id"].unique()),
         "rejected": rejected.rows,
@@ -297,6 +339,9 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> metrics_report.Datas
         "truncated_texts": embed.about.get("truncated", 0),
         "hash": sha256("\n".join(contents.take(pc.sort_indices(contents)).to_pylist())).hex(),
     }
+    if stale := _stale_labels(load):
+        counts["stale_labels"] = stale
+    return counts
 
 
 def _tree(table: pa.Table) -> metrics_report.Candidates:
@@ -320,12 +365,25 @@ def _entry(row: Row) -> metrics_report.MetricEntry:
     return entry
 
 
+def _stale_labels(load: Parts) -> int:
+    """The number of labels that are of other answers."""
+    if "label_status" not in load.schema.names:
+        return 0
+    return pc.sum(pc.equal(load.whole(["label_status"])["label_status"], STALE)).as_py() or 0
+
+
 def summary(table: pa.Table) -> dict[str, dict[str, float]]:
-    """Return reports/summary.json: candidate → metric → value to 4 significant digits, nothing else."""
+    """Return reports/summary.json: candidate → metric → value to 4 significant digits, nothing else.
+
+    A metric with a threshold also has `<metric>.pass`, its pass rate, so that DVC shows what a threshold changes.
+    """
     values: dict[str, dict[str, float]] = {}
     for row in table.to_pylist():
         if row["slice"] is None and row["value"] is not None:
-            values.setdefault(row["candidate"], {})[row["metric"]] = float(f"{row['value']:.4g}")
+            named = {row["metric"]: row["value"]}
+            if row["threshold"] is not None and row["pass_value"] is not None:
+                named[f"{row['metric']}.pass"] = row["pass_value"]
+            values.setdefault(row["candidate"], {}).update((name, float(f"{n:.4g}")) for name, n in named.items())
     return values
 
 
@@ -339,4 +397,5 @@ STAGE = Stage(
     expect=expect,
     counts=counts,
     advice=advice,
+    check=check_measures,
 )

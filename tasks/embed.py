@@ -1,5 +1,6 @@
 """Vectors of texts: one row per distinct text that a semantic metric needs."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
@@ -7,8 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from tasks.console.terminal import say
+from tasks.ledger.old_keys import owner
 from tasks.ledger.vectors import Vectors
-from tasks.models.embedding.encoders import Embedding, Encoder, open_encoder, vector_keys
+from tasks.models.embedding.encoders import Embedding, Encoder, old_vector_keys, open_encoder, vector_keys
+from tasks.models.servers import address
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section
@@ -98,11 +102,34 @@ def _collect(rows: Parts, params: Params, encoder: Encoder, ledger: Vectors, pro
         keyed = zip(vector_keys(section, encoder, texts), texts, strict=True)
         new = {key: text for key, text in keyed if key not in collected.tokens}
         collected.tokens.update(zip(new, encoder.count_tokens(list(new.values())), strict=True))
+        if section.server_key:
+            _carry_old(new, section, ledger)
         encoded = ledger.known(list(new)).tolist()
         collected.missing.update(item for item, known in zip(new.items(), encoded, strict=True) if not known)
         done += part.num_rows
         progress("rows searched", done, total)
     return collected
+
+
+def _carry_old(texts: Mapping[bytes, str], section: Embedding, ledger: Vectors) -> None:
+    """Copy the vectors that this server computed before keys held an address to the new keys.
+
+    Evidence and dvc.lock are written together: old evidence is of the address that dvc.lock states.
+    """
+    absent = [key for key, known in zip(texts, ledger.known(list(texts)).tolist(), strict=True) if not known]
+    old = old_vector_keys(section, [texts[key] for key in absent])
+    known, evident = ledger.known(old), ledger.in_evidence(old)
+    if not known.any():
+        return
+    before = section.server_key if ledger.asked_at is None else address(ledger.asked_at)
+    stored = known & ~evident
+    own_evidence = before == section.server_key
+    own_store = stored.any() and owner(ledger.folder, "embeddings", before) == section.server_key
+    carried = np.flatnonzero((evident & own_evidence) | (stored & own_store))
+    if len(carried):
+        ledger.add([absent[i] for i in carried], ledger.lookup([old[i] for i in carried]))
+        where = section.server_key
+        say(f"embed: {len(carried):,} vectors from before keys held an address are taken as of {where}", sys.stderr)
 
 
 def _encode_missing(texts: _Texts, encoder: Encoder, ledger: Vectors, progress: Progress) -> None:

@@ -16,10 +16,10 @@ from tasks.judging.budget import Budget
 from tasks.judging.dispatch import dispatch
 from tasks.judging.plan import Plan
 from tasks.judging.requests import Request
-from tasks.judging.rows import ANSWERED, FAILED, STATUSES, entries_of, estimates, missing, table_of
+from tasks.judging.rows import ANSWERED, BY_DESIGN, FAILED, STATUSES, entries_of, estimates, missing, table_of
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Entry, Verdicts
-from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
+from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
 from tasks.metrics.judge.meaning_match import MAJORITY
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
@@ -82,6 +82,9 @@ def judge(
         progress("rows", done, total)
         yield {"judge": describe(table, facts | {"canaries_failed": wrong})}
         failed, wrong = failed + table["judge_status"].to_pylist().count(FAILED), []
+    if ledger.carried:
+        where = options.server_key[1]
+        say(f"judge: {ledger.carried:,} verdicts from before keys held an address are taken as of {where}", sys.stderr)
     if failed:
         say(f"judge: {failed:,} rows have no verdict; python -m flows.evaluate --retry-failed asks again", sys.stderr)
 
@@ -117,7 +120,7 @@ def expect(params: Params) -> Contract:
     from great_expectations.expectations.row_conditions import Column as Cell
 
     keys, status = ["id", "candidate"], Cell("judge_status")
-    measured, unmeasured = [ANSWERED, EMPTY_RESPONSE], [NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NO_RESPONSE]
+    measured, unmeasured = [ANSWERED, EMPTY_RESPONSE], [*BY_DESIGN, NO_RESPONSE]
     rows = [
         *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in [*keys, "judge_sampled", "judge_draws"]),
         gxe.ExpectColumnValuesToNotBeNull(column="judge_status"),
@@ -246,6 +249,7 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
     return {
         "provider": options.provider,
         "model": options.model,
+        **({"server": where} if (where := options.server_key[1]) else {}),
         **served,
         "prompt": metric.prompt_hash[:12],
         "vars": variables,

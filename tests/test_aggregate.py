@@ -17,7 +17,7 @@ from tasks.pipeline.validation import check
 from tasks.scores.column_facts import statement
 from tasks.scores.tables import facts_of, score_table
 
-GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
+GATE = Gate(primary="exact_match", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)
 LABEL: dict[str, Any] = {
     "family": "dataset", "metric": "label", "options": {}, "bounds": [0, 1], "threshold": None, "corpus_is_mean": True,
@@ -186,6 +186,29 @@ def test_the_documents_follow_the_table(tmp_path: Path) -> None:
     assert exact["pass_rate"]["threshold"] is None
     assert exact["slices"]["topic"]["even"]["n"] == 2
     assert summary["a"]["exact_match"] == 0.6667
+    assert "exact_match.pass" not in summary["a"]
+
+
+@pytest.mark.parametrize(("threshold", "rate"), [(0.5, 0.75), (0.9, 0.5)])
+def test_a_threshold_changes_a_number_that_dvc_shows(tmp_path: Path, threshold: float, rate: float) -> None:
+    pairs = Pairs.of(["x y", "x y", "x z", "d e"], ["x y"] * 4)
+    load = rows([True] * 4)
+    scores = score_table(load, pairs, {"f1": configure("lexical", "f1", {"threshold": threshold})})
+
+    params = PARAMS.model_copy(update={"gate": GATE.model_copy(update={"primary": "f1"})})
+    _, made = run(tmp_path, load, scores, params)
+
+    assert json.loads(made["reports/summary.json"])["a"] == {"label": 1.0, "f1": 0.625, "f1.pass": rate}
+
+
+def test_stale_labels_are_counted(tmp_path: Path) -> None:
+    load = rows([True, None, None])
+    status = pa.array([None, "stale", "stale"])
+    load = load.append_column("label_status", status)
+
+    _, made = run(tmp_path, load, lexical(["x"] * 3, ["x"] * 3))
+
+    assert json.loads(made["reports/metrics.json"])["dataset"]["stale_labels"] == 2
 
 
 def test_numbers_without_bounds_get_a_t_interval(tmp_path: Path) -> None:

@@ -12,15 +12,21 @@ import pytest
 from tasks import embed as stage
 from tasks.embed import SCHEMA, Params, counts, embed, expect
 from tasks.ledger.vectors import VectorEvidence, Vectors
+from tasks.models.embedding.encoders import old_vector_keys
 from tasks.models.embedding.local import LocalEncoder
+from tasks.models.embedding.remote import OpenAIEncoder
 from tasks.pipeline import validation
 from tasks.pipeline.tables import Parts, about, write_part
+from tasks.pipeline.yaml import dump_yaml, load_yaml
+from tests.small_project import ROOT
 
 TEXTS = pa.list_(pa.string())
 LOCAL = {
     "provider": "local",
     "model": "all-MiniLM-L6-v2",
+    "folder": "tasks/models/embedding",
     "base_url": None,
+    "server": None,
     "api_key_env": None,
     "precision": "fp32",
     "long": "truncate",
@@ -138,6 +144,64 @@ def test_what_is_in_the_ledger_is_not_asked_again(parts, model, tmp_path):
     assert again[0].equals(first[0], check_metadata=True)
     assert model.asked == ["Rome!"]
     assert one_changed[0].num_rows == 4
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Texts that servers were asked to embed, by server."""
+    texts = {}
+
+    def encode(self, batch):
+        texts.setdefault(self.server, []).extend(batch)
+        return np.tile(np.array([1.0, 0.0], np.float32), (len(batch), 1))
+
+    monkeypatch.setattr(OpenAIEncoder, "encode", encode)
+    return texts
+
+
+def of_server(name, **options):
+    return params(provider="openai", model="e5", base_url=f"http://{name}/v1", **options)
+
+
+def old_vectors(folder, texts):
+    """A store from before keys held the address of a server."""
+    ledger = Vectors(folder)
+    ledger.add(old_vector_keys(of_server("any").embed, texts), np.eye(len(texts), dtype=np.float32))
+    return folder
+
+
+def test_another_server_with_a_model_of_the_same_name_is_asked(parts, asked, tmp_path):
+    rows = parts((["Paris"], [["Rome"]]))
+    for name in ("one", "other", "one"):
+        run(rows, of_server(name), Vectors(tmp_path / "store"))
+    for name in ("one", "other"):
+        run(rows, of_server(name, server="ours"), Vectors(tmp_path / "store"))
+
+    assert {name: sorted(texts) for name, texts in asked.items()} == {
+        name: ["Paris", "Rome"] for name in ("one/v1", "other/v1", "ours")
+    }
+
+
+def test_old_vectors_are_of_the_server_in_dvc_lock_and_not_computed_again(parts, asked, tmp_path):
+    rows, store = parts((["Paris"], [["Rome"]])), old_vectors(tmp_path / "store", ["Paris", "Rome"])
+
+    run(rows, of_server("other"), Vectors(store, asked_at="http://one/v1"))
+    [table] = run(rows, of_server("one"), Vectors(store, asked_at="http://other/v1"))
+
+    assert {name: sorted(texts) for name, texts in asked.items()} == {"other/v1": ["Paris", "Rome"]}
+    assert table.num_rows == 2
+
+
+def test_old_evidence_is_of_the_server_in_dvc_lock(parts, asked, tmp_path):
+    rows, old = parts((["Paris"], [["Rome"]])), Vectors(old_vectors(tmp_path / "old", ["Paris", "Rome"]))
+    old.use(old_vector_keys(of_server("any").embed, ["Paris", "Rome"]))
+    old.write_evidence(tmp_path / "evidence")
+    for asked_at, name in (("http://one/v1", "one"), ("http://one/v1", "other")):
+        ledger = Vectors(tmp_path / name, asked_at=asked_at)
+        ledger.take_in(tmp_path / "evidence")
+        run(rows, of_server(name), ledger)
+
+    assert [*asked] == ["other/v1"]
 
 
 def test_a_killed_run_loses_one_chunk_at_most(parts, model, tmp_path, monkeypatch):
@@ -284,3 +348,25 @@ def test_a_sound_table_keeps_its_contract():
 )
 def test_a_table_that_breaks_its_contract_is_caught(columns, problems):
     assert broken(vectors_table(**columns)) == problems
+
+
+@pytest.mark.long
+def test_dvc_notices_a_model_that_is_trained_again_in_place(tmp_path):
+    entry = load_yaml(ROOT / "dvc.yaml")["stages"]["embed"]
+    [watched] = [dep for dep in entry["deps"] if "$" in dep]
+    (tmp_path / "model").mkdir()
+    weights = tmp_path / "model/model.safetensors"
+    weights.write_bytes(b"before")
+    (tmp_path / "params.yaml").write_text("embed: {folder: model}")
+    (tmp_path / "dvc.yaml").write_text(dump_yaml({"stages": {"embed": {"cmd": "true", "deps": [watched]}}}))
+
+    def dvc(*arguments):
+        command = [sys.executable, "-m", "dvc", *arguments]
+        return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    dvc("init", "--no-scm", "-q")
+    dvc("repro")
+    assert "up to date" in dvc("status")
+    weights.write_bytes(b"after.")
+
+    assert "embed" in dvc("status")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -16,6 +17,8 @@ from tasks.judging.rows import SCHEMA
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
+from tasks.metrics.judge.meaning_match import MeaningMatch
+from tasks.metrics.pairs import Pairs
 from tasks.models import offline
 from tasks.pipeline import validation
 from tasks.pipeline.params import section
@@ -31,6 +34,7 @@ OPTIONS: dict[str, Any] = {
     "provider": "openai",
     "model": "judge",
     "base_url": "http://127.0.0.1:9/v1",
+    "server": None,
     "api_key_env": "JUDGE_KEY",
     "seed": 1,
     "temperature": 0,
@@ -54,7 +58,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
         yield running
 
 
-def params(server: JudgeServer | None = None, **options: Any) -> Params:
+def params(server: JudgeServer | None = None, /, **options: Any) -> Params:
     url = {"base_url": server.url} if server else {}
     return Params(judge=section(Judge, {"judge": OPTIONS | url | options}, "judge"))
 
@@ -107,6 +111,24 @@ def broken(table: pa.Table, options: Params) -> list[str]:
     return [f"{each.expectation}({each.columns})" for each in checks if each.failed]
 
 
+def test_rows_that_a_judge_has_no_case_for_are_not_asked(
+    server: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def applies(_: object, pairs: Pairs) -> Any:
+        return np.array([text != "What is the capital of France? (q1)" for text in pairs.inputs.to_pylist()])  # type: ignore[union-attr]
+
+    monkeypatch.setattr(MeaningMatch, "applies", applies)
+    options = params(server)
+
+    table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
+
+    assert column(table, "judge_status")[0] == "not applicable"
+    assert column(table, "meaning_match")[0] is None
+    assert broken(table, options) == []
+    assert len(server.calls) == 2
+    assert "not applicable" in NOT_ASKED
+
+
 def test_every_kind_of_row_has_its_status_and_score(server: JudgeServer, tmp_path: Path) -> None:
     options = params(server, similarity_judge={"threshold": 3})
 
@@ -124,6 +146,7 @@ def test_every_kind_of_row_has_its_status_and_score(server: JudgeServer, tmp_pat
     assert column(table, "judge_sampled") == [True] * 5
     assert column(table, "judge_draws") == [1, 1, 0, 0, 1]
     assert column(table, "judge_agree") == [None] * 5
+    assert column(table, "in_domain") == [True] * 5  # the offline judge's domain; another judge's is not known
     assert len(server.calls) == 6
     assert broken(table, options) == []
 
@@ -141,6 +164,15 @@ def test_the_offline_judge_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypa
     signature = about(table.schema)["columns"]["meaning_match"]["signature"]
     assert signature.startswith(f"meaning_match|provider:offline|model:{offline.model_hash()[:12]}|code:")
     assert broken(table, options) == []
+
+
+def test_rows_outside_the_offline_judges_domain_are_marked_with_the_reason(tmp_path: Path) -> None:
+    parts = rows(tmp_path / "rows", [("r1", "It is Paris."), ("r2", "Это Париж"), ("r3", None)])
+
+    table = judged(parts, params(provider="offline"), tmp_path / "store")
+
+    assert column(table, "in_domain") == [True, False, True]
+    assert column(table, "domain_reason") == [None, "another script", None]
 
 
 def test_the_offline_judge_in_two_processes_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

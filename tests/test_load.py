@@ -21,7 +21,7 @@ from tasks.pipeline import validation
 from tasks.pipeline.tables import about, write_part
 from tasks.pipeline.yaml import parse_yaml
 from tasks.versions.version import Version
-from tests.comparison.sample import gate
+from tests.comparison.sample import gate_on
 
 MAPPING = {
     "path": "answers.jsonl",
@@ -104,6 +104,7 @@ def test_a_row_for_each_candidate():
         "response": "Paris.",
         "references": ["Paris"],
         "label": True,
+        "label_status": None,
         "group": "u1",
         "slices": {"lang": "fr", "level": None},
         "phrases": ["Par"],
@@ -120,7 +121,7 @@ def test_a_row_for_each_candidate():
 
 def test_the_schema_without_slices_and_scores():
     assert schema(params()).names == [
-        "id", "candidate", "input", "response", "references", "label", "group", "phrases", "content",
+        "id", "candidate", "input", "response", "references", "label", "label_status", "group", "phrases", "content",
     ]  # fmt: skip
 
 
@@ -237,19 +238,41 @@ def test_equal_inputs_are_numbered_by_the_hash_of_their_references():
     assert column("id", values[::-1], id=None) == [text + suffix[ref] for ref in "cba"]
 
 
-def test_equal_input_and_references_are_an_error():
+def test_a_later_record_of_the_same_input_and_references_is_rejected():
     values = [PARIS, PARIS | {"q": "?"}, PARIS | {"ref": "other"}, PARIS | {"id": "9", "a": "x"}]
 
-    assert refusal(values, id=None) == (
-        "answers.jsonl, line 4: 'Capital of France?': the same input and references, so the same candidates, "
-        "as in answers.jsonl, line 1; remove one, or name a column of unique ids in dataset.id"
+    rows, [rejected] = loaded(values, id=None)
+
+    assert [row["response"] for row in rows] == ["Paris."] * 3
+    assert (rejected["line"], rejected["id"]) == (4, rows[0]["id"])
+    assert rejected["reason"] == (
+        "'Capital of France?': the same input and references as in answers.jsonl, line 1; "
+        "dataset.id can name a column of unique ids"
     )
 
 
-def test_equal_ids_are_an_error_that_names_both_places():
-    assert refusal([PARIS | {"id": "7"}, PARIS, PARIS | {"id": "7"}]) == (
-        "answers.jsonl, line 3: the id '7' (dataset.id: id) is also in answers.jsonl, line 1; make ids unique"
-    )
+def test_a_later_record_of_the_same_id_is_rejected_for_every_candidate():
+    values = [PARIS | {"id": id_, "b": "B"} for id_ in ("7", "1", "7", "7")]
+
+    rows, rejected = loaded(values, candidates=TWO)
+
+    assert [(row["id"], row["candidate"]) for row in rows] == [("7", "m"), ("7", "n"), ("1", "m"), ("1", "n")]
+    assert [(row["line"], row["id"], row["candidate"]) for row in rejected] == [
+        (3, "7", "m"), (3, "7", "n"), (4, "7", "m"), (4, "7", "n")
+    ]  # fmt: skip
+    assert {row["reason"] for row in rejected} == {"the id '7' (dataset.id: id) is also in answers.jsonl, line 1"}
+
+
+@pytest.mark.parametrize(("repeated", "most", "stops"), [(1, 0.01, False), (2, 0.01, True), (2, 0.02, False)])
+def test_repeated_ids_stop_a_load_only_above_max_rejected(repeated: int, most: float, stops: bool) -> None:
+    values = [PARIS | {"id": str(i)} for i in range(100 - repeated)] + [PARIS | {"id": "0"}] * repeated
+    options = params(limits={"max_rejected": most})
+
+    [part] = load(records(*values), options)
+    read = counts(part)
+
+    assert part["load_rejected"].num_rows == repeated
+    assert (read["rejected_allowed"] < part["load_rejected"].num_rows) == stops
 
 
 def test_no_without_quotes_in_params_is_the_text_no() -> None:
@@ -265,6 +288,36 @@ def test_records_that_are_rejected_or_excluded_take_no_number():
     rows, rejected = loaded(values, id=None, exclude={"bad": True})
     assert [row["id"] for row in rows] == [sha256(b"Capital of France?").hexdigest()]
     assert [(row["line"], row["id"]) for row in rejected] == [(1, None), (2, None)]
+
+
+# labels of other answers
+
+
+@pytest.mark.parametrize(
+    ("labelled", "status", "label"),
+    [
+        ("Paris.", "confirmed", True),
+        (sha256(b"Paris.").hexdigest(), "confirmed", True),
+        (sha256(b"Paris.").hexdigest().upper(), "confirmed", True),
+        ("Rome.", "stale", None),
+        (sha256(b"Rome.").hexdigest(), "stale", None),
+        (None, "stale", None),
+        (["Paris."], "stale", None),
+    ],
+)
+def test_a_label_of_another_answer_is_stale(labelled, status, label):
+    mapped = {"m": {"response": "a", "label": "ok", "labelled": "of"}}
+
+    [row], _ = loaded([PARIS | {"ok": "true", "of": labelled}], candidates=mapped)
+
+    assert (row["label"], row["label_status"]) == (label, status)
+
+
+def test_a_row_without_a_label_or_a_file_without_labelled_answers_has_no_status():
+    mapped = {"m": {"response": "a", "label": "ok", "labelled": "of"}}
+
+    assert column("label_status", [PARIS | {"ok": None, "of": "x"}], candidates=mapped) == [None]
+    assert column("label_status", [PARIS | {"ok": "1"}], candidates={"m": {"response": "a", "label": "ok"}}) == [None]
 
 
 # rejected
@@ -620,18 +673,19 @@ def test_the_signature_of_numbers_from_elsewhere_has_their_bounds_and_direction(
 def test_numbers_from_elsewhere_with_other_bounds_or_another_direction_are_not_compared(tmp_path, older, newer, reason):
     versions = scored(tmp_path / "a", **older), scored(tmp_path / "b", **newer)
 
-    found = compare_versions(*versions, gate(metrics=["score_tone"]))
+    found = compare_versions(*versions, gate_on("score_tone"))
 
     (pair,) = found["pairs"]
     assert pair["measures"] == {}
-    assert pair["refused"] == [{"measure": "score_tone", "reason": f"measured differently: {reason}", "blocks": True}]
+    [refused] = pair["refused"]
+    assert (refused["measure"], refused["reason"]) == ("score_tone", f"measured differently: {reason}")
     assert found["blocked"]
 
 
 def test_a_threshold_that_differs_in_a_late_digit_is_another_pass_rate(tmp_path):
     versions = [scored(tmp_path / name, bounds=[0, 1], threshold=0.5 + more) for name, more in (("a", 0), ("b", 1e-9))]
 
-    found = compare_versions(*versions, gate(metrics=["score_tone", "score_tone.value"]))
+    found = compare_versions(*versions, gate_on("score_tone", "score_tone.value"))
 
     (pair,) = found["pairs"]
     assert [each["measure"] for each in pair["refused"]] == ["score_tone"]

@@ -20,7 +20,9 @@ TEXTS = pa.list_(pa.string())
 EMBED = {
     "provider": "local",
     "model": "all-MiniLM-L6-v2",
+    "folder": "tasks/models/embedding",
     "base_url": None,
+    "server": None,
     "api_key_env": None,
     "precision": "fp32",
     "long": "truncate",

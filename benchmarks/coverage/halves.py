@@ -1,57 +1,198 @@
-"""The gate on real answers without a true change: a random half of a system's rows against the other half.
+"""The release gate on real answers with human labels: false stops where nothing changed, and power where something did.
 
-Use: python -m benchmarks.coverage.halves FOLDER [SYSTEM] (FOLDER: an evaluated run with its data/).
+Nothing changed: a random half of a system's rows against its other half. Something changed: two systems on a random
+half of the questions that both answered. Data: GOLDMETER_EVOUNA (a folder with NQ.json), GOLDMETER_NQ301 (a folder).
+
+Use: python -m benchmarks.coverage.halves [--draws 200]
 """
 
+import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from math import sqrt
+from multiprocessing import Pool
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.comparison.candidate_pairs import compare
+from benchmarks.coverage.cells import generator
+from benchmarks.data import ROOT
+from benchmarks.judge_bias import nq301
+from tasks.comparison import candidate_pairs, differences
+from tasks.comparison.candidate_pairs import Families
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
-from tasks.comparison.version_scores import scores_of
-from tasks.scores.columns import Candidate
-from tasks.versions.version import Version
+from tasks.comparison.release import decision
+from tasks.dataset.table import LABEL as LABEL_FACTS
+from tasks.metrics.catalogue import configure
+from tasks.metrics.pairs import Pairs
+from tasks.models.offline.training import Labelled, human_labelled
+from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.scores.human_labels import LABEL
+from tasks.scores.primary import Primary
+from tasks.scores.tables import facts_of
 
 DRAWS = 200
+# Metrics of words that need no normalised text; with the thresholds of params.yaml.
+METRICS = ("exact_match", "f1", "bleu", "gleu", "rouge", "meteor", "non_llm_string_similarity")
+THRESHOLD = 0.5
+GATE = Gate(primary=LABEL, metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=1.0)
+GUARDED = GATE.model_copy(update={"metrics": dict.fromkeys(METRICS, 0.0)})
+Rows = npt.NDArray[np.intp]
 
 
-def false_alarms(candidate: Candidate, gate: Gate, draws: int = DRAWS, seed: int = 1) -> int:
-    """How many of `draws` splits the gate calls worse, though both halves are of one system."""
-    rng = np.random.default_rng(seed)
+class Found(NamedTuple):
+    """What was found on the random halves of one system, or of two: how often each event came up in `draws` draws."""
+
+    name: str
+    draws: int
+    events: Mapping[str, int]
+
+
+def systems(answers: Sequence[Labelled]) -> dict[str, Candidate]:
+    """Each system's labels and scores of words; keys are the numbers of the questions."""
+    numbers = {question: n for n, question in enumerate(dict.fromkeys(answer.question for answer in answers))}
+    by_system: dict[str, dict[int, Labelled]] = {}
+    for answer in answers:
+        by_system.setdefault(answer.source, {})[numbers[answer.question]] = answer
+    return {name: _candidate(name, own) for name, own in by_system.items()}
+
+
+def decided(base: Candidate, head: Candidate, gate: Gate = GATE) -> Any:
+    """The comparison of two systems: its pair and its decision, as `flows.compare` makes them."""
+    pairing = pair(base, head)
+    families = candidate_pairs.compare([pairing], gate, LABEL)
+    [entry] = candidate_pairs.entries(families, [pairing])
+    primary = Primary(LABEL, "human labels of all systems")
+    return entry, decision([entry], primary, gate, blocked=families.blocked)
+
+
+def unchanged(candidate: Candidate, draws: int) -> Found:
+    """Random halves of one system against each other: how often the gate stops a release, and its guards are wrong."""
+    rng = generator("halves", candidate.name, len(candidate.keys))
     half = len(candidate.keys) // 2
-    alarms = 0
+    events = dict.fromkeys(("do not ship", "do not ship, guarded", "a guard differs", "any measure worse"), 0)
     for _ in range(draws):
         order = rng.permutation(len(candidate.keys))
-        base, head = (_version(candidate, rows) for rows in (order[:half], order[half : 2 * half]))
-        alarms += "worse" in compare([pair(base, head)], gate).verdicts
-    return alarms
+        pairing = pair(*(_version(candidate, rows) for rows in (order[:half], order[half : 2 * half])))
+        families = candidate_pairs.compare([pairing], GUARDED, LABEL)
+        primary, guards = ([one.verdict for one in families.differences[role]] for role in ("primary", "guard"))
+        events["do not ship"] += "worse" in primary
+        events["do not ship, guarded"] += "worse" in [*primary, *guards]
+        events["a guard differs"] += bool({"worse", "better"} & {*guards})
+        events["any measure worse"] += any(one.verdict == "worse" for one in _one_family(families))
+    return Found(candidate.name, draws, events)
 
 
-def _version(candidate: Candidate, rows: npt.NDArray[np.intp]) -> Candidate:
-    """Some rows of a candidate as those of a version, the ids 0, 1, 2, …; without groups, which the split has cut."""
-    keys: dict[str, Any] = {"keys": np.arange(len(rows), dtype=np.uint64), "positions": rows, "groups": None}
-    return replace(candidate, columns=[column.rows(rows) for column in candidate.columns], slices={}, **keys)
+def changed(base: Candidate, head: Candidate, draws: int) -> Found:
+    """Two systems on random halves of their questions: how often the labels differ significantly, in either family."""
+    shared = np.intersect1d(base.keys, head.keys)
+    rng = generator("halves", base.name, head.name, len(shared))
+    events = dict.fromkeys(("primary alone", "one family of all measures"), 0)
+    for _ in range(draws):
+        half = rng.permutation(shared)[: len(shared) // 2]
+        pairing = pair(*(_asked(one, half) for one in (base, head)))
+        families = candidate_pairs.compare([pairing], GUARDED, LABEL)
+        [alone] = families.differences["primary"]
+        events["primary alone"] += alone.verdict in {"better", "worse"}
+        together = next(one for one in _one_family(families) if one.compared.head.name == LABEL)
+        events["one family of all measures"] += together.verdict in {"better", "worse"}
+    return Found(f"{base.name} – {head.name}", draws, events)
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Print the false alarms of every system, or of one, by all pass rates together and by people's labels alone."""
-    folder, *systems = arguments
-    found = scores_of(Version(folder, Path(folder), None))
-    for name, candidate in found.candidates(found.fitted).items():
-        if systems and name not in systems:
-            continue
-        for metrics in (None, ("label",)):
-            gate = Gate(metrics=metrics, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=1.0)
-            what = "all pass rates" if metrics is None else "label"
-            print(f"{name}, {what}: {false_alarms(candidate, gate)} of {DRAWS} called worse")
+def _one_family(families: Families) -> list[differences.Difference]:
+    """All measures corrected together, as the gate did before it had a primary measure."""
+    compared = [one.compared for family in families.differences.values() for one in family]
+    return differences.family(compared, [0.0] * len(compared), GATE.confidence)[0]
+
+
+def _candidate(name: str, answers: Mapping[int, Labelled]) -> Candidate:
+    rows = sorted(answers)
+    pairs = Pairs.of([answers[row].response for row in rows], [list(answers[row].references) for row in rows])
+    labels = np.array([answers[row].verdict for row in rows], np.float64)
+    columns = [ScoreColumn(LABEL, labels, np.zeros(len(rows), np.bool_), labels == 1, None, LABEL_FACTS)]
+    for metric_name in METRICS:
+        options = {} if metric_name == "exact_match" else {"threshold": THRESHOLD}
+        metric = configure("lexical", metric_name, options)
+        facts = facts_of(metric, {})[metric.column]
+        values = metric.column_scores(metric.stats(pairs))[metric.column]
+        columns.append(
+            ScoreColumn(metric_name, values, np.zeros(len(rows), np.bool_), facts.passes(values), None, facts)
+        )
+    return Candidate(name, np.array(rows, np.uint64), np.arange(len(rows)), columns, None, {})
+
+
+def _version(candidate: Candidate, rows: Rows) -> Candidate:
+    """Some rows of a candidate as those of a version, the ids 0, 1, 2, …"""
+    keys: dict[str, Any] = {"keys": np.arange(len(rows), dtype=np.uint64), "positions": rows}
+    return replace(candidate, columns=[column.rows(rows) for column in candidate.columns], **keys)
+
+
+def _asked(candidate: Candidate, keys: npt.NDArray[np.uint64]) -> Candidate:
+    rows = np.flatnonzero(np.isin(candidate.keys, keys))
+    columns = [column.rows(rows) for column in candidate.columns]
+    return replace(candidate, keys=candidate.keys[rows], positions=rows, columns=columns)
+
+
+def real_answers() -> Iterator[tuple[str, list[Labelled]]]:
+    """Name and answers of each data set that is there."""
+    evouna = Path(os.environ.get("GOLDMETER_EVOUNA") or ROOT.parent / "shared/data/evouna") / "NQ.json"
+    others = Path(os.environ.get("GOLDMETER_NQ301") or ROOT.parent / "shared/data/nq301")
+    if evouna.exists():
+        yield "EVOUNA-NQ", [*human_labelled(evouna)]
+    if others.exists():
+        yield "NQ301", [*nq301(others)]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print what was found; returns 1 when a target is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage.halves", description=__doc__)
+    parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args(arguments)
+    met = [_measured(name, systems(answers), options) for name, answers in real_answers()]
+    return 0 if met and all(met) else 1
+
+
+def _measured(name: str, candidates: Mapping[str, Candidate], options: argparse.Namespace) -> bool:
+    calls: list[Callable[[], Found]] = [partial(unchanged, one, options.draws) for one in candidates.values()]
+    pairs = [*combinations(candidates.values(), 2)]
+    calls += [partial(changed, base, head, options.draws) for base, head in pairs]
+    with Pool(options.processes) as pool:
+        found = pool.map(_call, calls, chunksize=1)
+    same, different = found[: len(candidates)], found[len(candidates) :]
+    for one in found:
+        print(f"{name}, {one.name}: " + ", ".join(f"{event} {n}" for event, n in one.events.items()))
+    met = [
+        _rate(name, same, "do not ship", 0.05),
+        _rate(name, same, "do not ship, guarded", 0.05),
+        _rate(name, same, "a guard differs", 0.05),
+    ]
+    _rate(name, same, "any measure worse", None)
+    alone, together = (sum(one.events[event] for one in different) for event in different[0].events)
+    print(
+        f"{name}: power over {len(pairs)} pairs: {alone / together:.2f} × ({alone} to {together} of found differences)"
+    )
+    return all(met)
+
+
+def _rate(name: str, found: Sequence[Found], event: str, target: float | None) -> bool:
+    """Print how often an event came up over all systems; returns whether its share is on target, given 3 errors."""
+    share = sum(one.events[event] for one in found) / sum(one.draws for one in found)
+    error = sqrt(share * (1.0 - share) / sum(one.draws for one in found))
+    print(f"{name}: {event}: {share:.1%} ± {error:.1%}" + (f" (at most {target:.0%})" if target else ""))
+    return target is None or share - 3.0 * error <= target
+
+
+def _call(study: Callable[[], Found]) -> Found:
+    return study()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

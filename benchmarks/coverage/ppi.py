@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.coverage.cells import Cell, Floats, covered, generator, mean_ratio
+from benchmarks.coverage.cells import Cell, Floats, alarmed, covered, generator, mean_ratio
 from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.mean import mean_interval
+from tasks.statistics.paired import paired_difference
+from tasks.statistics.paired_ppi import ppi_difference
 from tasks.statistics.ppi import ppi_mean
 
 COVERS = 0.92
@@ -182,6 +184,43 @@ def regressions(n: int, p: float, draws: int) -> Iterator[Cell]:
     return cells("PPI, six scores cross-fitted", f"n = {n}, p = {p}", found)
 
 
+def paired(rng: np.random.Generator, n: int, p: float, gain: float, strength: float) -> tuple[Floats, Floats, Floats]:
+    """Differences of two versions' labels, those of a judge that sees some of them, and the judge's on other rows."""
+    hard = rng.random(n + REST)
+    labels = [(hard + rng.normal(0.0, 0.15, hard.size) < share).astype(np.float64) for share in (p, p + gain)]
+    seen = [np.where(rng.random(y.size) < strength, y, rng.random(y.size) < p) for y in labels]
+    d, g = labels[1] - labels[0], seen[1] - seen[0]
+    return d[:n], g[:n], g[n:]
+
+
+def differences(draws: int) -> Iterator[Cell]:
+    """Differences of two versions, most rows of which are right in both or wrong in both."""
+    for n, p, gain in product((50, 100, 300), (0.6, 0.9), (0.0, 0.05)):
+        draw = partial(paired, n=n, p=p, gain=gain, strength=0.9)
+        rng = generator("ppi differences", n, p, gain)
+        truth = float(np.mean([_gain(rng, p, gain) for _ in range(400)])) if gain else 0.0
+        hits = wider = alarms = 0
+        widths, alone = np.empty(draws), np.empty(draws)
+        for i in range(draws):
+            d, g, rest = draw(rng)
+            estimate, labels = ppi_difference(d, g, rest), paired_difference(d)
+            widths[i], alone[i] = estimate.high - estimate.low, labels.high - labels.low
+            hits += estimate.low <= truth <= estimate.high
+            alarms += estimate.p_value < 0.05  # noqa: PLR2004 (the level)
+            wider += int(widths[i] > alone[i])
+        name = f"n = {n}, p = {p}, gain = {gain}"
+        yield from cells("PPI, differences", name, Reached(draws, hits, wider, *mean_ratio(widths, alone)))
+        if not gain:
+            yield alarmed("PPI, differences", name, "type I", 0.065, alarms, draws)
+
+
+def _gain(rng: np.random.Generator, p: float, gain: float) -> float:
+    """The mean difference of the labels of many rows."""
+    hard = rng.random(10_000)
+    base, head = (hard + rng.normal(0.0, 0.15, hard.size) < share for share in (p, p + gain))
+    return float(head.mean() - base.mean())
+
+
 def study_of_real_answers(path: Path, labels: int = 150, draws: int = 500) -> Iterator[Cell]:
     """Take people's verdicts of some rows, estimate those of all, and compare what the score may be.
 
@@ -237,6 +276,7 @@ STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
     verdicts,
     grades,
     sets,
+    differences,
     *(partial(whole_clusters, groups) for groups in (10, 30, 100)),
     *(partial(parts_of_clusters, groups) for groups in (10, 100)),
     *(partial(regressions, n, p) for n, p in ((30, 0.5), (30, 0.9), (150, 0.9))),

@@ -19,6 +19,8 @@ SAYS = {
     "response": "the answer; null: there is none",
     "references": "what counts as right",
     "label": "what people said of the answer",
+    "label_status": "whether the label file says that the label is of this answer: `confirmed`, or `stale` if it is of "
+    "another one (the label is then null)",
     "group": "rows that belong together",
     "slices": "values of the columns under `dataset.slices`; without any, there is no such column",
     "phrases": "for `semantic_list_contains`",
@@ -44,6 +46,8 @@ SAYS = {
     "judge_sampled": "whether the row is in the sample",
     "judge_draws": "verdicts there are",
     "judge_agree": "whether all draws say the same; null: there is one",
+    "in_domain": "whether the row is like those on which the offline judge was measured; true for another judge",
+    "domain_reason": "why not: another script or language, a long reference or response",
     "metric": "the score's column",
     "slice": "the slice column; null: all rows",
     "slice_value": "its value",

@@ -20,6 +20,7 @@ PLAIN = {
     "dataset.reference_separator": "where a string of several references is split",
     "dataset.candidates.NAME.response": "the column of its answers",
     "dataset.candidates.NAME.label": "the column of people's verdicts: true or false, 1 or 0, yes or no",
+    "dataset.candidates.NAME.labelled": "the column of the answer that was labelled, or of its sha256",
     "dataset.candidates.NAME.about": "facts that the report shows",
     "dataset.scores.NAME.column": "{candidate} stands for the candidate's name",
     "dataset.scores.NAME.bounds": "smallest and largest possible number; none: unknown",

@@ -1,4 +1,4 @@
-"""Pairs of candidates compared by the gate's measures as one family of tests, and their entries in documents."""
+"""Pairs of candidates compared by their measures, a family of tests for each role, and their entries in documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -7,91 +7,119 @@ import numpy as np
 
 from tasks.comparison import differences
 from tasks.comparison.differences import Compared, Difference
-from tasks.comparison.document import CompositionEntry, DifferenceEntry, MeasureEntry, PairEntry, SliceEntry
-from tasks.comparison.gate import Gate, Verdict
-from tasks.comparison.measures import LABEL, Measure, differing, gated, measures, without_threshold
+from tasks.comparison.document import (
+    JUDGE_ERROR,
+    CompositionEntry,
+    CrossedEntry,
+    DifferenceEntry,
+    MeasureEntry,
+    PairEntry,
+    RowCounts,
+    SliceEntry,
+)
+from tasks.comparison.gate import ROLES, Gate, Role, Verdict
+from tasks.comparison.measures import Measure, differing, measures, without_threshold
 from tasks.comparison.pairing import Pairing
+from tasks.comparison.roles import duplicates, margin, roles_of
 from tasks.scores import estimates
 from tasks.scores.columns import ScoreColumn
 from tasks.scores.estimates import rounded
 
 
 class Refused(NamedTuple):
-    """A measure of the gate that can't be compared, and why; blocks: whether the gate can't be passed without it."""
+    """A measure that can't be compared, and why; blocks: whether the gate can't be passed without it."""
 
     pairing: Pairing
     name: str
+    role: Role
     reason: str
-    blocks: bool
-
-
-class Family(NamedTuple):
-    """A family of comparisons: the differences in their order, the refused measures, and the critical value."""
-
-    differences: list[Difference]
-    refused: list[Refused]
-    critical: float
 
     @property
-    def verdicts(self) -> set[Verdict]:
-        """Every verdict of the gate."""
-        return {difference.verdict for difference in self.differences}
+    def blocks(self) -> bool:
+        """Whether the gate can't be passed without it: secondary measures stop no release."""
+        return self.role != "secondary"
+
+
+class Families(NamedTuple):
+    """The differences by role, each role a family of tests; the refused measures; role → its critical value."""
+
+    differences: dict[Role, list[Difference]]
+    refused: list[Refused]
+    critical: dict[Role, float]
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """The verdicts that the gate goes by: those of the primary measure and of the guards."""
+        return [one.verdict for role in ("primary", "guard") for one in self.differences[role]]
 
     @property
     def blocked(self) -> bool:
         """Whether something that the gate asks for can't be compared, or nothing was."""
-        return not self.differences or any(refused.blocks for refused in self.refused)
+        return not self.differences["primary"] or any(refused.blocks for refused in self.refused)
 
 
-def compare(pairings: Sequence[Pairing], gate: Gate) -> Family:
-    """Compare all pairs of candidates by the gate's measures, as one family."""
-    chosen: list[Compared] = []
+def compare(pairings: Sequence[Pairing], gate: Gate, primary: str) -> Families:
+    """Compare all pairs of candidates: by the primary measure, by the guards, and by every other pass rate.
+
+    Each of the three is a family of its own at the gate's confidence.
+    """
+    chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []
     for pairing in pairings:
         base, head = measures(pairing.base), measures(pairing.head)
-        names = dict.fromkeys([*gated(pairing.base, gate.metrics), *gated(pairing.head, gate.metrics)])
-        for name in names:
+        for name, role in roles_of(pairing, gate, primary).items():
             if reason := _refusal(name, pairing, base, head):
-                expected = name in [*base, *without_threshold(pairing.head)] and name != LABEL
-                blocks = expected or gate.metrics is not None
-                refused.append(Refused(pairing, name, reason, blocks))
+                refused.append(Refused(pairing, name, role, reason))
                 continue
             compared = differences.compared(pairing, base[name], head[name])
-            if unmeasured := _unmeasured(compared, gate):
-                refused.append(Refused(pairing, name, *unmeasured))
+            if reason := _unmeasured(compared, gate):
+                refused.append(Refused(pairing, name, role, reason))
             else:
-                chosen.append(compared)
-    estimated, critical = differences.family(chosen, gate)
-    return Family(estimated, refused, critical)
+                chosen[role].append(compared)
+    estimated: dict[Role, list[Difference]] = {}
+    critical: dict[Role, float] = {}
+    for role, family in chosen.items():
+        margins = [margin(gate, one.head.name, role) for one in family]
+        estimated[role], critical[role] = differences.family(family, margins, gate.confidence)
+    return Families(estimated, refused, critical)
 
 
-def entries(family: Family, pairings: Sequence[Pairing]) -> list[PairEntry]:
+def entries(families: Families, pairings: Sequence[Pairing]) -> list[PairEntry]:
     """Each pair of candidates: its rows, its measures, and what was refused. Numbers have 6 decimals."""
-    local = differences.local_confidence(family.critical)
     pairs: list[PairEntry] = [
         {
             "base": pairing.base.name,
             "head": pairing.head.name,
-            "rows": {
-                "shared": len(pairing.head_rows),
-                "only_base": len(pairing.only_base),
-                "only_head": len(pairing.only_head),
-                "data_changed": len(pairing.changed),
-            },
+            "rows": _row_counts(pairing),
+            "crossed": _crossed(families, pairing),
+            "duplicates": _duplicates(families, pairing),
             "measures": {
-                difference.compared.head.name: _measure_entry(difference, local)
-                for difference in family.differences
-                if difference.compared.pairing is pairing
+                one.compared.head.name: _measure_entry(one, role)
+                for role, family in families.differences.items()
+                for one in family
+                if one.compared.pairing is pairing
             },
             "refused": [
-                {"measure": refused.name, "reason": refused.reason, "blocks": refused.blocks}
-                for refused in family.refused
+                {"measure": refused.name, "role": refused.role, "reason": refused.reason, "blocks": refused.blocks}
+                for refused in families.refused
                 if refused.pairing is pairing
             ],
         }
         for pairing in pairings
     ]
     return [rounded(pair) for pair in pairs]
+
+
+def _row_counts(pairing: Pairing) -> RowCounts:
+    counts: RowCounts = {
+        "shared": len(pairing.head_rows),
+        "only_base": len(pairing.only_base),
+        "only_head": len(pairing.only_head),
+        "data_changed": len(pairing.changed),
+    }
+    if stale := len(pairing.stale):
+        counts["stale_labels"] = stale
+    return counts
 
 
 def rates(pairing: Pairing) -> list[Compared]:
@@ -104,7 +132,7 @@ def rates(pairing: Pairing) -> list[Compared]:
     ]
 
 
-def slice_entries(family: Family, pairings: Sequence[Pairing], gate: Gate) -> list[list[SliceEntry]]:
+def slice_entries(families: Families, pairings: Sequence[Pairing], gate: Gate) -> list[list[SliceEntry]]:
     """For each pair of candidates every measure on every slice that leaves out rows.
 
     All p values are adjusted for the false discovery rate.
@@ -113,7 +141,8 @@ def slice_entries(family: Family, pairings: Sequence[Pairing], gate: Gate) -> li
 
     parts = [
         (name, value, part)
-        for difference in family.differences
+        for family in families.differences.values()
+        for difference in family
         for name, value, part in differences.slices_of(difference.compared)
         if 0 < part.measured.sum() < difference.compared.measured.sum()
     ]
@@ -155,31 +184,40 @@ def _refusal(name: str, pairing: Pairing, base: Mapping[str, Measure], head: Map
     return None
 
 
-def _unmeasured(compared: Compared, gate: Gate) -> tuple[str, bool] | None:
-    """Why too few rows are measured in both, and whether that blocks the gate; None where enough are.
-
-    New answers have no human labels yet: their absence blocks only a gate that names the label.
-    """
-    named = gate.metrics is not None
+def _unmeasured(compared: Compared, gate: Gate) -> str | None:
+    """Why too few rows are measured in both; None where enough are."""
     base, head = (not np.isnan(measure.values).all() for measure in (compared.base, compared.head))
-    if not base and not head:
-        return "not measured before or after", named
-    if not head:
-        return "not measured after", named or compared.head.name != LABEL
-    if not base:
-        return "not measured before", named
+    if not base or not head:
+        return f"not measured {'after' if base else 'before' if head else 'before or after'}"
     if not compared.measured.any():
-        return "no row is measured both before and after", True
+        return "no row is measured both before and after"
     failed_base, failed_head = compared.failed()
     failed = int((failed_base | failed_head).sum())
     asked = failed + int(compared.measured.sum())
     if failed <= gate.max_unmeasured * asked:
         return None
     when = f"before {failed_base.sum():,}, after {failed_head.sum():,}"
-    return f"{failed:,} of {asked:,} rows could not be measured, {when} (gate.max_unmeasured)", True
+    return f"{failed:,} of {asked:,} rows could not be measured, {when} (gate.max_unmeasured)"
 
 
-def _measure_entry(difference: Difference, local: float) -> MeasureEntry:
+def _crossed(families: Families, pairing: Pairing) -> CrossedEntry | None:
+    """McNemar's table of the primary measure of two candidates."""
+    own = [one.compared for one in families.differences["primary"] if one.compared.pairing is pairing]
+    return differences.crossed(own[0]) if own else None
+
+
+def _duplicates(families: Families, pairing: Pairing) -> list[list[str]]:
+    """Groups of compared measures of two candidates that say the same of every answer."""
+    compared = [one.compared for family in families.differences.values() for one in family]
+    own = [one for one in compared if one.pairing is pairing and one.head.kind != "corpus"]
+    sides = {
+        one.head.name: np.concatenate([one.base.values[pairing.base_rows], one.head.values[pairing.head_rows]])
+        for one in own
+    }
+    return duplicates(sides)
+
+
+def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
     compared, estimate = difference.compared, difference.estimate
     base_column, head_column = compared.columns
     base, head = _value(compared.base, base_column), _value(compared.head, head_column)
@@ -191,8 +229,11 @@ def _measure_entry(difference: Difference, local: float) -> MeasureEntry:
         "p_value": estimate.p_value,
         "method": estimate.method,
     }
-    undecided = difference.verdict == "cannot tell"
+    # More rows reduce no error of a judge.
+    undecided = difference.verdict == "cannot tell" and JUDGE_ERROR not in (estimate.method or "")
     return {
+        "role": role,
+        "unit": "points" if compared.head.is_share else "score",
         "base": base,
         "head": head,
         "difference": interval,
@@ -202,8 +243,8 @@ def _measure_entry(difference: Difference, local: float) -> MeasureEntry:
         "higher_is_better": compared.head.higher_is_better,
         "unmeasured": differences.unmeasured(compared),
         "split": _composition(compared, head - base),
-        "detectable": differences.detectable(compared, local),
-        "rows_needed": differences.rows_needed(compared, lost, local) if undecided else None,
+        "detectable": differences.detectable(compared, difference.confidence),
+        "rows_needed": differences.rows_needed(compared, lost, difference.confidence) if undecided else None,
         "signature": compared.head.signature,
     }
 

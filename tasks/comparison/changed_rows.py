@@ -7,24 +7,25 @@ import numpy as np
 
 from tasks.comparison.differences import Compared
 from tasks.comparison.document import ChangedRow, ChangedRows
-from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import Mask
 
 
-def changed_rows(pairing: Pairing, rates: Sequence[Compared], base: Parts, head: Parts, limit: int) -> ChangedRows:
+def changed_rows(
+    pairing: Pairing, rates: Sequence[Compared], primary: str, loads: tuple[Parts, Parts], limit: int
+) -> ChangedRows:
     """Count the shared rows that lost or gained a pass, and show the worst `limit` of them in full.
 
-    A row that passed and now can't be measured is lost. Rows that human labels call wrong now come first, then those
-    that lost most measures.
+    A row that passed and now can't be measured is lost. Rows that the primary measure calls wrong now come first, then
+    those that lost most measures.
 
     Args:
         pairing: The shared rows.
         rates: The pass rates of both candidates.
-        base: data/load of the older version.
-        head: data/load of the newer version.
+        primary: The primary measure.
+        loads: data/load of the older and of the newer version.
         limit: Rows in full.
     """
     names = [rate.head.name for rate in rates]
@@ -34,12 +35,12 @@ def changed_rows(pairing: Pairing, rates: Sequence[Compared], base: Parts, head:
         _, failed = rate.failed()
         change[failed & (rate.base.values[pairing.base_rows] == 1.0), number] = -1.0
     changed = np.flatnonzero(change.any(axis=1))
-    worst = changed[_worst_first(change[changed], names, pairing.keys[changed])][:limit]
+    worst = changed[_worst_first(change[changed], names, primary, pairing.keys[changed])][:limit]
     return {
         "rows": len(changed),
         "lost": _counts(names, change < 0),
         "gained": _counts(names, change > 0),
-        "worst": _in_full(worst, change, names, pairing, (base, head)),
+        "worst": _in_full(worst, change, names, pairing, loads),
     }
 
 
@@ -52,9 +53,9 @@ def _counts(names: Sequence[str], changed: Mask) -> dict[str, int]:
     return {name: int(n) for name, n in zip(names, changed.sum(axis=0), strict=True) if n}
 
 
-def _worst_first(change: Floats, names: Sequence[str], keys: Any) -> Any:
-    labels = change[:, names.index(LABEL)] if LABEL in names else np.zeros(len(change))
-    return np.lexsort((keys, change.sum(axis=1), labels))
+def _worst_first(change: Floats, names: Sequence[str], primary: str, keys: Any) -> Any:
+    decisive = change[:, names.index(primary)] if primary in names else np.zeros(len(change))
+    return np.lexsort((keys, change.sum(axis=1), decisive))
 
 
 def _in_full(

@@ -9,7 +9,9 @@ from tasks.comparison import candidate_pairs, version_scores
 from tasks.comparison.changed_rows import changed_rows, ids
 from tasks.comparison.document import ComparisonDocument, PairEntry, VersionEntry
 from tasks.comparison.gate import Gate
+from tasks.comparison.release import decision
 from tasks.comparison.rescore import rescored
+from tasks.comparison.roles import shared_primary
 from tasks.comparison.version_scores import VersionScores
 from tasks.scores.estimates import rounded
 from tasks.versions.version import Version
@@ -54,23 +56,27 @@ def _compare(
     pairings = version_scores.pairings(base, head, matched.pairs)
     if options.rescore:
         pairings = version_scores.with_thresholds(pairings)
-    family = candidate_pairs.compare(pairings, gate)
-    pairs: list[PairEntry] = candidate_pairs.entries(family, pairings)
-    slice_entries = candidate_pairs.slice_entries(family, pairings, gate)
+    chosen = shared_primary(pairings, gate, random=all(one.base.labels_random for one in pairings))
+    families = candidate_pairs.compare(pairings, gate, chosen.name)
+    pairs: list[PairEntry] = candidate_pairs.entries(families, pairings)
+    slice_entries = candidate_pairs.slice_entries(families, pairings, gate)
     for pairing, pair, slices in zip(pairings, pairs, slice_entries, strict=True):
         rates = candidate_pairs.rates(pairing)
         pair["slices"] = slices
-        pair["flips"] = changed_rows(pairing, rates, base.load, head.load, options.changed_rows)
+        pair["flips"] = changed_rows(pairing, rates, chosen.name, (base.load, head.load), options.changed_rows)
         changed = pairing.head.positions[pairing.changed].tolist()
         pair["data_changed"] = ids(changed, head.load, options.changed_rows)
+    blocked = families.blocked or bool(matched.only_base)
     return {
         "schema": 1,
         "base": _named(versions[0]),
         "head": _named(versions[1]),
         "gate": gate.model_dump(mode="json"),
-        "critical_value": rounded(family.critical),
-        "failed": gate.fails(family.verdicts),
-        "blocked": family.blocked or bool(matched.only_base),
+        "primary": {"measure": chosen.name, "reason": chosen.reason},
+        "decision": decision(pairs, chosen, gate, blocked=blocked),
+        "critical_value": rounded(families.critical["primary"]),
+        "failed": gate.fails(families.verdicts),
+        "blocked": blocked,
         "candidates": {"only_base": matched.only_base, "only_head": matched.only_head},
         "pairs": pairs,
     }

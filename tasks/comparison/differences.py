@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tasks.comparison.document import UnmeasuredEntry
-from tasks.comparison.gate import Gate, Verdict, verdict
-from tasks.comparison.measures import Measure
+from tasks.comparison.document import CrossedEntry, UnmeasuredEntry
+from tasks.comparison.gate import Verdict, verdict
+from tasks.comparison.measures import LABEL, Measure
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
-from tasks.scores import estimates
+from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Mask, ScoreColumn
 from tasks.scores.estimates import UNBOUNDED
+from tasks.scores.headline import MOST_OUTSIDE, have_labels, is_by_offline_judge, offline_bias, standard_error
+from tasks.scores.primary import MEANING_MATCH
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import PairedDifference
+    from tasks.statistics import BiasModel, PairedDifference
 
 # With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.
 MOST_JOINT = 200
@@ -81,11 +83,12 @@ class Compared(NamedTuple):
 class Difference(NamedTuple):
     """A difference with its interval at the confidence that its family leaves it, and the verdict of the gate.
 
-    margin: the smallest loss that matters, in the units of the measure.
+    confidence: of the interval alone. margin: the smallest loss that matters, in the units of the measure.
     """
 
     compared: Compared
     estimate: "PairedDifference"
+    confidence: float
     margin: float
     verdict: Verdict
 
@@ -96,15 +99,21 @@ def compared(pairing: Pairing, base: Measure, head: Measure) -> Compared:
     return Compared(pairing, base, head, ~missing)
 
 
-def family(measures: Sequence[Compared], gate: Gate) -> tuple[list[Difference], float]:
+def family(measures: Sequence[Compared], margins: Sequence[float], confidence: float) -> tuple[list[Difference], float]:
     """Estimate all differences with simultaneous intervals: any of them is wrong with probability 1 - confidence.
+
+    Args:
+        measures: The members of the family.
+        margins: The largest acceptable loss of each, as a share of its scale.
+        confidence: Of all intervals together.
 
     Returns:
         The differences, and the critical value: the quantile of the largest of the correlated normal deviates
         (Romano & Wolf 2005).
     """
-    critical = critical_value(measures, gate.confidence)
-    return [_difference(compared, local_confidence(critical), gate) for compared in measures], critical
+    critical = critical_value(measures, confidence)
+    local = local_confidence(critical)
+    return [_difference(one, local, margin) for one, margin in zip(measures, margins, strict=True)], critical
 
 
 def local_confidence(critical: float) -> float:
@@ -154,7 +163,7 @@ def rows_needed(one: Compared, difference: float, confidence: float) -> int | No
     """The number of rows like these that show this difference in four of five cases; None if it is unknown."""
     from tasks.statistics import TooManyRowsError, rows_to_find
 
-    if not _has_spread(one) or one.head.kind == "corpus" or not difference:
+    if not _has_spread(one) or one.head.kind == "corpus" or not difference or is_by_judge_alone(one):
         return None
     sought = min(abs(difference), one.head.scale) if one.head.bounds else difference
     with estimates.silenced():
@@ -169,15 +178,16 @@ def _has_spread(one: Compared) -> bool:
     return bool(one.measured.sum() > 1 and not estimates.is_one_cluster(one.clusters))
 
 
-def _difference(one: Compared, confidence: float, gate: Gate) -> Difference:
-    margin = gate.margin * one.head.scale
-    estimate = uncorrected(one, confidence, margin or None)
+def _difference(one: Compared, confidence: float, margin_share: float) -> Difference:
+    margin = margin_share * one.head.scale
+    estimate = powered(one, confidence) or uncorrected(one, confidence, margin or None)
+    estimate = with_judge_error(one, estimate, confidence)
     if not isfinite(estimate.value):
-        return Difference(one, estimate, margin, "cannot tell")
+        return Difference(one, estimate, confidence, margin, "cannot tell")
     better = one.head.higher_is_better
     unchanged = one.unchanged()
     decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
-    return Difference(one, estimate, margin, decision)
+    return Difference(one, estimate, confidence, margin, decision)
 
 
 def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
@@ -193,6 +203,89 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
         stats, score = (_stats(base), _stats(head)), estimates.corpus_score(one.head.column)
         return estimates.with_warnings(lambda: corpus_difference(*stats, score, clusters, confidence, bounds))
     return estimates.with_warnings(lambda: paired_difference(one.differences, clusters, bounds, confidence, margin))
+
+
+def powered(one: Compared, confidence: float) -> "PairedDifference | None":
+    """The difference of human labels on a random part of the rows, with what the other measures say of all rows.
+
+    Returns:
+        None for other measures, labels that were not chosen at random, too few of them, and labels on every row.
+    """
+    from tasks.statistics import PairedDifference, cross_fitted, ppi_difference
+
+    pairing, labelled, rest = one.pairing, one.measured, ~one.measured
+    random = pairing.base.labels_random and pairing.head.labels_random
+    few = int(labelled.sum()) < human_labels.FEWEST
+    if one.head.name != LABEL or not random or few or not rest.any() or estimates.is_one_cluster(one.clusters):
+        return None
+    scores = _score_differences(pairing)
+    if not scores.shape[1]:
+        return None
+    clusters, others = one.clusters, None if pairing.groups is None else pairing.groups[rest]
+    width = one.head.scale
+    inside, outside = cross_fitted(one.differences, scores[labelled], scores[rest], clusters, bounds=(-width, width))
+    return estimates.with_warnings(
+        lambda: PairedDifference(
+            *ppi_difference(one.differences, inside, outside, clusters, others, _bounds(one), confidence)[:6]
+        )
+    )
+
+
+def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: float) -> "PairedDifference":
+    """The difference by the offline judge as one by human labels, where no labels check it; any other as it is.
+
+    The interval then includes how far the judge's bias differs between systems, for the rows whose answers changed:
+    those that any measure tells apart. With too many rows outside of the judge's domain, or a judge whose bias was not
+    measured, it is as wide as can be.
+    """
+    from tasks.statistics import transported_difference
+
+    if not is_by_judge_alone(one) or not isfinite(estimate.value):
+        return estimate
+    changed = float((_score_differences(one.pairing) != 0.0).any(axis=1)[one.measured].mean())
+    if not changed:
+        return estimate
+    model, outside = offline_bias(), _outside(one)
+    if model is None or outside > MOST_OUTSIDE:
+        return estimate._replace(low=-1.0, high=1.0, p_value=1.0, method=f"{estimate.method}; judge's error unknown")
+    sd = standard_error(estimate.low, estimate.high, confidence)
+    wider = transported_difference(estimate.value, sd**2, model, confidence, changed)
+    return estimate._replace(
+        low=min(wider.low, estimate.low),
+        high=max(wider.high, estimate.high),
+        p_value=_p_value(estimate.value, 2.0 * changed**2 * model.inside + sd**2, model, estimate.p_value),
+        method=f"{estimate.method}; judge's error on other data",
+    )
+
+
+def _outside(one: Compared) -> float:
+    """The larger share of rows outside of the judge's domain, of the two candidates."""
+    pairing = one.pairing
+    sides = (pairing.base.outside, pairing.base_rows), (pairing.head.outside, pairing.head_rows)
+    return max(0.0 if outside is None else float(outside[rows[one.measured]].mean()) for outside, rows in sides)
+
+
+def is_by_judge_alone(one: Compared) -> bool:
+    """Whether the measure is the offline judge's verdict, and no human labels of both candidates check it."""
+    sides = (one.pairing.base, one.pairing.head)
+    return one.head.name == MEANING_MATCH and all(map(is_by_offline_judge, sides)) and not have_labels(sides)
+
+
+def _p_value(value: float, variances: Floats, model: "BiasModel", least: float) -> float:
+    """The p value that agrees with the intervals of `transported_difference`; least: that without the judge's error."""
+    from scipy.special import ndtr
+
+    tail = float(model.weights @ ndtr(-abs(value) / np.sqrt(variances)))
+    return max(min(2.0 * tail, 1.0), least)
+
+
+def _score_differences(pairing: Pairing) -> Floats:
+    """HEAD minus BASE of every measure but the labels that nearly all shared rows have; shape (rows, k)."""
+    base = {column.name: column.values[pairing.base_rows] for column in pairing.base.columns if column.name != LABEL}
+    changes = [
+        column.values[pairing.head_rows] - base[column.name] for column in pairing.head.columns if column.name in base
+    ]
+    return human_labels.filled(changes, len(pairing.head_rows))
 
 
 def _influence(one: Compared) -> Floats:
@@ -236,6 +329,17 @@ def slices_of(one: Compared) -> Iterator[tuple[str, str, Compared]]:
         codes = slices.codes[one.pairing.head_rows]
         for code in np.unique(codes):
             yield name, slices.values[code], one.where(codes == code)
+
+
+def crossed(one: Compared) -> CrossedEntry | None:
+    """McNemar's table of a pass rate: how many rows pass in both, in one, and in neither; None for other measures."""
+    if one.head.kind != "rate":
+        return None
+    pairing = one.pairing
+    base = one.base.values[pairing.base_rows[one.measured]] > 0
+    head = one.head.values[pairing.head_rows[one.measured]] > 0
+    both, lost, gained = (int(rows.sum()) for rows in (base & head, base & ~head, ~base & head))
+    return {"both": both, "lost": lost, "gained": gained, "neither": len(base) - both - lost - gained}
 
 
 def unmeasured(one: Compared) -> UnmeasuredEntry:

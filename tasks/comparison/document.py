@@ -3,8 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from tasks.comparison.gate import Verdict
+from tasks.comparison.gate import Role, Verdict
 from tasks.scores.metrics_report import Limited
+
+# Part of the method of a difference whose interval includes the offline judge's error.
+JUDGE_ERROR = "judge's error"
+Unit = Literal["points", "score"]
 
 
 class DifferenceEntry(Limited):
@@ -36,10 +40,13 @@ class CompositionEntry(TypedDict):
 class MeasureEntry(TypedDict):
     """One measure of two candidates on their n shared rows.
 
-    margin: the smallest loss that matters. detectable: the smallest difference that these rows would have shown.
-    rows_needed: how many rows would decide, None for a verdict that is decided.
+    unit: how differences are read: those of shares in percentage points. margin: the smallest loss that
+    matters. detectable: the smallest difference that these rows would have shown. rows_needed: how many rows would
+    decide, None for a verdict that is decided.
     """
 
+    role: Role
+    unit: Unit
     base: float | None
     head: float | None
     difference: DifferenceEntry
@@ -54,19 +61,30 @@ class MeasureEntry(TypedDict):
     signature: str
 
 
+class CrossedEntry(TypedDict):
+    """McNemar's table of a pass rate: rows that pass in both, only in BASE (lost), only in HEAD (gained), or never."""
+
+    both: int
+    lost: int
+    gained: int
+    neither: int
+
+
 class RowCounts(TypedDict):
-    """How many rows were paired, and how many were not."""
+    """How many rows were paired, and how many were not; stale_labels: shared rows whose label is of another answer."""
 
     shared: int
     only_base: int
     only_head: int
     data_changed: int
+    stale_labels: NotRequired[int]
 
 
 class RefusedEntry(TypedDict):
     """A measure that can't be compared, and why; blocks: whether the gate can't be passed without it."""
 
     measure: str
+    role: Role
     reason: str
     blocks: bool
 
@@ -105,16 +123,49 @@ class ChangedRows(TypedDict):
 
 
 class PairEntry(TypedDict):
-    """Two candidates. Candidates of one run have neither slices, nor changed rows (`flips`), nor changed data."""
+    """Two candidates. Candidates of one run have neither slices, nor changed rows (`flips`), nor changed data.
+
+    crossed: McNemar's table of the primary measure; None if it is no pass rate, or was not compared.
+    duplicates: groups of measures that say the same of every row; such a group is one witness, not several.
+    """
 
     base: str
     head: str
     rows: RowCounts
+    crossed: CrossedEntry | None
+    duplicates: list[list[str]]
     measures: dict[str, MeasureEntry]
     refused: list[RefusedEntry]
     slices: NotRequired[list[SliceEntry]]
     flips: NotRequired[ChangedRows]
     data_changed: NotRequired[list[str]]
+
+
+class PrimaryEntry(TypedDict):
+    """The primary measure; reason: why it is this one, in words."""
+
+    measure: str
+    reason: str
+
+
+class WorstSlice(SliceEntry):
+    """The slice of the primary measure that lost most surely; candidate: its name in HEAD."""
+
+    candidate: str
+
+
+class DecisionEntry(TypedDict):
+    """The decision on the release.
+
+    rows_needed: how many rows would decide in all; None for a decision that is made, and where it is unknown.
+    sentence: the decision in one line. reasons: three sentences at most.
+    """
+
+    verdict: Literal["ship", "do not ship", "undecided"]
+    rows_needed: int | None
+    sentence: str
+    reasons: list[str]
+    worst_slice: WorstSlice | None
 
 
 class VersionEntry(TypedDict):
@@ -134,14 +185,16 @@ class UnpairedCandidates(TypedDict):
 class ComparisonDocument(TypedDict):
     """Everything that a comparison of two versions found.
 
-    gate: section `gate` of params.yaml. failed: whether a verdict stops the release.
-    blocked: whether something that the gate asks for can't be compared.
+    gate: section `gate` of params.yaml. critical_value: of the family of the primary measure.
+    failed: whether a verdict stops the release. blocked: whether something that the gate asks for can't be compared.
     """
 
     schema: Literal[1]
     base: VersionEntry
     head: VersionEntry
     gate: dict[str, Any]
+    primary: PrimaryEntry
+    decision: DecisionEntry
     critical_value: float | None
     failed: bool
     blocked: bool

@@ -1,38 +1,54 @@
 """The release gate: section `gate` of params.yaml, and the verdict on one difference."""
 
-from typing import Annotated, Literal
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from tasks.pipeline.settings import Section, Share
 
 Verdict = Literal["worse", "better", "no worse", "unchanged", "cannot tell"]
-
-# The end of a measure's name that asks for the value of a metric with a pass rate.
-VALUE = ".value"
+# The primary measure decides, guards can stop a release, secondary measures are shown.
+Role = Literal["primary", "guard", "secondary"]
+ROLES: tuple[Role, ...] = ("primary", "guard", "secondary")
+Name = Annotated[str, Field(min_length=1)]
+# The largest acceptable loss, as a share of the measure's scale.
+Margin = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Gate(Section):
-    """What a release is compared by, and when it fails."""
+    """What decides on a release.
 
-    metrics: tuple[Annotated[str, Field(min_length=1)], ...] | None
-    margin: Annotated[float, Field(ge=0, lt=1)]
+    primary: the measure that decides; None: tasks.scores.primary chooses. metrics: the guards, measures that stop a
+    release when they lose more than their margin. margin: of the primary measure.
+    """
+
+    primary: Name | None
+    metrics: Mapping[Name, Margin]
+    margin: Margin
     # Below 1, because looks at a baseline share 1 - confidence.
     confidence: Annotated[float, Field(gt=0.5, le=0.999999)]
     fail_on: Literal["worse", "cannot_tell"]
     max_unmeasured: Share
 
-    @field_validator("metrics")
+    @field_validator("metrics", mode="before")
     @classmethod
-    def _some_and_once(cls, metrics: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if metrics is not None and not metrics:
-            raise ValueError("an empty list compares nothing; none compares every pass rate")
-        if metrics is not None and len(set(metrics)) < len(metrics):
-            raise ValueError("a metric is listed twice")
-        return metrics
+    def _guards_have_margins(cls, metrics: Any) -> Any:
+        if isinstance(metrics, list | tuple | str):
+            raise ValueError(  # noqa: TRY004 (pydantic reports only ValueError)
+                "expected guards, each with the largest acceptable loss as a share of its scale, such as "
+                "{meteor: 0.05}; the measure that decides is gate.primary"
+            )
+        return {} if metrics is None else metrics
 
-    def fails(self, verdicts: set[Verdict]) -> bool:
-        """Whether a release with these verdicts may not ship."""
+    @model_validator(mode="after")
+    def _primary_is_no_guard(self) -> Self:
+        if self.primary in self.metrics:
+            raise ValueError(f"metrics names the primary measure, {self.primary}; its margin is gate.margin")
+        return self
+
+    def fails(self, verdicts: Collection[Verdict]) -> bool:
+        """Whether a release with these verdicts on the primary measure and the guards may not ship."""
         return "worse" in verdicts or (self.fail_on == "cannot_tell" and "cannot tell" in verdicts)
 
 

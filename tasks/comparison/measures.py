@@ -1,12 +1,12 @@
 """Measures: what is compared of a candidate, a metric's pass rate or its value."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tasks.comparison.gate import VALUE
 from tasks.metrics.base import Floats
+from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Candidate, ScoreColumn
 
 Bounds = tuple[float, float]
@@ -37,6 +37,11 @@ class Measure(NamedTuple):
         return (0.0, 1.0) if self.kind == "rate" else self.column.facts.bounds
 
     @property
+    def is_share(self) -> bool:
+        """Whether it lies between 0 and 1, so that its differences are read in percentage points."""
+        return self.bounds == (0.0, 1.0)
+
+    @property
     def scale(self) -> float:
         """The width of the bounds, 1 without bounds: margins are shares of it."""
         return 1.0 if self.bounds is None else self.bounds[1] - self.bounds[0]
@@ -55,14 +60,6 @@ def measures(candidate: Candidate) -> dict[str, Measure]:
     Of a metric without a pass rate, such as `rouge_recall`, the name alone is the value.
     """
     return {measure.name: measure for column in candidate.columns for measure in _of(column)}
-
-
-def gated(candidate: Candidate, names: Sequence[str] | None) -> list[str]:
-    """The names of the measures that a gate compares: those it names, or every pass rate."""
-    if names is not None:
-        return list(names)
-    rates = [measure.name for measure in measures(candidate).values() if measure.kind == "rate"]
-    return rates + without_threshold(candidate)
 
 
 def without_threshold(candidate: Candidate) -> list[str]:

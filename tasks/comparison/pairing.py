@@ -1,6 +1,6 @@
 """Pairs the rows of two candidates by id."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ class Pairing:
     changed: positions in `head` of rows that are left out: their input or references differ, or the label of the same
     answer does.
     only_base, only_head: positions of the rows that the other candidate lacks.
+    stale: positions in `head` of shared rows whose label, in either version, is of another answer; it is unmeasured.
     """
 
     base: Candidate
@@ -27,6 +28,7 @@ class Pairing:
     changed: Positions
     only_base: Positions
     only_head: Positions
+    stale: Positions = field(default_factory=lambda: np.empty(0, np.intp))
 
     @property
     def keys(self) -> NDArray[np.uint64]:

@@ -13,6 +13,7 @@ from tasks.console import markdown
 from tasks.console.markdown import escaped
 from tasks.console.terminal import plain, width_of
 
+COLOURS = {"ship": "green", "do not ship": "red", "undecided": "yellow"}
 STYLES = {"worse": "bold red", "better": "bold green", "no worse": "green"}
 CHANGED_ROWS_ON_TERMINAL = 5
 # Columns whose cells take two lines on a narrow terminal, in this order.
@@ -22,14 +23,19 @@ LINES = (("before", "after"), ("difference",), ("rows", "rows needed", "finds"))
 # The width from which on texts stand side by side.
 LEAST_FOR_TEXTS = 80
 CAPTION = (
-    f"{wording.NAMES_MEAN}; differences hold together at the gate's confidence; rows needed: so many would decide; "
-    "finds: the smallest difference that 4 of 5 such runs show"
+    f"{wording.NAMES_MEAN}; those of one role hold together at the gate's confidence; rows needed: so many would "
+    "decide; finds: the smallest difference that 4 of 5 such runs show; measures without a role stop no release"
 )
 CUT_IN_MARKDOWN = 200
 
 
 def to_terminal(document: ComparisonDocument, console: Console) -> None:
-    """Print the comparison; a narrow terminal gets more lines, and no number is cut."""
+    """Print the decision, then the comparison; a narrow terminal gets more lines, and no number is cut."""
+    sentence, *reasons = wording.lead(document)
+    console.print(plain(sentence), style=f"bold {COLOURS[document['decision']['verdict']]}", highlight=False)
+    for reason in reasons:
+        console.print(plain(f"· {reason}"), highlight=False)
+    console.print()
     for pair in document["pairs"]:
         console.print(plain(wording.title(document, pair)), style="bold")
         console.print(plain(wording.rows_line(pair)), highlight=False)
@@ -43,7 +49,6 @@ def to_terminal(document: ComparisonDocument, console: Console) -> None:
             console.print(*_changed_rows(worst[:CHANGED_ROWS_ON_TERMINAL], console), sep="\n")
     for note in wording.candidates_notes(document):
         console.print(plain(f"· {note}"), highlight=False)
-    console.print(plain(wording.outcome(document).sentence), style="bold", highlight=False)
 
 
 def to_markdown(document: ComparisonDocument) -> str:
@@ -72,8 +77,13 @@ def _table(pair: PairEntry, padding: int, broken: Collection[str]) -> Table:
     for name, head in zip(wording.MEASURE_COLUMNS, heads, strict=True):
         table.add_column(head, justify="left" if name in {"measure", "verdict"} else "right", no_wrap=True)
     for cells, measure in zip(lines, pair["measures"].values(), strict=True):
-        table.add_row(*map(plain, cells), style=STYLES.get(measure["verdict"], ""))
+        table.add_row(*map(plain, cells), style=_style(measure))
     return table
+
+
+def _style(measure: MeasureEntry) -> str:
+    """The colour of a row: that of its verdict, if the verdict counts."""
+    return "dim" if measure["role"] == "secondary" else STYLES.get(measure["verdict"], "")
 
 
 def _column(texts: Sequence[str], broken: Collection[str]) -> list[str]:
@@ -102,8 +112,8 @@ def _longest_line(text: str) -> int:
 
 def _lines(name: str, measure: MeasureEntry) -> Iterator[RenderableType]:
     cells = dict(zip(wording.MEASURE_COLUMNS, wording.measure_cells(name, measure), strict=True))
-    style = STYLES.get(measure["verdict"], "")
-    yield plain(f"{name}: {cells['verdict']}", style)
+    style = _style(measure)
+    yield plain(f"{cells['measure']}: {cells['verdict']}", style)
     for columns in LINES:
         line = ", ".join(f"{column} {cells[column]}" for column in columns if cells[column])
         yield Padding(plain(line, style), (0, 0, 0, 2), expand=False)
@@ -130,9 +140,14 @@ def _changed_rows(rows: Sequence[ChangedRow], console: Console) -> Iterator[Rend
 
 def _markdown(document: ComparisonDocument) -> Iterator[str]:
     yield f"### goldmeter: {escaped(document['base']['name'])} → {escaped(document['head']['name'])}"
-    yield f"**{wording.outcome(document).sentence}**"
+    sentence, *reasons = wording.lead(document)
+    yield f"**{escaped(sentence)}**\n"
+    yield from (f"- {escaped(reason)}" for reason in reasons)
     for pair in document["pairs"]:
         yield f"\n#### {escaped(wording.title(document, pair))}\n\n{wording.rows_line(pair)}\n"
+        if crossed := wording.crossed_cells(pair):
+            yield from markdown.table(wording.CROSSED_COLUMNS, crossed)
+            yield ""
         yield from _markdown_table(pair)
         yield from (f"- {escaped(note)}" for note in wording.notes(pair))
         yield from _markdown_changed_rows(pair)

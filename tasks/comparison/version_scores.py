@@ -7,15 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.comparison.gate import VALUE, Gate
+from tasks.comparison.gate import Gate
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, pair
+from tasks.comparison.stale_labels import LabelledAnswers, left_in_place
 from tasks.errors import ComparisonError
-from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
-from tasks.scores.column_facts import stated
+from tasks.scores.column_facts import VALUE, stated
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, hashed
+from tasks.scores.label_status import CONFIRMED, STALE
 from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
 from tasks.versions.version import Version
 
@@ -51,12 +52,14 @@ def require_asked(versions: Sequence[Version], scores: Sequence[VersionScores], 
     tables = [{"load": version.load, **version.tables} for version in scores]
     measures_by_table = [{name: _measures(table) for name, table in each.items()} for each in tables]
     every = sorted({measure for by_table in measures_by_table for names in by_table.values() for measure in names})
-    for name in gate.metrics or ():
-        if name not in every and name != LABEL:  # the answers may have no labels yet
-            raise ComparisonError(f"gate.metrics: {unknown('measure', name, every)}")
+    named = {"gate.primary": [gate.primary] if gate.primary else [], "gate.metrics": [*gate.metrics]}
+    for option, names in named.items():
+        for name in names:
+            if name not in every and name != LABEL:  # the answers may have no labels yet
+                raise ComparisonError(f"{option}: {unknown('measure', name, every)}")
     for version, own, others in zip(versions, measures_by_table, reversed(measures_by_table), strict=True):
         for table, measures in others.items():
-            asked = gate.metrics is None or not measures.isdisjoint(gate.metrics)
+            asked = gate.primary is None or not measures.isdisjoint([gate.primary, *gate.metrics])
             if asked and table not in own and version.plans(f"data/{table}"):
                 version.parts(table)
 
@@ -119,7 +122,8 @@ def pairings(base: VersionScores, head: VersionScores, matched: Sequence[Pair]) 
     older, newer = base.candidates(thresholds), head.candidates(thresholds)
     older_contents, newer_contents = _contents(base), _contents(head)
     by_id = [pair(older[name], newer[renamed]) for name, renamed in matched]
-    paired = [pairing.without(_changed(pairing, older_contents, newer_contents)) for pairing in by_id]
+    same = [pairing.without(_changed(pairing, older_contents, newer_contents)) for pairing in by_id]
+    paired = [_without_stale_labels(pairing, older_contents, newer_contents) for pairing in same]
     if not any(len(pairing.head_rows) + len(pairing.changed) for pairing in paired):
         raise ComparisonError(
             f"{base.name} and {head.name} have no row in common: they are of different data sets, or ids were made "
@@ -148,27 +152,70 @@ def _fitted(version: Version) -> dict[str, float]:
 
 
 class _Contents(NamedTuple):
-    """Hashes of each row's question and answer, and its human label; shape (n,), rows in the tables' order."""
+    """Hash of each row's question, its answer and human label, and the labels that the label file calls stale.
+
+    Every array has shape (n,), rows in the tables' order.
+    """
 
     content: NDArray[np.uint64]
-    response: NDArray[np.uint64]
-    label: Floats
+    answers: LabelledAnswers
+    stale: Mask
 
 
 def _contents(version: VersionScores) -> _Contents:
-    rows = version.load.whole(["content", "label"])
+    names = [name for name in ("content", "label", "label_status") if name in version.load.schema.names]
+    rows = version.load.whole(names)
     answers = (part["response"].fill_null("\0") for part in version.load.read(["response"]))
     label = rows["label"].cast("float64").to_numpy(zero_copy_only=False)
-    return _Contents(hashed(rows["content"]), np.concatenate([hashed(part) for part in answers]), label)
+    status = rows["label_status"].to_numpy(zero_copy_only=False) if "label_status" in names else np.full(len(label), "")
+    response = np.concatenate([hashed(part) for part in answers])
+    labelled = LabelledAnswers(response, label, np.asarray(status == CONFIRMED, np.bool_))
+    return _Contents(hashed(rows["content"]), labelled, np.asarray(status == STALE, np.bool_))
 
 
 def _changed(pairing: Pairing, base: _Contents, head: _Contents) -> Mask:
     """Which paired rows ask something else, or have the same answer with another label; a first label is no change."""
     old = pairing.base.positions[pairing.base_rows]
     new = pairing.head.positions[pairing.head_rows]
-    same_answer = base.response[old] == head.response[new]
-    relabelled = same_answer & (np.abs(base.label[old] - head.label[new]) > 0)  # NaN: not labelled
+    older, newer = base.answers, head.answers
+    same_answer = older.response[old] == newer.response[new]
+    relabelled = same_answer & (np.abs(older.label[old] - newer.label[new]) > 0)  # NaN: not labelled
     return np.asarray((base.content[old] != head.content[new]) | relabelled)
+
+
+def _without_stale_labels(pairing: Pairing, base: _Contents, head: _Contents) -> Pairing:
+    """Make labels of other answers unmeasured: those that failed to be measured, not those that nobody asked for.
+
+    Without that, a label that stayed with a changed answer would count as "no difference" and let a release pass.
+    """
+    old, new = pairing.base.positions[pairing.base_rows], pairing.head.positions[pairing.head_rows]
+    kept = left_in_place(_rows(base.answers, old), _rows(head.answers, new))
+    stale_base, stale_head = base.stale[old], head.stale[new] | kept
+    return replace(
+        pairing,
+        base=_unlabelled(pairing.base, pairing.base_rows[stale_base]),
+        head=_unlabelled(pairing.head, pairing.head_rows[stale_head]),
+        stale=pairing.head_rows[stale_base | stale_head],
+    )
+
+
+def _rows(answers: LabelledAnswers, positions: NDArray[np.intp]) -> LabelledAnswers:
+    return LabelledAnswers(answers.response[positions], answers.label[positions], answers.confirmed[positions])
+
+
+def _unlabelled(candidate: Candidate, rows: NDArray[np.intp]) -> Candidate:
+    """The candidate whose labels of some rows failed to be measured."""
+    if not len(rows):
+        return candidate
+
+    def without(column: ScoreColumn) -> ScoreColumn:
+        if column.name != LABEL:
+            return column
+        values, not_asked = column.values.copy(), column.not_asked.copy()
+        values[rows], not_asked[rows] = np.nan, False
+        return replace(column, values=values, not_asked=not_asked, passed=column.facts.passes(values))
+
+    return replace(candidate, columns=[*map(without, candidate.columns)])
 
 
 def _passing_as(base: Candidate, head: Candidate) -> Candidate:

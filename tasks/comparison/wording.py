@@ -3,51 +3,47 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from tasks.comparison.document import ChangedRow, ComparisonDocument, DifferenceEntry, MeasureEntry, PairEntry
+from tasks.comparison.document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry, Unit, WorstSlice
 from tasks.comparison.gate import Verdict
-from tasks.console.format import CUT, count, counted, cut, listed, number
+from tasks.console.format import CUT, about, count, counted, cut, listed, number, points, points_interval, rate
+from tasks.scores.metrics_report import Limited
 
 NAMES = 3
 SLICES = 5
 # The smallest effect of unpaired rows that is mentioned beside the table.
 LEAST_COMPOSITION = 1e-3
 MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "rows needed", "finds")
-NAMES_MEAN = "a name stands for its pass rate, .value for the score"
+# McNemar's table: the results of the rows before, by their results after.
+CROSSED_COLUMNS = ("", "right after", "wrong after")
+NAMES_MEAN = "a name stands for its pass rate, .value for the score; differences in percentage points"
 CHANGED_ROW_COLUMNS = ("input", "before", "after", "lost", "gained")
 # Verdict → how the newer candidate, or version, relates to the older one; the clearest verdict first.
 RELATIONS: dict[Verdict, str] = {
     "better": "is better than",
     "worse": "is worse than",
     "no worse": "is no worse than",
-    "cannot tell": "cannot be told from",
+    "cannot tell": "does not differ significantly from",
     "unchanged": "is the same as",
 }
 
 
 class GateOutcome(NamedTuple):
-    """The decision on the release in one sentence, and the exit status that stands for it."""
+    """The decision on the release in one sentence, and the exit status of it."""
 
     sentence: str
     status: int
 
 
 def outcome(document: ComparisonDocument) -> GateOutcome:
-    """Decide whether the release may ship."""
-    verdicts = [measure["verdict"] for pair in document["pairs"] for measure in pair["measures"].values()]
-    worse = verdicts.count("worse")
-    if not verdicts:
-        return GateOutcome("The gate can't decide: nothing could be compared.", 2)
-    if worse:
-        beyond = " beyond the margin" if document["gate"]["margin"] else ""
-        more = "; others could not be compared" if document["blocked"] else ""
-        return GateOutcome(f"Worse: {worse} of {len(verdicts)} differences are wholly a loss{beyond}{more}.", 1)
+    """The decision in one sentence, and the exit status: 0 ship or undecided, 1 stopped, 2 the gate can't decide."""
+    decision = document["decision"]
+    stopped = "; gate.fail_on stops it" if document["failed"] and decision["verdict"] == "undecided" else ""
+    sentence = f"{decision['sentence'].removesuffix('.')}{stopped}{_few(document)}."
+    if decision["verdict"] == "do not ship":
+        return GateOutcome(sentence, 1)
     if document["blocked"]:
-        return GateOutcome("The gate can't decide: something that it asks for could not be compared.", 2)
-    if document["failed"]:
-        undecided = verdicts.count("cannot tell")
-        return GateOutcome(f"Cannot tell: {undecided} of {len(verdicts)} differences are undecided.", 1)
-    numbers = {name: verdicts.count(name) for name in ("better", "no worse", "unchanged", "cannot tell")}
-    return GateOutcome(f"Not worse: {', '.join(f'{n} {name}' for name, n in numbers.items() if n)}{_few(document)}.", 0)
+        return GateOutcome(sentence, 2)
+    return GateOutcome(sentence, 1 if document["failed"] else 0)
 
 
 def _few(document: ComparisonDocument) -> str:
@@ -84,72 +80,141 @@ def failed(pair: PairEntry, measure: MeasureEntry) -> int:
     return int(pair["rows"]["shared"] - measure["n"] - measure["unmeasured"]["not_asked"])
 
 
+def lead(document: ComparisonDocument) -> list[str]:
+    """The decision first: its sentence, its reasons, and the worst slice."""
+    decision = document["decision"]
+    worst = decision["worst_slice"]
+    return [outcome(document).sentence, *decision["reasons"], *([worst_slice_line(document, worst)] if worst else [])]
+
+
+def worst_slice_line(document: ComparisonDocument, part: WorstSlice) -> str:
+    """The worst slice of the primary measure in words."""
+    [pair, *_] = [one for one in document["pairs"] if part["measure"] in one["measures"]]
+    of = f"{part['candidate']}, " if len(document["pairs"]) > 1 else ""
+    size = interval(part["difference"], unit_of(pair, part["measure"]))
+    return f"Worst slice: {of}{part['slice']} = {part['value']}, {size}, {counted(part['n'], 'row')} (exploratory)."
+
+
+def crossed_cells(pair: PairEntry) -> list[list[str]]:
+    """The rows of McNemar's table under CROSSED_COLUMNS; none where the primary measure is no pass rate."""
+    crossed = pair["crossed"]
+    if crossed is None:
+        return []
+    return [
+        ["right before", count(crossed["both"]), f"{count(crossed['lost'])} lost"],
+        ["wrong before", f"{count(crossed['gained'])} gained", count(crossed["neither"])],
+    ]
+
+
+def unit_of(pair: PairEntry, name: str) -> Unit:
+    """The unit of a measure's differences; that of a score if it was not compared."""
+    return pair["measures"][name]["unit"] if name in pair["measures"] else "score"
+
+
 def by(pair: PairEntry, name: str) -> str:
     """The end of a sentence with one of RELATIONS: the size of the difference, and how many rows would decide."""
     measure = pair["measures"][name]
     if measure["verdict"] == "unchanged":
         return ""
-    needed = f"; {counted(measure['rows_needed'], 'row')} would decide" if measure["rows_needed"] else ""
+    needed = f"; about {about(measure['rows_needed'])} rows would decide" if measure["rows_needed"] else ""
     if measure["verdict"] in {"better", "worse"}:
-        return f" by {extent(measure['difference'])}{needed}"
-    return f": {interval(measure['difference'])}{needed}"
+        return f" by {extent(measure['difference'], measure['unit'])}{needed}"
+    return f": {interval(measure['difference'], measure['unit'])}{needed}"
 
 
-def tally(pair: PairEntry) -> dict[Verdict, list[str]]:
-    """Verdict → the measures that have it."""
+def by_weight(pair: PairEntry) -> tuple[dict[str, MeasureEntry], dict[str, MeasureEntry]]:
+    """The measures that decide, the primary one first, and the others."""
     measures = pair["measures"].items()
-    names = {verdict: [name for name, one in measures if one["verdict"] == verdict] for verdict in RELATIONS}
+    decisive = {name: one for name, one in measures if one["role"] != "secondary"}
+    return decisive, {name: one for name, one in measures if name not in decisive}
+
+
+def tally(measures: Mapping[str, MeasureEntry]) -> dict[Verdict, list[str]]:
+    """Verdict → the measures that have it."""
+    names = {verdict: [name for name, one in measures.items() if one["verdict"] == verdict] for verdict in RELATIONS}
     return {verdict: those for verdict, those in names.items() if those}
 
 
 def measure_cells(name: str, measure: MeasureEntry) -> list[str]:
     """The cells of one measure under MEASURE_COLUMNS."""
-    difference = measure["difference"]
+    unit = measure["unit"]
+    role = "" if measure["role"] == "secondary" else f" ({measure['role']})"
+    difference = "0" if measure["verdict"] == "unchanged" else bare_interval(measure["difference"], unit)
     return [
-        name,
-        number(measure["base"]),
-        number(measure["head"]),
-        "0" if measure["verdict"] == "unchanged" else interval(difference),
+        f"{name}{role}",
+        level_of(measure["base"], unit),
+        level_of(measure["head"], unit),
+        difference,
         measure["verdict"],
         count(measure["n"]),
-        count(measure["rows_needed"]) if measure["rows_needed"] else "",
-        "" if measure["detectable"] is None else f"±{number(measure['detectable'])}",
+        about(measure["rows_needed"]) if measure["rows_needed"] else "",
+        "" if measure["detectable"] is None else f"±{signed(measure['detectable'], unit).removeprefix('+')}",
     ]
 
 
-def interval(difference: DifferenceEntry) -> str:
-    """A difference with its sign and its limits; unknown limits are left out."""
+def level_of(value: float | None, unit: Unit) -> str:
+    """The value of a measure: a share in percent, or a number.
+
+    >>> level_of(0.787, "points"), level_of(3.25, "score")
+    ('78.7 %', '3.25')
+    """
+    return rate(value) if unit == "points" else number(value)
+
+
+def interval(difference: Limited, unit: Unit) -> str:
+    """A difference with its sign, unit and limits; unknown limits are left out.
+
+    >>> interval({"value": 0.0704, "low": -0.038, "high": 0.174}, "points")
+    '+7.0 points [−3.8, +17.4]'
+    """
+    if unit == "points":
+        return points_interval(difference["value"], difference["low"], difference["high"])
+    return bare_interval(difference, unit)
+
+
+def bare_interval(difference: Limited, unit: Unit) -> str:
+    """A difference with its sign and limits, for a table that names the unit.
+
+    >>> bare_interval({"value": 0.0704, "low": -0.038, "high": 0.174}, "points")
+    '+7.0 [−3.8, +17.4]'
+    """
     if difference["low"] is None:
-        return signed(difference["value"])
-    low, high = signed(difference["low"]), signed(difference["high"])
-    return f"{signed(difference['value'])} [{low}, {high}]"
+        return signed(difference["value"], unit)
+    return (
+        f"{signed(difference['value'], unit)} [{signed(difference['low'], unit)}, {signed(difference['high'], unit)}]"
+    )
 
 
-def extent(difference: DifferenceEntry) -> str:
+def extent(difference: Limited, unit: Unit) -> str:
     """The size of a difference without its sign, for a sentence that states the direction: its interval excludes zero.
 
-    >>> extent({"value": -0.0404, "low": -0.0613, "high": -0.0195})
-    '0.0404 [0.0195, 0.0613]'
+    >>> extent({"value": -0.0404, "low": -0.0613, "high": -0.0195}, "points")
+    '4.0 points [2.0, 6.1]'
     """
     ends = (difference["value"], difference["low"], difference["high"])
     value, low, high = (None if end is None else abs(end) for end in ends)
+    size = signed(value, unit).removeprefix("+") + (" points" if unit == "points" else "")
     if low is None or high is None:
-        return number(value)
-    return f"{number(value)} [{number(min(low, high))}, {number(max(low, high))}]"
+        return size
+    limits = (signed(limit, unit).removeprefix("+") for limit in (min(low, high), max(low, high)))
+    return f"{size} [{', '.join(limits)}]"
 
 
-def signed(value: float | None) -> str:
-    """A number with its sign.
+def signed(value: float | None, unit: Unit = "score") -> str:
+    """A difference with its sign, in percentage points or as a number.
 
-    >>> signed(0.0213), signed(-0.5), signed(0.0), signed(None)
-    ('+0.0213', '−0.500', '0', '–')
+    >>> signed(0.0213), signed(-0.5, "points"), signed(9e-6, "points"), signed(None)
+    ('+0.0213', '−50.0', '0.0', '–')
     """
+    if unit == "points":
+        return points(value)
     return f"+{number(value)}" if value is not None and value > 0 else number(value)
 
 
 def notes(pair: PairEntry, *, bounds: bool = True) -> Iterator[str]:
     """Notes beside the table; bounds: with the effect that failed rows could have, for tables that lack it."""
     yield from _not_compared(pair)
+    yield from _duplicates(pair)
     yield from _cautions(pair["measures"])
     if bounds:
         yield from _unmeasured(pair["measures"])
@@ -164,9 +229,17 @@ def _not_compared(pair: PairEntry) -> Iterator[str]:
         yield f"{refused['measure']} not compared: {refused['reason']}{blocks}"
     if any("measured differently" in refused["reason"] for refused in pair["refused"]):
         yield "--rescore scores BASE again by HEAD's settings, where that needs no model"
+    if stale := pair["rows"].get("stale_labels", 0):
+        yield f"{counted(stale, 'label is', 'labels are')} of another answer (stale), and not measured"
     if ids := pair.get("data_changed"):
         more = pair["rows"]["data_changed"] - min(len(ids), NAMES)
         yield f"data changed, kept out: {', '.join(ids[:NAMES])}{f' and {count(more)} more' if more > 0 else ''}"
+
+
+def _duplicates(pair: PairEntry) -> Iterator[str]:
+    """Measures that say the same of every row."""
+    for names in pair["duplicates"]:
+        yield f"{listed(names, len(names))} correlate 1.00 row by row: they are one measure, not {len(names)}"
 
 
 def candidates_notes(document: ComparisonDocument) -> Iterator[str]:
@@ -211,7 +284,8 @@ def _unmeasured(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
     for name, measure in measures.items():
         left = measure["unmeasured"]
         if left["failed_base"] or left["failed_head"]:
-            limits = "" if left["worst"] is None else f" {signed(left['worst'])} to {signed(left['best'])}"
+            unit = measure["unit"]
+            limits = "" if left["worst"] is None else f" {signed(left['worst'], unit)} to {signed(left['best'], unit)}"
             found.setdefault((left["failed_base"], left["failed_head"]), {}).setdefault(limits, []).append(name)
     for (before, after), by_limits in found.items():
         cases = "; ".join(f"{listed(names)}{limits}" for limits, names in by_limits.items())
@@ -224,7 +298,8 @@ def _composition(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
         split, others = measure["split"], measure["split"]["composition"]
         if others is not None and abs(others) >= LEAST_COMPOSITION:
             change = (split["head"] or 0.0) - (split["base"] or 0.0)  # both are numbers where their difference is one
-            moved.append(f"{name} {signed(change)} ({signed(others)} by other rows)")
+            unit = measure["unit"]
+            moved.append(f"{name} {signed(change, unit)} ({signed(others, unit)} by other rows)")
     if moved:
         yield f"over all rows of either side, not only shared ones: {', '.join(moved)}"
 
@@ -235,7 +310,8 @@ def _exploratory(pair: PairEntry) -> Iterator[str]:
     notable.sort(key=lambda part: part["q_value"] or 0)
     for part in notable[:SLICES]:
         where = f"{part['measure']} where {part['slice']} = {part['value']}"
-        yield f"exploratory: {where}: {interval(part['difference'])}, {counted(part['n'], 'row')}"
+        unit = unit_of(pair, part["measure"])
+        yield f"exploratory: {where}: {interval(part['difference'], unit)}, {counted(part['n'], 'row')}"
     if len(notable) > SLICES:
         more = counted(len(notable) - SLICES, "more slice stands out", "more slices stand out")
         yield f"exploratory: {more} (--json)"

@@ -1,8 +1,11 @@
 """The parser of every command line: options are exact, and the help ends with examples."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import Any
+
+from tasks.errors import did_you_mean
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,6 +36,15 @@ class Parser(argparse.ArgumentParser):
             parser = group.add_parser(name, help=purpose, description=f"{purpose}.", epilog=self.epilog)
             self.commands[name] = purpose, parser
         return {name: parser for name, (_, parser) in self.commands.items()}
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, as `argparse` does; an unknown subcommand is refused with similar ones."""
+        given = sys.argv[1:] if args is None else args
+        name = next((one for one in given if not one.startswith("-")), None)
+        if self.commands and name is not None and name not in self.commands:
+            suggestion = did_you_mean(name, self.commands) or ";"
+            self.error(f"{name!r}: no such command{suggestion} allowed: {', '.join(self.commands)}")
+        return super().parse_known_args(args, namespace)
 
     def format_help(self) -> str:
         """The help, and the examples below it, not wrapped, so that they can be copied."""

@@ -1,8 +1,9 @@
 """Numbers and texts for people: three significant digits, no invisible characters, limited length."""
 
 import re
-from collections.abc import Sequence
-from math import floor, isnan, log10
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import ceil, floor, isnan, log10
 from typing import NamedTuple
 
 NONE = "–"
@@ -53,6 +54,57 @@ def percent(share: float | None) -> str:
         return f"{share:.0%}"
     text = f"{share:.1%}"
     return {"100.0%": ">99.9%", "0.0%": "<0.1%"}.get(text, text)
+
+
+def points(difference: float | None) -> str:
+    """Format a difference of two shares in percentage points with one decimal and its sign.
+
+    >>> points(0.0704), points(-0.038), points(9e-6), points(None)
+    ('+7.0', '−3.8', '0.0', '–')
+    """
+    if difference is None or isnan(difference):
+        return NONE
+    tenths = round(1000 * difference)
+    return f"{tenths / 10:+.1f}".replace("-", "−") if tenths else "0.0"
+
+
+def points_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """Format a difference of two shares with its limits; unknown limits are left out.
+
+    >>> points_interval(0.0704, -0.038, 0.174), points_interval(0.0704, None, None)
+    ('+7.0 points [−3.8, +17.4]', '+7.0 points')
+    """
+    limits = "" if low is None or high is None else f" [{points(low)}, {points(high)}]"
+    return f"{points(value)}{'' if value is None or isnan(value) else ' points'}{limits}"
+
+
+def rate(share: float | None) -> str:
+    """Format a share in percent with one decimal; 0 % and 100 % are exact: none and all.
+
+    >>> rate(0.787), rate(1), rate(0.9999), rate(None)
+    ('78.7 %', '100 %', '>99.9 %', '–')
+    """
+    return percent(share).replace("%", " %")
+
+
+def rate_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """Format a share with its limits in percent; unknown limits are left out.
+
+    >>> rate_interval(0.787, 0.735, 0.831), rate_interval(0.787, None, None)
+    ('78.7 % [73.5, 83.1]', '78.7 %')
+    """
+    limits = "" if low is None or high is None else f" [{_bare(low)}, {_bare(high)}]"
+    return f"{rate(value)}{limits}"
+
+
+def about(n: float) -> str:
+    """Round a count up to two significant digits, as estimates of the rows needed deserve no more.
+
+    >>> about(873), about(1234), about(57), about(7)
+    ('880', '1,300', '57', '7')
+    """
+    unit = 10 ** max(0, len(str(ceil(n))) - 2)
+    return f"{ceil(n / unit) * unit:,}"
 
 
 def level(confidence: float) -> str:
@@ -127,6 +179,21 @@ def abridged(name: str, limit: int) -> str:
     head = (limit - 1) // 2
     tail = limit - 1 - head
     return f"{name[:head]}…{name[len(name) - tail :]}"
+
+
+def _bare(share: float) -> str:
+    return percent(share).removesuffix("%")
+
+
+def abridged_apart(names: Iterable[str], limit: int) -> dict[str, str]:
+    """Shorten names as `abridged`; those that would become equal keep their full length.
+
+    >>> abridged_apart(["answer-of-v13-today", "answer-of-v14-today", "another-long-name"], 9)["answer-of-v13-today"]
+    'answer-of-v13-today'
+    """
+    short = {name: abridged(name, limit) for name in names}
+    uses = Counter(short.values())
+    return {name: text if uses[text] == 1 else name for name, text in short.items()}
 
 
 def shown(text: str, limit: int) -> Text:

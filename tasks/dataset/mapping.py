@@ -10,6 +10,7 @@ from tasks.dataset.settings import Dataset, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
 from tasks.errors import DataError, did_you_mean
 from tasks.pipeline.hashing import sha256
+from tasks.scores.label_status import CONFIRMED, STALE
 
 # pandas writes 1.0 and 0.0 for 1 and 0 in a column with missing values.
 LABELS = dict.fromkeys(("true", "1", "1.0", "yes"), True) | dict.fromkeys(("false", "0", "0.0", "no"), False)
@@ -19,8 +20,16 @@ COLUMNS_LISTED = 30
 # Characters of a value that an error message quotes.
 QUOTED_LENGTH = 60
 
-# For inputs that several records share: hash of the input → hash of the references → number, from 1.
-RecordNumbers = Mapping[bytes, Mapping[bytes, int]]
+
+class RecordIndex(NamedTuple):
+    """What is known of all records before the first row is made; a position counts the selected records from 0.
+
+    numbers: For inputs that several records share: hash of the input → hash of the references → number, from 1.
+    repeated: Position of a record whose id an earlier record has → file and line of the earlier one.
+    """
+
+    numbers: Mapping[bytes, Mapping[bytes, int]]
+    repeated: Mapping[int, tuple[str, int]]
 
 
 class UnusableValueError(Exception):
@@ -68,18 +77,20 @@ def selected(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
             return
 
 
-def number_records(records: Iterable[Record], params: Params) -> RecordNumbers:
-    """Number the records that share an input, in one pass over all records.
+def index_records(records: Iterable[Record], params: Params) -> RecordIndex:
+    """Number the records that share an input, and find those whose id is taken, in one pass over all records.
+
+    Without an id column the same input and references are the same id. A second pass finds the first record of each
+    repeated id.
 
     Raises:
-        DataError: Two records have the same id (without an id column: the same input and references), or no record
-            is selected.
+        DataError: No record is selected.
     """
     first: dict[bytes, bytes] = {}
-    repeated: dict[bytes, set[bytes]] = {}
-    any_selected = False
-    for record in selected(records, params.dataset):
-        any_selected = True
+    shared: dict[bytes, set[bytes]] = {}
+    again: dict[int, tuple[bytes, bytes]] = {}
+    position = -1
+    for position, record in enumerate(selected(records, params.dataset)):
         key = _key(record, params)
         if key is None:
             continue
@@ -87,18 +98,50 @@ def number_records(records: Iterable[Record], params: Params) -> RecordNumbers:
         if text not in first:
             first[text] = references
             continue
-        others = repeated.setdefault(text, {first[text]})
+        others = shared.setdefault(text, {first[text]})
         if references in others:
-            earlier = next(other for other in selected(records, params.dataset) if _key(other, params) == key)
-            raise _duplicate(earlier, record, params.dataset)
+            again[position] = key
         others.add(references)
-    if not any_selected:
+    if position < 0:
         raise DataError(
             f"dataset: no record is left; dataset.exclude leaves out all: {params.dataset.exclude}"
             if params.dataset.exclude
             else "dataset: there is no record"
         )
-    return {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in repeated.items()}
+    numbers = {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in shared.items()}
+    return RecordIndex(numbers, _repeated(records, again, params))
+
+
+def _repeated(
+    records: Iterable[Record], again: Mapping[int, tuple[bytes, bytes]], params: Params
+) -> dict[int, tuple[str, int]]:
+    places: dict[tuple[bytes, bytes], tuple[str, int]] = {}
+    wanted = set(again.values())
+    for record in selected(records, params.dataset) if wanted else ():
+        key = _key(record, params)
+        if key in wanted and key is not None:
+            places.setdefault(key, (record.file, record.line))
+            if len(places) == len(wanted):
+                break
+    return {position: places[key] for position, key in again.items()}
+
+
+def require_new_id(record: Record, earlier: tuple[str, int] | None, dataset: Dataset) -> None:
+    """Reject a record whose id an earlier one has.
+
+    Raises:
+        UnusableValueError: There is an earlier record.
+    """
+    if earlier is None:
+        return
+    file, line = earlier
+    if dataset.id:
+        quoted = _quoted(record.values.get(dataset.id))
+        raise UnusableValueError(f"the id {quoted} (dataset.id: {dataset.id}) is also in {file}, line {line}")
+    raise UnusableValueError(
+        f"{_quoted(record.values.get(dataset.input or ''))}: the same input and references as in {file}, line {line}; "
+        "dataset.id can name a column of unique ids"
+    )
 
 
 def id_from_column(record: Record, params: Params) -> str:
@@ -113,10 +156,10 @@ def id_from_column(record: Record, params: Params) -> str:
     return text
 
 
-def id_from_input(shared: SharedValues, numbers: RecordNumbers) -> str:
+def id_from_input(shared: SharedValues, index: RecordIndex) -> str:
     """Return the sha256 of the input; records that share it get -2, -3, … by the order of their references' hash."""
     text, references = _content_key(shared)
-    number = numbers.get(text, {}).get(references, 1)
+    number = index.numbers.get(text, {}).get(references, 1)
     return text.hex() if number == 1 else f"{text.hex()}-{number}"
 
 
@@ -152,6 +195,7 @@ def candidate_row(record: Record, row_id: str, shared: SharedValues, name: str, 
     candidate = dataset.candidates[name]
     label = _label(record, candidate.label, f"dataset.candidates.{name}.label")
     response = _text(record.values, candidate.response, params.load.max_chars)
+    status = _label_status(record.values, candidate.labelled, response) if label is not None else None
     if response is None and dataset.missing_response == "wrong":
         response = ""
     return {
@@ -159,7 +203,8 @@ def candidate_row(record: Record, row_id: str, shared: SharedValues, name: str, 
         "candidate": name,
         **shared._asdict(),
         "response": response,
-        "label": label,
+        "label": None if status == STALE else label,
+        "label_status": status,
         **{f"score_{key}": _number(record.values, score, name) for key, score in dataset.scores.items()},
         "content": _json_hash([shared.input, shared.references]).hex(),
     }
@@ -176,6 +221,8 @@ def _mapped_columns(dataset: Dataset) -> Iterator[tuple[str, str]]:
         yield candidate.response, f"dataset.candidates.{name}.response"
         if candidate.label:
             yield candidate.label, f"dataset.candidates.{name}.label"
+        if candidate.labelled:
+            yield candidate.labelled, f"dataset.candidates.{name}.labelled"
         yield from ((score.column_of(name), f"dataset.scores.{key}") for key, score in dataset.scores.items())
 
 
@@ -206,17 +253,6 @@ def _content_key(shared: SharedValues) -> tuple[bytes, bytes]:
 
 def _json_hash(value: object) -> bytes:
     return sha256(CANONICAL_JSON.encode(value))
-
-
-def _duplicate(earlier: Record, record: Record, dataset: Dataset) -> DataError:
-    problem = (
-        f"the id {_quoted(record.values.get(dataset.id))} (dataset.id: {dataset.id}) is also in"
-        if dataset.id
-        else f"{_quoted(record.values.get(dataset.input or ''))}: the same input and references, so the same "
-        "candidates, as in"
-    )
-    advice = "make ids unique" if dataset.id else "remove one, or name a column of unique ids in dataset.id"
-    return DataError(f"{record.file}, line {record.line}: {problem} {earlier.file}, line {earlier.line}; {advice}")
 
 
 def _text(values: Mapping[str, Value], column: str | None, max_chars: int) -> str | None:
@@ -275,6 +311,17 @@ def _label(record: Record, column: str | None, place: str) -> bool | None:
             "allowed: true and false, 1 and 0, yes and no, or nothing"
         )
     return label
+
+
+def _label_status(values: Mapping[str, Value], column: str | None, response: str | None) -> str | None:
+    """Return whether a label is of the response, by the column with the labelled answer or its sha256; None without."""
+    if column is None:
+        return None
+    labelled, answer = values.get(column), response or ""
+    same = labelled == response or (
+        isinstance(labelled, str) and labelled.strip().lower() in (answer, sha256(answer).hex())
+    )
+    return CONFIRMED if same else STALE
 
 
 def _number(values: Mapping[str, Value], score: ScoreMapping, candidate: str) -> float | None:

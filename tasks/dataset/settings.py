@@ -12,10 +12,14 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 class CandidateMapping(Section):
-    """A system whose answers are scored: the columns of its responses and human labels, and what is noted about it."""
+    """A system whose answers are scored: the columns of its responses and human labels, and what is noted about it.
+
+    labelled: column of the answer that was labelled, or of its sha256; a label of another answer does not count.
+    """
 
     response: Name
     label: Name | None = None
+    labelled: Name | None = None
     about: dict[str, Any] = Field(default_factory=dict)
 
     @field_validator("about", mode="before")

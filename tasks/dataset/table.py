@@ -23,29 +23,30 @@ LABEL = ColumnFacts(
 def tables(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
     """Yield the parts of both tables, rows in input order.
 
-    A record that can't be used is rejected for every candidate, so records x candidates = rows + rejected rows.
+    A record that can't be used, or whose id an earlier record has, is rejected for every candidate, so records x
+    candidates = rows + rejected rows.
 
     Args:
-        records: The user's records. They are iterated three times (columns, ids, rows), so that memory holds no more
-            than one part and a hash per record; an iterator is first read into a list.
+        records: The user's records. They are iterated three times (columns, ids, rows; once more if ids repeat), so
+            that memory holds no more than one part and a hash per record; an iterator is first read into a list.
         params: The sections `dataset` and `load`.
 
     Yields:
         The two tables of a part, as `load` and `load_rejected`.
 
     Raises:
-        DataError: A mapped column is in no record, two ids are equal, a label can't be read, or no record is selected.
+        DataError: A mapped column is in no record, a label can't be read, or no record is selected.
     """
     params.check()
     records = list(records) if isinstance(records, Iterator) else records
     mapping.require_columns(records, params.dataset)
-    numbers = mapping.number_records(records, params)
-    part = LoadPart(params, numbers)
-    for record in mapping.selected(records, params.dataset):
+    index = mapping.index_records(records, params)
+    part = LoadPart(params, index)
+    for position, record in enumerate(mapping.selected(records, params.dataset)):
         if part.is_full:
             yield part.tables()
-            part = LoadPart(params, numbers)
-        part.add(record)
+            part = LoadPart(params, index)
+        part.add(record, position)
     yield part.tables()
 
 
@@ -58,6 +59,7 @@ def schema(params: Params) -> pa.Schema:
             **dict.fromkeys(["id", "candidate", "input", "response"], pa.string()),
             "references": texts,
             "label": pa.bool_(),
+            "label_status": pa.string(),
             "group": pa.string(),
             **({"slices": slices} if params.dataset.slices else {}),
             "phrases": texts,
@@ -70,8 +72,8 @@ def schema(params: Params) -> pa.Schema:
 class LoadPart:
     """Collects the rows of one part of data/load and data/load_rejected."""
 
-    def __init__(self, params: Params, numbers: mapping.RecordNumbers) -> None:
-        self.params, self.numbers = params, numbers
+    def __init__(self, params: Params, index: mapping.RecordIndex) -> None:
+        self.params, self.index = params, index
         self.rows: list[dict[str, Any]] = []
         self.rejected: list[dict[str, Any]] = []
         self.read = 0
@@ -81,8 +83,8 @@ class LoadPart:
         """Whether one more record would exceed `load.part_rows`; rows of one record stay in one part."""
         return self.read + len(self.params.dataset.candidates) > self.params.load.part_rows
 
-    def add(self, record: Record) -> None:
-        """Add a row or a rejected row for each candidate."""
+    def add(self, record: Record, position: int) -> None:
+        """Add a row or a rejected row for each candidate; position: the record's, among those selected."""
         candidates = self.params.dataset.candidates
         self.read += len(candidates)
         row_id = None
@@ -90,7 +92,8 @@ class LoadPart:
             if self.params.dataset.id:
                 row_id = mapping.id_from_column(record, self.params)
             shared = mapping.shared_values(record, self.params)
-            row_id = row_id or mapping.id_from_input(shared, self.numbers)
+            row_id = row_id or mapping.id_from_input(shared, self.index)
+            mapping.require_new_id(record, self.index.repeated.get(position), self.params.dataset)
         except mapping.UnusableValueError as reason:
             self.rejected += [_rejected_row(record, row_id, name, reason) for name in candidates]
             return

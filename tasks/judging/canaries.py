@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tasks.judging.replies import replies
 from tasks.judging.requests import Request
 from tasks.judging.rows import requests_of
 from tasks.judging.settings import Judge
@@ -61,7 +62,7 @@ def failed(options: Judge, ledger: Verdicts) -> list[str]:
 
 def _verdict(canary: Canary, options: Judge, ledger: Verdicts) -> bool | None:
     """The verdict of most draws; None without any."""
-    entries = ledger.get([request.key for request in _requests(canary, options)])
+    entries = replies(_requests(canary, options), ledger)
     ledger.use(entries)
     verdicts = [entry["verdict"] for entry in entries.values() if entry["verdict"] is not None]
     return sum(verdicts) > MAJORITY * len(verdicts) if verdicts else None

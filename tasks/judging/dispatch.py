@@ -130,6 +130,8 @@ def _ask(request: Request, chat: Chat, budget: Budget, retries: int) -> _Outcome
         latency=round(sum(reply.latency for reply in replies), 3),
         attempts=sum(reply.attempts for reply in replies),
     )
+    if request.address:
+        entry["server"] = request.address
     return _Outcome(entry, down=bool(replies) and replies[-1].down)
 
 

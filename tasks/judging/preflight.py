@@ -17,7 +17,7 @@ from tasks.judging.rows import missing
 from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import LEDGER
+from tasks.pipeline.dvc_yaml import LEDGER, recorded
 
 
 def plan_next_run(*, retry_failed: bool = False) -> Plan | None:
@@ -35,7 +35,7 @@ def plan_next_run(*, retry_failed: bool = False) -> Plan | None:
         for part in tables(records(dataset.path, dataset.pattern), load):
             yield normalized(part["load"], normalize)
 
-    with Verdicts(root() / "judge") as ledger:
+    with Verdicts(root() / "judge", recorded("judge", "judge", "base_url")) as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
         requests = missing(parts(), options, ledger, others=canaries.requests(options), retry_failed=retry_failed)
         return Plan.of(requests, options, run)

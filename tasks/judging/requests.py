@@ -18,10 +18,12 @@ NONCE_LENGTH = 10
 class Request:
     """One question to a judge.
 
-    fields: the row's variables as one JSON object.
+    fields: the row's variables as one JSON object. server, address: class of the server, and its address or the name
+    that the user gives to it; "" for OpenAI, which has one address.
     """
 
     server: str
+    address: str
     model: str
     metric: JudgeMetric
     fields: str
@@ -32,7 +34,16 @@ class Request:
     @cached_property
     def key(self) -> str:
         """The key in the ledger, 64 hex digits: a hash of everything that is known before the call."""
+        return self._hash({"address": self.address} if self.address else {})
+
+    @property
+    def key_without_address(self) -> str:
+        """The key that entries had before it held the address of the server."""
+        return self._hash({})
+
+    def _hash(self, address: Mapping[str, str]) -> str:
         known = {
+            **address,
             "server": self.server,
             "model": self.model,
             "prompt": self.metric.prompt_hash,

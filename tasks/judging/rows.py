@@ -7,21 +7,30 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from tasks.judging.replies import replies
 from tasks.judging.requests import Request, encode_fields
 from tasks.judging.sampling import sampled
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Entry, Verdicts
-from tasks.metrics.base import DISABLED, EMPTY_RESPONSE, FILTERED, NO_REFERENCE, NO_RESPONSE, NOT_SAMPLED
+from tasks.metrics.base import (
+    DISABLED,
+    EMPTY_RESPONSE,
+    FILTERED,
+    NO_REFERENCE,
+    NO_RESPONSE,
+    NOT_APPLICABLE,
+    NOT_SAMPLED,
+)
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.models.chat.client import server_class
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import pool, workers_for
-from tasks.scores.tables import nullable
+from tasks.scores.tables import nullable, pairs_of
 
 ANSWERED, FAILED = "answered", "failed"
-STATUSES = (ANSWERED, FAILED, NOT_SAMPLED, FILTERED, DISABLED, EMPTY_RESPONSE, NO_RESPONSE, NO_REFERENCE)
+BY_DESIGN = (NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NOT_APPLICABLE)
+STATUSES = (ANSWERED, FAILED, EMPTY_RESPONSE, NO_RESPONSE, *BY_DESIGN)
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -37,6 +46,8 @@ SCHEMA = pa.schema(
         ("judge_sampled", pa.bool_()),
         ("judge_draws", pa.int32()),
         ("judge_agree", pa.bool_()),
+        ("in_domain", pa.bool_()),
+        ("domain_reason", pa.string()),
     ]
 )
 # Metric → the request of each draw.
@@ -74,19 +85,23 @@ class RowVerdicts(NamedTuple):
 
 def rows_of(part: pa.Table, options: Judge) -> Iterator[RowRequests]:
     """Yield the requests about each row of data/normalize."""
-    for row, is_sampled in zip(part.to_pylist(), _sampled(part, options), strict=True):
+    pairs = pairs_of(part)
+    applies = np.logical_and.reduce([np.ones(len(pairs), np.bool_), *(one.applies(pairs) for one in options.metrics)])
+    for row, is_sampled, has_case in zip(part.to_pylist(), _sampled(part, options), applies, strict=True):
         status = _status(row, options, is_sampled=is_sampled)
+        if not has_case and status != DISABLED:
+            status = NOT_APPLICABLE
         to_ask = status == ANSWERED and options.provider != "offline"
         yield RowRequests(status, requests_of(_values(row, options), options) if to_ask else {})
 
 
 def requests_of(values: Mapping[str, Any], options: Judge) -> Requests:
     """Return the requests about one row; values: input, ground_truth (a list) and output."""
-    fields, server = encode_fields(values), server_class(options.base_url)
+    fields, (server, address) = encode_fields(values), options.server_key
     temperature = options.temperature if options.draws == 1 else options.draw_temperature
     return {
         metric.name: [
-            Request(server, options.model, metric, fields, temperature, options.seed, draw)
+            Request(server, address, options.model, metric, fields, temperature, options.seed, draw)
             for draw in range(options.draws)
         ]
         for metric in options.metrics
@@ -104,7 +119,7 @@ def missing(
     for requests in chain([others], (requests_about(part, options) for part in parts)):
         new = {request.key: request for request in requests if bytes.fromhex(request.key) not in seen}
         seen.update(map(bytes.fromhex, new))
-        entries = ledger.get(new)
+        entries = replies(new.values(), ledger)
         for key, request in new.items():
             entry = entries.get(key)
             if entry is None or not entry["attempts"] or (retry_failed and entry["verdict"] is None):
@@ -142,12 +157,16 @@ def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offlin
     columns["judge_sampled"] = _sampled(part, options)
     columns["judge_draws"] = [max(map(len, row.verdicts.values()), default=0) for row in judged]
     columns["judge_agree"] = [row.agree for row in judged]
+    # A language model has no known domain.
+    outside = estimates.outside if options.provider == "offline" else [None] * len(part)
+    columns["in_domain"] = [reason is None for reason in outside]
+    columns["domain_reason"] = outside
     return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
 
 
 def entries_of(part: pa.Table, options: Judge, ledger: Verdicts) -> dict[str, Entry]:
     """Return the ledger's entries for the rows of a part, by key."""
-    return ledger.get([request.key for request in requests_about(part, options)])
+    return replies(requests_about(part, options), ledger)
 
 
 def requests_about(part: pa.Table, options: Judge) -> Iterator[Request]:

@@ -10,7 +10,8 @@ from tasks.metrics.catalogue import configure
 from tasks.metrics.judge.meaning_match import MeaningMatch
 from tasks.metrics.judge.similarity_judge import SimilarityJudge
 from tasks.metrics.judged import JudgeMetric
-from tasks.pipeline.settings import Positive, Section, Share
+from tasks.models.servers import address, server_class
+from tasks.pipeline.settings import Positive, Section, ServerName, Share
 
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
 
@@ -29,6 +30,7 @@ class Judge(Section):
     provider: Literal["none", "offline", "openai"]
     model: str
     base_url: str
+    server: ServerName | None
     api_key_env: str | None
     seed: int
     temperature: Annotated[float, Field(ge=0, le=2)]
@@ -68,6 +70,11 @@ class Judge(Section):
     @classmethod
     def _configure(cls, options: Any, info: ValidationInfo) -> Any:
         return options if options is None else configure("judge", str(info.field_name), options)
+
+    @property
+    def server_key(self) -> tuple[str, str]:
+        """Class of the server, and its name or else its address; both are part of the keys in the ledger."""
+        return server_class(self.base_url), self.server or address(self.base_url)
 
     @property
     def metrics(self) -> list[JudgeMetric]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tasks.errors import VersionError
 from tasks.pipeline import git
+from tasks.pipeline.dvc_yaml import recorded
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence, Vectors
@@ -29,13 +30,14 @@ def root() -> Path:
 
 def open_store(kind: str) -> "Verdicts | Vectors":
     """Open the store of verdicts (kind "judge") or vectors (kind "embed") for reading and writing."""
+    asked_at = recorded(kind, kind, "base_url")
     if kind == "judge":
         from tasks.ledger.verdicts import Verdicts
 
-        return Verdicts(root() / kind)
+        return Verdicts(root() / kind, asked_at)
     from tasks.ledger.vectors import Vectors
 
-    return Vectors(root() / kind)
+    return Vectors(root() / kind, asked_at)
 
 
 def open_evidence(kind: str, folder: Path) -> "VectorEvidence | VerdictEvidence":

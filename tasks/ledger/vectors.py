@@ -37,11 +37,15 @@ class VectorEvidence(VectorFile):
 
 
 class Vectors:
-    """The store of vectors, overlaid by the evidence of the checked-out version; for one thread."""
+    """The store of vectors, overlaid by the evidence of the checked-out version; for one thread.
 
-    def __init__(self, store: Path) -> None:
+    asked_at: base_url of the server in dvc.lock, which the evidence is of; None if it is unknown.
+    """
+
+    def __init__(self, store: Path, asked_at: str | None = None) -> None:
         self.disagreements = 0
-        self._store = store
+        self.asked_at = asked_at
+        self.folder = self._store = store
         self._segments: list[Path] = []
         self._loose: list[tuple[KeyArray, int]] = []
         self._verified: set[Path] = set()
@@ -60,6 +64,11 @@ class Vectors:
         wanted = key_array(keys)
         found = find(self._index(), wanted)[1]
         return found | find(self._evidence.keys, wanted)[1] if self._evidence else found
+
+    def in_evidence(self, keys: Keys) -> NDArray[np.bool_]:
+        """Return whether the evidence that was taken in has each key, shape (m,)."""
+        wanted = key_array(keys)
+        return find(self._evidence.keys, wanted)[1] if self._evidence else np.zeros(len(wanted), np.bool_)
 
     def add(self, keys: Keys, vectors: Floats32) -> None:
         """Add vectors, shape (m, d), float32, as one segment, and wait until it is on the disk.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import methodcaller
 from pathlib import Path
-from typing import NamedTuple, Self, TypedDict, TypeVar
+from typing import NamedTuple, NotRequired, Self, TypedDict, TypeVar
 
 from tasks.errors import LedgerError
 from tasks.ledger.journal import SUFFIX, Journal, journals, seal_abandoned
@@ -26,7 +26,8 @@ class Entry(TypedDict):
     raw: the text of the last reply, None if there was none. verdict, reason: parsed from it, None if that failed.
     problem: why there is no verdict. model: the name that the server returned. asked: the reply format, and the options
     that the server does not support. tokens: of prompt and completion, as counted by the server. latency: seconds of
-    all attempts. attempts: number of calls.
+    all attempts. attempts: number of calls. server: address or name of the server, where the key holds one. carried: a
+    copy of an entry from before keys held an address, which cost nothing.
     """
 
     key: str
@@ -42,6 +43,8 @@ class Entry(TypedDict):
     tokens: dict[str, int] | None
     latency: float
     attempts: int
+    server: NotRequired[str]
+    carried: NotRequired[bool]
 
 
 class Paid(NamedTuple):
@@ -86,10 +89,15 @@ class Verdicts:
     Of two entries with one key, the one with a verdict is used, else that of the evidence, else that with the smaller
     SHA-256. An entry without a reply cost nothing: it belongs to the evidence of its version and is not stored, so that
     the next run asks again.
+
+    asked_at: base_url in dvc.lock, at which the evidence was asked for; None if it is unknown. carried: entries from
+    before keys held an address that were copied to a new key.
     """
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, asked_at: str | None = None) -> None:
+        self.asked_at, self.carried = asked_at, 0
         self.disagreements = 0
+        self._old_evidence: set[str] = set()
         self.folder = store
         self._places: dict[str, Place] = {}
         self._rivals: dict[str, set[bytes]] = {}
@@ -149,6 +157,10 @@ class Verdicts:
             log.warning("%s: %d verdicts differ from those in %s; the evidence's are used", path, count, self.folder)
         return added
 
+    def is_old_evidence(self, key: str) -> bool:
+        """Return whether the evidence that was taken in holds this key without the address of a server."""
+        return key in self._old_evidence
+
     def use(self, keys: Iterable[str]) -> None:
         """Mark keys as used by the current tables."""
         self._used.update(keys)
@@ -204,7 +216,9 @@ class Verdicts:
             self._places[key] = min(known, place, key=lambda each: each[:2])
 
     def _unknown(self, path: Path) -> Iterator[tuple[str, bytes]]:
-        for key, line, replied in _read_evidence(path, _line):
+        for key, line, replied, old in _read_evidence(path, _evidence_line):
+            if old:
+                self._old_evidence.add(key)
             place, known = _in_memory(line), self._places.get(key)
             if not replied:
                 if not known or known.failed:
@@ -248,6 +262,11 @@ def _read_evidence(path: Path, convert: Callable[[Entry], Value]) -> Iterator[Va
 def _line(entry: Entry) -> tuple[str, bytes, bool]:
     """Return the key, the line in the store, and whether there was a reply."""
     return str(entry["key"]), canonical(entry) + b"\n", entry["raw"] is not None
+
+
+def _evidence_line(entry: Entry) -> tuple[str, bytes, bool, bool]:
+    """Return what `_line` returns, and whether the key holds no address of a server."""
+    return *_line(entry), "server" not in entry
 
 
 def _paid(entry: Entry) -> Paid:

@@ -61,7 +61,7 @@ def score(
         return scores
     embed = package.default_embed() if family == "semantic" else None
     metric = catalogue.configure(family, name, {"profile": profile, **options})
-    return metric.score(metric.stats(Pairs.of(responses, references, inputs=inputs, embed=embed)))
+    return metric.score(metric.row_stats(Pairs.of(responses, references, inputs=inputs, embed=embed)))
 
 
 def __getattr__(name: str) -> Any:

@@ -14,8 +14,9 @@ Floats = NDArray[np.float64]
 NO_RESPONSE, EMPTY_RESPONSE = "no response", "empty response"
 NO_REFERENCE, NO_PHRASES = "no reference", "no phrases"
 NOT_SAMPLED, FILTERED, DISABLED = "not sampled", "filtered", "disabled"
+NOT_APPLICABLE = "not applicable"
 # Reasons for a missing score that are by design; every other reason is a failure.
-NOT_ASKED = frozenset({NO_REFERENCE, NO_PHRASES, NOT_SAMPLED, FILTERED, DISABLED})
+NOT_ASKED = frozenset({NO_REFERENCE, NO_PHRASES, NOT_SAMPLED, FILTERED, DISABLED, NOT_APPLICABLE})
 # In params.yaml, a threshold that the aggregate stage fits to human labels.
 TO_FIT = "learnt"
 
@@ -104,9 +105,28 @@ class Metric(BaseModel):
         """Whether the corpus score is the mean of the row scores."""
         return True
 
+    def applies(self, pairs: Pairs) -> NDArray[np.bool_]:
+        """Return which rows the metric can say something about, shape (n,); by default all.
+
+        The other rows are unmeasured by design (not asked), whatever the response: they are no failure, and no case for
+        `stats`. It may depend on inputs, references and phrases, but not on the response: systems are compared on the
+        rows that are measured in both.
+        """
+        return np.ones(len(pairs), np.bool_)
+
     def stats(self, pairs: Pairs) -> Floats:
         """Return additive statistics of each row, shape (n, k), float64."""
         raise NotImplementedError
+
+    def row_stats(self, pairs: Pairs) -> Floats:
+        """Return `stats`, zeros for rows that the metric does not apply to."""
+        stats, applies = self.stats(pairs), self.applies(pairs)
+        return stats if applies.all() else np.where(applies[:, None], stats, 0.0)
+
+    def row_details(self, pairs: Pairs) -> list[str | None]:
+        """Return `details`, with the reason for rows that the metric does not apply to."""
+        details, reason = self.details(pairs), json.dumps({"unmeasured": NOT_APPLICABLE})
+        return [text if applies else reason for text, applies in zip(details, self.applies(pairs), strict=True)]
 
     def score(self, stats: Floats) -> Floats:
         """Return the scores of (summed) statistics, shape (..., k) to (...); NaN where nothing was measured."""

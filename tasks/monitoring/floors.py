@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.comparison.gate import VALUE
 from tasks.comparison.measures import Measure, measures, without_threshold
-from tasks.console.format import count, cut, number, visible
+from tasks.console.format import CUT, abridged, count, number, visible
 from tasks.errors import LedgerError, ParamsError
 from tasks.monitoring.seen_rows import Contents
+from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Candidate, Mask
 
 if TYPE_CHECKING:  # importing scipy takes half a second
@@ -158,7 +158,7 @@ def sentence(stream: FloorStream, entry: EProcessEntry, started: datetime) -> st
 
 
 def _named(stream: FloorStream) -> str:
-    return f"{visible(cut(stream.candidate.name))} {stream.measure.name}"
+    return f"{visible(abridged(stream.candidate.name, CUT))} {stream.measure.name}"
 
 
 def _measure(candidate: Candidate, name: str, floor: float, where: str) -> Measure:

@@ -6,12 +6,12 @@ from typing import Any
 
 from tasks.comparison import wording
 from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
-from tasks.comparison.gate import VALUE
 from tasks.comparison.wording import extent
-from tasks.console.format import count, cut, listed, visible
+from tasks.console.format import CUT, abridged, count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
+from tasks.scores.column_facts import VALUE
 from tasks.scores.metrics_report import reading
 from tasks.versions.experiments import Experiment, Facts
 
@@ -41,7 +41,10 @@ def rows(experiment: Experiment, facts: Facts, schedule: str = "") -> list[Row]:
 def compared(
     before: Sequence[Row], pairs: Sequence[PairEntry], baseline: str, commit: str, look: BaselineLook
 ) -> list[Row]:
-    """The rows with the look at the baseline and the verdicts; of two measures of a metric the worse one."""
+    """The rows with the look at the baseline and the verdicts; of two measures of a metric the one that counts.
+
+    A secondary measure is stored without a verdict: it decides nothing.
+    """
     at_look = {
         "baseline": baseline,
         "baseline_commit": commit,
@@ -71,11 +74,11 @@ def with_alarms(before: Sequence[Row], alarms: Mapping[Key, Sequence[str]]) -> l
 
 
 def losses(document: ComparisonDocument, look: BaselineLook) -> dict[Key, list[str]]:
-    """The measures that are worse, in words: by how much, and which rows."""
+    """The primary measures and guards that are worse, in words: by how much, and which rows."""
     sentences: dict[Key, list[str]] = {}
     for pair in document["pairs"]:
         for name, measure in pair["measures"].items():
-            if measure["verdict"] == "worse":
+            if measure["verdict"] == "worse" and measure["role"] != "secondary":
                 key = (pair["head"], name.removesuffix(VALUE))
                 sentences.setdefault(key, []).append(_loss(document, pair, name, look))
     return sentences
@@ -84,8 +87,7 @@ def losses(document: ComparisonDocument, look: BaselineLook) -> dict[Key, list[s
 def undecided(document: ComparisonDocument) -> list[str]:
     """Why the gate fails or can't decide, except for measures that are worse, which have sentences of their own."""
     status = wording.outcome(document).status
-    verdicts = [measure["verdict"] for pair in document["pairs"] for measure in pair["measures"].values()]
-    if status == 0 or (status == 1 and not document["blocked"] and "worse" in verdicts):
+    if status == 0 or (document["decision"]["verdict"] == "do not ship" and not document["blocked"]):
         return []
     reasons = [
         f"{_visible(pair['head'])} {refused['measure']}: {refused['reason']}"
@@ -108,18 +110,18 @@ def _loss(document: ComparisonDocument, pair: PairEntry, name: str, look: Baseli
     which = f"; rows lost: {', '.join(first)}{f' and {count(more)} more' if more else ''}" if first else ""
     return (
         f"{_visible(pair['head'])} {name}: worse than {_visible(document['base']['name'])}"
-        f" by {extent(measure['difference'])} on {count(measure['n'])} rows"
+        f" by {extent(measure['difference'], measure['unit'])} on {count(measure['n'])} rows"
         f" (look {look.number}, level {look.level:.2g}){which}"
     )
 
 
 def _visible(text: str) -> str:
     """A name on one line, without characters that hide or reorder the text around it."""
-    return visible(cut(text))
+    return visible(abridged(" ".join(text.split()), CUT))
 
 
-def _rank(measure: MeasureEntry) -> int:
-    return _GRAVEST.index(measure["verdict"])
+def _rank(measure: MeasureEntry) -> tuple[bool, int]:
+    return measure["role"] == "secondary", _GRAVEST.index(measure["verdict"])
 
 
 def _decided(name: str, measure: MeasureEntry | None) -> Row:
@@ -131,7 +133,7 @@ def _decided(name: str, measure: MeasureEntry | None) -> Row:
         "difference": difference["value"],
         "difference_low": difference["low"],
         "difference_high": difference["high"],
-        "verdict": measure["verdict"],
+        "verdict": None if measure["role"] == "secondary" else measure["verdict"],
     }
 
 

@@ -72,6 +72,14 @@ def stages(path: Path = Path("dvc.yaml")) -> dict[str, StageEntry]:
         ) from None
 
 
+def recorded(stage: str, section: str, option: str, path: Path = Path("dvc.lock")) -> Any:
+    """Return an option of params.yaml as it was at the stage's last run, by dvc.lock; None if that does not say."""
+    try:
+        return load_yaml(path)["stages"][stage]["params"]["params.yaml"][section].get(option)
+    except (OSError, ParamsError, KeyError, TypeError, AttributeError):
+        return None
+
+
 def outs(body: dict[str, Any]) -> tuple[str, ...]:
     """Return the paths that a stage writes; body: its entry in dvc.yaml."""
     return tuple(map(_key, [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]))

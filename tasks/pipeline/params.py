@@ -11,7 +11,7 @@ from tasks.pipeline.run import Run
 from tasks.pipeline.schedule import Schedule, Schedules
 from tasks.pipeline.settings import OPTIONS, as_yaml, explain
 from tasks.pipeline.stage import load_stage
-from tasks.pipeline.yaml import load_yaml
+from tasks.pipeline.yaml import load_yaml, unstorable_keys
 
 PATH = Path("params.yaml")
 # Key of `run.retries` and `run.timeouts` whose value holds for the stages that they don't name.
@@ -23,7 +23,7 @@ def raw(path: Path = PATH) -> dict[str, Any]:
     """Read params.yaml as it is written.
 
     Raises:
-        ParamsError: There is no such file, or it is not a mapping of sections.
+        ParamsError: There is no such file, it is not a mapping of sections, or DVC can't store one of its names.
     """
     try:
         content = load_yaml(path)
@@ -32,6 +32,12 @@ def raw(path: Path = PATH) -> dict[str, Any]:
     if not isinstance(content, dict):
         kind = "nothing" if content is None else f"a {type(content).__name__}"
         raise ParamsError(f"{path}: expected sections, found {kind}")
+    for *above, name in unstorable_keys(content):
+        where = ".".join(above) or str(path)
+        raise ParamsError(
+            f"{where}: the name {as_yaml(name)} has {len(name)} characters and a blank; DVC would fold it and could "
+            "not read its dvc.lock again. Shorten it, or write - or _ for the blanks"
+        )
     return content
 
 
@@ -53,9 +59,10 @@ def check() -> None:
     for name in content:
         if name not in allowed:
             raise ParamsError(f"{name}: unknown section of params.yaml; allowed: {', '.join(sorted(allowed))}")
-    for name, model in allowed.items():
-        section(model, content, name)
+    sections = {name: section(model, content, name) for name, model in allowed.items()}
     run_params()
+    for stage in stages():
+        load_stage(stage).check(sections)
 
 
 def section(model: type[Model], content: dict[str, Any], name: str) -> Model:

@@ -10,6 +10,8 @@ from tasks.errors import ParamsError, did_you_mean
 
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
+# A name or an address of a server; it stands in signatures, which use | and blanks.
+ServerName = Annotated[str, Field(pattern=r"^[\w.:/@\[\]-]+$")]
 MOST_LINES, LONGEST = 20, 60
 OPTIONS = "options, such as {a: 1}"
 # Kind of a pydantic error → what the message asks the user to write.

@@ -64,6 +64,7 @@ class Stage(Generic[Sections]):
             `reports/validation/<name>.json`.
         counts: Returns numbers of one written part, by name, given its tables; the contract checks their sums.
         advice: Returns lines that end the message about a broken contract, given the tables that were not published.
+        check: Checks that all sections of params.yaml fit together, given by name; before any stage runs.
         preload: Modules that worker processes have imported from the start, besides the stage's own (`by_part` only).
     """
 
@@ -74,6 +75,7 @@ class Stage(Generic[Sections]):
     counts: Callable[[Mapping[str, pa.Table]], Mapping[str, float]] = lambda _: {}
     advice: Callable[[Mapping[str, Parts], Sections], list[str]] = lambda *_: []
     preload: tuple[str, ...] = ()
+    check: Callable[[Mapping[str, Any]], None] = lambda _: None
 
     def __post_init__(self) -> None:
         if (self.by_part is None) == (self.whole is None):

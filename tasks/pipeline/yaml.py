@@ -1,6 +1,7 @@
 """YAML 1.2 as DVC reads it; a key that is duplicated, or is no text, is an error with its line."""
 
 import re
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,10 @@ from tasks.errors import ParamsError
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _DEEPEST = 200
+# Keys up to this length fit on a line however deep they are nested in practice: dvc.lock has lines of 80 characters.
+_NEVER_FOLDED = 20
+# What dvc.lock has above a section of params.yaml.
+_ABOVE_SECTIONS = ("stages", "stage", "params", "params.yaml")
 # Line breaks in YAML 1.1, characters in 1.2: they need an escape.
 _LINE_BREAKS_OF_1_1 = re.compile("[\x85\u2028\u2029]")
 # What YAML 1.1 or 1.2 reads as something else than text, unless it is in quotes.
@@ -68,6 +73,17 @@ def dump_yaml(value: Any) -> str:
     return out.getvalue()
 
 
+def unstorable_keys(content: Any) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of keys that DVC can write into dvc.lock but not read back.
+
+    DVC folds a long key at a blank, as if it were a value, and every later command of DVC fails on its own file.
+    """
+    for path in _paths(content, ()):
+        name = path[-1]
+        if len(name) > _NEVER_FOLDED and " " in name and not _survives_dvc_lock(path):
+            yield path
+
+
 def is_read_as_text(text: str) -> bool:
     """Return whether a word without quotes is text in YAML 1.1 and in 1.2.
 
@@ -75,6 +91,31 @@ def is_read_as_text(text: str) -> bool:
     ['question']
     """
     return not any(pattern.match(text) for pattern in _NOT_TEXT)
+
+
+def _paths(content: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every key; items of a list count as one more level, as dvc.lock indents them."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            yield (*above, str(key))
+            yield from _paths(value, (*above, str(key)))
+    elif isinstance(content, list):
+        for value in content:
+            yield from _paths(value, (*above, "-"))
+
+
+def _survives_dvc_lock(path: tuple[str, ...]) -> bool:
+    """Return whether the last key of the path is read back from YAML as DVC writes it (ruamel.yaml, its defaults)."""
+    nested: Any = ""
+    for key in reversed((*_ABOVE_SECTIONS, *path)):
+        nested = {key: nested}
+    lock, out = YAML(), StringIO()
+    lock.default_flow_style = False
+    lock.dump(nested, out)
+    try:
+        return bool(YAML(typ="safe").load(out.getvalue()) == nested)
+    except YAMLError:
+        return False
 
 
 class _Constructor(SafeConstructor):

@@ -17,12 +17,13 @@ SMALLEST_END = 0.01
 
 
 class Scale(NamedTuple):
-    """An axis from low to high; share: its numbers are percentages."""
+    """An axis from low to high; share: its numbers are percentages. points: they are percentage points."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
     share: bool = False
+    points: bool = False
 
     def place(self, value: float) -> str:
         """Return the position of a value for SVG and CSS; a value beyond an end is placed at the end.
@@ -45,7 +46,8 @@ class Scale(NamedTuple):
         >>> SHARES.text(0.5), Scale(-1, 1, (-0.5,)).text(-0.5), Scale(0, 3e6, (1.5e6,)).text(1.5e6)
         ('50%', '−0.5', '1.5e6')
         """
-        return f"{tick:.0%}" if self.share else f"{tick:g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+        number = 100 * tick if self.points else tick
+        return f"{tick:.0%}" if self.share else f"{number:g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 
 # The axis of all pass rates.
@@ -75,9 +77,9 @@ def around(values: Iterable[float]) -> Scale:
     """Return the shortest axis with round numbers at its ends that holds all values.
 
     >>> around([213, 340])
-    Scale(low=200, high=350, ticks=(200, 250, 300, 350), share=False)
+    Scale(low=200, high=350, ticks=(200, 250, 300, 350), share=False, points=False)
     >>> around([0.5])
-    Scale(low=0, high=1, ticks=(0, 0.5, 1), share=False)
+    Scale(low=0, high=1, ticks=(0, 0.5, 1), share=False, points=False)
     """
     ordered = sorted(values)
     low, high = ordered[0], ordered[-1]
@@ -92,11 +94,16 @@ def around(values: Iterable[float]) -> Scale:
     return Scale(ticks[0], ticks[-1], ticks)
 
 
-def around_zero(rows: Iterable[Row]) -> Scale:
-    """Return the axis of differences, with zero in the middle; rows: estimates with `value`, `low` and `high`."""
+def around_zero(rows: Iterable[Row], *, points: bool = False) -> Scale:
+    """Return the axis of differences, with zero in the middle.
+
+    Args:
+        rows: Estimates with `value`, `low` and `high`.
+        points: Whether they are differences of shares, in percentage points.
+    """
     sizes = [abs(row[name]) for row in rows for name in LIMITS if row[name] is not None]
     end = _end(max([*sizes, SMALLEST_END]))
-    return Scale(-end, end, (-end, 0.0, end))
+    return Scale(-end, end, (-end, 0.0, end), points=points)
 
 
 def _end(width: float) -> float:

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from tasks.comparison.document import MeasureEntry, PairEntry
-from tasks.comparison.gate import VALUE, verdict
+from tasks.comparison.document import MeasureEntry, PairEntry, Unit
+from tasks.comparison.gate import verdict
 from tasks.comparison.wording import RELATIONS
 from tasks.reporting.score_tables import MetricScores
-from tasks.scores import leading
+from tasks.scores.column_facts import VALUE
 
 Headlines = Mapping[str, Mapping[str, float]]
 NOTHING: Headlines = {}
@@ -32,13 +32,14 @@ class CandidateMatrix(NamedTuple):
     measure: str
     candidates: list[str]
     cells: dict[tuple[str, str], PairVerdict]
+    unit: Unit
 
 
 def lead_measure(pairs: Sequence[PairEntry], wanted: str | None = None) -> str | None:
-    """Return the leading measure of the pairs; of equal rank the wanted metric, else the first one."""
+    """Return the primary measure of the pairs; without one, the wanted metric, else the first one."""
+    primary = [name for pair in pairs for name, entry in pair["measures"].items() if entry["role"] == "primary"]
     names = [name for pair in pairs for name in pair["measures"]]
-    wanted_first = [name for name in (wanted, f"{wanted}{VALUE}", *names) if name in names]
-    return min(wanted_first, key=lambda name: leading.rank(str(name).removesuffix(VALUE)), default=None)
+    return next((name for name in (*primary, wanted, f"{wanted}{VALUE}", *names) if name in names), None)
 
 
 def headlines(metrics: Iterable[MetricScores]) -> Headlines:
@@ -69,7 +70,7 @@ def matrix(pairs: Sequence[PairEntry], measure: str | None, headline: Headlines 
     rates = headline.get(measure, {})
     sign = -1 if measured[0]["measures"][measure]["higher_is_better"] else 1
     order = sorted(won, key=lambda name: (-won[name], name not in rates, sign * rates.get(name, 0.0), name))
-    return CandidateMatrix(measure, order, cells)
+    return CandidateMatrix(measure, order, cells, measured[0]["measures"][measure]["unit"])
 
 
 def leads(pairs: CandidateMatrix) -> bool:
@@ -77,6 +78,11 @@ def leads(pairs: CandidateMatrix) -> bool:
     verdicts = against(pairs, pairs.candidates[0])
     compared = sum(len(others) for others in verdicts.values())
     return "better" in verdicts and "worse" not in verdicts and compared == len(pairs.candidates) - 1
+
+
+def top(pairs: CandidateMatrix) -> list[str]:
+    """Return the candidates that no other is better than, the best first: they cannot be told apart from the best."""
+    return [name for name in pairs.candidates if "worse" not in against(pairs, name)]
 
 
 def in_full(pairs: Sequence[PairEntry], order: CandidateMatrix | None) -> Sequence[PairEntry]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.console.format import Text, abridged, shown, visible
+from tasks.console.format import Text, abridged, abridged_apart, shown, visible
 from tasks.pipeline.tables import Parts
 from tasks.reporting.cards import REFERENCES_SHOWN, references_shown
 from tasks.reporting.drawing import colour, shape
@@ -150,7 +150,7 @@ def document(packing: Packing, rows: Rows) -> dict[str, Any]:
     responses = [packing.responses[position] for position in rows.tolist()]
     names = sorted(answers.candidates.unique().to_pylist())
     return {
-        "candidates": [_candidate(name, number) for number, name in enumerate(names)],
+        "candidates": [_candidate(name, number) for number, name in enumerate(_names(names))],
         "metrics": [_metric(table, column, rows) for table, column in packing.metrics],
         "first": packing.first,
         "slices": [_slice(name, [one.slices[name] for one in inputs]) for name in (inputs[0].slices if inputs else ())],
@@ -169,7 +169,7 @@ def document(packing: Packing, rows: Rows) -> dict[str, Any]:
 
 
 def _candidate(name: str, number: int) -> dict[str, Any]:
-    return {"name": _name(name), "colour": colour(number), "shape": shape(number)}
+    return {"name": name, "colour": colour(number), "shape": shape(number)}
 
 
 def _metric(table: str, column: ScoreColumn, rows: Rows) -> dict[str, Any]:
@@ -201,7 +201,8 @@ def _slice(name: str, values: Sequence[str | None]) -> dict[str, Any]:
     counts = Counter(values)
     ordered = sorted(counts, key=lambda value: (-counts[value], value is not None, value or ""))
     codes = {value: code for code, value in enumerate(ordered)}
-    names = [None if value is None else _name(value) for value in ordered]
+    short = iter(_names([value for value in ordered if value is not None]))
+    names = [None if value is None else next(short) for value in ordered]
     return {"name": _name(name), "values": names, "codes": [codes[value] for value in values]}
 
 
@@ -295,6 +296,11 @@ def _packed(text: Text | DetailLines) -> Any:
 
 def _cut(text: str | None, max_chars: int) -> PackedText:
     return None if text is None else _packed(shown(text, max_chars))
+
+
+def _names(names: Sequence[str]) -> list[str]:
+    """Shorten long names, but not to equal ones."""
+    return [visible(text) for text in abridged_apart(names, NAME_CHARS).values()]
 
 
 def _name(text: str) -> str:

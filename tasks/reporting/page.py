@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tasks.comparison import wording
-from tasks.console.format import count, counted, level, number, percent, shown, visible
+from tasks.console.format import about, count, counted, level, number, percent, shown, visible
 from tasks.pipeline.hashing import sha256
 from tasks.reporting import axes, candidate_matrix, trends
 from tasks.reporting.content import Content
@@ -57,7 +57,7 @@ def _environment(max_chars: int) -> "Environment":
         lstrip_blocks=True,
     )
     functions = [
-        *(number, percent, level, count, counted, visible),
+        *(about, number, percent, level, count, counted, visible),
         *(breakable, passing, by_metric, expectation, trends.timestamp, trends.duration, trends.cost),
     ]
     environment.filters |= {function.__name__: function for function in functions}

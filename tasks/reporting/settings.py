@@ -1,10 +1,11 @@
 """Section `report` of params.yaml."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
 
-from tasks.pipeline.settings import Positive, Section
+from tasks.pipeline.settings import Positive, Section, Share
 
 
 class Report(Section):
@@ -12,6 +13,7 @@ class Report(Section):
 
     rows_to_look_at: ids with a card. answers: answers in the row explorer. max_chars: characters of a text.
     slice_values: values of a slice column. small_n: fewer measured answers than these are marked as few.
+    targets: measure → minimum rate.
     """
 
     rows_to_look_at: Annotated[int, Field(ge=0)]
@@ -19,3 +21,4 @@ class Report(Section):
     max_chars: Positive
     slice_values: Positive
     small_n: Annotated[int, Field(ge=0)]
+    targets: Mapping[Annotated[str, Field(min_length=1)], Share]

@@ -208,6 +208,8 @@ def _rejected(dataset: DatasetCounts) -> Iterator[str]:
         reasons = Counter(dataset["rejected_reasons"]).most_common()
         listing = listed([f"{cut(reason)} ({count:,})" for reason, count in reasons], REASONS)
         yield f"{rejected:,} of {rejected + dataset['rows']:,} answers rejected: {listing}; all in data/load_rejected"
+    if stale := dataset.get("stale_labels", 0):
+        yield f"{counted(stale, 'label is', 'labels are')} of another answer (stale): as if there were none"
     if cut_texts := dataset["truncated_texts"]:
         longer = counted(cut_texts, "text is longer", "texts are longer")
         yield f"{longer} than the embedding model reads: only the beginning counts (embed.long)"

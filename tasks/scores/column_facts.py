@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 # The stage load writes facts too, so this module imports no metric. Equal to tasks.metrics.base.TO_FIT.
 TO_FIT = "learnt"
+# The end of a measure's name that asks for the score of a column with a pass rate.
+VALUE = ".value"
 # Facts that a table's metadata holds as they are, of every column.
 STATED = ("metric", "family", "options", "signature", "bounds", "higher_is_better", "corpus_is_mean")
 
@@ -51,6 +53,13 @@ class ColumnFacts:
     def has_pass_rate(self) -> bool:
         """Whether rows of the column pass or fail."""
         return self.rate_signature is not None and not self.awaits_threshold
+
+    @property
+    def has_graded_score(self) -> bool:
+        """Whether the column has a pass rate (or will have one) that is another number than its mean score."""
+        if self.rate_signature is None:
+            return False
+        return self.awaits_threshold or self.threshold is not None or self.rule.startswith("above")
 
     @property
     def sign(self) -> float:

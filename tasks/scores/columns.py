@@ -17,6 +17,8 @@ from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import ColumnFacts, stated
 
 Mask = NDArray[np.bool_]
+# Column of data/judge: whether a row lies in the judge's domain.
+IN_DOMAIN = "in_domain"
 NONE_FITTED: Mapping[str, float] = {}
 
 
@@ -67,7 +69,8 @@ class Candidate:
     """All score columns of one candidate, its rows in the order of their keys; n rows.
 
     keys: hashes of the ids, shape (n,), ascending. positions: where the rows stand in the tables, shape (n,).
-    groups: cluster labels, shape (n,), or None.
+    groups: cluster labels, shape (n,), or None. labels_random: whether the labelled rows were chosen at random.
+    outside: which rows lie outside of the judge's domain, shape (n,); None if no table says so.
     """
 
     name: str
@@ -76,6 +79,8 @@ class Candidate:
     columns: list[ScoreColumn]
     groups: NDArray[np.intp] | None
     slices: dict[str, Slices]
+    labels_random: bool = False
+    outside: Mask | None = None
 
     def with_fitted(self, thresholds: Mapping[str, float]) -> "Candidate":
         """The candidate with the fitted thresholds of its columns; thresholds: column → fitted threshold."""
@@ -102,6 +107,7 @@ def candidates(
     for table in score_tables:
         _require_same_rows(keys, table)
     columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds)]
+    outside = next((_outside(table) for table in score_tables if IN_DOMAIN in table.schema.names), None)
     for number, name in enumerate(names.values):
         chosen = np.flatnonzero(names.codes == number)
         order = chosen[np.argsort(hashes[chosen], kind="stable")]
@@ -112,7 +118,14 @@ def candidates(
             [column.rows(order) for column in columns],
             None if groups is None else groups[order],
             {key: coded._replace(codes=coded.codes[order]) for key, coded in slices.items()},
+            labels_random=rows.about.get("labels") == "random",
+            outside=None if outside is None else outside[order],
         )
+
+
+def _outside(table: Parts) -> Mask:
+    inside = table.whole([IN_DOMAIN])[IN_DOMAIN].fill_null(True)  # noqa: FBT003 (pyarrow)
+    return ~np.asarray(inside.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _require_same_rows(keys: pa.Table, table: Parts) -> None:

@@ -8,9 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.metrics.base import Floats
+from tasks.models.offline.measured import measured, share_trained_on
 from tasks.scores.columns import Candidate, Mask, ScoreColumn
 from tasks.scores.estimates import is_one_cluster, silenced, with_warnings
-from tasks.scores.metrics_report import AgreementEntry, Interval, PredictionPowered, ThresholdEntry
+from tasks.scores.metrics_report import (
+    AgreementEntry,
+    BaselineEntry,
+    InSampleEntry,
+    Interval,
+    PredictionPowered,
+    ThresholdEntry,
+)
 
 if TYPE_CHECKING:
     from tasks.statistics import Estimate, FittedThreshold, PpiEstimate
@@ -18,6 +26,9 @@ if TYPE_CHECKING:
 LABEL = "label"
 # With fewer labels any figure would be noise.
 FEWEST = 10
+# The share of inputs that the offline judge was trained on from which on its agreement is optimistic, and the number of
+# inputs that are looked up.
+FEWEST_TRAINED_ON, MOST_HASHED = 0.05, 5_000
 # The share of rows that may lack a cheap score.
 MOST_MISSING = 0.1
 
@@ -57,7 +68,22 @@ def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> A
         "auc": None if result.auc is None else _interval(result.auc),
         "false_pass": result.false_pass,
         "false_fail": result.false_fail,
+        "baseline": _baseline(rows.labels),
+        "is_judge": result.accuracy.low > _baseline(rows.labels)["value"],
     }
+
+
+def in_sample(inputs: Sequence[str | None]) -> InSampleEntry | None:
+    """What to say of the offline judge's agreement on these inputs: None unless it was trained on some of them.
+
+    At most 5,000 inputs are looked at, evenly spaced.
+    """
+    chosen = [text for text in inputs[:: len(inputs) // MOST_HASHED + 1] if text]
+    facts, share = measured(), share_trained_on(chosen)
+    if facts is None or share < FEWEST_TRAINED_ON:
+        return None
+    trained_on = facts["trained_on"]
+    return {"share": share, "data": trained_on["set"], "cross_validated": trained_on["cross_validated"]}
 
 
 def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, ThresholdEntry]:
@@ -70,7 +96,7 @@ def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, 
         if column.facts.threshold is None and not column.facts.awaits_threshold:
             continue
         if threshold := _fitted(candidates, column.name, confidence):
-            fitted[column.name] = _threshold(column, threshold)
+            fitted[column.name] = _threshold(column, *threshold)
     return fitted
 
 
@@ -136,11 +162,16 @@ def prediction_powered_judge(
 
 
 def _cheap_scores(candidate: Candidate, offline: Floats) -> Floats:
-    """Scores that nearly all rows have, shape (n, k); a missing one is the column's mean: any constant would do."""
+    """Scores that nearly all rows have, shape (n, k)."""
     columns = [column.values for column in candidate.columns if column.name != LABEL] + [offline]
+    return filled(columns, len(candidate.keys))
+
+
+def filled(columns: Sequence[Floats], rows: int) -> Floats:
+    """The columns that nearly all rows have, a missing score replaced by the column's mean; shape (rows, k)."""
     measured = [values for values in columns if np.isnan(values).mean() <= MOST_MISSING]
-    filled = [np.where(np.isnan(values), np.nanmean(values), values) for values in measured]
-    return np.column_stack(filled) if filled else np.empty((len(candidate.keys), 0))
+    complete = [np.where(np.isnan(values), np.nanmean(values), values) for values in measured]
+    return np.column_stack(complete) if complete else np.empty((rows, 0))
 
 
 def _split(groups: NDArray[np.intp] | None, measured: Mask, rest: Mask) -> tuple[Any, Any]:
@@ -160,7 +191,9 @@ def _powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
     }
 
 
-def _fitted(candidates: Sequence[Candidate], name: str, confidence: float) -> "FittedThreshold | None":
+def _fitted(
+    candidates: Sequence[Candidate], name: str, confidence: float
+) -> "tuple[FittedThreshold, LabelledScores] | None":
     from tasks.statistics import threshold_from_labels
 
     columns = [(candidate, _column(candidate, name)) for candidate in candidates]
@@ -169,7 +202,7 @@ def _fitted(candidates: Sequence[Candidate], name: str, confidence: float) -> "F
     if rows is None or len(rows.labels) < FEWEST or is_one_cluster(rows.clusters):
         return None
     with silenced():
-        return threshold_from_labels(rows.scores, rows.labels, rows.clusters, confidence)
+        return threshold_from_labels(rows.scores, rows.labels, rows.clusters, confidence), rows
 
 
 def _pooled(parts: Sequence[LabelledScores]) -> LabelledScores | None:
@@ -181,15 +214,32 @@ def _pooled(parts: Sequence[LabelledScores]) -> LabelledScores | None:
     return LabelledScores(scores, labels, None, clusters, clusters)
 
 
-def _threshold(column: ScoreColumn, fitted: "FittedThreshold") -> ThresholdEntry:
+def _threshold(column: ScoreColumn, fitted: "FittedThreshold", rows: LabelledScores) -> ThresholdEntry:
     value = column.facts.sign * fitted.threshold
+    baseline = _baseline(rows.labels)
     return {
         "threshold": column.facts.threshold,
         "learnt": value if isfinite(value) else None,
         "used": column.facts.awaits_threshold and isfinite(value),
         "accuracy": _interval(fitted.accuracy),
         "n": fitted.accuracy.n,
+        "baseline": baseline,
+        "kappa": _kappa(
+            fitted.accuracy.value, float(rows.labels.mean()), float((rows.scores >= fitted.threshold).mean())
+        ),
+        "is_judge": fitted.accuracy.low > baseline["value"],
     }
+
+
+def _baseline(labels: Floats) -> BaselineEntry:
+    right = float(labels.mean())
+    return {"value": max(right, 1.0 - right), "rule": "passing everything" if right >= 0.5 else "failing everything"}  # noqa: PLR2004
+
+
+def _kappa(accuracy: float, right: float, passed: float) -> float | None:
+    """Cohen's kappa of an accuracy; right, passed: shares of rows. None where agreement by chance is complete."""
+    by_chance = right * passed + (1.0 - right) * (1.0 - passed)
+    return (accuracy - by_chance) / (1.0 - by_chance) if by_chance < 1.0 else None
 
 
 def _labelled(candidate: Candidate, column: ScoreColumn) -> LabelledScores | None:

@@ -35,8 +35,30 @@ class Interval(TypedDict):
     method: str
 
 
+class BaselineEntry(TypedDict):
+    """The accuracy of one verdict for every row: the share of the more frequent label; rule: that verdict, in words."""
+
+    value: float
+    rule: Literal["passing everything", "failing everything"]
+
+
+class InSampleEntry(TypedDict):
+    """Labels that the offline judge was trained on, so that its agreement with them is optimistic.
+
+    share: of the questions. data: the training set. cross_validated: its accuracy on that set, each row by a model that
+    was not trained on its question.
+    """
+
+    share: float
+    data: str
+    cross_validated: float
+
+
 class AgreementEntry(TypedDict):
-    """How far a metric's pass or fail agrees with human labels on n rows; auc: None for binary scores."""
+    """How far a metric's pass or fail agrees with human labels on n rows.
+
+    auc: None for binary scores. is_judge: whether the accuracy's interval lies above the baseline.
+    """
 
     n: int
     accuracy: Interval
@@ -44,6 +66,9 @@ class AgreementEntry(TypedDict):
     auc: Interval | None
     false_pass: int
     false_fail: int
+    baseline: NotRequired[BaselineEntry]
+    is_judge: NotRequired[bool]
+    in_sample: NotRequired[InSampleEntry]
 
 
 class PredictionPowered(TypedDict):
@@ -79,11 +104,43 @@ class MetricEntry(Limited):
     ppi: NotRequired[PredictionPowered]
 
 
+class PrimaryEntry(TypedDict):
+    """The primary measure, and why it is this one."""
+
+    measure: str
+    reason: str
+
+
+class HeadlineEntry(Limited):
+    """A candidate's rate by the primary measure.
+
+    measure: what was measured. n: measured rows, or labels. by: who says so, in words.
+    status: `measured`; `estimated`: the interval includes the judge's error on other data; `unknown`: no claim, no
+    limits. note: one sentence or more for the reader.
+    """
+
+    measure: str
+    n: int
+    by: str
+    status: Literal["measured", "estimated", "unknown"]
+    note: str
+
+
+class LeadersEntry(TypedDict):
+    """All candidates that cannot be told apart from the best; decided: whether there is just one."""
+
+    measure: str
+    names: list[str]
+    decided: bool
+    note: str
+
+
 class ThresholdEntry(TypedDict):
     """The threshold of a column that agrees best with human labels, and its accuracy on other rows.
 
     threshold: the configured one. learnt: the fitted one, None where no row should pass. used: whether params ask for
-    the fitted one.
+    the fitted one. kappa: Cohen's, of the same accuracy. is_judge: whether the accuracy's interval lies above the
+    baseline.
     """
 
     threshold: float | None
@@ -91,12 +148,19 @@ class ThresholdEntry(TypedDict):
     used: bool
     accuracy: Interval
     n: int
+    baseline: NotRequired[BaselineEntry]
+    kappa: NotRequired[float | None]
+    is_judge: NotRequired[bool]
 
 
 class DatasetCounts(TypedDict):
-    """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows."""
+    """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows.
+
+    stale_labels: labels that the label file gives to another answer.
+    """
 
     rows: int
+    stale_labels: NotRequired[int]
     ids: int
     rejected: int
     rejected_reasons: dict[str, int]
@@ -116,7 +180,10 @@ Candidates = dict[str, dict[str, MetricEntry]]
 
 
 class MetricsReport(TypedDict):
-    """The whole document. comparisons: pairs of candidates, in the form that tasks.comparison.document reads."""
+    """The whole document. comparisons: pairs of candidates, in the form that tasks.comparison.document reads.
+
+    headlines: by candidate. targets: candidate → measure → minimum rate and verdict, of `report.targets`.
+    """
 
     schema: Literal[1]
     confidence: float
@@ -124,6 +191,10 @@ class MetricsReport(TypedDict):
     dataset: DatasetCounts
     candidates: Candidates
     comparisons: Sequence[Mapping[str, Any]]
+    primary: NotRequired[PrimaryEntry]
+    headlines: NotRequired[dict[str, HeadlineEntry]]
+    leaders: NotRequired[LeadersEntry]
+    targets: NotRequired[Mapping[str, Mapping[str, Mapping[str, Any]]]]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

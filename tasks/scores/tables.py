@@ -104,14 +104,14 @@ def expect_metric(metric: Metric, **passing: float) -> list[Any]:
 
 
 def _columns(metric: Metric, pairs: Pairs) -> dict[str, pa.Array]:
-    stats = metric.stats(pairs)
+    stats = metric.row_stats(pairs)
     scores = metric.column_scores(stats)
     columns = {name: nullable(values) for name, values in scores.items()}
     columns[f"{metric.column}_result"] = pa.array(metric.result(scores[metric.column]).tolist(), pa.string())
     if not metric.corpus_is_mean:
         flat = pa.array(np.ascontiguousarray(stats, dtype=np.float64).ravel())
         columns[f"{metric.name}_stats"] = pa.FixedSizeListArray.from_arrays(flat, stats.shape[1])
-    columns[f"{metric.name}_details"] = pa.array(metric.details(pairs), pa.string())
+    columns[f"{metric.name}_details"] = pa.array(metric.row_details(pairs), pa.string())
     return columns
 
 

@@ -15,6 +15,7 @@ from tasks.statistics.paired import (
     mcnemar_midp,
     paired_difference,
 )
+from tasks.statistics.paired_ppi import PpiDifference, ppi_difference
 from tasks.statistics.power import (
     TooManyRowsError,
     detectable_corpus_difference,
@@ -25,12 +26,14 @@ from tasks.statistics.power import (
 from tasks.statistics.ppi import PpiEstimate, ppi_mean
 from tasks.statistics.sequential import DriftState, alpha_spending, drift_detector
 from tasks.statistics.threshold import FittedThreshold, threshold_from_labels
+from tasks.statistics.transported import BiasModel, bias_model, transported, transported_difference
 from tasks.statistics.wilson import score_interval
 
 __all__ = [
-    "Agreement", "DriftState", "Estimate", "FewClusters", "FewRows", "FittedThreshold", "PairedDifference",
-    "PpiEstimate", "TooManyRowsError", "agreement", "alpha_spending", "benjamini_hochberg", "corpus_difference",
-    "corpus_influence", "corpus_interval", "correlations", "cross_fitted", "detectable_corpus_difference",
-    "detectable_difference", "drift_detector", "holm", "max_t", "mcnemar_midp", "mean_interval", "paired_difference",
-    "ppi_mean", "required_rows", "rows_to_find", "score_interval", "sidak", "threshold_from_labels",
+    "Agreement", "BiasModel", "DriftState", "Estimate", "FewClusters", "FewRows", "FittedThreshold",
+    "PairedDifference", "PpiDifference", "PpiEstimate", "TooManyRowsError", "agreement", "alpha_spending",
+    "benjamini_hochberg", "bias_model", "corpus_difference", "corpus_influence", "corpus_interval", "correlations",
+    "cross_fitted", "detectable_corpus_difference", "detectable_difference", "drift_detector", "holm", "max_t",
+    "mcnemar_midp", "mean_interval", "paired_difference", "ppi_difference", "ppi_mean", "required_rows",
+    "rows_to_find", "score_interval", "sidak", "threshold_from_labels", "transported", "transported_difference",
 ]  # fmt: skip

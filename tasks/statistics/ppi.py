@@ -48,7 +48,7 @@ class PpiEstimate(NamedTuple):
     labels_worth: float
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """The labels and scores of one estimate.
 
     Attributes:
@@ -64,6 +64,15 @@ class _Rows(NamedTuple):
     rest: FloatArray
     codes: Codes | None
     shared: Codes | None
+
+
+class Combined(NamedTuple):
+    """The combined mean, the weight of the score, and what the interval needs; df: None without clusters."""
+
+    value: float
+    weight: float
+    n_eff: float
+    df: float | None
 
 
 def ppi_mean(
@@ -105,20 +114,31 @@ def ppi_mean(
     """
     check_confidence(confidence)
     unit = unit_labels(y, bounds)
+    rows, scale = rows_of(unit, f_labelled, f_rest, clusters, rest_clusters)
+    return _in_units(_unit_mean(rows, confidence, dataset=dataset), bounds, scale)
+
+
+def rows_of(
+    unit: FloatArray,
+    f_labelled: npt.ArrayLike,
+    f_rest: npt.ArrayLike,
+    clusters: Labels | None,
+    rest_clusters: Labels | None,
+) -> tuple[Rows, float]:
+    """Return labels in [0, 1] with their scores divided by the largest one, and that; raises as `ppi_mean` does."""
     scored, rest = finite_array(f_labelled, "f_labelled", 1), finite_array(f_rest, "f_rest", 1)
     _check_lengths(unit.size, scored.size, rest.size, clusters, rest_clusters)
     codes = _labelled_codes(clusters, unit.size)
     scale = max(float(np.abs(scored).max(initial=0.0)), float(np.abs(rest).max(initial=0.0))) or 1.0
-    rows = _Rows(unit, scored / scale, rest / scale, codes, _shared_codes(codes, clusters, rest_clusters))
-    return _in_units(_unit_mean(rows, confidence, dataset=dataset), bounds, scale)
+    return Rows(unit, scored / scale, rest / scale, codes, _shared_codes(codes, clusters, rest_clusters)), scale
 
 
-def _unit_mean(rows: _Rows, confidence: float, *, dataset: bool) -> PpiEstimate:
+def _unit_mean(rows: Rows, confidence: float, *, dataset: bool) -> PpiEstimate:
     allowed = _known_range(rows) if dataset else (0.0, 1.0)
     alone = _labels_alone(rows, confidence, allowed, exact=dataset and rows.rest.size == 0)
-    if _too_few(rows):
+    if too_few(rows):
         return alone
-    slope = _slope(rows)
+    slope = slope_of(rows)
     if slope == 0.0 and not dataset:
         return alone
     powered = _powered(rows, slope, confidence, allowed, dataset=dataset)
@@ -128,7 +148,7 @@ def _unit_mean(rows: _Rows, confidence: float, *, dataset: bool) -> PpiEstimate:
     return powered._replace(labels_worth=_worth(rows, before, after, dataset=dataset)) if slope > 0.0 else powered
 
 
-def _labels_alone(rows: _Rows, confidence: float, allowed: Bounds, *, exact: bool) -> PpiEstimate:
+def _labels_alone(rows: Rows, confidence: float, allowed: Bounds, *, exact: bool) -> PpiEstimate:
     n = rows.y.size
     estimate = mean_interval(rows.y, confidence=confidence) if rows.codes is None else _clustered(rows, confidence)
     if n:
@@ -137,24 +157,24 @@ def _labels_alone(rows: _Rows, confidence: float, allowed: Bounds, *, exact: boo
     return PpiEstimate(*estimate, n_rest=rows.rest.size, weight=0.0, labels_worth=float(n))
 
 
-def _clustered(rows: _Rows, confidence: float) -> Estimate:
+def _clustered(rows: Rows, confidence: float) -> Estimate:
     with warnings.catch_warnings(action="ignore", category=FewClusters):  # `cluster_codes` has warned
         return mean_interval(rows.y, rows.codes, confidence=confidence)
 
 
-def _known_range(rows: _Rows) -> Bounds:
+def _known_range(rows: Rows) -> Bounds:
     """Return the range of the mean of all rows over all possible labels of the rest."""
     total = rows.y.size + rows.rest.size
     return (float(rows.y.sum()) / total, 1.0 - float((1.0 - rows.y).sum()) / total) if total else (0.0, 1.0)
 
 
-def _too_few(rows: _Rows) -> bool:
+def too_few(rows: Rows) -> bool:
     if rows.codes is None or rows.shared is None:
         return rows.y.size < _FEWEST_LABELS or rows.rest.size < _FEWEST_REST
     return int(rows.codes.max()) + 1 < _FEWEST_LABELS or np.unique(rows.shared[rows.y.size :]).size < _FEWEST_REST
 
 
-def _slope(rows: _Rows) -> float:
+def slope_of(rows: Rows) -> float:
     """Return the slope of the labels on the score, clipped between 0 and the slope of a perfect correlation.
 
     Unlike the usual bound of 1, this one does not depend on the scale of the score; for scores that estimate the label
@@ -169,7 +189,15 @@ def _slope(rows: _Rows) -> float:
     return min(max(covariance / variance, 0.0), perfect)
 
 
-def _powered(rows: _Rows, slope: float, confidence: float, allowed: Bounds, *, dataset: bool) -> PpiEstimate:
+def _powered(rows: Rows, slope: float, confidence: float, allowed: Bounds, *, dataset: bool) -> PpiEstimate:
+    n, n_rest = rows.y.size, rows.rest.size
+    combined = combine(rows, slope, allowed, dataset=dataset)
+    limits = score_interval(combined.value, combined.n_eff, combined.df, confidence)
+    estimate = within(combined.value, limits, allowed, n, "ppi" if slope > 0.0 else "labels alone")
+    return PpiEstimate(*estimate, n_rest=n_rest, weight=combined.weight, labels_worth=float(n))
+
+
+def combine(rows: Rows, slope: float, allowed: Bounds, *, dataset: bool) -> Combined:
     n, n_rest = rows.y.size, rows.rest.size
     weight = slope * n_rest / (n + n_rest)
     value = float(rows.y.mean()) + weight * float(rows.rest.mean() - rows.f.mean())
@@ -178,13 +206,10 @@ def _powered(rows: _Rows, slope: float, confidence: float, allowed: Bounds, *, d
         variance = _variance(rows, rows.y - slope * rows.f) * n_rest / (n + n_rest)
     else:
         variance = _variance(rows, rows.y - weight * rows.f, weight * rows.rest)
-    n_eff, df = _powered_n(rows, variance, value)
-    limits = score_interval(value, n_eff, df, confidence)
-    estimate = within(value, limits, allowed, n, "ppi" if slope > 0.0 else "labels alone")
-    return PpiEstimate(*estimate, n_rest=n_rest, weight=weight, labels_worth=float(n))
+    return Combined(value, weight, *_powered_n(rows, variance, value))
 
 
-def _variance(rows: _Rows, labelled: FloatArray, rest: FloatArray | None = None) -> float:
+def _variance(rows: Rows, labelled: FloatArray, rest: FloatArray | None = None) -> float:
     """Return the variance of mean(labelled) plus that of mean(rest); the two may share clusters."""
     if rows.codes is None or rows.shared is None:
         n = labelled.size
@@ -211,7 +236,7 @@ def _influence(x: FloatArray, codes: Codes) -> FloatArray:
     return influence
 
 
-def _powered_n(rows: _Rows, variance: float, value: float) -> tuple[float, float | None]:
+def _powered_n(rows: Rows, variance: float, value: float) -> tuple[float, float | None]:
     """Return the effective sample size and, with clusters, the degrees of freedom."""
     n, right = rows.y.size, float(rows.y.sum())
     binomial = value * (1.0 - value)
@@ -226,7 +251,7 @@ def _powered_n(rows: _Rows, variance: float, value: float) -> tuple[float, float
     return n_eff, clustered_n(rows.y, rows.codes)[1]
 
 
-def _worth(rows: _Rows, before: float, after: float, *, dataset: bool) -> float:
+def _worth(rows: Rows, before: float, after: float, *, dataset: bool) -> float:
     """Return the number of labels that would narrow the interval as much; its width falls with their square root."""
     n = float(rows.y.size)
     labels = n * (before / after) ** 2 if after > 0.0 else inf

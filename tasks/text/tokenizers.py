@@ -123,6 +123,30 @@ def squad_with_articles(text: str) -> list[str]:
     return text.lower().translate(_NO_PUNCTUATION).split()
 
 
+def squad_cjk(text: str) -> list[str]:
+    """`squad`, but words with Han, Hiragana or Katakana are split into these characters, and lose all punctuation.
+
+    Source: Lewis et al. 2020, "MLQA", mlqa_evaluation_v1.py: `mixed_segmentation` of Chinese.
+
+    >>> squad_cjk("The “東京タワー”、 and Tokyo!")
+    ['東', '京', 'タ', 'ワ', 'ー', 'and', 'tokyo']
+    """
+    return _ARTICLES.sub(" ", _split_cjk_words(text)).split()
+
+
+def squad_cjk_with_articles(text: str) -> list[str]:
+    """`squad_cjk`, but a, an and the stay."""
+    return _split_cjk_words(text).split()
+
+
+def _split_cjk_words(text: str) -> str:
+    text = text.lower().translate(_NO_PUNCTUATION)
+    if not _CJK.search(text):
+        return text
+    words = (_CJK.sub(r" \1 ", word.translate(_WITHOUT_P)) if _CJK.search(word) else word for word in text.split())
+    return " ".join(words)
+
+
 def rouge_score(text: str) -> list[str]:
     """[a-z0-9]+ of the lower-cased text.
 
@@ -147,6 +171,7 @@ TOKENIZERS: Mapping[str, Tokenizer] = {
 
 # For the metric f1 only.
 SQUAD, SQUAD_WITH_ARTICLES = Tokenizer(squad), Tokenizer(squad_with_articles)
+SQUAD_CJK, SQUAD_CJK_WITH_ARTICLES = Tokenizer(squad_cjk), Tokenizer(squad_cjk_with_articles)
 
 _MTEVAL_REPLACEMENTS = (
     ("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"),
@@ -199,7 +224,16 @@ class _WordCharacters(dict[int, str]):
         return self[code]
 
 
+class _NoPunctuation(dict[int, int | None]):
+    """A table for str.translate, filled on demand, that deletes the characters of Unicode category P."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = None if unicodedata.category(chr(code))[0] == "P" else code
+        return self[code]
+
+
 _WORD_CHARACTERS = _WordCharacters()
+_WITHOUT_P = _NoPunctuation()
 
 
 @cache

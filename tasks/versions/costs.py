@@ -40,7 +40,7 @@ def since(before: PaidEntries) -> float | None:
     content = params.raw()
     if (content.get("embed") or {}).get("provider", "local") != "local" and _new_vectors(before):
         return None
-    entries = [json.loads(line) for line in _new_lines(before)]
+    entries = [entry for entry in map(json.loads, _new_lines(before)) if not entry.get("carried")]
     price = params.run_params().judge.prices.get(content["judge"]["model"]) if entries else None
     counted: list[dict[str, int]] = [entry["tokens"] for entry in entries if entry["tokens"]]
     if not entries:

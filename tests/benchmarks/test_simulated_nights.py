@@ -9,7 +9,7 @@ from tasks.monitoring.baseline_looks import BaselineLook
 
 
 def test_unchanged_answers_alarm_few_teams_however_often_they_are_looked_at() -> None:
-    assert sum(nights.same_rows(team, 20) < inf for team in range(20)) == 0
+    assert sum(nights.same_rows(team, 20) < inf for team in range(20)) <= 1
 
 
 def test_the_same_level_each_night_would_alarm_many() -> None:

@@ -20,7 +20,8 @@ from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version
 
-GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
+GUARDS = {"exact_match": 0.0, "bleu": 0.0}
+GATE = Gate(primary="f1", metrics=GUARDS, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 METRICS: dict[str, dict[str, Any]] = {"exact_match": {}, "f1": {"threshold": 0.5}, "bleu": {"threshold": 0.5}}
 NORMALIZE = {"unicode": "NFKC", "case": True, "punctuation": True, "articles": False}
 LATENCY = {
@@ -33,6 +34,11 @@ Row = dict[str, Any]
 
 def gate(**changed: Any) -> Gate:
     return Gate.model_validate(GATE.model_dump() | changed)
+
+
+def gate_on(primary: str, *guards: str, **changed: Any) -> Gate:
+    """A gate with this primary measure, and guards that may not lose anything."""
+    return gate(primary=primary, metrics=dict.fromkeys(guards, 0.0), **changed)
 
 
 def row(number: int, response: str | None, candidate: str = "aurora", **others: Any) -> Row:
@@ -56,6 +62,7 @@ def load_table(rows: Sequence[Row], scores: Mapping[str, dict[str, Any]] | None 
         "response": pa.array([each["response"] for each in rows], pa.string()),
         "references": pa.array([each["references"] for each in rows], texts),
         "label": pa.array([each["label"] for each in rows], pa.bool_()),
+        "label_status": pa.array([each.get("label_status") for each in rows], pa.string()),
         "group": pa.array([each["group"] for each in rows], pa.string()),
         "slices": pa.array([{"topic": each["topic"]} for each in rows], pa.struct([("topic", pa.string())])),
         "phrases": pa.nulls(len(rows), texts),

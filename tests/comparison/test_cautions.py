@@ -18,7 +18,7 @@ from tasks.comparison.render import to_markdown, to_terminal
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.statistics import sidak
-from tests.comparison.sample import Row, answers, gate
+from tests.comparison.sample import Row, answers, gate_on
 from tests.comparison.test_document import compared, measures
 from tests.comparison.test_wording import measure
 from tests.comparison.test_wording import pair as made_pair
@@ -123,9 +123,7 @@ def test_a_few_rows_whose_data_changed_are_all_told(write: Callable[[Any], str])
 def unigrams(lost: int, times: int = 1) -> Any:
     """Corpus BLEU of single words on 60 answers, `lost` of which became wordy; all of it `times` times."""
     older, newer = answers("+" * 60 * times), answers(("." * lost + "+" * (60 - lost)) * times)
-    return measures(compared(older, newer, gate(metrics=["bleu.value"]), metrics={"bleu": {"max_order": 1}}))[
-        "bleu.value"
-    ]
+    return measures(compared(older, newer, gate_on("bleu.value"), metrics={"bleu": {"max_order": 1}}))["bleu.value"]
 
 
 def test_a_corpus_score_says_what_difference_its_rows_would_show() -> None:
@@ -144,7 +142,7 @@ def test_four_times_the_rows_show_half_the_difference_of_a_corpus_score() -> Non
 @pytest.mark.parametrize("rows", [2, 3, 8])
 def test_so_few_rows_show_no_difference_of_a_corpus_score_beyond_its_scale(rows: int) -> None:
     older, newer = answers("+" * rows), answers("." + "+" * (rows - 1))
-    found = measures(compared(older, newer, gate(metrics=["bleu.value"]), metrics={"bleu": {"max_order": 1}}))
+    found = measures(compared(older, newer, gate_on("bleu.value"), metrics={"bleu": {"max_order": 1}}))
 
     assert 0 <= (found["bleu.value"]["detectable"] or 0.0) <= 1
 

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from tasks.comparison.compare import CompareOptions, compare_versions
-from tests.comparison.sample import GATE, Row, answers, gate, row, version
+from tests.comparison.sample import GATE, Row, answers, gate_on, row, version
 
 HOSTILE = "[red]a|b</td><script>alert(1)</script>\n# head \x1b[31m\x00 @everyone"
 
 
-def flips(tmp_path: Path, older: list[Row], newer: list[Row], limit: int = 20, **made: Any) -> Any:
+def flips(tmp_path: Path, older: list[Row], newer: list[Row], limit: int = 20, primary: str = "f1", **made: Any) -> Any:
     sides = version(tmp_path / "a", older, **made), version(tmp_path / "b", newer, **made)
-    found = compare_versions(*sides, gate(max_unmeasured=1.0), CompareOptions(changed_rows=limit))
+    found = compare_versions(*sides, gate_on(primary, max_unmeasured=1.0), CompareOptions(changed_rows=limit))
     [pair] = found["pairs"]
     return pair["flips"]
 
@@ -45,7 +45,7 @@ def test_a_row_is_shown_with_both_answers_and_what_it_lost_and_gained(tmp_path: 
     ]
 
 
-def test_what_people_call_wrong_now_comes_first_then_what_lost_most(tmp_path: Path) -> None:
+def test_what_the_primary_measure_calls_wrong_now_comes_first_then_what_lost_most(tmp_path: Path) -> None:
     older = [
         row(0, "something", label=False),
         row(1, "right"),
@@ -61,7 +61,7 @@ def test_what_people_call_wrong_now_comes_first_then_what_lost_most(tmp_path: Pa
         row(4, "wrong"),
     ]
 
-    found = flips(tmp_path, older, newer)
+    found = flips(tmp_path, older, newer, primary="label")
 
     assert [each["id"] for each in found["worst"]] == ["q3", "q2", "q1", "q4", "q0"]
 
@@ -89,7 +89,9 @@ def test_values_that_changed_without_a_result_are_no_flips(tmp_path: Path) -> No
     older, newer = [row(0, "right")], [row(0, "right more")]
     made = {"metrics": {"f1": {"threshold": 0.5}}}
     found = compare_versions(
-        version(tmp_path / "a", older, **made), version(tmp_path / "b", newer, **made), gate(metrics=["f1.value"])
+        version(tmp_path / "a", older, **made),
+        version(tmp_path / "b", newer, **made),
+        gate_on("f1.value"),
     )
 
     assert found["pairs"][0]["flips"]["rows"] == 0

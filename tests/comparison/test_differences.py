@@ -9,7 +9,7 @@ import pytest
 from tasks.comparison.differences import Compared, compared, critical_value, detectable, family, rows_needed, slices_of
 from tasks.comparison.measures import measures
 from tasks.comparison.version_scores import pairings, scores_of
-from tests.comparison.sample import GATE, Row, answers, gate, version
+from tests.comparison.sample import Row, answers, version
 
 Made = Callable[..., Compared]
 
@@ -41,7 +41,7 @@ def test_some_of_the_rows_have_their_own_difference(made: Made) -> None:
 
 
 def test_an_empty_family_has_no_critical_value() -> None:
-    found, critical = family([], GATE)
+    found, critical = family([], [], 0.95)
 
     assert found == []
     assert np.isnan(critical)
@@ -139,8 +139,8 @@ def test_every_slice_value_is_a_comparison_of_its_own(made: Made) -> None:
 def test_a_margin_asks_for_another_interval_of_independent_rows_alone(made: Made) -> None:
     one = made(answers("+" * 20), answers("+" * 18 + ".."))
 
-    [plain], _ = family([one], GATE)
-    [asked], _ = family([one], gate(margin=0.1))
+    [plain], _ = family([one], [0.0], 0.95)
+    [asked], _ = family([one], [0.1], 0.95)
 
     assert plain.estimate.method == "bonett-price+midp"
     assert asked.estimate.method == "tango"

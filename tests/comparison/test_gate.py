@@ -78,9 +78,10 @@ def test_a_release_fails_on_what_it_is_told_to(fail_on: str, verdicts: set[str],
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"metrics": []}, "an empty list compares nothing"),
-        ({"metrics": ["f1", "f1"]}, "a metric is listed twice"),
-        ({"metrics": [""]}, "at least 1 character"),
+        ({"metrics": ["f1"]}, "expected guards, each with the largest acceptable loss"),
+        ({"metrics": {"f2": 1.0}}, "less than 1"),
+        ({"primary": "f1", "metrics": {"f1": 0.0}}, "metrics names the primary measure, f1; its margin is gate.margin"),
+        ({"metrics": {"": 0.0}}, "at least 1 character"),
         ({"margin": -0.1}, "greater than or equal to 0"),
         ({"margin": 1.0}, "less than 1"),
         ({"margin": float("nan")}, "margin"),

@@ -1,13 +1,11 @@
 """What is compared of a candidate, and which fields of signatures differ."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.comparison.measures import Measure, differing, gated, measures
+from tasks.comparison.measures import Measure, differing, measures
 from tasks.comparison.version_scores import scores_of
 from tests.comparison.sample import COST, LATENCY, answers, version
 
@@ -31,13 +29,6 @@ def test_a_metric_with_a_pass_rate_is_two_measures_and_its_name_is_the_rate(foun
         "f1": "rate", "f1.value": "mean", "bleu": "rate", "bleu.value": "corpus", "rouge_recall": "mean",
         "score_ms": "mean",
     }  # fmt: skip
-
-
-def test_a_gate_without_names_takes_every_pass_rate(tmp_path: Path) -> None:
-    [candidate] = scores_of(version(tmp_path, answers("+."), scores={"score_ms": LATENCY})).candidates({}).values()
-
-    assert gated(candidate, None) == ["bleu", "exact_match", "f1"]
-    assert gated(candidate, ["bleu.value", "anything"]) == ["bleu.value", "anything"]
 
 
 def test_a_rate_is_1_or_0_and_missing_where_the_score_is(found: dict[str, Measure]) -> None:

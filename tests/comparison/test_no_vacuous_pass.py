@@ -12,7 +12,7 @@ from tasks.comparison.differences import compared as side_by_side
 from tasks.comparison.differences import critical_value
 from tasks.comparison.measures import measures as measures_of
 from tasks.comparison.version_scores import pairings, scores_of
-from tests.comparison.sample import COST, LATENCY, Row, answers, gate, row, version
+from tests.comparison.sample import COST, LATENCY, Row, answers, gate, gate_on, row, version
 from tests.comparison.test_document import compared, measures, verdicts
 
 RATES = {"bleu", "exact_match", "f1"}
@@ -109,11 +109,11 @@ def test_rows_that_were_not_to_be_measured_count_as_no_loss() -> None:
 def test_a_measure_of_the_gate_that_neither_side_measured_blocks_it() -> None:
     rows = answers("+" * 40)
 
-    named = compared(rows, rows, gate(metrics=["f1", "score_cap"]), scores={"score_cap": CAPPED})
+    named = compared(rows, rows, gate_on("f1", "score_cap"), scores={"score_cap": CAPPED})
     every = compared(rows, rows, scores={"score_cap": CAPPED})
 
     assert refused(named) == {"score_cap": ("not measured before or after", True)}
-    assert (verdicts(named), status(named)) == ({"f1": "unchanged"}, 2)
+    assert (verdicts(named)["f1"], status(named)) == ("unchanged", 2)
     assert refused(every) == {"score_cap": ("not measured before or after", False)}
     assert status(every) == 0
 
@@ -122,17 +122,17 @@ def test_a_threshold_that_no_labels_taught_is_refused_and_the_value_still_compar
     older, newer = answers("+" * 40), answers("+" * 20 + "." * 20)
     made = {"metrics": {"exact_match": {}, "f1": {"threshold": "learnt"}}}
 
-    same = compared(older, older, **made)
-    named = compared(older, older, gate(metrics=["f1"]), **made)
-    value = compared(older, newer, gate(metrics=["f1.value"]), **made)
+    guard = compared(older, older, gate_on("exact_match", "f1"), **made)
+    named = compared(older, older, gate_on("f1"), **made)
+    value = compared(older, newer, gate_on("f1.value"), **made)
 
-    for found in (same, named):
+    for found in (guard, named):
         reason, blocks = refused(found)["f1"]
         assert "not learnt" in reason
         assert (blocks, found["blocked"], status(found)) == (True, True, 2)
-    assert verdicts(same) == {"exact_match": "unchanged"}
-    assert verdicts(named) == {}
-    assert (refused(value), verdicts(value)) == ({}, {"f1.value": "worse"})
+        assert verdicts(found) == {"exact_match": "unchanged"}
+    assert refused(value)["f1"][1] is False
+    assert (verdicts(value)["f1.value"], status(value)) == ("worse", 1)
     assert measures(value)["f1.value"]["difference"]["value"] == -0.5
 
 
@@ -142,7 +142,7 @@ def test_a_threshold_that_no_labels_taught_is_refused_and_the_value_still_compar
 def test_new_answers_that_nobody_labelled_yet_stop_no_release_unless_the_gate_names_labels() -> None:
     older, newer = answers("+" * 40, label=True), answers("+" * 40)
 
-    default, named = compared(older, newer), compared(older, newer, gate(metrics=["f1", "label"]))
+    default, named = compared(older, newer), compared(older, newer, gate_on("f1", "label"))
 
     reason, blocks = refused(default)["label"]
     assert not blocks
@@ -185,9 +185,7 @@ def test_a_candidate_that_is_gone_stops_a_release_unless_it_was_dropped_on_purpo
 def test_rows_that_changed_result_are_found_whatever_the_gate_compares() -> None:
     older, newer = answers("+" * 40), answers("+" * 20 + "." * 20)
 
-    value, every = (
-        compared(older, newer, gate(metrics=metrics))["pairs"][0]["flips"] for metrics in (["f1.value"], None)
-    )
+    value, every = (compared(older, newer, options)["pairs"][0]["flips"] for options in (gate_on("f1.value"), gate()))
 
     assert value["rows"] == 20
     assert value["lost"] == {"bleu": 20, "exact_match": 20, "f1": 20}

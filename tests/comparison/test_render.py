@@ -16,7 +16,7 @@ from rich.console import Console
 from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.render import to_markdown, to_terminal
-from tests.comparison.sample import GATE, Row, answers, gate, row, version
+from tests.comparison.sample import GATE, Row, answers, gate, gate_on, row, version
 
 HOSTILE = [
     "[red]red[/red] [link=https://evil.example]x[/link] [/]",
@@ -59,10 +59,14 @@ def test_the_terminal_shows_all_there_is(tmp_path: Path) -> None:
 
     assert "aurora: a → b" in shown
     assert "60 shared rows" in shown
-    assert re.search(r"f1 +1\.00 +0\.583 +−0\.417 \[−0\.\d+, −0\.\d+\] +worse +60", shown)
+    assert re.search(r"f1 \(primary\) +100 % +58\.3 % +−41\.7 \[−\d+\.\d, −\d+\.\d\] +worse +60", shown)
     assert "25 rows changed result; lost: bleu 25, exact_match 25, f1 25" in shown
     assert shown.count("something else") == 5
-    assert shown.rstrip().endswith("Worse: 3 of 3 differences are wholly a loss.")
+    assert shown.splitlines()[:3] == [
+        "Do not ship: worse by f1, the guard exact_match, the guard bleu.",
+        "· Significant loss (f1: −41.7 points, 95 % CI −54.4 to −27.3, 60 rows).",
+        "· Guard exact_match: Significant loss (exact_match: −41.7 points, 95 % CI −54.4 to −27.3, 60 rows).",
+    ]
 
 
 def test_one_row_is_no_rows(tmp_path: Path) -> None:
@@ -86,16 +90,14 @@ def test_a_terminal_of_80_columns_shows_every_name_and_number(tmp_path: Path) ->
     row = next(number for number, line in enumerate(shown) if line.split()[:1] == ["exact_match"])
     cells = " ".join(shown[row : row + 3]).split()
     assert max(map(len, shown)) <= 80
-    assert {"exact_match", "1.00", "0.997", "−0.00300", "[−0.00814,", "+0.00138]", "1,000", "2,239", "±0.00671"} <= {
-        *cells
-    }
+    assert {"exact_match", "100", "99.7", "−0.3", "[−0.8,", "+0.1]", "1,000", "2,300", "±0.7"} <= {*cells}
 
 
 @pytest.mark.parametrize("write", [terminal, to_markdown])
 def test_it_says_what_a_name_stands_for(tmp_path: Path, write: Any) -> None:
     shown = write(document(tmp_path, answers("+" * 60), answers("+" * 35 + "." * 25)))
 
-    assert shown.count("a name stands for its pass rate, .value for the score") == 1
+    assert " ".join(shown.split()).count("a name stands for its pass rate, .value for the score") == 1
 
 
 VALUES = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0, -1.23456e-5, 0.787]))
@@ -113,6 +115,10 @@ MEASURES = st.fixed_dictionaries(
         "detectable": st.none() | VALUES,
         "unmeasured": st.just({"failed_base": 0, "failed_head": 0, "not_asked": 0}),
         "split": st.just({"composition": None}),
+        "role": st.sampled_from(["primary", "guard", "secondary"]),
+        "unit": st.sampled_from(["points", "score"]),
+        "higher_is_better": st.just(True),
+        "margin": st.just(0.0),
     }
 )
 NUMBER = re.compile(r"[+−±]*\d+(?:,\d{3})*(?:\.\d+)?(?:e[+−]?\d+)?")
@@ -123,11 +129,13 @@ NAMED = st.sampled_from(["f1", "non_llm_string_similarity", "semantic_list_conta
 def test_no_number_is_cut_however_narrow_the_terminal(measures: dict[str, Any], width: int) -> None:
     pair = {
         "base": "a", "head": "a", "rows": {"shared": 12_345, "only_base": 0, "only_head": 0, "data_changed": 0},
-        "measures": measures, "refused": [], "flips": {"rows": 1_234, "lost": {"f1": 1_234}, "gained": {}, "worst": []},
+        "measures": measures, "refused": [], "duplicates": [], "crossed": None,
+        "flips": {"rows": 1_234, "lost": {"f1": 1_234}, "gained": {}, "worst": []},
     }  # fmt: skip
     found = {
         "base": {"name": "a"}, "head": {"name": "b"}, "pairs": [pair], "gate": {"margin": 0}, "blocked": False,
         "failed": False, "candidates": {"only_base": [], "only_head": []},
+        "decision": {"verdict": "ship", "sentence": "Ship: better by f1.", "reasons": [], "worst_slice": None},
     }  # fmt: skip
 
     shown = terminal(found, width)
@@ -144,7 +152,8 @@ def test_the_usual_measures_stand_in_a_table_from_80_columns_on(tmp_path: Path, 
     metrics = {"non_llm_string_similarity": {"threshold": 0.5}, "string_presence": {}, "exact_match": {}}
     older, newer = (answers(text) for text in ("+" * 300, "." * 3 + "+" * 297))
     found = compare_versions(
-        *(version(tmp_path / name, rows, metrics=metrics) for name, rows in (("a", older), ("b", newer))), GATE
+        *(version(tmp_path / name, rows, metrics=metrics) for name, rows in (("a", older), ("b", newer))),
+        gate_on("exact_match"),
     )
 
     lines = terminal(found, width).splitlines()
@@ -156,7 +165,7 @@ def test_what_has_room_on_one_line_is_not_broken(tmp_path: Path) -> None:
     shown = terminal(document(tmp_path, answers("+" * 1000), answers("." * 3 + "+" * 997)), 90).splitlines()
 
     [line] = [line for line in shown if line.startswith("exact_match ")]
-    assert line.split()[2:8] == ["0.997", "−0.00300", "[−0.00814,", "+0.00138]", "cannot", "tell"]
+    assert line.split()[4:10] == ["99.7", "%", "−0.3", "[−0.8,", "+0.1]", "cannot"]
 
 
 def test_answers_stand_below_one_another_where_there_is_no_room_beside(tmp_path: Path) -> None:
@@ -203,7 +212,8 @@ def test_every_row_of_a_markdown_table_has_its_cells(hostile: Any) -> None:
 
     assert {line.count("|") for line in lines if line.startswith("| ") and "measure" in line} == {9}
     tables = [line.count("|") for line in lines if line.startswith("|")]
-    assert set(tables) == {9, 6}
+    assert set(tables) == {9, 6, 4}
+    assert sum(line.count("|") == 4 for line in lines) == 4
     assert sum(line.count("|") == 6 for line in lines) == 2 + 20
 
 
@@ -220,18 +230,18 @@ def test_what_follows_a_closed_block_starts_a_paragraph_of_its_own(hostile: Any)
 
 
 def test_a_refused_measure_is_told_in_both(tmp_path: Path) -> None:
-    found = document(tmp_path, answers("++"), answers("++"), metrics=["f1", "label"])
+    found = document(tmp_path, answers("++"), answers("++"), primary="f1", metrics={"label": 0.0})
 
     for shown in (terminal(found), to_markdown(found)):
         assert "label not compared: no such measure" in " ".join(shown.split())
-        assert "The gate can't decide" in shown
+        assert "Undecided: something that the gate asks for could not be compared" in shown
 
 
 def test_nothing_to_compare_still_has_its_sentence(tmp_path: Path) -> None:
     found = document(tmp_path, answers("--"), answers("--"))
 
     for shown in (terminal(found), to_markdown(found)):
-        assert "nothing could be compared" in shown
+        assert "the primary measure could not be compared" in shown
         assert "finds" not in shown
 
 

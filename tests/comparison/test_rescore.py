@@ -10,7 +10,7 @@ from tasks.comparison.rescore import rescored
 from tasks.comparison.version_scores import scores_of
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import Parts, write_part
-from tests.comparison.sample import GATE, NORMALIZE, answers, gate, version
+from tests.comparison.sample import GATE, NORMALIZE, answers, gate, gate_on, version
 
 OTHER = {"exact_match": {}, "f1": {"threshold": 0.75}, "bleu": {"max_order": 2}}
 
@@ -51,7 +51,7 @@ def test_texts_are_normalised_as_in_head(tmp_path: Path) -> None:
     older = version(tmp_path / "a", shouted, metrics=metrics)
     newer = version(tmp_path / "b", shouted, metrics=metrics, normalized=NORMALIZE | {"case": False})
 
-    [pair] = compare_versions(older, newer, GATE, CompareOptions(rescore=True))["pairs"]
+    [pair] = compare_versions(older, newer, gate_on("accuracy"), CompareOptions(rescore=True))["pairs"]
 
     assert (pair["measures"]["accuracy"]["base"], pair["measures"]["accuracy"]["verdict"]) == (0.0, "unchanged")
 

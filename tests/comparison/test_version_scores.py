@@ -13,7 +13,7 @@ from tasks.comparison.version_scores import Matched, match, pairings, scores_of,
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import write_part
 from tasks.versions.version import Version
-from tests.comparison.sample import GATE, answers, change_facts, gate, row, shuffled, version
+from tests.comparison.sample import GATE, answers, change_facts, gate_on, row, shuffled, version
 
 
 def changed_ids(base: Version, head: Version) -> tuple[list[int], list[int]]:
@@ -179,24 +179,24 @@ def test_an_unmeasured_row_passes_no_threshold(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("metrics", "message"),
+    ("names", "message"),
     [
         (
             ["exact_mach"],
-            r"^gate\.metrics: unknown measure 'exact_mach'; did you mean exact_match or exact_match\.value\? allowed: ",
+            r"^gate\.primary: unknown measure 'exact_mach'; did you mean exact_match or exact_match\.value\? allowed: ",
         ),
         (["f1", "f1.vale"], r"^gate\.metrics: unknown measure 'f1\.vale'; did you mean f1\.value"),
-        (["rouge"], r"^gate\.metrics: unknown measure 'rouge'; allowed: bleu, bleu\.value, exact_match"),
+        (["rouge"], r"^gate\.primary: unknown measure 'rouge'; allowed: bleu, bleu\.value, exact_match"),
     ],
 )
 def test_a_measure_that_neither_side_knows_is_an_error_before_anything_is_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metrics: list[str], message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], message: str
 ) -> None:
     one = version(tmp_path / "one", answers("++"))
     monkeypatch.setattr("tasks.comparison.compare.candidate_pairs", None)
 
     with pytest.raises(ComparisonError, match=message):
-        compare_versions(one, one, gate(metrics=metrics))
+        compare_versions(one, one, gate_on(*names))
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_a_table_that_a_failed_stage_left_out_is_told_whichever_version_lacks_it
 
 
 def test_a_table_that_a_gate_does_not_ask_for_may_be_left_out(failed: tuple[Version, Version]) -> None:
-    [pair] = compare_versions(*failed, gate(metrics=["label"]))["pairs"]
+    [pair] = compare_versions(*failed, gate_on("label"))["pairs"]
 
     assert list(pair["measures"]) == ["label"]
 

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from tasks.comparison import wording
+from tasks.comparison.release import decision
 from tasks.comparison.wording import GateOutcome
 from tasks.console.format import cut, listed
+from tasks.scores.primary import Primary
+from tests.comparison.sample import gate
 
 LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": "m"}
 GAIN = LOSS | {"value": 0.05, "low": 0.02, "high": 0.11}
@@ -16,6 +19,8 @@ NOTHING_LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": Non
 
 def measure(verdict: str = "cannot tell", **changed: Any) -> dict[str, Any]:
     return {
+        "role": "primary",
+        "unit": "points",
         "base": 0.8,
         "head": 0.75,
         "difference": {"value": -0.05, "low": -0.11, "high": 0.02, "p_value": 0.2, "method": "m"},
@@ -33,53 +38,73 @@ def measure(verdict: str = "cannot tell", **changed: Any) -> dict[str, Any]:
 
 def pair(measures: dict[str, Any], **changed: Any) -> dict[str, Any]:
     rows = {"shared": 1234, "only_base": 0, "only_head": 0, "data_changed": 0}
-    return {"base": "a", "head": "a", "rows": rows, "measures": measures, "refused": []} | changed
+    about = {"crossed": None, "duplicates": [], "refused": []}
+    return {"base": "a", "head": "a", "rows": rows, "measures": measures} | about | changed
 
 
-def document(*verdicts: str, **changed: Any) -> dict[str, Any]:
-    found = pair({f"m{n}": measure(verdict) for n, verdict in enumerate(verdicts)})
-    return {
+def document(*verdicts: str, blocked: bool = False, fail_on: str = "worse", **changed: Any) -> dict[str, Any]:
+    """A comparison of one pair; the first verdict is that of the primary measure, the others are those of guards."""
+    roles = ["primary", *["guard"] * len(verdicts)]
+    found = pair({f"m{n}": measure(verdict, role=roles[n]) for n, verdict in enumerate(verdicts)})
+    options = gate(primary="m0", metrics={}, fail_on=fail_on)
+    about = {
         "base": {"name": "v1", "commit": None},
         "head": {"name": "workspace", "commit": None},
-        "gate": {"margin": 0.0},
-        "failed": "worse" in verdicts,
-        "blocked": False,
+        "gate": options.model_dump(mode="json"),
+        "primary": {"measure": "m0", "reason": "named in gate.primary"},
+        "failed": options.fails(verdicts),
+        "blocked": blocked or not verdicts,
         "candidates": {"only_base": [], "only_head": []},
         "pairs": [found],
-    } | changed
+    }
+    about |= changed
+    chosen = Primary("m0", "named in gate.primary")
+    return about | {"decision": decision(about["pairs"], chosen, options, blocked=about["blocked"])}
 
 
 @pytest.mark.parametrize(
-    ("found", "outcome"),
+    ("found", "sentence", "status"),
     [
-        (document("better", "worse", "worse"), GateOutcome("Worse: 2 of 3 differences are wholly a loss.", 1)),
+        (document("better"), "Ship: better by m0.", 0),
+        (document("better", "cannot tell"), "Ship: better by m0.", 0),
+        (document("no worse", "unchanged"), "Ship: no worse by m0.", 0),
+        (document("unchanged"), "Ship: unchanged by m0.", 0),
+        (document("worse", "better"), "Do not ship: worse by m0.", 1),
+        (document("better", "worse"), "Do not ship: worse by the guard m1.", 1),
+        (document("worse", blocked=True), "Do not ship: worse by m0; something else could not be compared.", 1),
+        (document("cannot tell", "better"), "Undecided: about 4,500 more rows would decide.", 0),
         (
-            document("worse", gate={"margin": 0.02}),
-            GateOutcome("Worse: 1 of 1 differences are wholly a loss beyond the margin.", 1),
+            document("cannot tell", fail_on="cannot_tell"),
+            "Undecided: about 4,500 more rows would decide; gate.fail_on stops it.",
+            1,
         ),
         (
-            document("cannot tell", "better", failed=True),
-            GateOutcome("Cannot tell: 1 of 2 differences are undecided.", 1),
+            document("better", "cannot tell", fail_on="cannot_tell"),
+            "Undecided: about 4,500 more rows would decide; gate.fail_on stops it.",
+            1,
         ),
-        (document("cannot tell", "better"), GateOutcome("Not worse: 1 better, 1 cannot tell.", 0)),
-        (document("unchanged", "no worse", "no worse"), GateOutcome("Not worse: 2 no worse, 1 unchanged.", 0)),
-        (document(), GateOutcome("The gate can't decide: nothing could be compared.", 2)),
-        (document(pairs=[]), GateOutcome("The gate can't decide: nothing could be compared.", 2)),
+        (document(), "Undecided: the primary measure could not be compared.", 2),
+        (document(pairs=[]), "Undecided: the primary measure could not be compared.", 2),
     ],
 )
-def test_one_sentence_and_the_exit_status_that_says_the_same(found: dict[str, Any], outcome: GateOutcome) -> None:
-    assert wording.outcome(found) == outcome
+def test_one_sentence_and_the_exit_status_of_it(found: dict[str, Any], sentence: str, status: int) -> None:
+    assert wording.outcome(found) == GateOutcome(sentence, status)
+
+
+def test_no_number_of_rows_decides_what_the_error_of_a_judge_hides() -> None:
+    by_judge = measure(difference={**measure()["difference"], "method": "midp; judge's error on other data"})
+
+    found = document("cannot tell", pairs=[pair({"m0": by_judge | {"rows_needed": None}})])["decision"]
+
+    assert found["sentence"] == "Undecided: human labels would decide; the judge alone does not."
+    assert found["reasons"][0].endswith(" Human labels would decide it: the judge's own error is part of the interval.")
 
 
 @pytest.mark.parametrize("verdicts", [["better"], ["unchanged"], ["cannot tell"]])
 def test_what_could_not_be_compared_leaves_the_gate_undecided(verdicts: list[str]) -> None:
-    assert wording.outcome(document(*verdicts, blocked=True)).status == 2
+    found = wording.outcome(document(*verdicts, blocked=True))
 
-
-def test_a_loss_is_a_loss_whatever_else_could_not_be_compared() -> None:
-    found = wording.outcome(document("worse", "better", blocked=True))
-
-    assert found == GateOutcome("Worse: 1 of 2 differences are wholly a loss; others could not be compared.", 1)
+    assert found == GateOutcome("Undecided: something that the gate asks for could not be compared.", 2)
 
 
 def test_a_renamed_candidate_is_shown_by_both_names() -> None:
@@ -105,7 +130,7 @@ def test_the_rows_of_a_measure_are_those_that_have_it() -> None:
 
 def test_the_cells_of_a_measure() -> None:
     assert wording.measure_cells("f1", measure()) == [
-        "f1", "0.800", "0.750", "−0.0500 [−0.110, +0.0200]", "cannot tell", "1,234", "5,678", "±0.0800",
+        "f1 (primary)", "80.0 %", "75.0 %", "−5.0 [−11.0, +2.0]", "cannot tell", "1,234", "5,700", "±8.0",
     ]  # fmt: skip
 
 
@@ -118,7 +143,7 @@ def test_an_unchanged_measure_shows_no_limits() -> None:
 def test_a_difference_without_limits_is_shown_without_them() -> None:
     unlimited = {"value": 2.5, "low": None, "high": None}
 
-    assert wording.measure_cells("ms", measure(difference=unlimited))[3] == "+2.50"
+    assert wording.measure_cells("ms", measure(difference=unlimited, unit="score"))[3] == "+2.50"
 
 
 def test_only_a_pair_with_measures_is_unchanged() -> None:
@@ -155,8 +180,8 @@ def test_measures_that_failed_on_as_many_rows_are_noted_together() -> None:
     }
 
     assert list(wording.notes(pair(measures))) == [
-        "rows that could not be measured, before 0, after 2; with them f1, bleu −0.100 to 0; ms",
-        "rows that could not be measured, before 1, after 2; with them gleu −0.100 to 0",
+        "rows that could not be measured, before 0, after 2; with them f1, bleu −10.0 to 0.0; ms",
+        "rows that could not be measured, before 1, after 2; with them gleu −10.0 to 0.0",
     ]
 
 
@@ -165,7 +190,7 @@ def test_other_rows_are_noted_when_they_move_the_mean() -> None:
     undefined = {"base": None, "head": 0.7, "shared": None, "composition": None}
 
     assert list(wording.notes(pair({"f1": measure(split=moved), "bleu.value": measure(split=undefined)}))) == [
-        "over all rows of either side, not only shared ones: f1 +0.200 (+0.150 by other rows)"
+        "over all rows of either side, not only shared ones: f1 +20.0 (+15.0 by other rows)"
     ]
 
 
@@ -177,9 +202,9 @@ def test_notable_slices_are_noted_as_exploratory() -> None:
         for value, notable in (("law", True), ("art", False))
     ]
 
-    assert list(wording.notes(pair({}, slices=slices))) == [
-        "exploratory: f1 where topic = law: −0.200 [−0.300, −0.100], 40 rows"
-    ]
+    assert "exploratory: f1 where topic = law: −20.0 points [−30.0, −10.0], 40 rows" in list(
+        wording.notes(pair({"f1": measure()}, slices=slices))
+    )
 
 
 def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
@@ -242,12 +267,12 @@ def test_a_long_list_is_counted() -> None:
 @pytest.mark.parametrize(
     ("found", "end"),
     [
-        (measure("worse", difference=LOSS, rows_needed=None), " by 0.0500 [0.0200, 0.110]"),
-        (measure("better", difference=LOSS, rows_needed=None), " by 0.0500 [0.0200, 0.110]"),  # of what should be low
-        (measure("better", difference=GAIN | UNLIMITED, rows_needed=None), " by 0.0500"),
-        (measure("better", difference=GAIN, rows_needed=None), " by 0.0500 [0.0200, 0.110]"),
-        (measure(), ": −0.0500 [−0.110, +0.0200]; 5,678 rows would decide"),
-        (measure("no worse", rows_needed=None), ": −0.0500 [−0.110, +0.0200]"),
+        (measure("worse", difference=LOSS, rows_needed=None), " by 5.0 points [2.0, 11.0]"),
+        (measure("better", difference=LOSS, rows_needed=None), " by 5.0 points [2.0, 11.0]"),  # of what should be low
+        (measure("better", difference=GAIN | UNLIMITED, rows_needed=None), " by 5.0 points"),
+        (measure("better", difference=GAIN, rows_needed=None), " by 5.0 points [2.0, 11.0]"),
+        (measure(), ": −5.0 points [−11.0, +2.0]; about 5,700 rows would decide"),
+        (measure("no worse", rows_needed=None), ": −5.0 points [−11.0, +2.0]"),
         (measure("unchanged"), ""),
     ],
 )
@@ -258,7 +283,7 @@ def test_by_how_much_ends_a_sentence(found: dict[str, Any], end: str) -> None:
 def test_measures_are_told_by_their_verdicts_the_surest_first() -> None:
     found = pair({"f1": measure(), "bleu": measure("worse"), "label": measure("better"), "gleu": measure("worse")})
 
-    assert [*wording.tally(found).items()] == [
+    assert [*wording.tally(found["measures"]).items()] == [
         ("better", ["label"]),
         ("worse", ["bleu", "gleu"]),
         ("cannot tell", ["f1"]),

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.console.format import FLAG, UNSEEN, count, counted, level, number, percent, shown, visible
+from tasks.console.format import FLAG, UNSEEN, abridged_apart, count, counted, level, number, percent, shown, visible
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,10 @@ def test_tags_that_spell_no_flag_are_seen(spelled):
 def test_shown_cuts_and_says_so():
     assert shown("abcdef", 6) == ("abcdef", "")
     assert shown("abcdef", 4) == ("abcd…", "cut: the first 4 of 6 characters")
+
+
+def test_long_names_that_differ_only_in_the_middle_are_not_cut_to_the_same_text():
+    names = [f"{'prompt ' * 20}v{number}{' of the last quarter' * 20}" for number in (13, 14)]
+
+    assert len(set(abridged_apart([*names, "c" * 100], 80).values())) == 3
+    assert len(abridged_apart([*names, "c" * 100], 80)["c" * 100]) == 80

@@ -171,6 +171,20 @@ def test_an_unknown_command_is_an_error_that_lists_the_commands(capsys: pytest.C
     )
 
 
+@pytest.mark.parametrize(
+    ("arguments", "similar"),
+    [(["lexcal"], "lexical"), (["histroy", "--html"], "history"), (["ledger", "imp"], "import")],
+)
+def test_an_unknown_stage_is_an_error_that_suggests_one(
+    arguments: list[str], similar: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        tasks.parser().parse_args(arguments)
+
+    assert ended.value.code == 2
+    assert f"no such command; did you mean {similar}? allowed: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["scheduled_run", "command_supervisor", "../tasks/run", "", "__main__"])
 def test_internal_modules_are_not_commands(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert flows.main([name]) == 2

@@ -15,7 +15,7 @@ from flows.compare import main
 from tasks.pipeline.tables import describe, write_part
 from tasks.pipeline.yaml import load_yaml
 from tests.comparison import repository
-from tests.comparison.repository import git
+from tests.comparison.repository import git, write_params
 from tests.comparison.sample import Row, answers, row, shuffled, version
 from tests.reporting.made import inputs
 from tests.reporting.made import row as made_row
@@ -35,7 +35,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a params.yaml that no git and no DVC know, to put versions into."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    shutil.copy(PARAMS, tmp_path)
+    write_params()
     return tmp_path
 
 
@@ -120,9 +120,9 @@ def test_a_version_against_itself(capsys: pytest.CaptureFixture[str], name: str)
         ("+" * 40, "+" * 39 + ".", {}, 0),
         ("+" * 40, "+" * 39 + ".", {"fail_on": "cannot_tell"}, 1),
         ("+" * 40, "+" * 20 + "." * 20, {"margin": 0.9}, 0),
-        ("+" * 40, "+" * 20 + "." * 20, {"metrics": ["f1", "label"]}, 1),
-        ("." * 40, "+" * 40, {"metrics": ["f1", "label"]}, 2),
-        ("+" * 40, "+" * 20 + "." * 20, {"metrics": ["f1", "nothing_like_it"]}, 2),
+        ("+" * 40, "+" * 20 + "." * 20, {"primary": "f1", "metrics": {"label": 0.0}}, 1),
+        ("." * 40, "+" * 40, {"primary": "f1", "metrics": {"label": 0.0}}, 2),
+        ("+" * 40, "+" * 20 + "." * 20, {"primary": "f1", "metrics": {"nothing_like_it": 0.0}}, 2),
         ("." * 40, "+" * 40, {}, 0),
         ("----", "----", {}, 2),
         ("++++", "----", {}, 2),
@@ -139,6 +139,7 @@ def test_the_exit_status(older: str, newer: str, section: dict[str, Any], status
 def test_another_tokenizer_is_refused_and_rescored_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
     version(Path("old"), answers("+.+."), metrics={"bleu": {"tokenizer": "13a"}})
     version(Path("new"), answers("++++"), metrics={"bleu": {"tokenizer": "char"}})
+    edit(lambda params: params["gate"].update(primary="bleu"))
 
     status, out, _ = told(capsys, "old", "new")
     again, rescored, _ = told(capsys, "old", "new", "--rescore")
@@ -154,6 +155,7 @@ def test_another_tokenizer_is_refused_and_rescored_when_asked(capsys: pytest.Cap
 def test_a_missing_metric_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     version(Path("old"), answers("+.+."))
     version(Path("new"), answers("++++"), metrics={"f1": {}})
+    edit(lambda params: params["gate"].update(metrics={"bleu": 0.1}))
 
     status, out, _ = told(capsys, "old", "new")
 
@@ -260,7 +262,10 @@ def test_a_file_that_is_no_table_is_an_error(capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda params: params["gate"].update(metrics=[]), "gate.metrics: an empty list compares nothing"),
+        (
+            lambda params: params["gate"].update(metrics=[]),
+            "gate.metrics: expected guards, each with the largest acceptable loss",
+        ),
         (lambda params: params["gate"].update(margins=1), "gate.margins: unknown option; did you mean margin?"),
         (lambda params: params["gate"].pop("margin"), "gate.margin: missing"),
         (lambda params: params.pop("gate"), "gate"),
@@ -344,6 +349,8 @@ def test_heads_report_with_the_comparison(project: Path, capsys: pytest.CaptureF
             (project / name / path).parent.mkdir(parents=True, exist_ok=True)
             (project / name / path).write_text(json.dumps(content), encoding="utf-8")
 
+    edit(lambda params: params["gate"].update(primary="f1"))
+
     status, out, err = told(capsys, "old", "new", "--html")
     page = (project / "reports/comparison.html").read_text(encoding="utf-8")
 
@@ -426,7 +433,9 @@ def test_arguments_that_are_none_end_with_the_usage(capsys: pytest.CaptureFixtur
     assert "usage: python -m flows.compare" in capsys.readouterr().err
 
 
-def test_the_settings_that_ship_compare_every_pass_rate() -> None:
+def test_the_settings_that_ship_name_no_measure() -> None:
     gate = load_yaml(PARAMS)["gate"]
 
-    assert gate == {"metrics": None, "margin": 0.0, "confidence": 0.95, "fail_on": "worse", "max_unmeasured": 0.05}
+    assert gate == {
+        "primary": None, "metrics": {}, "margin": 0.0, "confidence": 0.95, "fail_on": "worse", "max_unmeasured": 0.05,
+    }  # fmt: skip

@@ -223,6 +223,7 @@ def test_a_report_from_before_thresholds_is_an_error_that_names_the_version(
             (project / name / path).parent.mkdir(parents=True, exist_ok=True)
             (project / name / path).write_text(json.dumps(content), encoding="utf-8")
 
+    edit(lambda params: params["gate"].update(primary="f1"))
     status, _, err = told(capsys, "old", "new", "--html")
 
     assert status == 2
@@ -255,7 +256,7 @@ def test_a_terminal_without_our_signs_shows_what_it_can(encoding: str, arguments
     assert (done.returncode, done.stderr) == (1, b"")
     shown = done.stdout.decode(encoding)
     assert "12 rows changed result" in shown
-    assert "Worse: 3 of 3 differences are wholly a loss" in shown
+    assert "Do not ship: worse by f1." in shown
 
 
 @pytest.mark.usefixtures("folders")

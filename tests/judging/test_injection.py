@@ -55,6 +55,8 @@ def test_no_verdict_is_taken_from_the_data(server: Any, tmp_path: Any, place: st
     (tmp_path / "rows").mkdir()
     columns = {"id": [str(i) for i in range(len(rows))], "candidate": ["a"] * len(rows)}
     columns |= {name: [row[name] for row in rows] for name in ("response", "references", "input")}
+    columns |= {"phrases": pa.nulls(len(rows), pa.list_(pa.string()))}
+    columns |= {f"{name}_normalized": columns[name] for name in ("response", "references")}
     write_part(pa.table(columns), tmp_path / "rows", 0)
 
     table = judged(Parts(tmp_path / "rows"), params(server), tmp_path / "store")

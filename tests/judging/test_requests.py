@@ -15,7 +15,7 @@ FIELDS = st.dictionaries(st.sampled_from(["input", "output"]), st.text() | st.no
 
 
 def request_about(**values: Any) -> Request:
-    return Request("openai", "judge", MeaningMatch(), encode_fields(values), 0.0, 1, 0)
+    return Request("openai", "", "judge", MeaningMatch(), encode_fields(values), 0.0, 1, 0)
 
 
 @given(FIELDS)

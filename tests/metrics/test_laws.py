@@ -1,14 +1,21 @@
 """Laws of all lexical metrics: a metric that is added to the folder is tested the same day."""
 
 import json
+import re
+from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tasks.metrics.base import NOT_ASKED, MeanMetric
 from tasks.metrics.catalogue import configure, metric_class, names
 from tasks.metrics.pairs import Pairs
+from tasks.pipeline.tables import Parts, write_part
+from tasks.scores.columns import score_columns
+from tasks.scores.tables import score_table
 
 FAMILY = "lexical"
 METRICS = [pytest.param(configure(FAMILY, name, {}), id=name) for name in names(FAMILY)]
@@ -37,8 +44,12 @@ ROWS = st.lists(st.tuples(TEXTS | st.none(), st.lists(TEXTS.filter(str.strip), m
 law = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
+def pairs_of(rows):
+    return Pairs.of([response for response, _ in rows], [references for _, references in rows])
+
+
 def stats(metric, rows):
-    return metric.stats(Pairs.of([response for response, _ in rows], [references for _, references in rows]))
+    return metric.row_stats(pairs_of(rows))
 
 
 def columns(metric, rows):
@@ -48,21 +59,26 @@ def columns(metric, rows):
 
 
 def details(metric, rows):
-    told = metric.details(Pairs.of([response for response, _ in rows], [references for _, references in rows]))
+    told = metric.row_details(pairs_of(rows))
     return [None if text is None else json.loads(text) for text in told]
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("text", IDENTICAL)
 def test_identity(metric, text):
-    assert columns(metric, [(text, [text])]).tolist() == [[metric.bounds[1]] * len(metric.columns)]
+    rows = [(text, [text])]
+
+    if metric.applies(pairs_of(rows)).all():
+        assert columns(metric, rows).tolist() == [[metric.bounds[1]] * len(metric.columns)]
 
 
 @law
 @given(texts=st.lists((st.text() | WORDS).filter(str.strip), max_size=8))
 @pytest.mark.parametrize("metric", METRICS)
 def test_identity_of_any_text(metric, texts):
-    assert (columns(metric, [(text, [text]) for text in texts]) == metric.bounds[1]).all()
+    rows = [(text, [text]) for text in texts]
+
+    assert (columns(metric, rows)[metric.applies(pairs_of(rows))] == metric.bounds[1]).all()
 
 
 @law
@@ -72,7 +88,7 @@ def test_scores_are_within_bounds_or_missing_with_the_response(metric, rows):
     scores = columns(metric, rows)
 
     low, high = metric.bounds
-    missing = np.array([response is None for response, _ in rows], np.bool_)
+    missing = np.array([response is None for response, _ in rows], np.bool_) | ~metric.applies(pairs_of(rows))
     assert (np.isnan(scores) == missing[:, None]).all()
     assert ((scores[~missing] >= low) & (scores[~missing] <= high)).all()
 
@@ -184,3 +200,51 @@ def test_signatures_differ_between_metrics_and_profiles():
         for profile in metric_class(FAMILY, name).profiles:
             signatures.add(configure(FAMILY, name, {"profile": profile}).signature())
         assert len(signatures) > 1 or not metric_class(FAMILY, name).profiles
+
+
+@law
+@given(rows=ROWS, responses=st.lists(TEXTS | st.none(), min_size=8, max_size=8))
+@pytest.mark.parametrize("metric", PROFILES)
+def test_the_response_does_not_decide_whether_a_metric_applies(metric, rows, responses):
+    others = [(response, references) for response, (_, references) in zip(responses, rows, strict=False)]
+
+    assert metric.applies(pairs_of(rows)).tolist() == metric.applies(pairs_of(others)).tolist()
+
+
+class NumberMatch(MeanMetric):
+    """Whether the numbers are those of the reference; rows whose references hold no number are none of its business."""
+
+    default_threshold: ClassVar[float | None] = None
+
+    def applies(self, pairs):
+        return np.array([any(c.isdigit() for text in texts for c in text) for texts in pairs.reference_lists], np.bool_)
+
+    def pair_scores(self, pairs):
+        found = [re.findall(r"\d+", response) == re.findall(r"\d+", text) for response, text in pairs.paired]
+        return np.array(found, np.float64).reshape(-1, 1)
+
+
+@law
+@given(rows=ROWS)
+def test_rows_without_a_case_are_not_asked_and_change_no_number(rows):
+    metric = NumberMatch()
+    cases = [row for row in rows if any(c.isdigit() for text in row[1] for c in text)]
+
+    every, only = stats(metric, rows), stats(metric, cases)
+
+    assert np.array_equal(every.sum(axis=0), only.sum(axis=0))
+    for row, values, told in zip(rows, every, details(metric, rows), strict=True):
+        assert (told == {"unmeasured": "not applicable"}) == (row not in cases)
+        assert row in cases or not values.any()
+    assert "not applicable" in NOT_ASKED
+
+
+def test_a_row_without_a_case_is_not_asked_in_a_score_table(tmp_path):
+    load = pa.table({"id": ["1", "2", "3"], "candidate": ["a"] * 3})
+    rows = [("It is 42", ["42"]), (None, ["Paris"]), ("no", ["7"])]
+    write_part(score_table(load, pairs_of(rows), {"number_match": NumberMatch()}), tmp_path, 0)
+
+    [column] = score_columns(Parts(tmp_path))
+
+    assert column.values.tolist() == pytest.approx([1.0, np.nan, 0.0], nan_ok=True)
+    assert column.not_asked.tolist() == [False, True, False]

@@ -17,12 +17,15 @@ from tasks.errors import ModelError
 from tasks.models.embedding import local, remote
 from tasks.models.embedding.batches import batches, batches_of_one_size
 from tasks.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys
-from tasks.models.embedding.local import BUNDLED, BUNDLED_SHA256, LocalEncoder, model_files
+from tasks.models.embedding.folders import BUNDLED
+from tasks.models.embedding.local import BUNDLED_SHA256, LocalEncoder, model_files
 
 SECTION = {
     "provider": "local",
     "model": BUNDLED,
+    "folder": "tasks/models/embedding",
     "base_url": None,
+    "server": None,
     "api_key_env": None,
     "precision": "fp32",
     "long": "truncate",
@@ -439,7 +442,8 @@ def test_a_server_embeds_in_batches(server, monkeypatch):
 def test_a_server_is_known_by_its_model_and_counts_no_tokens(server):
     encoder = openai(server)
 
-    assert encoder.identity == "openai:text-embedding-3-small"
+    assert encoder.identity == f"openai:text-embedding-3-small@{server.url.removeprefix('http://')}"
+    assert openai(server, base_url=None).identity == "openai:text-embedding-3-small"
     assert encoder.count_tokens(["a", "b"]) == [None, None]
     assert server.asked == []
 
@@ -543,3 +547,10 @@ def test_embeddings_that_cannot_be_made_say_why_and_no_secret(monkeypatch):
 
 def test_a_signature_says_what_is_done_in_bf16() -> None:
     assert vector_facts(section(precision="bf16"), open_encoder(section()))["precision"] == "bf16-linear"
+
+
+def test_the_folder_of_a_local_model_must_be_named_for_dvc(copy):
+    with pytest.raises(ValidationError, match=r"folder must be .*DVC re-runs the stage when its files change"):
+        section(model=str(copy))
+
+    assert open_encoder(section(model=str(copy), folder=str(copy))).identity == LocalEncoder().identity

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.comparison.gate import Gate
 from tasks.monitoring import baseline_looks, store
 from tasks.monitoring.baseline_looks import BaselineLook
-from tests.comparison.sample import GATE, gate
+from tests.comparison.sample import GATE, gate, gate_on
 from tests.monitoring.made_nights import line
 
 FIRST, SECOND = 0.0246641, 0.0065452
@@ -60,7 +60,7 @@ def test_nights_without_a_look_count_for_nothing() -> None:
     assert baseline_looks.next_look(seen, "nightly", "a", "c1", 0.05).number == 1
 
 
-@pytest.mark.parametrize("other", [gate(margin=0.01), gate(metrics=["f1"]), gate(confidence=0.9)])
+@pytest.mark.parametrize("other", [gate(margin=0.01), gate_on("f1"), gate(confidence=0.9)])
 def test_other_questions_of_the_gate_are_other_looks(other: Gate) -> None:
     tables = {"data/load": "x", "data/judge": None}
 

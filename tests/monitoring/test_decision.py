@@ -79,7 +79,7 @@ def test_a_loss_is_told_with_how_much_and_which_rows() -> None:
     assert found.document is not None
     assert found.document["gate"]["confidence"] == pytest.approx(1 - LEVELS[1], abs=1e-6)
     told = next(each for each in found.alarms if " f1:" in each)
-    assert told.startswith("aurora f1: worse than v1 by 0.375 [0.")
+    assert told.startswith("aurora f1: worse than v1 by 37.5 points [")
     assert " on 40 rows (look 1, level 0.025); rows lost: q" in told
     assert told.endswith(" and 12 more")
     [kept] = lines()
@@ -161,7 +161,7 @@ def test_a_candidate_that_vanished_is_told() -> None:
 
     assert found.status == 2
     [told] = found.alarms
-    assert told.startswith("Compared with two: The gate can't decide: ")
+    assert told.startswith("Compared with two: Undecided: ")
     assert told.endswith(" only in the baseline: borealis")
 
 
@@ -323,10 +323,12 @@ def test_without_hashes_of_the_tables_nothing_is_decided() -> None:
 
 def test_an_id_made_from_the_input_is_shown_by_its_beginning() -> None:
     difference = {"value": -0.5, "low": -0.7, "high": -0.2}
-    measure = {"verdict": "worse", "difference": difference, "n": 40}
+    measure = {"verdict": "worse", "difference": difference, "n": 40, "unit": "points", "role": "primary"}
     flips = {"lost": {"f1": 1}, "worst": [{"id": "0123456789abcdef" * 4, "lost": ["f1"]}]}
     pair = {"head": "aurora", "measures": {"f1": measure}, "flips": flips}
 
     [[told]] = losses({"base": {"name": "v1"}, "pairs": [pair]}, BaselineLook(2, 0.0065, "c")).values()
 
-    assert told.endswith("by 0.500 [0.200, 0.700] on 40 rows (look 2, level 0.0065); rows lost: 0123456789abcdef012…")
+    assert told.endswith(
+        "by 50.0 points [20.0, 70.0] on 40 rows (look 2, level 0.0065); rows lost: 0123456789abcdef012…"
+    )

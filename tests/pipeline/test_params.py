@@ -46,7 +46,18 @@ def test_params_state_every_section_that_a_stage_sees() -> None:
         (lambda p: p["lexical"]["bleu"].update(threshold="learned"), r"^lexical\.bleu\.threshold: .*number, or learnt"),
         (lambda p: p["lexical"]["bleu"].update(threshold=[0.5]), r"^lexical\.bleu\.threshold: .*number, or learnt"),
         (lambda p: p["gate"].update(fail_on="better"), r"^gate\.fail_on: .*worse"),
-        (lambda p: p["gate"].update(metrics=[]), r"^gate\.metrics: .*none compares every pass rate"),
+        (
+            lambda p: p["gate"].update(metrics={"lable": 0.0}),
+            r"^gate\.metrics: unknown measure 'lable'; did you mean label",
+        ),
+        (lambda p: p["gate"].update(primary="lable"), r"^gate\.primary: .* 'lable'; did you mean label or"),
+        (lambda p: p["gate"].update(primary="f1.vale"), r"^gate\.primary: .*did you mean f1\.value"),
+        (lambda p: p["report"].update(targets={"meteo": 0.5}), r"^report\.targets: .*did you mean meteor"),
+        (
+            lambda p: (p["judge"].update(provider="none"), p["dataset"]["candidates"]["aurora"].update(label=None)),
+            r"^gate\.primary: none, but not all candidates have labels and no judge .*: exact_match",
+        ),
+        (lambda p: p["gate"].update(metrics=[]), r"^gate\.metrics: expected guards, .*\{meteor: 0\.05\}"),
         (lambda p: p["lexical"]["exact_match"].update(threshold=0.5), r"^lexical\.exact_match.*takes no threshold"),
         (lambda p: p["lexical"].update(blue={}), r"^lexical\.blue: .*bleu"),
         (lambda p: p["lexical"]["bleu"].update(profile="nltkk"), r"^lexical\.bleu.*nltkk.*nltk"),
@@ -85,3 +96,22 @@ def test_an_override_by_dvc_changes_its_line_and_no_other(tmp_path: Path) -> Non
 
     lines = [set(each.read_text(encoding="utf-8").splitlines()) for each in (PARAMS, path)]
     assert lines[1] - lines[0] == {"  bleu: {threshold: 0.6}"}
+
+
+LONG_NAME = "the large model of the second quarter with the prompt for a short answer"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p["dataset"].update(candidates={LONG_NAME: {"response": "a"}}),
+        lambda p: p["dataset"]["candidates"]["aurora"].update(about={"deep": [{LONG_NAME[:68]: 1}]}),
+    ],
+)
+def test_a_name_that_would_destroy_dvc_lock_is_refused(tmp_path: Path, change: Change) -> None:
+    content = params.raw(PARAMS)
+    change(content)
+    (tmp_path / "params.yaml").write_text(dump_yaml(content), encoding="utf-8")
+
+    with pytest.raises(ParamsError, match=r"^dataset\.candidates.*: the name 'the large .*dvc\.lock.*Shorten"):
+        params.raw(tmp_path / "params.yaml")

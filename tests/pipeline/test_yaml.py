@@ -4,13 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dvc.utils.serialize import ParseError, dumps_yaml
 from dvc.utils.serialize import load_yaml as load_by_dvc
+from dvc.utils.serialize import parse_yaml as parse_by_dvc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from tasks.errors import ParamsError
-from tasks.pipeline.yaml import dump_yaml, is_read_as_text, load_yaml, parse_yaml
+from tasks.pipeline.yaml import dump_yaml, is_read_as_text, load_yaml, parse_yaml, unstorable_keys
 
 WORDS = [
     "no", "yes", "on", "Off", "y", "N", "true", "FALSE", "null", "~", "", "017", "0o17", "0x1F", "0b11", "1_000",
@@ -110,3 +112,22 @@ def test_a_mistake_is_named_with_its_line(text: str, problem: str) -> None:
         parse_yaml(text)
 
     assert str(error.value).startswith(problem)
+
+
+@given(st.text(st.sampled_from("abé日 :#'\"\t-"), min_size=1, max_size=180))
+def test_a_name_that_dvc_can_not_read_back_is_found(name: str) -> None:
+    content = {"dataset": {"candidates": {name: {"response": "a"}}}}
+    lock = {"stages": {"load": {"params": {"params.yaml": content}}}}
+    try:
+        readable = parse_by_dvc(dumps_yaml(lock), "dvc.lock") == lock
+    except ParseError:
+        readable = False
+
+    assert [*unstorable_keys(content)] == ([] if readable else [("dataset", "candidates", name)])
+
+
+@pytest.mark.parametrize(("length", "found"), [(66, 0), (70, 1), (120, 1), (128, 0)])
+def test_a_long_name_with_a_blank_is_found_from_the_length_that_dvc_folds(length: int, found: int) -> None:
+    name = f"{'a' * (length // 2)} {'b' * (length - length // 2 - 1)}"
+
+    assert len([*unstorable_keys({"dataset": {"candidates": {name: {}}}})]) == found

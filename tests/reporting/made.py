@@ -12,8 +12,8 @@ from tasks.pipeline.tables import Parts, about, describe, write_part
 from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
 
-GATE = Gate(metrics=None, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
-SECTION = {"rows_to_look_at": 6, "answers": 1000, "max_chars": 200, "slice_values": 2, "small_n": 3}
+GATE = Gate(primary="f1", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
+SECTION = {"rows_to_look_at": 6, "answers": 1000, "max_chars": 200, "slice_values": 2, "small_n": 3, "targets": {}}
 LABEL = {"metric": "label", "family": "dataset", "options": {}, "signature": "label|v:1"}
 LABEL |= {"rate_signature": "label|v:1|pass:1", "bounds": (0.0, 1.0), "threshold": None}
 LABEL |= {"higher_is_better": True, "corpus_is_mean": True}
@@ -131,13 +131,22 @@ def validation(success=True):
 def inputs(rows, folder: Path, part_rows=3, extra=()):
     """The report's tables and documents, with the real estimates in them."""
     made = parts_of(tables(rows) | dict(extra), folder, part_rows)
-    options = AggregateParams(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.5), gate=GATE)
+    gate = GATE.model_copy(update={"primary": _primary(rows, dict(extra))})
+    options = AggregateParams(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.5), gate=gate)
     (written,) = aggregate(made, options)
     (folder / "aggregate").mkdir()
     write_part(written["aggregate"], folder / "aggregate", 0)
     documents = {"reports/metrics.json": json.loads(written["reports/metrics.json"])}
     documents |= {f"reports/validation/{name}.json": validation() for name in ("load", "lexical")}
     return made | {"aggregate": Parts(folder / "aggregate")}, documents
+
+
+def _primary(rows, extra):
+    """The measure that decides: labels if there are any, else the first one with a pass rate."""
+    if any(each["label"] is not None for each in rows):
+        return "label"
+    scored = [name for table in extra.values() for name in about(table.schema).get("columns", {}) if name != "label"]
+    return "f1" if "lexical" not in extra else next(iter(scored), "label")
 
 
 def written(rows, folder: Path, part_rows=3, section=None, documents=None, extra=(), **more):

@@ -13,6 +13,8 @@ LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best
 def measure(base, head, low, high, *, margin=0.0, higher_is_better=True):
     says = verdict(low, high, margin, higher_is_better=higher_is_better, unchanged=False)
     return {
+        "role": "primary",
+        "unit": "points",
         "base": base,
         "head": head,
         "difference": {"value": head - base, "low": low, "high": high, "p_value": 0.1, "method": "m"},
@@ -117,16 +119,21 @@ def test_one_pair_or_no_measure_has_no_matrix(pairs):
 @pytest.mark.parametrize(
     ("names", "wanted", "lead"),
     [
-        (["f1", "label", "bleu"], "bleu", "label"),
+        (["f1", "label primary", "bleu"], "bleu", "label"),
         (["f1", "bleu.value"], "bleu", "bleu.value"),
         (["f1", "bleu"], "bleu", "bleu"),
         (["f1", "bleu"], None, "f1"),
         ([], "bleu", None),
     ],
 )
-def test_labels_lead_then_the_metric_of_the_first_lines(names, wanted, lead):
-    assert lead_measure([pair("a", "b", **{name: {} for name in names})], wanted) == lead
-    assert lead_measure([pair("a", "c"), *[pair("a", "b", **{name: {}}) for name in names]], wanted) == lead
+def test_the_primary_measure_leads_then_the_metric_of_the_first_lines(names, wanted, lead):
+    roles = {name.split()[0]: {"role": "primary" if " " in name else "secondary"} for name in names}
+
+    assert lead_measure([pair("a", "b", **roles)], wanted) == lead
+    assert (
+        lead_measure([pair("a", "c"), *[pair("a", "b", **{name: role}) for name, role in roles.items()]], wanted)
+        == lead
+    )
 
 
 BETTER, WORSE, OPEN = (0.05, 0.15), (-0.15, -0.05), (-0.05, 0.15)

@@ -6,8 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tasks.comparison.wording import signed
-from tasks.console.format import count, counted, number, percent
+from tasks.console.format import about, count, counted, number, percent, points, rate
 from tests.reporting.made import inputs, row, score_table, section_of, written
 
 CANDIDATES = ("aurora", "borealis")
@@ -199,23 +198,27 @@ def caption(part, tag):
 def test_pairs(found):
     html, document = found
     (pair,) = document["comparisons"]
-    cells = table(section_of(html, "candidates").split("<tbody>")[1].split("</tbody>")[0])
+    bodies = [part.split("</tbody>")[0] for part in section_of(html, "candidates").split("<tbody>")[1:]]
+    cells = {name.removesuffix(" primary"): row for body in bodies for name, row in table(body).items()}
 
     assert cells.keys() == pair["measures"].keys()
     for name, measure in pair["measures"].items():
         base, head, difference, says, rows, finds = cells[name]
         change, left = measure["difference"], measure["unmeasured"]
         failed = 40 - measure["n"] - left["not_asked"]
-        assert (base["text"], base["data"]) == (number(measure["base"]), [measure["base"]])
-        assert (head["text"], head["data"]) == (number(measure["head"]), [measure["head"]])
-        told = f"{signed(change['value'])} {signed(change['low'])} to {signed(change['high'])}"
-        told += f" failed rows: {signed(left['worst'])} to {signed(left['best'])}" if failed else ""
+        assert (base["text"], base["data"]) == (rate(measure["base"]), [measure["base"]])
+        assert (head["text"], head["data"]) == (rate(measure["head"]), [measure["head"]])
+        told = f"{points(change['value'])} {points(change['low'])} to {points(change['high'])}"
+        told += f" failed rows: {points(left['worst'])} to {points(left['best'])}" if failed else ""
         assert difference["text"] == told
         assert difference["data"] == [change["value"], change["low"], change["high"]]
         needed = measure["rows_needed"]
-        assert says["text"] == measure["verdict"] + (f" {count(needed)} rows would decide" if needed else "")
+        assert says["text"] == measure["verdict"] + (f" about {about(needed)} rows would decide" if needed else "")
         assert rows["text"] == f"{measure['n']}" + (f" {failed} failed" if failed else "")
-        assert (finds["text"], finds["data"]) == (f"±{number(measure['detectable'])}", [measure["detectable"]])
+        assert (finds["text"], finds["data"]) == (
+            f"±{points(measure['detectable']).lstrip('+')}",
+            [measure["detectable"]],
+        )
 
 
 @pytest.mark.parametrize("name", CANDIDATES)

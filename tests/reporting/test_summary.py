@@ -161,6 +161,10 @@ def test_a_warning_is_marked_by_more_than_its_colour(tmp_path: Path) -> None:
     assert "\n! 5 texts are longer" in terminal(read(tmp_path, several("a"), truncated_texts=5))
 
 
+def test_labels_of_other_answers_are_counted(tmp_path):
+    assert "\n! 2 labels are of another answer (stale)" in terminal(read(tmp_path, several("a"), stale_labels=2))
+
+
 def test_the_markdown_has_the_same_numbers(tmp_path: Path) -> None:
     shown = summary.to_markdown(read(tmp_path, several("small", "large"), truncated_texts=5)).splitlines()
 

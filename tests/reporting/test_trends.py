@@ -114,7 +114,7 @@ def test_the_table_has_the_same_numbers(tmp_path):
 
     newest, oldest = table.split("2026-09-02 02:00 UTC")[1].split("2026-09-01 02:00 UTC")
     assert "61.0% 56.0% to 66.0%, 260 answers" in newest
-    assert "−0.100 [−0.200, −0.0500] from v1.2: worse" in newest
+    assert "−10.0 points [−20.0, −5.0] from v1.2: worse" in newest
     assert "floor 62.0%" in newest
     assert "▼ alarm" in newest
     assert "50.0% 45.0% to 55.0%, 260 answers" in oldest

@@ -13,7 +13,7 @@ from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.pipeline.tables import write_part
 from tasks.versions.version import Version
-from tests.comparison.sample import GATE, Row, answers, gate, row, version
+from tests.comparison.sample import GATE, Row, answers, gate_on, row, version
 
 PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)
 LEARNT: dict[str, dict[str, Any]] = {"exact_match": {}, "f1": {"threshold": "learnt"}}
@@ -71,7 +71,7 @@ def test_versions_are_compared_by_all_the_digits_of_a_threshold(tmp_path: Path) 
     made, _ = learning(tmp_path / "a", said(20, TWO_THIRDS, label=True))
     newer = version(tmp_path / "b", said(20, HALF), metrics=LEARNT)
 
-    f1 = compare_versions(made, newer, gate(metrics=["f1"]))["pairs"][0]["measures"]["f1"]
+    f1 = compare_versions(made, newer, gate_on("f1"))["pairs"][0]["measures"]["f1"]
 
     assert (f1["base"], f1["head"], f1["verdict"]) == (1.0, 0.0, "worse")
     assert f1["signature"].endswith("|thr:learnt=0.6666666666666666")
@@ -111,9 +111,9 @@ def test_a_threshold_that_was_fitted_in_head_alone_is_used_for_both_versions(tmp
     older = version(tmp_path / "a", said(20, HALF), metrics=LEARNT)
     newer, _ = learning(tmp_path / "b", said(20, TWO_THIRDS, label=True))
 
-    [pair] = compare_versions(older, newer, gate(metrics=["f1"]))["pairs"]
+    [pair] = compare_versions(older, newer, gate_on("f1"))["pairs"]
 
-    assert pair["refused"] == []
+    assert [each["measure"] for each in pair["refused"]] == ["label"]
     assert (pair["measures"]["f1"]["base"], pair["measures"]["f1"]["head"]) == (0.0, 1.0)
 
 
@@ -122,7 +122,7 @@ def test_rescoring_takes_the_threshold_that_was_fitted_in_head(tmp_path: Path) -
     older, newer = with_threshold(tmp_path / "a", rows, 0.5), with_threshold(tmp_path / "b", rows, 0.75)
 
     as_before, again = (
-        compare_versions(older, newer, gate(metrics=["f1"]), request)["pairs"][0]["measures"]["f1"]
+        compare_versions(older, newer, gate_on("f1"), request)["pairs"][0]["measures"]["f1"]
         for request in (CompareOptions(), CompareOptions(rescore=True))
     )
 
@@ -136,9 +136,9 @@ def test_rescoring_keeps_no_threshold_that_head_did_not_learn(tmp_path: Path) ->
     rows = said(20, TWO_THIRDS)
     older, newer = with_threshold(tmp_path / "a", rows, 0.5), version(tmp_path / "b", rows, metrics=LEARNT)
 
-    found = compare_versions(older, newer, gate(metrics=["f1"]), CompareOptions(rescore=True))
+    found = compare_versions(older, newer, gate_on("f1"), CompareOptions(rescore=True))
 
-    assert found["pairs"][0]["measures"] == {}
+    assert "f1" not in found["pairs"][0]["measures"]
     assert "not learnt" in found["pairs"][0]["refused"][0]["reason"]
     assert wording.outcome(found).status == 2
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tasks.models.offline.measured import question_hash
 from tasks.scores import human_labels
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
@@ -215,3 +216,38 @@ def test_rows_that_a_threshold_was_fitted_on_pass_it_however_many_digits_it_has(
     assert judged.passed.all()
     assert judged.facts.threshold == 2 / 3
     assert judged.facts.rate_signature == "f1|v:1|thr:learnt=0.6666666666666666"
+
+
+def test_agreement_states_what_one_verdict_for_every_row_would_reach():
+    label = column("label", [1] * 16 + [0] * 4, LABEL)
+    coin = column("f1", [0.9, 0.1] * 10, GATED)
+    judge = column("f1", [0.9] * 16 + [0.1] * 4, GATED)
+
+    poor, good = (human_labels.agreement(candidate(label, scores), scores, 0.95) for scores in (coin, judge))
+
+    assert poor["baseline"] == good["baseline"] == {"value": 0.8, "rule": "passing everything"}
+    assert (poor["is_judge"], good["is_judge"]) == (False, True)
+
+
+def test_a_fitted_threshold_has_kappa_and_the_baseline_beside_its_accuracy():
+    label = column("label", [0] * 30 + [1] * 10, LABEL)
+    exact = column("f1", [0.1] * 30 + [0.9] * 10, GATED)
+    constant = column("f1", [0.5] * 40, GATED)
+
+    found, useless = (human_labels.thresholds([candidate(label, scores)], 0.95)["f1"] for scores in (exact, constant))
+
+    assert found["baseline"] == {"value": 0.75, "rule": "failing everything"}
+    assert (found["kappa"], found["is_judge"]) == (pytest.approx(1.0, abs=0.01), True)
+    assert (useless["kappa"], useless["is_judge"]) == (pytest.approx(0.0, abs=0.05), False)
+
+
+def test_labels_that_the_offline_judge_was_trained_on_are_recognised_by_their_questions(monkeypatch):
+    facts = {"set": "S", "cross_validated": 0.9, "n": 4, "questions": " ".join(map(question_hash, ["Who? ", "When?"]))}
+    monkeypatch.setattr("tasks.models.offline.measured.measured", lambda: {"trained_on": facts})
+    monkeypatch.setattr("tasks.scores.human_labels.measured", lambda: {"trained_on": facts})
+
+    assert human_labels.in_sample(["who", "WHEN", "Where?", None]) == {
+        "share": pytest.approx(2 / 3), "data": "S", "cross_validated": 0.9,
+    }  # fmt: skip
+    assert human_labels.in_sample(["Where?"] * 30) is None
+    assert human_labels.in_sample([]) is None

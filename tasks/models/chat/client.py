@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
-from urllib.parse import urlsplit
 
 from tasks.errors import ModelError, ServerError
 from tasks.models.chat.capabilities import CapabilityStore, Support, is_about_format
 from tasks.models.chat.concurrency import ConcurrencyLimit
+from tasks.models.servers import server_class
 
 if TYPE_CHECKING:
     import httpx2
@@ -338,18 +338,6 @@ def _usage(usage: object) -> dict[str, int] | None:
 def printable(text: str) -> str:
     """Replace characters that UTF-8 can't encode."""
     return text.encode("utf-8", "replace").decode()
-
-
-def server_class(base_url: str) -> str:
-    """Return the class of a server, as used in ledger keys: the same for every address of one provider.
-
-    >>> server_class("https://api.openai.com/v1"), server_class("http://localhost:11434/v1")
-    ('openai', 'compatible')
-    """
-    host = urlsplit(base_url).hostname or ""
-    if host == "api.openai.com":
-        return "openai"
-    return "azure" if host.endswith((".openai.azure.com", ".services.ai.azure.com")) else "compatible"
 
 
 def _key(variable: str | None) -> str | None:

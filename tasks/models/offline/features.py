@@ -24,6 +24,8 @@ class RowFeatures(NamedTuple):
         references: Index of the best matching reference of each row, shape (n,); -1 without one.
         spans: Begin and end, in the stream, of the words of the response that match it, shape (n, 2); or -1.
         clues: Position of a hedge, a refusal, a negation, another candidate and another number, shape (n, 5); or -1.
+        texts: Question, response and best matching reference of each row as texts of the stream, shape (n, 3);
+            without a reference the response stands for it.
         words: The distinct words.
         stream: The words of all texts.
     """
@@ -32,6 +34,7 @@ class RowFeatures(NamedTuple):
     references: Integers
     spans: Integers
     clues: Integers
+    texts: Integers
     words: Words
     stream: "Stream"
 
@@ -60,7 +63,10 @@ def row_features(
     features, best, spans, clues = described(
         *streamed[:3], streamed.offsets, *_letters(words, streamed), rows, reference_texts, offsets
     )
-    return RowFeatures(features, best, spans, clues, words, streamed)
+    matched = rows[:, 1].copy()
+    matched[best >= 0] = reference_texts[(offsets[:-1] + best)[best >= 0]]
+    texts = np.column_stack([rows, matched])
+    return RowFeatures(features, best, spans, clues, texts, words, streamed)
 
 
 def stem(form: str) -> str:

@@ -51,6 +51,9 @@ MONTHS = tuple(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
 
+# All classes of words, without their form.
+CLASSES = (1 << 15) - 1 | EXCLUSION | EITHER | CHOICE | ONLY | ASIDE | DOUBT | RELATIVE
+
 # Lower-case word → bits of its classes.
 FLAGS: Mapping[str, int] = {
     word: sum(flag for flag, words in _CLASSES.items() if word in words.split())

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.models.offline import domain
 from tasks.models.offline.features import row_features
 from tasks.models.offline.reasons import reasons
 from tasks.models.offline.trees import shipped
@@ -21,10 +22,13 @@ class Judged(NamedTuple):
     Attributes:
         probabilities: Shape (n,), float64, in [0, 1]; NaN without a response or a reference, 0 for a blank response.
         reasons: The deciding fact in one sentence; None where the probability is NaN.
+        outside: Why a row lies outside the judge's domain; None inside, without a probability, and for a blank
+            response.
     """
 
     probabilities: NDArray[np.float64]
     reasons: list[str | None]
+    outside: list[str | None]
 
 
 def judge(inputs: Sequence[str | None], references: Sequence[Sequence[str]], responses: Sequence[str | None]) -> Judged:
@@ -44,6 +48,7 @@ def judge(inputs: Sequence[str | None], references: Sequence[Sequence[str]], res
             "there must be as many of each"
         )
     probabilities, explanations = np.full(len(responses), np.nan), list[str | None]([None] * len(responses))
+    outside = list[str | None]([None] * len(responses))
     accepted = [[text for text in row if text and text.strip()] for row in references]
     judged = []
     for i, (response, row) in enumerate(zip(responses, accepted, strict=True)):
@@ -59,6 +64,8 @@ def judge(inputs: Sequence[str | None], references: Sequence[Sequence[str]], res
         )
         probabilities[judged] = shipped().probabilities(features.features)
         row_reasons = reasons(features, [accepted[i] for i in judged], probabilities[judged] >= RIGHT)
-        for i, reason in zip(judged, row_reasons, strict=True):
+        outside_of = domain.reasons(features).tolist()
+        for i, reason, number in zip(judged, row_reasons, outside_of, strict=True):
             explanations[i] = reason
-    return Judged(probabilities, explanations)
+            outside[i] = domain.REASONS[number] if number >= 0 else None
+    return Judged(probabilities, explanations, outside)

@@ -57,6 +57,48 @@ def test_known_values(response, reference, expected):
     assert rows([response], [reference])[0] == pytest.approx(expected, abs=5e-5)
 
 
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("东京塔", "东京", 0.8),
+        ("首都是北京。", "北京", 4 / 7),
+        ("答案是“北京”。", "北京", 4 / 7),
+        ("上海", "北京", 0.0),
+        ("東京タワーです", "東京タワー", 10 / 12),
+        ("Tokyo（東京）", "東京", 0.8),
+        ("The Beatles", "the beatles", 1.0),
+        ("서울특별시", "서울", 0.0),  # Korean has blanks between words
+    ],
+)
+def test_characters_are_the_tokens_of_chinese_and_japanese(response, reference, expected):
+    assert rows([response], [reference])[0] == pytest.approx(expected)
+    if expected < 1:
+        assert rows([response], [reference], profile="squad").tolist() == [0.0]
+
+
+def test_right_and_wrong_chinese_answers_are_told_apart():
+    references = ["珠穆朗玛峰", "长江", "一九四九年", "鲁迅"]
+    right = [f"答案是{text}。" for text in references]
+    wrong = [f"答案是{text}。" for text in ("乔戈里", "黄河", "二零零八", "老舍")]
+
+    scores = rows([*right, *wrong], [*references, *references])
+
+    assert scores[:4].min() > scores[4:].max()
+
+
+@given(st.text(st.characters(codec="ascii") | st.sampled_from("é“”…—ß한"), max_size=30))
+def test_texts_without_chinese_and_japanese_score_as_before(text):
+    reference = f"{text} and the rest"
+
+    assert rows([text], [reference]).tolist() == rows([text], [reference], tokenizer="squad").tolist()
+
+
+def test_the_signature_states_tokenizer_and_version():
+    assert F1().signature() == "f1|articles:yes|tokenizer:squad+cjk|fallback:yes|v:2"
+    assert F1(profile="squad").signature() == F1(profile="azure").signature()
+    assert "tokenizer:squad|" in F1(profile="squad").signature()
+
+
 def test_the_best_reference_counts():
     assert rows(["the red fox"], [["blue", "red", "red fox"]]).tolist() == [1.0]
 

@@ -1,0 +1,237 @@
+"""The decision on a release: ship, do not ship, or undecided, with three reasons in words."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from tasks.comparison.document import JUDGE_ERROR, DecisionEntry, MeasureEntry, PairEntry, WorstSlice
+from tasks.comparison.gate import Gate
+from tasks.console.format import about, count, counted, level, listed, number, points
+from tasks.scores.human_labels import LABEL
+from tasks.scores.primary import MEANING_MATCH, Primary
+
+DecisionVerdict = Literal["ship", "do not ship", "undecided"]
+REASONS = 3
+# Verdicts from the gravest to the best.
+GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
+
+
+class Decisive(NamedTuple):
+    """A measure of one pair of candidates that the decision goes by."""
+
+    pair: PairEntry
+    name: str
+    entry: MeasureEntry
+
+
+def decision(pairs: Sequence[PairEntry], primary: Primary, gate: Gate, *, blocked: bool) -> DecisionEntry:
+    """Decide from the primary measure and the guards of all pairs of candidates.
+
+    Args:
+        pairs: The compared pairs.
+        primary: The primary measure.
+        gate: Section `gate` of params.yaml.
+        blocked: Whether something that the gate asks for could not be compared.
+    """
+    decisive = sorted(_by_role(pairs, "primary"), key=_gravity)
+    guards = sorted(_by_role(pairs, "guard"), key=_gravity)
+    worse = [one for one in (*decisive, *guards) if one.entry["verdict"] == "worse"]
+    strict = guards if gate.fail_on == "cannot_tell" else []
+    undecided = [one for one in (*decisive, *strict) if one.entry["verdict"] == "cannot tell"]
+    says: DecisionVerdict = "ship"
+    if worse:
+        says = "do not ship"
+    elif blocked or undecided or not decisive:
+        says = "undecided"
+    needed = _rows_needed(undecided) if says == "undecided" and not blocked else None
+    return {
+        "verdict": says,
+        "rows_needed": needed,
+        "sentence": _sentence(says, decisive, worse, undecided, needed, blocked=blocked),
+        "reasons": [*_reasons(pairs, decisive, guards, primary, gate)][:REASONS],
+        "worst_slice": worst_slice(pairs, primary.name),
+    }
+
+
+def worst_slice(pairs: Sequence[PairEntry], measure: str) -> WorstSlice | None:
+    """The slice of a measure that lost most surely: whose best limit is the worst. Its interval is exploratory."""
+    found: list[tuple[float, WorstSlice]] = []
+    for pair in pairs:
+        better_is_more = measure in pair["measures"] and pair["measures"][measure]["higher_is_better"]
+        for part in pair.get("slices", ()):
+            low, high = part["difference"]["low"], part["difference"]["high"]
+            if part["measure"] == measure and low is not None and high is not None:
+                found.append((high if better_is_more else -low, {**part, "candidate": pair["head"]}))
+    return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def source(name: str, signature: str) -> str:
+    """Who says so: human labels, the offline judge, or a model; else the measure's name.
+
+    >>> source("label", ""), source("meaning_match", "meaning_match|v:1|provider:offline"), source("f1", "f1|v:1")
+    ('human labels', 'the offline judge', 'f1')
+    """
+    if name == LABEL:
+        return "human labels"
+    if name != MEANING_MATCH:
+        return name
+    fields = dict(field.partition(":")[::2] for field in signature.split("|"))
+    return "the offline judge" if fields.get("provider") == "offline" else f"judge {fields.get('model', name)}"
+
+
+def significance(entry: MeasureEntry, by: str, confidence: str) -> str:
+    """The conclusion from one difference, in the terms of the field.
+
+    Args:
+        entry: The difference.
+        by: Who says so.
+        confidence: The confidence of the interval, in words.
+    """
+    loss = f" of more than {_amount(entry, entry['margin'])}" if entry["margin"] else ""
+    if entry["verdict"] == "unchanged":
+        return f"No row changed ({by}, {counted(entry['n'], 'row')})."
+    figures = f"({by}: {_difference(entry, confidence)}, {counted(entry['n'], 'row')})"
+    if entry["verdict"] == "cannot tell":
+        return f"No significant difference {figures}.{_would_decide(entry)}"
+    conclusions = {
+        "better": f"Significant improvement{loss}",
+        "worse": f"Significant loss{loss}",
+        "no worse": f"No loss{loss}",
+    }
+    return f"{conclusions[entry['verdict']]} {figures}."
+
+
+def _by_role(pairs: Sequence[PairEntry], role: str) -> list[Decisive]:
+    return [
+        Decisive(pair, name, entry)
+        for pair in pairs
+        for name, entry in pair["measures"].items()
+        if entry["role"] == role
+    ]
+
+
+def _gravity(one: Decisive) -> tuple[int, float]:
+    value = one.entry["difference"]["value"] or 0.0
+    return GRAVEST.index(one.entry["verdict"]), value if one.entry["higher_is_better"] else -value
+
+
+def _rows_needed(undecided: Sequence[Decisive]) -> int | None:
+    needed = [one.entry["rows_needed"] for one in undecided]
+    known = [rows for rows in needed if rows is not None]
+    return max(known) if known and len(known) == len(needed) else None
+
+
+def _sentence(
+    says: DecisionVerdict,
+    decisive: Sequence[Decisive],
+    worse: Sequence[Decisive],
+    undecided: Sequence[Decisive],
+    needed: int | None,
+    *,
+    blocked: bool,
+) -> str:
+    """The decision in one line."""
+    if says == "do not ship":
+        named = listed(list(dict.fromkeys(f"{_guard(one)}{_source(one)}" for one in worse)))
+        more = "; something else could not be compared" if blocked else ""
+        return f"Do not ship: worse by {named}{more}."
+    if says == "ship":
+        verdicts = [one.entry["verdict"] for one in decisive]
+        gravest = "better" if set(verdicts) == {"better"} else "unchanged" if set(verdicts) == {"unchanged"} else ""
+        return f"Ship: {gravest or 'no worse'} by {_source(decisive[0])}."
+    if blocked or not decisive:
+        what = "something that the gate asks for" if decisive else "the primary measure"
+        return f"Undecided: {what} could not be compared."
+    return f"Undecided: {_what_would_decide(undecided, needed)}."
+
+
+def _what_would_decide(undecided: Sequence[Decisive], needed: int | None) -> str:
+    if any(by_judge_alone(one.entry) for one in undecided):
+        return "human labels would decide; the judge alone does not"
+    if needed is None:
+        return f"no significant difference by {_source(undecided[0])}"
+    more_rows = max(needed - min(one.entry["n"] for one in undecided), 1)
+    return f"about {about(more_rows)} more {'row' if more_rows == 1 else 'rows'} would decide"
+
+
+def _reasons(
+    pairs: Sequence[PairEntry],
+    decisive: Sequence[Decisive],
+    guards: Sequence[Decisive],
+    primary: Primary,
+    gate: Gate,
+) -> Iterator[str]:
+    """What the decision rests on, the weightiest first."""
+    several = len(pairs) > 1
+    confidence = f"{'simultaneous ' if several else ''}{level(gate.confidence).replace('%', ' %')} CI"
+    refused = [(pair, each) for pair in pairs for each in pair["refused"] if each["blocks"]]
+    for pair, each in refused[:1]:
+        yield f"{_of(pair, several=several)}{each['measure']} could not be compared: {each['reason']}."
+    stopping = [one for one in guards if one.entry["verdict"] == "worse"]
+    for one in decisive[:1]:
+        yield f"{_of(one.pair, several=several)}{significance(one.entry, _basis(one, primary), confidence)}"
+    for one in stopping[:1]:
+        yield f"{_of(one.pair, several=several)}Guard {one.name}: {significance(one.entry, one.name, confidence)}"
+    for one in decisive[:1]:
+        if (crossed := one.pair["crossed"]) is not None and one.entry["verdict"] != "unchanged":
+            yield (
+                f"{counted(crossed['gained'], 'row')} right only after, {count(crossed['lost'])} only before "
+                f"(both {count(crossed['both'])}, neither {count(crossed['neither'])})."
+            )
+    if guards and not stopping:
+        gravest = guards[0]
+        yield f"Guard {gravest.name}: {significance(gravest.entry, gravest.name, confidence)}"
+    if several:
+        yield _others(decisive[1:])
+    if primary.name == MEANING_MATCH and decisive:
+        yield f"{MEANING_MATCH} decides: {primary.reason}."
+
+
+def _others(decisive: Sequence[Decisive]) -> str:
+    by_verdict: dict[str, list[str]] = {}
+    for one in decisive:
+        by_verdict.setdefault(one.entry["verdict"], []).append(one.pair["head"])
+    told = "; ".join(f"{listed(names)}: {verdict}" for verdict, names in by_verdict.items())
+    return f"Other candidates: {told}." if told else "No other candidate has the primary measure."
+
+
+def _of(pair: PairEntry, *, several: bool) -> str:
+    return f"{pair['head']}: " if several else ""
+
+
+def _guard(one: Decisive) -> str:
+    return "the guard " if one.entry["role"] == "guard" else ""
+
+
+def _source(one: Decisive) -> str:
+    return source(one.name, one.entry["signature"])
+
+
+def _basis(one: Decisive, primary: Primary) -> str:
+    """Who says so; a judge whose verdicts no labels check is said to be unchecked."""
+    unchecked = one.name == MEANING_MATCH and primary.reason == "no human labels"
+    return f"{_source(one)}, not checked on your data" if unchecked else _source(one)
+
+
+def _difference(entry: MeasureEntry, confidence: str) -> str:
+    limits = entry["difference"]
+    value, low, high = limits["value"], limits["low"], limits["high"]
+    if entry["unit"] == "points":
+        interval = "no interval" if low is None else f"{confidence} {points(low)} to {points(high)}"
+        return f"{points(value)} points, {interval}"
+    interval = "no interval" if low is None else f"{confidence} {number(low)} to {number(high)}"
+    return f"{'+' if (value or 0) > 0 else ''}{number(value)}, {interval}"
+
+
+def by_judge_alone(entry: MeasureEntry) -> bool:
+    """Whether the interval includes the offline judge's error, because no labels check it."""
+    return JUDGE_ERROR in (entry["difference"].get("method") or "")
+
+
+def _amount(entry: MeasureEntry, share: float) -> str:
+    return f"{100 * share:g} points" if entry["unit"] == "points" else number(share)
+
+
+def _would_decide(entry: MeasureEntry) -> str:
+    if by_judge_alone(entry):
+        return " Human labels would decide it: the judge's own error is part of the interval."
+    return f" About {about(entry['rows_needed'])} rows would decide it." if entry["rows_needed"] else ""

@@ -1,0 +1,279 @@
+"""Headlines: each candidate's rate by the primary measure, who says so, and how far it is known; and who leads."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tasks.errors import ParamsError
+from tasks.metrics.base import Floats
+from tasks.models.offline.measured import measured
+from tasks.scores.columns import Candidate
+from tasks.scores.human_labels import FEWEST, LABEL
+from tasks.scores.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
+from tasks.scores.primary import MEANING_MATCH, Primary, column, primary
+
+if TYPE_CHECKING:  # importing scipy takes half a second
+    from tasks.statistics import BiasModel
+
+# The share of rows outside of the offline judge's domain from which on its rate allows no claim. Up to it, these rows
+# count as all wrong in the lower limit and as all right in the upper one.
+MOST_OUTSIDE = 0.1
+# The number of labels that a note proposes.
+PROPOSED = 50
+OFFLINE = "the offline judge"
+LABELS = "human labels"
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who gave the verdicts of `meaning_match`.
+
+    name: in words. is_offline: whether it is the offline judge, whose error was measured. reasons: why rows of
+    data/judge lie outside of its domain. codes: which of them each row has, -1 inside, shape (n,); empty where no table
+    says so.
+    """
+
+    name: str
+    is_offline: bool
+    reasons: Sequence[str]
+    codes: NDArray[np.integer[Any]]
+
+    @classmethod
+    def of(cls, signature: str, outside: Sequence[str | None] = ()) -> "Judge":
+        """Read the signature of meaning_match, "meaning_match|provider:openai|model:…".
+
+        outside: why each row lies outside of the offline judge's domain, None inside; empty if it is not known.
+        """
+        fields = dict(part.partition(":")[::2] for part in signature.split("|")[1:])
+        is_offline = fields.get("provider") == "offline"
+        name = OFFLINE if is_offline else fields.get("model") or "a judge"
+        encoded = pa.array(outside if is_offline else [], pa.string()).dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return cls(name, is_offline, encoded.dictionary.to_pylist(), codes)
+
+    def outside_of(self, candidate: Candidate) -> Counter[str]:
+        """How many judged rows of a candidate lie outside of the domain, by reason."""
+        if not len(self.codes):
+            return Counter()
+        judged = column(candidate, MEANING_MATCH)
+        rows = candidate.positions if judged is None else candidate.positions[~np.isnan(judged.values)]
+        counts = np.bincount(self.codes[rows] + 1, minlength=len(self.reasons) + 1)[1:]
+        return Counter({reason: int(count) for reason, count in zip(self.reasons, counts, strict=True) if count})
+
+
+def headlines(
+    primary: Primary,
+    candidates: Iterable[Candidate],
+    entries: Mapping[str, Mapping[str, MetricEntry]],
+    judge: Judge,
+    confidence: float,
+) -> dict[str, HeadlineEntry]:
+    """The headline of each candidate.
+
+    Human labels of the same rows come first, combined with cheap scores where they cover a random part; then the
+    offline judge's rate with an interval for the human rate; a rate without a known error has no interval.
+
+    Args:
+        primary: The primary measure.
+        candidates: The candidates.
+        entries: Candidate → metric → its entry in the report.
+        judge: Who gave the verdicts.
+        confidence: Of the intervals.
+    """
+    return {one.name: _headline(primary, one, entries[one.name], judge, confidence) for one in candidates}
+
+
+def leaders(
+    primary: Primary,
+    shown: Mapping[str, HeadlineEntry],
+    pairs: Sequence[Mapping[str, Any]],
+) -> LeadersEntry:
+    """All candidates that cannot be told apart from the best one.
+
+    A candidate is left out when another one is better by the simultaneous interval of their difference, so the set
+    contains the best one with the confidence of the comparisons.
+
+    Args:
+        primary: The primary measure.
+        shown: The headline of each candidate.
+        pairs: The comparisons of the candidates, with simultaneous intervals.
+
+    Source: Hsu 1996 (multiple comparisons with the best); Mogstad, Romano, Shaikh & Wilhelm 2024 (sets of the best).
+    """
+    names = list(shown)
+    status = {entry["status"] for entry in shown.values() if entry["measure"] == primary.name}
+    if len(names) > 1 and "unknown" in status:
+        note = "no claim on who leads: the error of the judge is not known here"
+        return {"measure": primary.name, "names": names, "decided": False, "note": note}
+    beaten = {loser for pair in pairs if (loser := _loser(pair, primary.name))}
+    best = [name for name in names if name not in beaten]
+    decided = len(best) == 1
+    return {"measure": primary.name, "names": best, "decided": decided, "note": _lead_note(best, len(names))}
+
+
+def rates(
+    shown: Mapping[str, HeadlineEntry], entries: Mapping[str, Mapping[str, MetricEntry]]
+) -> dict[str, dict[str, Limited]]:
+    """Candidate → measure → its rate, for targets: the headline's interval where it is of this measure."""
+    found: dict[str, dict[str, Limited]] = {}
+    for name, metrics in entries.items():
+        found[name] = {metric: entry.get("pass_rate") or entry for metric, entry in metrics.items()}
+        if (label := metrics.get(LABEL)) and (powered := label.get("ppi")):
+            found[name][LABEL] = _limited(powered)
+        found[name][shown[name]["measure"]] = _limited(shown[name])
+    return found
+
+
+def _limited(entry: Mapping[str, Any]) -> Limited:
+    return {"value": entry["value"], "low": entry["low"], "high": entry["high"]}
+
+
+def _headline(
+    primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: Judge, confidence: float
+) -> HeadlineEntry:
+    if primary.name in {LABEL, MEANING_MATCH} and (labelled := _by_labels(primary, candidate, metrics, judge)):
+        return labelled
+    entry = metrics.get(primary.name.partition(".")[0])
+    if entry is None or entry["value"] is None:
+        note = f"{primary.name} is not measured"
+        return _entry(primary.name, {"value": None, "low": None, "high": None}, 0, "nobody", "unknown", note)
+    if primary.name != MEANING_MATCH:
+        rate: Mapping[str, Any] = entry.get("pass_rate", entry) if primary.name in metrics else entry
+        note = f"by {primary.name}, {primary.reason}"
+        return _entry(primary.name, rate, entry["n"], primary.name, "measured", note)
+    return _by_judge(candidate, entry, judge, confidence)
+
+
+def _by_labels(
+    primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: Judge
+) -> HeadlineEntry | None:
+    """The headline from human labels of the same rows; None without enough of them."""
+    entry, labels = metrics.get(LABEL), column(candidate, LABEL)
+    if entry is None or labels is None:
+        return None
+    n, rows = entry["n"], len(labels.values)
+    if powered := entry.get("ppi"):
+        judged = (metrics.get(MEANING_MATCH) or {"n": 0})["n"]
+        by = f"{LABELS} and {judge.name if judged else OFFLINE}"  # the offline judge's probability is always there
+        return _entry(LABEL, powered, n, by, "measured", _powered_note(powered, rows))
+    if primary.name == LABEL and n:
+        some = "" if n == rows else f" of {n:,} of {rows:,} rows"
+        return _entry(LABEL, entry, n, LABELS, "measured", f"by {LABELS}{some}")
+    if n == rows >= FEWEST:
+        return _entry(LABEL, entry, n, LABELS, "measured", f"by {LABELS}")
+    return None
+
+
+def _powered_note(powered: PredictionPowered, rows: int) -> str:
+    worth = powered["worth"]
+    added = f"; with scores of all rows they are worth {worth:,}" if worth and worth > powered["n"] else ""
+    return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen at random{added}"
+
+
+def _by_judge(candidate: Candidate, entry: MetricEntry, judge: Judge, confidence: float) -> HeadlineEntry:
+    """The headline from verdicts alone."""
+    rate: Mapping[str, Any] = entry.get("ppi", entry)
+    n, proposal = entry["n"], _proposal(rate["value"], confidence)
+    unknown = {"value": rate["value"], "low": None, "high": None}
+    if not judge.is_offline:
+        note = f"by {judge.name}; its error on your data is not known, so no claim. {proposal}"
+        return _entry(MEANING_MATCH, unknown, n, judge.name, "unknown", note)
+    outside = judge.outside_of(candidate)
+    share = outside.total() / n if n else 0.0
+    if share > MOST_OUTSIDE:
+        why = ", ".join(f"{reason}: {count / n:.0%}" for reason, count in outside.most_common())
+        note = (
+            f"by {OFFLINE}, but {share:.0%} of the answers lie outside its domain ({why}), so no claim. {proposal} "
+            "Or use a language model as judge, and label some rows to check it."
+        )
+        return _entry(MEANING_MATCH, unknown, n, OFFLINE, "unknown", note)
+    if (model := offline_bias()) is None:
+        note = f"by {OFFLINE}, whose model is another one than was measured, so no claim. {proposal}"
+        return _entry(MEANING_MATCH, unknown, n, OFFLINE, "unknown", note)
+    limits = _transported(rate, share, model, confidence)
+    note = (
+        f"by {OFFLINE}; not checked on your data. The interval includes its error on {model.systems} systems of "
+        f"{model.sets} other data sets. {proposal}"
+    )
+    return _entry(MEANING_MATCH, limits, n, OFFLINE, "estimated", note)
+
+
+def _transported(rate: Mapping[str, Any], share: float, model: "BiasModel", confidence: float) -> Limited:
+    """The judge's rate with an interval for the human rate; share: of rows that the judge cannot judge."""
+    from tasks.statistics import transported
+
+    value, sd = rate["value"], standard_error(rate["low"], rate["high"], confidence)
+    estimate = transported(value, sd**2, model, confidence)
+    low, high = (1.0 - share) * estimate.low, (1.0 - share) * estimate.high + share
+    return {"value": value, "low": min(low, value), "high": max(high, value)}
+
+
+def standard_error(low: float, high: float, confidence: float) -> float:
+    """The standard error behind an interval."""
+    from scipy.special import ndtri
+
+    return (high - low) / 2.0 / -float(ndtri((1.0 - confidence) / 2.0))
+
+
+def is_by_offline_judge(candidate: Candidate) -> bool:
+    """Whether the candidate's `meaning_match` is the offline judge's."""
+    judged = column(candidate, MEANING_MATCH)
+    return judged is not None and Judge.of(judged.facts.signature).is_offline
+
+
+def have_labels(candidates: Sequence[Candidate]) -> bool:
+    """Whether human labels allow a statement on all these candidates, so that they need no judge."""
+    try:
+        return primary(None, candidates, random=all(one.labels_random for one in candidates)).name == LABEL
+    except ParamsError:
+        return False
+
+
+def _proposal(value: float, confidence: float) -> str:
+    from tasks.statistics import score_interval
+
+    low, high = score_interval(min(max(value, 0.0), 1.0), PROPOSED, confidence=confidence)
+    return (
+        f"{PROPOSED} human labels of randomly chosen rows (dataset.labels: random) would give the rate to "
+        f"±{50 * (high - low):.0f} points or closer."
+    )
+
+
+def offline_bias() -> "BiasModel | None":
+    """How the offline judge's bias varies; None for a model that was not measured."""
+    from tasks.statistics import bias_model
+
+    facts = measured()
+    if facts is None:
+        return None
+    systems = facts["systems"]
+    errors: Floats = np.array([one["error"] for one in systems])
+    return bias_model([one["bias"] for one in systems], errors**2, [one["set"] for one in systems])
+
+
+def _loser(pair: Mapping[str, Any], measure: str) -> str | None:
+    """The candidate of a pair that is worse; None where they cannot be told apart."""
+    compared = pair["measures"].get(measure)
+    if compared is None or compared["difference"]["low"] is None:
+        return None
+    better, worse = ("head", "base") if compared["higher_is_better"] else ("base", "head")
+    if compared["difference"]["low"] > 0.0:
+        return str(pair[worse])
+    return str(pair[better]) if compared["difference"]["high"] < 0.0 else None
+
+
+def _lead_note(best: Sequence[str], candidates: int) -> str:
+    if candidates == 1:
+        return "one candidate"
+    if len(best) == 1:
+        return "better than every other candidate"
+    return "no significant difference between them" if len(best) > 1 else "no candidate leads"
+
+
+def _entry(measure: str, rate: Mapping[str, Any], n: int, by: str, status: Any, note: str) -> HeadlineEntry:
+    return {"measure": measure, **_limited(rate), "n": n, "by": by, "status": status, "note": note}

@@ -1,0 +1,94 @@
+"""The primary measure: the one that decides which candidate leads, and whether a release ships."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tasks.errors import ParamsError, did_you_mean
+from tasks.scores.column_facts import VALUE
+from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.scores.human_labels import FEWEST, LABEL
+
+MEANING_MATCH = "meaning_match"
+# The share of a candidate's rows that may lack a label when all rows are said to be labelled: rejected answers, typos.
+MOST_UNLABELLED = 0.05
+NAMED = "named in gate.primary"
+
+
+class Primary(NamedTuple):
+    """The primary measure; reason: why it is this one, in words."""
+
+    name: str
+    reason: str
+
+
+def primary(chosen: str | None, candidates: Sequence[Candidate], *, random: bool = False) -> Primary:
+    """The measure that decides.
+
+    It is the chosen one; else the human labels, if they allow a statement on all candidates; else the judge's verdict.
+
+    Args:
+        chosen: `gate.primary`.
+        candidates: The candidates that it has to measure.
+        random: Whether the labelled rows were chosen at random (`dataset.labels`).
+
+    Raises:
+        ParamsError: No candidate has the chosen measure; or none is chosen, and there are neither labels nor verdicts.
+    """
+    if not candidates:
+        return Primary(chosen or LABEL, "nothing is measured")
+    if chosen is not None:
+        _require_known(chosen, candidates)
+        return Primary(chosen, NAMED)
+    labelled = [_is_labelled(candidate, random=random) for candidate in candidates]
+    if all(labelled):
+        return Primary(LABEL, "human labels of all systems" if len(labelled) > 1 else "human labels")
+    judged = [_is_measured(column(candidate, MEANING_MATCH)) for candidate in candidates]
+    if all(judged):
+        any_label = any(_is_measured(column(candidate, LABEL)) for candidate in candidates)
+        return Primary(MEANING_MATCH, "human labels do not cover all systems" if any_label else "no human labels")
+    raise ParamsError(
+        "gate.primary: none, but there are neither human labels of all systems nor verdicts of a judge; name the "
+        f"measure that decides: {', '.join(measure_names(candidates))}"
+    )
+
+
+def measure_names(candidates: Sequence[Candidate]) -> list[str]:
+    """The names of all measures of the candidates: a column's own name, and with .value the score beside a pass rate.
+
+    A binary score has no .value: it would be the pass rate again.
+    """
+    columns = [column for candidate in candidates for column in candidate.columns]
+    names = [name for column in columns for name in (column.name, *_value_name(column))]
+    return list(dict.fromkeys(names))
+
+
+def column(candidate: Candidate, name: str) -> ScoreColumn | None:
+    """A candidate's column of this name; None if it has none."""
+    return next((column for column in candidate.columns if column.name == name), None)
+
+
+def _value_name(column: ScoreColumn) -> list[str]:
+    return [f"{column.name}{VALUE}"] if column.facts.has_graded_score else []
+
+
+def _require_known(chosen: str, candidates: Sequence[Candidate]) -> None:
+    names = [name for name in measure_names(candidates) if name != LABEL]
+    if chosen not in (*names, LABEL):  # new answers may have no labels yet
+        suggestion = did_you_mean(chosen, [*names, LABEL]) or ";"
+        raise ParamsError(f"gate.primary: unknown measure {chosen!r}{suggestion} allowed: {', '.join([LABEL, *names])}")
+
+
+def _is_labelled(candidate: Candidate, *, random: bool) -> bool:
+    """Whether the labels allow a statement on all rows: enough of them, on all rows or on a random part."""
+    label = column(candidate, LABEL)
+    if label is None:
+        return False
+    missing = np.isnan(label.values)
+    covers = float(missing.mean()) <= MOST_UNLABELLED if len(missing) else False
+    return int((~missing).sum()) >= FEWEST and (random or covers)
+
+
+def _is_measured(column: ScoreColumn | None) -> bool:
+    return column is not None and not np.isnan(column.values).all()

@@ -1,0 +1,168 @@
+"""A judge's rate on new data as an interval for the human rate, from the judge's bias on other data sets."""
+
+from collections.abc import Callable
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from tasks.statistics.arrays import FloatArray, check_confidence, finite_array
+from tasks.statistics.clusters import Labels, numbered
+from tasks.statistics.estimate import Estimate, within
+
+# One data set says nothing of the spread between data sets.
+FEWEST_SETS = 2
+
+# Half-normal prior of both standard deviations: before any data, a bias that differs between data sets by more than 20
+# points is held unlikely. Few data sets leave their spread open; it would seem to be 0 where two agree by chance.
+PRIOR = 0.1
+
+# Points of the grid of each standard deviation, and its end in units of the prior.
+_POINTS, _END = 60, 3.5
+
+
+class BiasModel(NamedTuple):
+    """A judge's bias on new data: a mixture of g normal distributions, one for each pair of standard deviations.
+
+    Attributes:
+        weights: Posterior probability of each, shape (g,).
+        means: Mean bias, shape (g,).
+        variances: Variance of the bias of a new system of a new data set, shape (g,).
+        inside: Variance of the bias over the systems of one data set, shape (g,).
+        sets: Number of data sets.
+        systems: Number of systems, those of all data sets together.
+    """
+
+    weights: FloatArray
+    means: FloatArray
+    variances: FloatArray
+    inside: FloatArray
+    sets: int
+    systems: int
+
+
+def bias_model(bias: npt.ArrayLike, variances: npt.ArrayLike, sets: Labels) -> BiasModel:
+    """Fit a random-effects model: systems nested in data sets, with half-normal priors of both standard deviations.
+
+    Args:
+        bias: The judge's rate minus the human rate of each system, shape (k,), float64, in [-1, 1].
+        variances: Sampling variance of each, shape (k,), above 0.
+        sets: The data set of each, shape (k,).
+
+    Raises:
+        ValueError: NaN, shapes that differ, a variance that is not above 0, or a single data set.
+
+    Source: Higgins, Thompson & Spiegelhalter 2009 (prediction in random-effects models); Konstantopoulos 2011 (nested
+        effects); Röver et al. 2021 (weakly informative priors where studies are few).
+
+    >>> model = bias_model([-0.1] * 6, [1e-4] * 6, ["a", "a", "b", "b", "c", "c"])
+    >>> round(float(model.weights @ model.means), 4)
+    -0.1
+    """
+    effects, known = finite_array(bias, "bias", 1), finite_array(variances, "variances", 1)
+    if not len(effects) == len(known) == len(sets):
+        raise ValueError(f"{len(effects)} biases, {len(known)} variances, {len(sets)} data sets: give one of each")
+    if (known <= 0.0).any():
+        row = int(np.argmin(known))
+        raise ValueError(f"variances[{row}] = {known[row]}: expected sampling variances above 0")
+    codes = numbered(sets) if len(sets) else np.zeros(0, np.intp)
+    count = int(codes.max(initial=-1)) + 1
+    if count < FEWEST_SETS:
+        raise ValueError(f"{count} data sets: expected {FEWEST_SETS} or more, as one says nothing of their spread")
+    grid = PRIOR * _END * (np.arange(_POINTS) + 0.5) / _POINTS
+    between, inside = (axis.ravel() ** 2 for axis in np.meshgrid(grid, grid))
+    return _posterior(effects, known, np.eye(count)[codes], between, inside)
+
+
+def transported(rate: float, variance: float, model: BiasModel, confidence: float = 0.95) -> Estimate:
+    """Return a judge's rate on new data with a prediction interval for the human rate on the same data.
+
+    The interval adds the spread of the bias to the sampling variance of the rate. The value is the judge's rate: its
+    mean bias on other data moves the interval, but not the value.
+
+    Args:
+        rate: The judge's rate, in [0, 1].
+        variance: Its sampling variance.
+        model: The judge's bias, on data sets like the new one.
+        confidence: In (0, 1).
+
+    Raises:
+        ValueError: A rate outside [0, 1], a negative variance, or a confidence outside (0, 1).
+
+    >>> one = np.ones(1)
+    >>> model = BiasModel(one, -0.05 * one, 0.04**2 * one, 0.0 * one, 3, 22)
+    >>> estimate = transported(0.7, 0.03**2, model)  # .75 ± 1.96 · .05
+    >>> round(estimate.low, 4), round(estimate.high, 4)
+    (0.652, 0.848)
+    """
+    check_confidence(confidence)
+    if not (0.0 <= rate <= 1.0 and variance >= 0.0):
+        raise ValueError(f"rate = {rate}, variance = {variance}: expected a rate in [0, 1] and a variance of 0 or more")
+    low, high = _limits(model, -model.means, model.variances + variance, confidence)
+    return within(rate, (rate + low, rate + high), (0.0, 1.0), model.systems, "random effects")
+
+
+def transported_difference(
+    difference: float, variance: float, model: BiasModel, confidence: float = 0.95, changed: float = 1.0
+) -> Estimate:
+    """Return the difference of two systems by a judge with a prediction interval for the difference by human labels.
+
+    Both systems answer the same data set, so only the spread inside of a data set counts, once for each. Equal answers
+    are judged alike, so that it counts for the changed ones only.
+
+    Args:
+        difference: The difference of the judge's rates, in [-1, 1].
+        variance: Its sampling variance.
+        model: The judge's bias.
+        confidence: In (0, 1).
+        changed: Share of rows with different answers, in [0, 1].
+
+    Raises:
+        ValueError: A difference outside [-1, 1], a negative variance, a share or a confidence outside its range.
+    """
+    check_confidence(confidence)
+    if not (-1.0 <= difference <= 1.0 and variance >= 0.0):
+        message = f"difference = {difference}, variance = {variance}: expected [-1, 1] and a variance of 0 or more"
+        raise ValueError(message)
+    if not 0.0 <= changed <= 1.0:
+        raise ValueError(f"changed = {changed}: expected a share of rows in [0, 1]")
+    low, high = _limits(model, np.zeros_like(model.means), 2.0 * changed**2 * model.inside + variance, confidence)
+    return within(difference, (difference + low, difference + high), (-1.0, 1.0), model.systems, "random effects")
+
+
+def _posterior(
+    effects: FloatArray, known: FloatArray, member: FloatArray, between: FloatArray, inside: FloatArray
+) -> BiasModel:
+    """Return the posterior on a grid; the mean has a flat prior.
+
+    member: shape (k, sets), 1 where the system is of the data set. between, inside: variances, shape (g,).
+    """
+    precision = 1.0 / (known[:, None] + inside)  # (k, g)
+    total, product = member.T @ precision, member.T @ (precision * effects[:, None])  # (sets, g)
+    shrink = 1.0 + between * total  # by Sherman & Morrison 1950
+    weight = (total / shrink).sum(axis=0)
+    means = (product / shrink).sum(axis=0) / weight
+    rest = effects[:, None] - means
+    squares = (precision * rest**2).sum(axis=0) - (between * (member.T @ (precision * rest)) ** 2 / shrink).sum(axis=0)
+    log_determinant = np.log(shrink).sum(axis=0) - np.log(precision).sum(axis=0)
+    log_likelihood = -0.5 * (log_determinant + np.log(weight) + squares)
+    log_weights = log_likelihood - 0.5 * (between + inside) / PRIOR**2
+    weights = np.exp(log_weights - log_weights.max())
+    systems, sets = member.shape
+    return BiasModel(weights / weights.sum(), means, 1.0 / weight + between + inside, inside, sets, systems)
+
+
+def _limits(model: BiasModel, means: FloatArray, variances: FloatArray, confidence: float) -> tuple[float, float]:
+    """Return the quantiles of a mixture of normal distributions with the model's weights."""
+    spread = np.sqrt(variances)
+    reach = float(np.abs(means).max()) + 10.0 * sqrt(float(variances.max()))
+
+    def excess(share: float) -> Callable[[float], float]:
+        return lambda x: float(model.weights @ ndtr((x - means) / spread)) - share
+
+    tail = (1.0 - confidence) / 2.0
+    low, high = (float(brentq(excess(share), -reach, reach, xtol=1e-9)) for share in (tail, 1.0 - tail))
+    return low, high

@@ -1,0 +1,163 @@
+"""Differences by human labels on a random part of the rows, and by a judge that no label checks."""
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tasks.comparison import candidate_pairs
+from tasks.comparison.differences import Compared, compared, powered, rows_needed, uncorrected, with_judge_error
+from tasks.comparison.measures import measures
+from tasks.comparison.pairing import pair
+from tasks.scores.column_facts import ColumnFacts
+from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.scores.headline import leaders
+from tasks.scores.primary import Primary
+from tests.comparison.sample import GATE
+
+LABEL = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")
+MATCH = replace(LABEL, metric="meaning_match", family="judge", signature="meaning_match|v:1")
+OFFLINE = "meaning_match|provider:offline|model:x|v:1"
+ROWS = 600
+KEYS = np.arange(ROWS, dtype=np.uint64)
+
+
+def candidate(name: str, truth: np.ndarray, labelled: np.ndarray, *, random: bool, groups: bool = False) -> Candidate:
+    """A candidate whose judge errs on every tenth row."""
+    verdicts = np.where(np.arange(ROWS) % 10 == 3, 1.0 - truth, truth)
+    label = np.where(labelled, truth, np.nan)
+    columns = [
+        ScoreColumn("label", label, ~labelled, LABEL.passes(label), None, LABEL),
+        ScoreColumn("meaning_match", verdicts, np.zeros(ROWS, np.bool_), MATCH.passes(verdicts), None, MATCH),
+    ]
+    clusters = np.arange(ROWS) // 3 if groups else None
+    return Candidate(
+        name, np.arange(ROWS, dtype=np.uint64), np.arange(ROWS), columns, clusters, {}, labels_random=random
+    )
+
+
+def labels(*, part: float = 0.2, random: bool = True, groups: bool = False) -> Compared:
+    rng = np.random.default_rng(4)
+    base, head = (rng.random(ROWS) < p for p in (0.6, 0.75))
+    labelled = rng.random(ROWS) < part
+    both = (
+        candidate(name, y.astype(float), labelled, random=random, groups=groups)
+        for name, y in (("a", base), ("b", head))
+    )
+    pairing = pair(*both)
+    return compared(pairing, measures(pairing.base)["label"], measures(pairing.head)["label"])
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_a_random_part_is_combined_with_the_other_measures(groups: bool) -> None:
+    one = labels(groups=groups)
+
+    estimate, alone = powered(one, 0.95), uncorrected(one, 0.95)
+
+    assert estimate is not None
+    assert estimate.method == "ppi"
+    assert estimate.high - estimate.low < 0.8 * (alone.high - alone.low)
+    assert estimate.n == one.measured.sum()
+
+
+@pytest.mark.parametrize("changed", [{"random": False}, {"part": 1.1}, {"part": 0.01}])
+def test_labels_that_were_selected_or_are_on_all_or_hardly_any_rows_stay_alone(changed: dict[str, float]) -> None:
+    assert powered(labels(**changed), 0.95) is None  # type: ignore[arg-type]
+
+
+def test_other_measures_stay_as_they_are() -> None:
+    pairing = labels().pairing
+
+    judge = compared(pairing, measures(pairing.base)["meaning_match"], measures(pairing.head)["meaning_match"])
+
+    assert powered(judge, 0.95) is None
+
+
+def verdicts(
+    *, lost: int, gained: int, outside: float = 0.0, signature: str = OFFLINE, labelled: bool = False, changed: int = 0
+) -> Compared:
+    """The offline judge's verdicts of two candidates: of 600 rows some pass in BASE alone, some in HEAD alone.
+
+    changed: rows whose words changed, whatever their verdict.
+    """
+    base, head = np.zeros(ROWS), np.zeros(ROWS)
+    base[:300] = head[:300] = 1.0
+    head[:lost], head[300 : 300 + gained] = 0.0, 1.0
+    facts = replace(MATCH, signature=signature)
+    domain = np.arange(ROWS) < outside * ROWS
+    both = []
+    for name, values in (("a", base), ("b", head)):
+        words = np.where((np.arange(ROWS) >= ROWS - changed) & (name == "b"), 0.4, 0.5)
+        columns = [
+            ScoreColumn("meaning_match", values, np.zeros(ROWS, np.bool_), facts.passes(values), None, facts),
+            ScoreColumn("bleu", words, np.zeros(ROWS, np.bool_), None, None, replace(LABEL, rate_signature=None)),
+        ]
+        if labelled:
+            columns.append(ScoreColumn("label", values, np.zeros(ROWS, np.bool_), LABEL.passes(values), None, LABEL))
+        both.append(Candidate(name, KEYS, np.arange(ROWS), columns, None, {}, outside=domain))
+    pairing = pair(*both)
+    return compared(pairing, measures(pairing.base)["meaning_match"], measures(pairing.head)["meaning_match"])
+
+
+def test_a_difference_by_the_offline_judge_alone_includes_its_error() -> None:
+    one = verdicts(lost=50, gained=150, changed=600)
+
+    alone = uncorrected(one, 0.95)
+    estimate = with_judge_error(one, alone, 0.95)
+
+    assert estimate.value == alone.value
+    assert estimate.low < alone.low - 0.015
+    assert estimate.high > alone.high + 0.015
+    assert (estimate.p_value < 0.05) == (estimate.low > 0.0)
+    assert rows_needed(one, 0.05, 0.95) is None  # more rows do not shrink the judge's error
+
+
+def test_few_changed_rows_have_little_of_the_judges_error() -> None:
+    one = verdicts(lost=2, gained=30)
+
+    alone = uncorrected(one, 0.95)
+    estimate = with_judge_error(one, alone, 0.95)
+
+    assert alone.high - alone.low < estimate.high - estimate.low < 1.1 * (alone.high - alone.low)
+    assert estimate.low > 0.0
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"labelled": True}, {"signature": "meaning_match|provider:openai|model:m"}, {"lost": 0, "gained": 0}]
+)
+def test_labels_another_judge_and_equal_verdicts_leave_a_difference_as_it_is(chosen: dict[str, Any]) -> None:
+    one = verdicts(**{"lost": 20, "gained": 60, **chosen})
+
+    assert with_judge_error(one, alone := uncorrected(one, 0.95), 0.95) == alone
+
+
+def test_outside_the_judges_domain_a_difference_decides_nothing() -> None:
+    one = verdicts(lost=0, gained=200, outside=0.2)
+
+    estimate = with_judge_error(one, uncorrected(one, 0.95), 0.95)
+
+    assert (estimate.low, estimate.high, estimate.p_value) == (-1.0, 1.0, 1.0)
+
+
+@pytest.mark.long
+def test_the_best_candidate_is_among_the_leaders_as_often_as_the_comparisons_promise() -> None:
+    rng = np.random.default_rng(7)
+    kept, small, draws = 0, 0, 300
+    for _ in range(draws):
+        ability, difficulty = np.array([0.8, 0.79, 0.78, 0.6]), rng.random(200)
+        right = difficulty + rng.normal(0, 0.2, (4, 200)) < ability[:, None]
+        everywhere = np.ones(200, np.bool_)
+        made = []
+        for name, values in zip("abcd", right, strict=True):
+            column = ScoreColumn("label", values.astype(float), ~everywhere, values, None, LABEL)
+            made.append(Candidate(name, KEYS[:200], np.arange(200), [column], None, {}))
+        pairings = [pair(*two) for two in combinations(made, 2)]
+        entries = candidate_pairs.entries(candidate_pairs.compare(pairings, GATE, "label"), pairings)
+        shown = {one.name: {"measure": "label", "status": "measured"} for one in made}
+        best = leaders(Primary("label", ""), shown, entries)["names"]  # type: ignore[arg-type]
+        kept, small = kept + ("a" in best), small + ("d" not in best)
+
+    assert kept / draws >= 0.95 - 3 * (0.05 * 0.95 / draws) ** 0.5
+    assert small / draws >= 0.9

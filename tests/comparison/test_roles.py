@@ -1,0 +1,111 @@
+"""Roles of measures: one decides, guards can stop a release, the others are shown; each role is a family of its own."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tasks.comparison.roles import duplicates
+from tests.comparison.sample import answers, gate, gate_on, row
+from tests.comparison.test_document import compared, measures, verdicts
+
+
+def roles(document: Any) -> dict[str, str]:
+    return {name: one["role"] for name, one in measures(document).items()}
+
+
+def labelled(signs: str, labels: str) -> list[Any]:
+    said = {"+": True, ".": False, "?": None}
+    return [each | {"label": said[label]} for each, label in zip(answers(signs), labels, strict=True)]
+
+
+def test_a_measure_is_primary_a_guard_or_secondary() -> None:
+    found = compared(answers("+" * 40), answers("+" * 40), gate(primary="bleu.value", metrics={"f1": 0.1}))
+
+    assert roles(found) == {"bleu.value": "primary", "f1": "guard", "exact_match": "secondary", "bleu": "secondary"}
+    assert found["primary"] == {"measure": "bleu.value", "reason": "named in gate.primary"}
+
+
+def test_a_secondary_measure_stops_no_release_however_much_it_loses() -> None:
+    older = [row(n, "right") for n in range(60)]
+    newer = [row(n, "right and more") for n in range(60)]
+
+    shown, guarded = compared(older, newer, gate_on("f1")), compared(older, newer, gate_on("f1", "exact_match"))
+
+    assert verdicts(shown)["exact_match"] == verdicts(guarded)["exact_match"] == "worse"
+    assert (shown["decision"]["verdict"], shown["failed"]) == ("ship", False)
+    assert (guarded["decision"]["verdict"], guarded["failed"]) == ("do not ship", True)
+
+
+def test_a_guard_may_lose_its_margin_and_no_more() -> None:
+    older, newer = answers("+" * 300), answers("+" * 294 + "." * 6)
+
+    allowed, not_allowed = (
+        compared(older, newer, gate(primary="f1", margin=0.1, metrics={"exact_match": margin}))
+        for margin in (0.05, 0.0)
+    )
+
+    assert verdicts(allowed)["exact_match"] == "no worse"
+    assert allowed["decision"]["verdict"] == "ship"
+    assert verdicts(not_allowed)["exact_match"] == "worse"
+    assert not_allowed["decision"]["verdict"] == "do not ship"
+
+
+def test_measures_beside_the_primary_one_do_not_widen_its_interval() -> None:
+    older = answers("+" * 60)
+    newer = [row(n, "right" if n % 5 else "right and more of it" if n % 2 else "something") for n in range(60)]
+
+    alone, beside = compared(older, newer, gate_on("f1")), compared(older, newer, gate_on("f1", "f1.value", "bleu"))
+
+    assert alone["critical_value"] == beside["critical_value"] == pytest.approx(1.959964, abs=1e-6)
+    assert measures(alone)["f1"]["difference"] == measures(beside)["f1"]["difference"]
+
+
+def test_human_labels_of_both_versions_decide() -> None:
+    found = compared(labelled("+" * 40, "+" * 40), labelled("." * 40, "+" * 40), gate(primary=None, metrics={}))
+
+    assert found["primary"]["measure"] == "label"
+    assert (found["decision"]["verdict"], verdicts(found)["f1"]) == ("ship", "worse")
+
+
+@pytest.mark.parametrize("left", [0, 20, 39])
+def test_labels_that_the_new_answers_lack_do_not_decide(left: int) -> None:
+    """The rows that keep their labels are those whose answers did not change: nothing changed on them."""
+    scores = {"meaning_match": {"metric": "meaning_match", "family": "judge", "options": {}, "bounds": [0.0, 1.0],
+              "higher_is_better": True, "corpus_is_mean": True, "signature": "meaning_match|provider:offline",
+              "threshold": None, "rate_signature": "meaning_match|provider:offline|pass:1"}}  # fmt: skip
+    older = [each | {"meaning_match": 1.0} for each in labelled("+" * 40, "+" * 40)]
+    newer = [each | {"meaning_match": 1.0 if n < left else 0.0} for n, each in enumerate(
+        labelled("+" * 40, "+" * left + "?" * (40 - left)))]  # fmt: skip
+
+    found = compared(older, newer, gate(primary=None, metrics={}), scores=scores)
+
+    assert found["primary"] == {"measure": "meaning_match", "reason": "the new answers have no human labels"}
+    assert found["decision"]["verdict"] != "ship"
+
+
+def test_a_primary_measure_with_lost_answers_blocks_the_gate() -> None:
+    found = compared(answers("+" * 40), answers("+" * 20 + "-" * 20), gate_on("f1"))
+
+    assert (found["blocked"], found["decision"]["verdict"]) == (True, "undecided")
+    assert found["decision"]["reasons"][0].startswith("f1 could not be compared: 20 of 40 rows could not be measured")
+
+
+def test_the_mcnemar_table_counts_every_compared_row_once() -> None:
+    [pair] = compared(answers("++++..."), answers("++.+.+-"), gate_on("f1", max_unmeasured=1.0))["pairs"]
+
+    assert pair["crossed"] == {"both": 3, "lost": 1, "gained": 1, "neither": 1}
+
+
+def test_measures_that_agree_on_every_row_are_named_together() -> None:
+    [pair] = compared(answers("+" * 30 + "." * 30), answers("." * 10 + "+" * 50), gate_on("f1"))["pairs"]
+
+    assert pair["duplicates"] == [["f1", "bleu", "exact_match"]]
+
+
+def test_a_measure_that_never_varies_duplicates_nothing() -> None:
+    rows = np.array([1.0, 0.0, np.nan, 1.0])
+
+    found = duplicates({"a": rows, "b": 3 * rows, "c": -rows, "constant": np.ones(4), "none": np.full(4, np.nan)})
+
+    assert found == [["a", "b"]]

@@ -1,0 +1,195 @@
+"""Headlines: who says what a candidate's rate is, how far it is known, and which candidates lead."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.models import offline
+from tasks.scores import human_labels
+from tasks.scores.column_facts import ColumnFacts
+from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.scores.headline import Judge, headlines, leaders, rates
+from tasks.scores.primary import Primary
+from tasks.scores.targets import decided
+from tasks.statistics import mean_interval
+from tests.small_project import ROOT
+
+FACTS = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")
+MATCH = replace(FACTS, metric="meaning_match", family="judge")
+OFFLINE = "meaning_match|provider:offline|model:x|code:y|v:1"
+ON_LABELS, ON_VERDICTS = Primary("label", "human labels"), Primary("meaning_match", "no human labels")
+N = 400
+
+
+def candidate(name: str = "a", **columns: Any) -> Candidate:
+    values = {key: np.asarray(column, dtype=np.float64) for key, column in columns.items()}
+    n = len(next(iter(values.values())))
+    made = [
+        ScoreColumn(key, column, np.isnan(column), FACTS.passes(column), None, FACTS if key == "label" else MATCH)
+        for key, column in values.items()
+    ]
+    return Candidate(name, np.arange(n, dtype=np.uint64), np.arange(n), made, None, {})
+
+
+def entries(one: Candidate, probabilities: Any = None) -> dict[str, Any]:
+    """What the stage aggregate writes of a candidate."""
+    found: dict[str, Any] = {}
+    for column in one.columns:
+        measured = column.values[~np.isnan(column.values)]
+        estimate = mean_interval(measured)
+        found[column.name] = estimate._asdict() | {"n": len(measured)}
+    if probabilities is not None:
+        powered = human_labels.prediction_powered(one, np.asarray(probabilities), 0.95, random=True)
+        found["label"]["ppi"] = powered
+    return found
+
+
+def headline(primary: Primary, one: Candidate, signature: str = OFFLINE, outside: Any = None, **more: Any) -> Any:
+    judge = Judge.of(signature, [None] * len(one.keys) if outside is None else outside)
+    return headlines(primary, [one], {one.name: entries(one, **more)}, judge, 0.95)[one.name]
+
+
+def pair(base: str, head: str, low: float, high: float, measure: str = "label") -> Mapping[str, Any]:
+    difference = {"value": (low + high) / 2, "low": low, "high": high}
+    return {"base": base, "head": head, "measures": {measure: {"difference": difference, "higher_is_better": True}}}
+
+
+def test_labels_of_all_rows_are_the_headline() -> None:
+    shown = headline(ON_LABELS, candidate(label=[1] * 300 + [0] * 100, meaning_match=[1] * N))
+
+    assert (shown["measure"], shown["by"], shown["status"], shown["n"]) == ("label", "human labels", "measured", N)
+    assert (shown["value"], shown["note"]) == (0.75, "by human labels")
+    assert shown["low"] < 0.75 < shown["high"]
+
+
+def test_labels_of_a_random_part_are_combined_with_the_judge() -> None:
+    truth = np.arange(N) % 4 > 0
+    labels = np.where(np.arange(N) % 5 == 0, truth, np.nan)
+    one = candidate(label=labels, meaning_match=truth)
+
+    shown = headline(ON_LABELS, one, probabilities=np.where(truth, 0.9, 0.1))
+
+    assert (shown["by"], shown["status"], shown["n"]) == ("human labels and the offline judge", "measured", 80)
+    by_model = headline(
+        ON_LABELS, one, "meaning_match|provider:openai|model:m", probabilities=np.where(truth, 0.9, 0.1)
+    )
+    assert by_model["by"] == "human labels and m"
+    assert shown["note"].startswith("by human labels of 80 of 400 rows, chosen at random; with scores of all rows")
+    assert shown["high"] - shown["low"] < mean_interval(labels[~np.isnan(labels)]).high - 0.65
+
+
+def test_the_offline_judge_without_labels_has_an_interval_that_includes_its_error() -> None:
+    shown = headline(ON_VERDICTS, candidate(meaning_match=[1] * 280 + [0] * 120))
+
+    alone = mean_interval([1] * 280 + [0] * 120)
+    assert (shown["by"], shown["status"], shown["value"]) == ("the offline judge", "estimated", 0.7)
+    assert shown["low"] < alone.low - 0.05
+    assert shown["high"] > alone.high + 0.05
+    assert "not checked on your data" in shown["note"]
+    assert "50 human labels" in shown["note"]
+
+
+def test_rows_outside_the_domain_count_as_all_wrong_and_as_all_right() -> None:
+    one = candidate(meaning_match=[1] * 280 + [0] * 120)
+
+    inside, some = (
+        headline(ON_VERDICTS, one),
+        headline(ON_VERDICTS, one, outside=["another script"] * 40 + [None] * 360),
+    )
+
+    assert some["low"] == pytest.approx(0.9 * inside["low"])
+    assert some["high"] == pytest.approx(0.9 * inside["high"] + 0.1)
+
+
+def test_too_many_rows_outside_the_domain_allow_no_claim() -> None:
+    one = candidate(meaning_match=[1] * 280 + [0] * 120)
+
+    shown = headline(ON_VERDICTS, one, outside=["another script"] * 41 + [None] * 359)
+
+    assert (shown["value"], shown["low"], shown["high"], shown["status"]) == (0.7, None, None, "unknown")
+    assert "10% of the answers lie outside its domain (another script: 10%)" in shown["note"]
+
+
+def test_a_language_model_without_labels_makes_no_claim_and_says_what_labels_would_give() -> None:
+    shown = headline(
+        ON_VERDICTS, candidate(meaning_match=[1] * 200 + [0] * 200), "meaning_match|provider:openai|model:m"
+    )
+
+    assert (shown["by"], shown["status"], shown["low"]) == ("m", "unknown", None)
+    assert (
+        "50 human labels of randomly chosen rows (dataset.labels: random) would give the rate to ±13" in shown["note"]
+    )
+
+
+def test_another_model_than_was_measured_makes_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.scores.headline.measured", lambda: None)
+
+    assert headline(ON_VERDICTS, candidate(meaning_match=[1, 0] * 200))["status"] == "unknown"
+
+
+def test_the_example_without_labels_is_unknown_and_its_english_rows_contain_the_human_rate() -> None:
+    records = [json.loads(line) for line in (ROOT / "data/examples/qa.jsonl").open(encoding="utf-8")]
+    for name in ("aurora", "borealis"):
+        for languages, status in ((None, "unknown"), ({"en"}, "estimated")):
+            asked = [r for r in records if r[name] is not None and (not languages or r["language"] in languages)]
+            verdicts = offline.judge(
+                [r["question"] for r in asked], [r["references"] for r in asked], [r[name] for r in asked]
+            )
+            one = candidate(name, meaning_match=verdicts.probabilities >= offline.RIGHT)
+
+            shown = headline(ON_VERDICTS, one, outside=verdicts.outside)
+
+            assert shown["status"] == status
+            human = float(np.mean([r[f"{name}_correct"] for r in asked]))
+            assert status == "unknown" or shown["low"] <= human <= shown["high"]
+
+
+def test_candidates_that_cannot_be_told_apart_from_the_best_lead_together() -> None:
+    shown = headlines(
+        ON_LABELS,
+        ones := [candidate(name, label=[1, 0] * 50) for name in "abc"],
+        {one.name: entries(one) for one in ones},
+        Judge.of(""),
+        0.95,
+    )
+    pairs = [pair("a", "b", -0.02, 0.03), pair("a", "c", -0.2, -0.1), pair("b", "c", -0.21, -0.1)]
+
+    together, alone = (
+        leaders(ON_LABELS, shown, pairs),
+        leaders(ON_LABELS, shown, [pair("b", "a", 0.1, 0.2), *pairs[1:]]),
+    )
+
+    assert (together["names"], together["decided"]) == (["a", "b"], False)
+    assert (alone["names"], alone["decided"]) == (["a"], True)
+
+
+def test_nobody_leads_by_a_judge_whose_error_is_unknown() -> None:
+    ones = [candidate(name, meaning_match=[1, 0] * 50) for name in "ab"]
+    model = Judge.of("meaning_match|provider:openai|model:m")
+    shown = headlines(ON_VERDICTS, ones, {one.name: entries(one) for one in ones}, model, 0.95)
+
+    best = leaders(ON_VERDICTS, shown, [pair("a", "b", 0.1, 0.2, "meaning_match")])
+
+    assert (best["names"], best["decided"]) == (["a", "b"], False)
+
+
+def test_a_target_is_decided_by_the_interval_of_the_headline() -> None:
+    one = candidate(meaning_match=[1] * 360 + [0] * 40)
+    numbers = {"a": entries(one)}
+    shown = headlines(ON_VERDICTS, [one], numbers, Judge.of(OFFLINE, [None] * N), 0.95)
+
+    found = decided({"meaning_match": 0.86}, rates(shown, numbers))
+
+    assert numbers["a"]["meaning_match"]["low"] > 0.86
+    assert found["a"]["meaning_match"]["verdict"] == "undecided"
+
+
+@given(st.text(st.characters(), max_size=40))
+def test_any_signature_names_a_judge(signature: str) -> None:
+    assert Judge.of(signature).name

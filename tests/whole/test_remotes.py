@@ -17,6 +17,8 @@ DATA = "data/mine.jsonl"
 KEY, SECRET, BUCKET = "key-of-the-judge", "secret-of-the-storage", "team"
 STORAGE_KEYS = {"AWS_ACCESS_KEY_ID": "id-of-the-storage", "AWS_SECRET_ACCESS_KEY": SECRET}
 
+STRICTER = "gleu: {threshold: 0.5}", "gleu: {threshold: 0.6}"
+
 
 class Remote(NamedTuple):
     """Where a DVC remote is, its options, the secrets that only the environment holds, and what cuts it off."""
@@ -71,7 +73,7 @@ def remote(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, int]:
-    """A project and its experiment `stricter`, by a judge on a server that is gone since; how often that was called."""
+    """A project evaluated by a judge on a server that is gone since, also stricter; how often that was called."""
     first = Project.fresh(tmp_path_factory.mktemp("evaluated"))
     first.environment |= {"JUDGE_KEY": KEY}
     rows = "".join(answer(number, wrong=5) for number in range(ROWS))
@@ -86,8 +88,8 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, int]:
         assert set(judge.keys) == {f"Bearer {KEY}"}
         asked = len(judge.calls)
     first.commit("a run")
-    first.edit("params.yaml", "gleu: {threshold: 0.5}", "gleu: {threshold: 0.6}")
-    first.run("python", "-m", "flows.evaluate", "--record", "stricter")
+    first.edit("params.yaml", *STRICTER)
+    first.repro()
     first.run("git", "reset", "--quiet", "--hard", "main")
     first.run("dvc", "checkout", "--quiet")
     return first, asked
@@ -137,6 +139,8 @@ def test_what_models_said_is_in_the_evidence(team: Team) -> None:
 
 def test_a_remote_out_of_reach_is_a_message_and_costs_no_run(team: Team) -> None:
     first, _, remote, _ = team
+    first.edit("params.yaml", *STRICTER)
+    first.run("python", "-m", "flows.evaluate", "--record", "stricter")
     first.run("dvc", "remote", "modify", "--local", "shared", *remote.out_of_reach)
 
     for command in (["push"], ["exp", "push", "origin", "stricter"]):
@@ -154,7 +158,6 @@ def test_the_experiment_is_shared_once_the_remote_is_back(team: Team) -> None:
 
     second.run("dvc", "exp", "pull", "origin", "stricter")
     second.run("dvc", "exp", "apply", "stricter")
-    first.run("dvc", "exp", "apply", "stricter")
 
     assert second.repro() == []
     assert files(second, "data", "reports") == files(first, "data", "reports")

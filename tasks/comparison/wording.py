@@ -204,7 +204,7 @@ def signed(value: float | None, unit: Unit = "score") -> str:
     """A difference with its sign, in percentage points or as a number.
 
     >>> signed(0.0213), signed(-0.5, "points"), signed(9e-6, "points"), signed(None)
-    ('+0.0213', '−50.0', '0.0', '–')
+    ('+0.0213', '−50.0', '+0.0', '–')
     """
     if unit == "points":
         return points(value)
@@ -255,7 +255,7 @@ def changed_rows_line(pair: PairEntry) -> str:
     """How many rows changed result, in all and by measure."""
     changed = pair["flips"]
     parts = [
-        f"{verb}: {', '.join(f'{name} {count(n)}' for name, n in by_measure.items())}"
+        f"{verb}: {listed([f'{name} {count(n)}' for name, n in by_measure.items()])}"
         for verb, by_measure in (("lost", changed["lost"]), ("gained", changed["gained"]))
         if by_measure
     ]

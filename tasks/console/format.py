@@ -57,15 +57,14 @@ def percent(share: float | None) -> str:
 
 
 def points(difference: float | None) -> str:
-    """Format a difference of two shares in percentage points with one decimal and its sign.
+    """Format a difference of two shares in percentage points with one decimal and its sign, which no rounding hides.
 
-    >>> points(0.0704), points(-0.038), points(9e-6), points(None)
-    ('+7.0', '−3.8', '0.0', '–')
+    >>> points(0.0704), points(-0.038), points(9e-6), points(0), points(None)
+    ('+7.0', '−3.8', '+0.0', '0.0', '–')
     """
     if difference is None or isnan(difference):
         return NONE
-    tenths = round(1000 * difference)
-    return f"{tenths / 10:+.1f}".replace("-", "−") if tenths else "0.0"
+    return f"{100 * difference:+.1f}".replace("-", "−") if difference else "0.0"
 
 
 def points_interval(value: float | None, low: float | None, high: float | None) -> str:

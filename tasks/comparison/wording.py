@@ -188,7 +188,7 @@ def bare_interval(difference: Limited, unit: Unit) -> str:
 def extent(difference: Limited, unit: Unit) -> str:
     """The size of a difference without its sign, for a sentence that states the direction: its interval excludes zero.
 
-    >>> extent({"value": -0.0404, "low": -0.0613, "high": -0.0195}, "points")
+    >>> extent({"value": -0.0404, "low": -0.0613, "high": -0.0204}, "points")
     '4.0 points [2.0, 6.1]'
     """
     ends = (difference["value"], difference["low"], difference["high"])

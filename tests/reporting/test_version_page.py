@@ -89,6 +89,7 @@ def test_the_page_has_the_comparison_and_every_tag_of_it_is_closed(tmp_path: Pat
     assert sorted(set(tags.ids)) == sorted(tags.ids)
     assert {"comparison", "scores"} <= set(tags.ids)
     assert '<a href="#comparison">' in html
+    assert html.index('id="comparison"') < html.index('id="glance"')
     assert "21 rows changed result" in html
     assert "Do not ship: worse by human labels" in html
     assert "<caption>Differences of aurora: &lt;i&gt;a⟨U+001B⟩[31m → b</caption>" in html

@@ -135,6 +135,55 @@ class LeadersEntry(TypedDict):
     note: str
 
 
+class FailureEntry(TypedDict):
+    """A kind of failure: n rows, and their share of the measured rows with its limits."""
+
+    kind: str
+    n: int
+    value: float
+    low: float
+    high: float
+
+
+class FailuresEntry(TypedDict):
+    """The rows of a candidate that the primary measure calls wrong, of n measured ones, by kind of failure."""
+
+    n: int
+    wrong: int
+    kinds: list[FailureEntry]
+
+
+class SliceEntry(TypedDict):
+    """A slice of a candidate: n rows, their rate and that of the rest; worse: the difference's interval excludes 0."""
+
+    candidate: str
+    n: int
+    rate: float
+    rest: float
+    difference: Limited
+    worse: bool
+
+
+class WorstSlice(TypedDict):
+    """A value of a slice column, by candidate."""
+
+    column: str
+    value: str
+    candidates: list[SliceEntry]
+
+
+class WorstSlices(TypedDict):
+    """The worst slices of the primary measure, the worst first; the intervals of all `tests` hold together.
+
+    left_out: slices with many rows outside of the judge's domain.
+    """
+
+    measure: str
+    tests: int
+    left_out: int
+    slices: list[WorstSlice]
+
+
 class ThresholdEntry(TypedDict):
     """The threshold of a column that agrees best with human labels, and its accuracy on other rows.
 
@@ -183,6 +232,7 @@ class MetricsReport(TypedDict):
     """The whole document. comparisons: pairs of candidates, in the form that tasks.comparison.document reads.
 
     headlines: by candidate. targets: candidate → measure → minimum rate and verdict, of `report.targets`.
+    failures: by candidate; none where the primary measure has no pass rate.
     """
 
     schema: Literal[1]
@@ -195,6 +245,8 @@ class MetricsReport(TypedDict):
     headlines: NotRequired[dict[str, HeadlineEntry]]
     leaders: NotRequired[LeadersEntry]
     targets: NotRequired[Mapping[str, Mapping[str, Mapping[str, Any]]]]
+    failures: NotRequired[Mapping[str, FailuresEntry]]
+    worst_slices: NotRequired[WorstSlices]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

@@ -26,13 +26,14 @@ from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts
-from tasks.scores import estimates, human_labels, metrics_report
+from tasks.scores import estimates, failures, human_labels, metrics_report
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
 from tasks.scores.headline import Judge, headlines, leaders, rates
 from tasks.scores.label_status import STALE
 from tasks.scores.primary import MEANING_MATCH, Primary, primary
 from tasks.scores.targets import Targets, decided
+from tasks.scores.worst_slices import worst_slices
 
 SCHEMA = pa.schema(
     [
@@ -87,7 +88,7 @@ def aggregate(
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored),
     }
-    document = _first_screen(document, decides, scored, judge, params)
+    document = _first_screen(document, decides, scored, load, judge, params)
     yield {
         "aggregate": table,
         metrics_report.METRICS: to_json(document),
@@ -162,19 +163,40 @@ def _comparisons(scored: Sequence[Candidate], gate: Gate, decides: Primary) -> l
 
 
 def _first_screen(
-    document: metrics_report.MetricsReport, decides: Primary, scored: Sequence[Candidate], judge: Parts, params: Params
+    document: metrics_report.MetricsReport,
+    decides: Primary,
+    scored: Sequence[Candidate],
+    load: Parts,
+    judge: Parts,
+    params: Params,
 ) -> metrics_report.MetricsReport:
-    """The sections that conclude from the numbers: headlines, who leads, and targets."""
+    """The sections that conclude from the numbers: headlines, who leads, targets, failures and worst slices."""
     confidence, entries = params.aggregate.confidence, document["candidates"]
-    shown = headlines(decides, scored, entries, _judge(judge, scored), confidence)
+    by = _judge(judge, scored)
+    shown = headlines(decides, scored, entries, by, confidence)
     best = leaders(decides, shown, document["comparisons"])
+    found = failures.kinds(load, judge, _wrong(scored, decides.name, load.rows), offline=by.is_offline)
+    shares = failures.frequencies(scored, decides.name, found, confidence, guarantee=params.aggregate.guarantee)
+    worst = worst_slices(scored, decides.name, confidence, by_judge=by.is_offline and decides.name == MEANING_MATCH)
     return {
         **document,
         "primary": {"measure": decides.name, "reason": decides.reason},
         "headlines": rounded(shown),
         "leaders": best,
         "targets": decided(params.report.targets, rates(shown, entries)),
+        "failures": rounded(shares),
+        "worst_slices": rounded(worst),
     }
+
+
+def _wrong(scored: Sequence[Candidate], measure: str, rows: int) -> Mask:
+    """Which rows of the tables the primary measure calls wrong, shape (rows,)."""
+    is_wrong = np.zeros(rows, np.bool_)
+    for candidate in scored:
+        column = failures.decisive(candidate.columns, measure)
+        if column is not None:
+            is_wrong[candidate.positions] = failures.wrong(column)
+    return is_wrong
 
 
 def _judge(judge: Parts, scored: Sequence[Candidate]) -> Judge:

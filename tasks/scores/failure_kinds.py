@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ class FailureKind(NamedTuple):
 
 
 EMPTY, REFUSAL, OTHER_LANGUAGE, HEDGE, ALTERNATIVES = 0, 1, 2, 3, 4
-WRONG_NUMBER, INCOMPLETE, OVER_LONG, PRESENT, ANOTHER_ANSWER, OTHER = 5, 6, 7, 8, 9, 10
+WRONG_NUMBER, INCOMPLETE, OVER_LONG, DENIED, PRESENT, ANOTHER_ANSWER, OTHER = 5, 6, 7, 8, 9, 10, 11
 # By number; an answer has the first kind that fits, in about this order.
 KINDS = (
     FailureKind("empty", "No text, or white space only."),
@@ -34,9 +35,10 @@ KINDS = (
     FailureKind("wrong number", "Its number is not that of an accepted answer."),
     FailureKind("incomplete", "It gives only a part of an accepted answer, and nothing else."),
     FailureKind("over-long", f"The accepted answer is somewhere in an answer of more than {LONG} words."),
+    FailureKind("right one denied", "The accepted answer is in it, but denied: not Paris."),
     FailureKind(
-        "accepted answer in it",
-        "It contains an accepted answer, but denies it, mentions it in passing, or is labelled wrong all the same.",
+        "right one in passing",
+        "An accepted answer occurs, but not as the answer, or it is labelled wrong all the same.",
     ),
     FailureKind("another answer", "It gives something else than an accepted answer."),
     FailureKind("other", "No rule applies, for example without a reference."),
@@ -50,22 +52,28 @@ _REASONS: Mapping[str, int] = {
     "a hedge (": HEDGE,
     "another candidate (": ALTERNATIVES,
     "other candidates stand beside the accepted answer ": ALTERNATIVES,
-    "other names or numbers come before the accepted answer ": ALTERNATIVES,
+    "a negation (": DENIED,
     "the number ": WRONG_NUMBER,
 }
-# How refusals begin or what they say, in the languages of the function words below; apostrophes are straight.
+# Refusals and hedges in the languages of the function words below and a few more; apostrophes are straight.
 _REFUSAL = re.compile(
-    r"\b(?:i (?:really |honestly )?(?:don't|do not) (?:know|have)|i(?:'m| am) (?:not able|unable|not sure|sorry)|"
-    r"(?:can't|cannot|can not|could not|couldn't) (?:answer|help|find|determine|provide|say)|no idea|unknown|n/a|"
-    r"not (?:mentioned|specified|known|available|sure)|as an ai|unable to|sorry|weiß (?:ich )?nicht|keine ahnung|"
-    r"nicht bekannt|je ne sais pas|aucune idée|no lo sé|no sé|non lo so|não sei|weet ik niet|ik weet het niet)\b"
-    r"|不知道|无法回答|わかりません|分かりません|لا أعرف|не знаю|모르겠"
+    r"\b(?:i (?:really |honestly )?(?:don't|do not) (?:know|have)|i(?:'m| am) (?:not able|unable)|"
+    r"(?:can't|cannot|can not|could not|couldn't) (?:answer|help|find|determine|provide|say)|no idea|no answer|"
+    r"unknown|n/a|not (?:mentioned|specified|known|available)|as an ai|unable to|"
+    r"weiß (?:ich )?(?:es )?nicht|keine ahnung|nicht bekannt|nicht beantworten|nichts sagen|je ne sais pas|"
+    r"aucune idée|no lo sé|no sé|no puedo responder|non lo so|não sei|weet (?:ik )?(?:het )?niet|не знаю|не могу)\b"
+    r"|不知道|无法回答|不清楚|わかりません|分かりません|回答できません|お答え|لا أعرف|لا يمكنني|모르겠"
 )
 _HEDGE = re.compile(
-    r"\b(?:might|maybe|perhaps|possibly|probably|not sure|unsure|i think|i believe|i guess|presumably|apparently|"
-    r"vielleicht|möglicherweise|vermutlich|peut-être|probablement|quizás|tal vez|forse|talvez|misschien)\b"
+    r"\b(?:might|maybe|perhaps|possibly|probably|not (?:\w+ )?sure|unsure|i think|i believe|guess|presumably|"
+    r"apparently|could be|may be|may have|vielleicht|möglicherweise|vermutlich|unsicher|peut-être|probablement|"
+    r"quizás|tal vez|podría ser|creo que|no estoy seguro|forse|talvez|misschien|возможно|вероятно|кажется|вроде|"
+    r"не уверен)\b|可能|也许|不太确定|たぶん|おそらく|自信はない|ربما"
 )
-_ALTERNATIVES = re.compile(r"\b(?:or|either|oder|entweder|ou|o|oppure|of)\b|/")
+# Between an accepted answer and another candidate; before an accepted answer that is denied.
+_OR = r"(?:\b(?:or|oder|ou|o|oppure|или)\b|/|أو|还是|または|それとも)"
+_NOT = r"(?:\b(?:not|never|rather than|instead of|opposed to|nicht|kein|keine|statt|pas|no|non|не)\b|不是|ではなく)"
+_NEAR = r"\W*(?:\w+\W+){0,3}?"
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SCRIPTS: Mapping[str, re.Pattern[str]] = {
@@ -84,19 +92,20 @@ _SCRIPTS: Mapping[str, re.Pattern[str]] = {
 }
 # Scripts without blanks between words.
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
-# Language → function words that the other languages here do not have.
-_FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
-    name: frozenset(words.split())
-    for name, words in {
-        "English": "the and of is was were which what who how with from by this that it he she they",
-        "German": "der das und ist wer wie ein eine nicht mit für wurde wird welche auf den dem von zu",
-        "French": "le les est qui quel quelle dans sur avec une du et il elle était pour des",
-        "Spanish": "el los las quién cuál cómo por con para y fue es del una en",
-        "Italian": "gli che chi quale dove nel della è sono di il ha nella",
-        "Portuguese": "os uma quem qual onde não foi do da em são um ao",
-        "Dutch": "het een wat welke waar zijn niet van werd voor naar deze",
-    }.items()
+# Language → function words that most of the other languages here do not have.
+_FUNCTION_WORDS: Mapping[str, str] = {
+    "English": "the and of is was were which what who how with from by this that it he she they",
+    "German": "der das und ist wer wie ein eine nicht mit für wurde wird welche auf den dem zu",
+    "French": "le les est qui quel quelle dans sur avec une du et il elle était pour des",
+    "Spanish": "el los las quién cuál cómo por con para y fue es del una en",
+    "Italian": "gli che chi quale dove nel della è sono di il ha nella",
+    "Portuguese": "os uma quem qual onde não foi do da em são um ao",
+    "Dutch": "het een wat welke waar zijn niet werd voor naar deze",
 }
+_LANGUAGES: dict[str, list[str]] = {}
+for _name, _own in _FUNCTION_WORDS.items():
+    for _word in _own.split():
+        _LANGUAGES.setdefault(_word, []).append(_name)
 _STOP = frozenset("a an the of in on at to by for and is was are were be it its he she they that this as with".split())  # noqa: SIM905
 
 
@@ -121,22 +130,18 @@ def failure_kind(row: Row) -> int:
         return EMPTY
     response, question = _read(row.response), _read(row.question)
     references = [text for text in map(_read, row.references) if text.strip()]
-    told = next((kind for start, kind in _REASONS.items() if row.reason and row.reason.startswith(start)), None)
     if _speaks_other(response, question, references):
         return OTHER_LANGUAGE
     words = _words(response)
     contained = [reference for reference in references if _contains(response, words, reference)]
-    if _REFUSAL.search(response.casefold()) and not contained:
+    if not contained and _REFUSAL.search(response.casefold()):
         return REFUSAL
-    if told is not None:
-        return told
+    kind = next((kind for start, kind in _REASONS.items() if row.reason and row.reason.startswith(start)), None)
+    if kind is not None:
+        return kind
     if contained:
         return _kind_of_present(response, words, contained)
-    if not references:
-        return OTHER
-    if _has_wrong_number(response, question, references):
-        return WRONG_NUMBER
-    return INCOMPLETE if _is_part(response, words, question, references) else ANOTHER_ANSWER
+    return _kind_of_absent(response, words, question, references)
 
 
 def _kind_of_present(response: str, words: Sequence[str], contained: Sequence[str]) -> int:
@@ -145,10 +150,21 @@ def _kind_of_present(response: str, words: Sequence[str], contained: Sequence[st
     if len(words) > LONG and len(words) > TIMES * length:
         return OVER_LONG
     folded = response.casefold()
+    accepted = [re.escape(reference.casefold().strip()) for reference in contained]
+    if any(re.search(f"{_OR}{_NEAR}{one}|{one}{_NEAR}{_OR}", folded) for one in accepted):
+        return ALTERNATIVES
     if _HEDGE.search(folded):
         return HEDGE
-    beside = [folded.replace(reference.casefold(), " ") for reference in contained]
-    return ALTERNATIVES if all(_ALTERNATIVES.search(text) for text in beside) else PRESENT
+    return DENIED if any(re.search(f"{_NOT}{_NEAR}{one}", folded) for one in accepted) else PRESENT
+
+
+def _kind_of_absent(response: str, words: Sequence[str], question: str, references: Sequence[str]) -> int:
+    """The kind of a wrong answer that has no accepted answer in it."""
+    if not references:
+        return OTHER
+    if _has_wrong_number(response, question, references):
+        return WRONG_NUMBER
+    return INCOMPLETE if _is_part(response, words, question, references) else ANOTHER_ANSWER
 
 
 def _read(text: str | None) -> str:
@@ -178,23 +194,25 @@ def _speaks_other(response: str, question: str, references: Sequence[str]) -> bo
     if script and asked and script not in asked:
         return True
     language = _language(response)
-    spoken = {found for text in (question, " ".join(references)) if (found := _language(text))}
+    spoken = {found for text in (question, " ".join(given)) if (found := _language(text))}
     return bool(language and spoken and language not in spoken)
 
 
 def _script(text: str) -> str | None:
     """The script of most letters; None without letters of a known one."""
+    if text.isascii():
+        return "Latin" if any(map(str.isalpha, text)) else None
     counts = {name: len(pattern.findall(text)) for name, pattern in _SCRIPTS.items()}
     name = max(counts, key=lambda one: counts[one])
     return name if counts[name] else None
 
 
 def _language(text: str) -> str | None:
-    """The language with most function words in a text; None if they are too few or two languages have as many."""
-    words = _words(text)
-    counts = sorted(((sum(word in own for word in words), name) for name, own in _FUNCTION_WORDS.items()), reverse=True)
-    (most, name), (second, _) = counts[:2]
-    return name if most >= FEWEST_WORDS and most > 2 * second else None
+    """The language with most function words in a text; None if they are too few or those of several languages."""
+    counts = Counter(name for word in _words(text) for name in _LANGUAGES.get(word, ())).most_common(2)
+    if not counts or counts[0][1] < FEWEST_WORDS:
+        return None
+    return counts[0][0] if len(counts) == 1 or counts[0][1] > 2 * counts[1][1] else None
 
 
 def _has_wrong_number(response: str, question: str, references: Sequence[str]) -> bool:
@@ -215,7 +233,8 @@ def _is_part(response: str, words: Sequence[str], question: str, references: Seq
     asked = {*_words(question), *_STOP}
     for reference in references:
         accepted = {*_words(reference)} - _STOP
-        if not accepted & {*words}:
+        common = (accepted & {*words}) - asked
+        if not common or (len(words) > SHORT and 2 * len(common) < len(accepted)):
             continue
         others = {*words} - accepted - asked
         if len(words) > SHORT:  # in a sentence only names and numbers are other answers

@@ -27,8 +27,8 @@ def decisive(columns: Sequence[ScoreColumn], measure: str) -> ScoreColumn | None
 
 def wrong(column: ScoreColumn) -> Mask:
     """Which rows a column measured and calls wrong, shape (n,)."""
-    assert column.passed is not None
-    return ~np.isnan(column.values) & ~column.passed
+    passed = np.ones(len(column.values), np.bool_) if column.passed is None else column.passed
+    return ~np.isnan(column.values) & ~passed
 
 
 def kinds(load: Parts, judge: Parts, is_wrong: Mask, *, offline: bool) -> Kinds:
@@ -45,7 +45,7 @@ def kinds(load: Parts, judge: Parts, is_wrong: Mask, *, offline: bool) -> Kinds:
     present = [name for name in TEXTS if name in load.schema.names]
     for positions, part in load.picked(present, np.flatnonzero(is_wrong)):
         for position, row in zip(positions.tolist(), part.to_pylist(), strict=True):
-            texts = Row(row.get("input"), row["references"] or [], row["response"], reasons.get(position))
+            texts = Row(row.get("input"), row.get("references") or [], row.get("response"), reasons.get(position))
             found[position] = failure_kind(texts)
     return found
 
@@ -89,6 +89,8 @@ def frequencies(
     return entries
 
 
-def _share(rows: Mask, kind: str, groups: NDArray[np.intp] | None, confidence: float, *, guarantee: bool) -> FailureEntry:
+def _share(
+    rows: Mask, kind: str, groups: NDArray[np.intp] | None, confidence: float, *, guarantee: bool
+) -> FailureEntry:
     share = estimates.mean(rows.astype(np.float64), groups, (0.0, 1.0), confidence, guarantee=guarantee)
     return {"kind": kind, "n": int(rows.sum()), "value": share.value, "low": share.low, "high": share.high}

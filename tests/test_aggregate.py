@@ -74,6 +74,23 @@ def test_a_rate_with_wilsons_interval_and_its_counts(tmp_path: Path) -> None:
     assert (round(label["low"], 4), round(label["high"], 4)) == (0.2800, 0.7200)
 
 
+def test_wrong_answers_are_counted_by_kind_of_failure_among_the_measured_ones(tmp_path: Path) -> None:
+    texts = {"input": pa.array(["When?"] * 5), "references": pa.array([["1912"]] * 5, pa.list_(pa.string()))}
+    texts["response"] = pa.array(["1912", "In 1915", "", None, "In 1913"])
+    load = rows([None] * 5)
+    for name, values in texts.items():
+        load = load.append_column(name, values)
+
+    _, made = run(tmp_path, load, lexical(texts["response"].to_pylist(), ["1912"] * 5))
+
+    failures = json.loads(made["reports/metrics.json"])["failures"]["a"]
+    assert (failures["n"], failures["wrong"]) == (4, 3)
+    assert [(one["kind"], one["n"], one["value"]) for one in failures["kinds"]] == [
+        ("wrong number", 2, 0.5),
+        ("empty", 1, 0.25),
+    ]
+
+
 def test_a_missing_response_is_failed_and_bounded(tmp_path: Path) -> None:
     found, _ = run(tmp_path, rows([None] * 4), lexical(["x", "x", "y", None], ["x"] * 4))
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 # Characters of a text that are read at most. What makes an answer wrong nearly always stands at its beginning.
 READ = 2_000
+# Characters within which a refusal stands; in a long answer "unknown" is about something else.
+REFUSED = 300
 # Words of an answer from which on it is long beside the accepted answer, and how many times longer it must be.
 LONG, TIMES = 50, 10
 # Words of an answer up to which every word counts, not only names and numbers: "battle of bosworth".
@@ -134,7 +136,7 @@ def failure_kind(row: Row) -> int:
         return OTHER_LANGUAGE
     words = _words(response)
     contained = [reference for reference in references if _contains(response, words, reference)]
-    if not contained and _REFUSAL.search(response.casefold()):
+    if not contained and _REFUSAL.search(response[:REFUSED].casefold()):
         return REFUSAL
     kind = next((kind for start, kind in _REASONS.items() if row.reason and row.reason.startswith(start)), None)
     if kind is not None:

@@ -43,7 +43,7 @@ def kinds(load: Parts, judge: Parts, is_wrong: Mask, *, offline: bool) -> Kinds:
     found: Kinds = np.full(len(is_wrong), NOT_WRONG, np.int8)
     reasons = wrong_reasons(judge, is_wrong) if offline else {}
     present = [name for name in TEXTS if name in load.schema.names]
-    for positions, part in load.picked(present, np.flatnonzero(is_wrong)):
+    for positions, part in load.picked(["id", *present], np.flatnonzero(is_wrong)):
         for position, row in zip(positions.tolist(), part.to_pylist(), strict=True):
             texts = Row(row.get("input"), row.get("references") or [], row.get("response"), reasons.get(position))
             found[position] = failure_kind(texts)

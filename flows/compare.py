@@ -18,6 +18,7 @@ from tasks.comparison.render import to_markdown, to_terminal
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, console, exit_status, say, write_markup
 from tasks.errors import ComparisonError
+from tasks.monitoring import labelled_answers
 from tasks.pipeline import params
 from tasks.pipeline.files import to_json
 from tasks.reporting.settings import Report
@@ -52,7 +53,8 @@ def compare_by_params(
     """Compare two versions by section `gate` of params.yaml; with `page`, write HEAD's report with the comparison."""
     content = params.raw()
     gate = params.section(Gate, content, "gate")
-    options = CompareOptions(renamed, rescore, params.section(Report, content, "report").rows_to_look_at)
+    rows = params.section(Report, content, "report").rows_to_look_at
+    options = CompareOptions(renamed, rescore, rows, labelled_answers.stale)
     with versions([base, head]) as (older, newer):
         document = compare_versions(older, newer, gate, options)
         if page is not None:

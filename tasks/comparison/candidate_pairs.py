@@ -18,9 +18,10 @@ from tasks.comparison.document import (
     SliceEntry,
 )
 from tasks.comparison.gate import ROLES, Gate, Role, Verdict
-from tasks.comparison.measures import Measure, differing, measures, without_threshold
+from tasks.comparison.measures import LABEL, Measure, differing, measures, without_threshold
 from tasks.comparison.pairing import Pairing
 from tasks.comparison.roles import duplicates, margin, roles_of
+from tasks.console.format import counted
 from tasks.scores import estimates
 from tasks.scores.columns import ScoreColumn
 from tasks.scores.estimates import rounded
@@ -73,7 +74,7 @@ def compare(pairings: Sequence[Pairing], gate: Gate, primary: str) -> Families:
                 continue
             compared = differences.compared(pairing, base[name], head[name])
             if reason := _unmeasured(compared, gate):
-                refused.append(Refused(pairing, name, role, reason))
+                refused.append(Refused(pairing, name, role, reason + _stale(compared)))
             else:
                 chosen[role].append(compared)
     estimated: dict[Role, list[Difference]] = {}
@@ -182,6 +183,12 @@ def _refusal(name: str, pairing: Pairing, base: Mapping[str, Measure], head: Map
     if fields := differing(base[name].signature, head[name].signature):
         return f"measured differently: {'; '.join(fields)}"
     return None
+
+
+def _stale(compared: Compared) -> str:
+    """How many of the rows that failed have a label of another answer."""
+    stale = len(compared.pairing.stale) if compared.head.name == LABEL else 0
+    return f"; {counted(stale, 'label is', 'labels are')} of another answer (stale)" if stale else ""
 
 
 def _unmeasured(compared: Compared, gate: Gate) -> str | None:

@@ -1,6 +1,6 @@
 """Comparison of two versions by name, from the tables that each of them has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -13,6 +13,8 @@ from tasks.comparison.release import decision
 from tasks.comparison.rescore import rescored
 from tasks.comparison.roles import shared_primary
 from tasks.comparison.version_scores import VersionScores
+from tasks.pipeline.tables import Parts
+from tasks.scores.columns import Mask
 from tasks.scores.estimates import rounded
 from tasks.versions.version import Version
 
@@ -20,12 +22,14 @@ from tasks.versions.version import Version
 class CompareOptions(NamedTuple):
     """How to compare. renamed: a candidate's name in BASE → its name in HEAD. rescore: score BASE by HEAD's settings.
 
-    changed_rows: how many rows with another result are shown in full.
+    changed_rows: how many rows with another result are shown in full. stale_labels: returns which rows of a version's
+    data/load have the label of another answer, by earlier runs; None: nothing is known of earlier runs.
     """
 
     renamed: Mapping[str, str] = {}
     rescore: bool = False
     changed_rows: int = 20
+    stale_labels: Callable[[Parts], Mask] | None = None
 
 
 DEFAULTS = CompareOptions()
@@ -53,7 +57,7 @@ def _compare(
     versions: tuple[Version, Version], base: VersionScores, head: VersionScores, gate: Gate, options: CompareOptions
 ) -> ComparisonDocument:
     matched = version_scores.match(_candidates(base), _candidates(head), options.renamed)
-    pairings = version_scores.pairings(base, head, matched.pairs)
+    pairings = version_scores.pairings(base, head, matched.pairs, options.stale_labels)
     if options.rescore:
         pairings = version_scores.with_thresholds(pairings)
     chosen = shared_primary(pairings, gate, random=all(one.base.labels_random for one in pairings))

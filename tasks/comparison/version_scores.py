@@ -1,6 +1,6 @@
 """The scores of two versions, which of their candidates belong together, and which rows may be paired."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from tasks.comparison.gate import Gate
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, pair
-from tasks.comparison.stale_labels import LabelledAnswers, left_in_place
+from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_load
 from tasks.errors import ComparisonError
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import VALUE, stated
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, hashed
-from tasks.scores.label_status import CONFIRMED, STALE
+from tasks.scores.label_status import STALE
 from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
 from tasks.versions.version import Version
 
@@ -112,15 +112,22 @@ def match(base: Sequence[str], head: Sequence[str], renamed: Mapping[str, str]) 
     )
 
 
-def pairings(base: VersionScores, head: VersionScores, matched: Sequence[Pair]) -> list[Pairing]:
+def pairings(
+    base: VersionScores,
+    head: VersionScores,
+    matched: Sequence[Pair],
+    stale_labels: Callable[[Parts], Mask] | None = None,
+) -> list[Pairing]:
     """Pair the rows with equal ids of each pair of candidates.
+
+    stale_labels: returns which rows of data/load have the label of another answer, by earlier runs.
 
     Raises:
         ComparisonError: No two candidates have an id in common.
     """
     thresholds = {**head.fitted, **base.fitted}  # both versions pass by one threshold: the one fitted in BASE
     older, newer = base.candidates(thresholds), head.candidates(thresholds)
-    older_contents, newer_contents = _contents(base), _contents(head)
+    older_contents, newer_contents = _contents(base, stale_labels), _contents(head, stale_labels)
     by_id = [pair(older[name], newer[renamed]) for name, renamed in matched]
     same = [pairing.without(_changed(pairing, older_contents, newer_contents)) for pairing in by_id]
     paired = [_without_stale_labels(pairing, older_contents, newer_contents) for pairing in same]
@@ -162,15 +169,16 @@ class _Contents(NamedTuple):
     stale: Mask
 
 
-def _contents(version: VersionScores) -> _Contents:
-    names = [name for name in ("content", "label", "label_status") if name in version.load.schema.names]
+def _contents(version: VersionScores, stale_labels: Callable[[Parts], Mask] | None) -> _Contents:
+    names = [name for name in ("content", "label_status") if name in version.load.schema.names]
     rows = version.load.whole(names)
-    answers = (part["response"].fill_null("\0") for part in version.load.read(["response"]))
-    label = rows["label"].cast("float64").to_numpy(zero_copy_only=False)
-    status = rows["label_status"].to_numpy(zero_copy_only=False) if "label_status" in names else np.full(len(label), "")
-    response = np.concatenate([hashed(part) for part in answers])
-    labelled = LabelledAnswers(response, label, np.asarray(status == CONFIRMED, np.bool_))
-    return _Contents(hashed(rows["content"]), labelled, np.asarray(status == STALE, np.bool_))
+    labelled = of_load(version.load)
+    stale = np.zeros(len(rows), np.bool_)
+    if "label_status" in names:
+        stale |= rows["label_status"].to_numpy(zero_copy_only=False) == STALE
+    if stale_labels is not None:
+        stale |= stale_labels(version.load)
+    return _Contents(hashed(rows["content"]), labelled, stale)
 
 
 def _changed(pairing: Pairing, base: _Contents, head: _Contents) -> Mask:

@@ -1,6 +1,7 @@
 """What a scheduled run decides: the same rows against its baseline, new rows against its floors."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -11,13 +12,14 @@ from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError, DataError, VersionError
-from tasks.monitoring import baseline_looks, floors, records, seen_rows, store
+from tasks.monitoring import baseline_looks, floors, labelled_answers, records, seen_rows, store
 from tasks.monitoring.baseline import check_baseline
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorStream, FloorTests
 from tasks.monitoring.store import Row
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
+from tasks.pipeline.tables import Parts
 from tasks.reporting.settings import Report
 from tasks.scores.columns import hashed
 from tasks.scores.metrics_report import METRICS
@@ -85,6 +87,7 @@ def decide(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) 
         alarms = _together(_comparison_alarms(comparison, run), tests.alarms, untested)
         rows = records.with_floors(_with_comparison(comparison, run, schedule), tests)
         store.append(records.with_alarms(rows, alarms))
+    _add_labels()
     return _decision(comparison, [sentence for sentences in alarms.values() for sentence in sentences])
 
 
@@ -96,6 +99,7 @@ def add_run(experiment: Experiment, facts: Facts) -> None:
         LedgerError: The history can't be read or written.
     """
     store.append(records.rows(experiment, facts))
+    _add_labels()
 
 
 def alpha_share(gate: Gate, schedule: Schedule) -> float:
@@ -106,6 +110,13 @@ def alpha_share(gate: Gate, schedule: Schedule) -> float:
     """
     alpha = 1.0 - gate.confidence
     return alpha / 2.0 if schedule.baseline is not None and schedule.floors else alpha
+
+
+def _add_labels() -> None:
+    """Add the labelled answers of the run in the working folder; a pipeline without a load stage has none."""
+    load = Parts(Path("data/load"))
+    if load.folder.is_dir():
+        labelled_answers.add(load)
 
 
 def _streams(name: str, schedule: Schedule) -> list[FloorStream]:
@@ -122,11 +133,13 @@ def _streams(name: str, schedule: Schedule) -> list[FloorStream]:
 
 def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: Gate, alpha: float) -> _Comparison:
     """Take the look that is due; a look without a comparison spends nothing of alpha."""
-    options = CompareOptions(changed_rows=params.section(Report, params.raw(), "report").rows_to_look_at)
+    rows = params.section(Report, params.raw(), "report").rows_to_look_at
+    options = CompareOptions(changed_rows=rows, stale_labels=labelled_answers.stale)
     with versions([str(schedule.baseline), WORKSPACE]) as (base, workspace):
         content = baseline_looks.content(_hashes(workspace), gate, alpha)
         look = baseline_looks.next_look(past, name, commit, content, alpha)
         try:
+            labelled_answers.add(base.parts("load"))
             return _Comparison(commit, look, compare_versions(base, workspace, look.gate(gate), options))
         except (ComparisonError, VersionError, DataError) as error:
             return _Comparison(commit, look, None, " ".join(str(error).split()))

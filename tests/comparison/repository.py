@@ -53,12 +53,12 @@ def make(folder: Path) -> None:
         git("tag", "v0")
         with Repo() as repo:
             for name, text in (("v1", V1), ("v2", V2)):
-                _scored(repo, answers(text))
+                commit_tables(repo, answers(text))
                 repo.push()
                 git("add", "-A")
                 git("commit", "-q", "-m", name)
                 git("tag", name)
-            _scored(repo, answers(TRIED))
+            commit_tables(repo, answers(TRIED))
             repo.experiments.save(name="try-1")
         git("checkout", "-q", "--", "dvc.lock")
         version(Path(), answers(NOW))
@@ -76,7 +76,7 @@ def copy(template: Path, folder: Path) -> Path:
     return folder / "project"
 
 
-def _scored(repo: object, rows: list[Row]) -> None:
+def commit_tables(repo: object, rows: list[Row]) -> None:
     """As if the stage had made the tables of these rows."""
     version(Path(), rows)
     repo.commit("score", force=True)  # type: ignore[attr-defined]

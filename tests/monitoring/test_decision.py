@@ -8,9 +8,11 @@ import pytest
 from dvc.repo import Repo
 
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
-from tasks.monitoring import decision, seen_rows, store
+from tasks.monitoring import decision, labelled_answers, seen_rows, store
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.records import losses
+from tasks.pipeline.tables import Parts
+from tests.comparison import repository
 from tests.comparison.repository import copy, git, make
 from tests.comparison.sample import Row, answers, row
 from tests.monitoring.made_nights import experiment, facts, run_night, schedule, score, write_metrics
@@ -319,6 +321,25 @@ def test_without_hashes_of_the_tables_nothing_is_decided() -> None:
 
     with pytest.raises(VersionError, match=r"dvc\.lock has no data/load"):
         decision.decide("nightly", schedule(baseline="v1"), experiment(1), facts(1))
+
+
+def test_the_labels_of_the_baseline_belong_to_its_answers_although_it_was_not_recorded() -> None:
+    before = [each | {"label": True} for each in answers("+" * 40)]
+    with Repo() as repo:
+        repository.commit_tables(repo, before)
+    git("commit", "-q", "-a", "-m", "labelled")
+    git("tag", "labelled")
+    edit(lambda content: content["gate"].update(primary="label"))
+
+    night = run_night(
+        [each | {"label": True} for each in answers("+" * 30 + "." * 10)], 1, schedule(baseline="labelled")
+    )
+
+    assert night.document is not None
+    assert night.document["pairs"][0]["rows"]["stale_labels"] == 10
+    [alarm] = night.alarms
+    assert alarm.endswith("before 0, after 10 (gate.max_unmeasured); 10 labels are of another answer (stale)")
+    assert labelled_answers.stale(Parts(Path("data/load"))).tolist() == [False] * 30 + [True] * 10
 
 
 def test_an_id_made_from_the_input_is_shown_by_its_beginning() -> None:

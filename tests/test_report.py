@@ -236,7 +236,7 @@ def test_without_any_gated_metric_there_still_is_a_page(tmp_path, labelled, scor
     assert Page(html).open == []
     assert ("human <code>label</code>" in html) == labelled
     assert ("<code>score_toxicity</code>" in html) == scored
-    assert "Empty answers" in html
+    assert f"<h3>{'Empty' if labelled else 'Empty answers'} <span" in html
 
 
 def test_slices_show_the_largest_values_and_count_the_others(files):

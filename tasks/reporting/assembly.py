@@ -1,11 +1,13 @@
 """Assembly of the report: every file of the stage `report`, from the tables and documents of a version."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tasks.comparison.document import ComparisonDocument, pairs_of_a_run
+from tasks.comparison.release import source
 from tasks.pipeline.files import to_json
 from tasks.pipeline.run import Price
 from tasks.pipeline.tables import Parts
@@ -15,15 +17,17 @@ from tasks.reporting.checks import stage_checks
 from tasks.reporting.content import Content
 from tasks.reporting.explorer import explorer, room
 from tasks.reporting.histograms import Distribution, distribution
-from tasks.reporting.notable_rows import Answers, blank, choose, notable_kinds, worth_reading
+from tasks.reporting.notable_rows import Answers, Decisive, blank, choose, notable_kinds, worth_reading
 from tasks.reporting.page import render
 from tasks.reporting.provenance import provenance
 from tasks.reporting.score_tables import FAMILIES, MetricScores, metrics, slices
 from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
-from tasks.scores import leading
+from tasks.scores import failures, leading
 from tasks.scores.columns import ScoreColumn, score_columns
+from tasks.scores.headline import Judge
 from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, fitted_thresholds
+from tasks.scores.primary import MEANING_MATCH
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid
@@ -68,7 +72,7 @@ def report_files(
     ranked = sorted(gated, key=lambda metric: leading.rank(metric.name))
     distributions, without_distribution = _distributions(all_metrics, tables)
     stages = stage_checks(documents)
-    answers = _answers(tables, families)
+    answers = _answers(tables, families, measured)
     kinds = notable_kinds(answers)
     chosen = choose(kinds, answers, options.rows_to_look_at)
     content = Content(
@@ -134,17 +138,42 @@ def _rows_by_candidate(table: Parts) -> dict[str, Any]:
     return {name: np.flatnonzero(names == name) for name in sorted(set(names))}
 
 
-def _answers(tables: Mapping[str, ScoreTable], families: Families) -> Answers:
+def _answers(tables: Mapping[str, ScoreTable], families: Families, measured: MetricsReport) -> Answers:
     """Return the numbers of all answers, from which the rows to look at are chosen."""
     load, load_columns = tables["load"]
     keys = load.whole(["id", "candidate"])
     every = [column for _, columns in tables.values() for column in columns]
     gated = [column for column in every if column.passed is not None and column.name != "label"]
     label = next((column.values for column in load_columns if column.name == "label"), np.full(load.rows, np.nan))
-    semantic = {metric.name for metric in families["semantic"]}
-    usable = [column for column in gated if not np.isnan(column.values).all()]
-    lead = next((column for column in usable if column.name in semantic), usable[0] if usable else None)
-    return Answers(keys["id"], keys["candidate"], label, gated, blank(load), lead)
+    usable = {column.name: column for column in gated if not np.isnan(column.values).all()}
+    semantic = [metric.name for metric in families["semantic"]]
+    closest = next(
+        (usable[name] for name in (*_by_kappa(measured["candidates"]), *semantic, *usable) if name in usable), None
+    )
+    primary = _decisive(every, measured, load, tables["judge"][0])
+    return Answers(
+        keys["id"], keys["candidate"], [*measured["candidates"]], label, gated, blank(load), primary, closest
+    )
+
+
+def _decisive(columns: Sequence[ScoreColumn], measured: MetricsReport, load: Parts, judge: Parts) -> Decisive | None:
+    """The primary measure with the kind of failure of each answer; None if it has no pass rate."""
+    column = failures.decisive(columns, measured["primary"]["measure"])
+    if column is None:
+        return None
+    verdicts = next((each.facts.signature for each in columns if each.name == MEANING_MATCH), "")
+    kinds = failures.kinds(load, judge, failures.wrong(column), offline=Judge.of(verdicts).is_offline)
+    return Decisive(column, source(column.name, column.facts.signature), kinds)
+
+
+def _by_kappa(candidates: Candidates) -> list[str]:
+    """The metrics by their agreement with human labels beyond chance, the highest mean kappa first."""
+    kappas: dict[str, list[float]] = {}
+    for entries in candidates.values():
+        for name, entry in entries.items():
+            if "agreement" in entry and (kappa := entry["agreement"]["kappa"]["value"]) is not None:
+                kappas.setdefault(name, []).append(kappa)
+    return sorted(kappas, key=lambda name: (-fmean(kappas[name]), name))
 
 
 def _agreement(candidates: Candidates) -> dict[str, dict[str, AgreementEntry]]:

@@ -16,7 +16,7 @@ from tasks.pipeline.tables import Parts
 from tasks.reporting.cards import REFERENCES_SHOWN, references_shown
 from tasks.reporting.drawing import colour, shape
 from tasks.reporting.explanations import DetailLines, explanation, explanation_columns, metric_of
-from tasks.reporting.notable_rows import Answers, Kind, disagreeing
+from tasks.reporting.notable_rows import Answers, Kind
 from tasks.reporting.score_tables import FAMILIES
 from tasks.scores.columns import Mask, ScoreColumn
 
@@ -115,7 +115,7 @@ def explorer(
     metrics = [(name, column) for name, (_, columns) in tables.items() for column in columns]
     packing = Packing(
         answers=answers,
-        kinds=[*{kind.title: kind for kind in [*kinds, disagreeing(answers)]}.values()],
+        kinds=kinds,
         metrics=[(name, column) for name, column in metrics if column.name != "label" and not column.not_asked.all()],
         first=first,
         inputs=_converted(load, input_columns, _firsts(rows, answers), lambda row: _input(row, max_chars)),

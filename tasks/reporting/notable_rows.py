@@ -10,44 +10,58 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.console.format import number
+from tasks.console.format import abridged, number, visible
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import Mask, ScoreColumn, hashed
+from tasks.scores.failure_kinds import KINDS
+from tasks.scores.failures import Kinds
 
-HALF = 0.5
-# Metrics disagree on an answer if at least this share of them passes it and at least this share fails it.
-DISAGREEMENT = 0.25
+# Candidates that are compared row by row with the best one.
+MOST_OTHERS = 3
+NAME_CHARS = 40
 
 
 class Kind(NamedTuple):
     """A reason to look at answers; n answers in the run.
 
-    rows: shape (n,), which answers it applies to. severity: arrays of shape (n,), larger is worse; later ones
-    break ties. why: position of an answer → the reason as a sentence.
+    rows: shape (n,), which answers it applies to. severity: shape (n,), larger is worse, NaN is last.
+    why: position of an answer → the reason as a sentence.
     """
 
     title: str
     about: str
     rows: Mask
-    severity: tuple[Floats, ...]
+    severity: Floats | None
     why: Callable[[int], str]
+
+
+class Decisive(NamedTuple):
+    """The primary measure; by: who says so, in words. failures: shape (n,), the kind of failure of each wrong row."""
+
+    column: ScoreColumn
+    by: str
+    failures: Kinds
 
 
 @dataclass(frozen=True)
 class Answers:
     """The numbers of all answers, aligned; n rows.
 
-    label: shape (n,), the human label: 1, 0, or NaN without a label. gated: the columns with a pass rate.
-    blank: shape (n,), answers of white space only. lead: the column whose worst answers are a kind of their own.
+    names: the candidates, the best first. label: shape (n,), the human label: 1, 0, or NaN without a label.
+    gated: the columns with a pass rate. blank: shape (n,), answers of white space only. primary: None if the primary
+    measure has no pass rate. closest: the metric that agrees best with human labels; without labels, the one nearest to
+    meaning. Its worst answers come first within a kind.
     """
 
     ids: pa.ChunkedArray
     candidates: pa.ChunkedArray
+    names: Sequence[str]
     label: Floats
     gated: list[ScoreColumn]
     blank: Mask
-    lead: ScoreColumn | None
+    primary: Decisive | None
+    closest: ScoreColumn | None
 
     @cached_property
     def id_ranks(self) -> NDArray[np.intp]:
@@ -58,6 +72,11 @@ class Answers:
     def candidate_ranks(self) -> NDArray[np.intp]:
         """The rank of each row's candidate among the distinct candidates; shape (n,)."""
         return _ranks(self.candidates)
+
+    @cached_property
+    def badness(self) -> Floats | None:
+        """How bad each answer is by the closest metric, larger is worse; shape (n,)."""
+        return None if self.closest is None else -self.closest.facts.sign * self.closest.values
 
 
 class ChosenId(NamedTuple):
@@ -75,118 +94,113 @@ def blank(load: Parts) -> Mask:
 
 
 def notable_kinds(answers: Answers) -> list[Kind]:
-    """Return the kinds of notable rows that the run has, worst first."""
-    measured, passed = _verdicts(answers)
-    share = _share(measured, passed)
-    kinds = [*_against_labels(answers, measured, passed, share), *_without_score(answers)]
-    if np.isnan(answers.label).all():
-        kinds.insert(0, disagreeing(answers))
-    if answers.lead is not None:
-        kinds.append(_worst(answers, answers.lead))
+    """Return the kinds of notable rows that the run has.
+
+    First the answers that the primary measure calls wrong, by kind of failure, the most frequent one first; then the
+    inputs on which one candidate is right and another one wrong, and the answers on which the labels contradict the
+    closest metric. Other metrics name no row as wrong.
+    """
+    wrong = [*_empty_and_worst(answers)] if answers.primary is None else [*_failures(answers.primary, answers)]
+    pairs = [] if answers.primary is None else [*_one_right(answers.primary, answers)]
+    kinds = [*wrong, *pairs, *_against_labels(answers), _unmeasured(answers)]
     return [kind for kind in kinds if kind.rows.any()]
 
 
-def disagreeing(answers: Answers) -> Kind:
-    """Return the kind of answers that some metrics pass and others fail."""
-    measured, passed = _verdicts(answers)
-    share = _share(measured, passed)
-    split = np.minimum(share, 1 - share)
+def _failures(primary: Decisive, answers: Answers) -> Iterator[Kind]:
+    counts = np.bincount(primary.failures[primary.failures >= 0], minlength=len(KINDS))
+    for number_of_kind in np.argsort(-counts, kind="stable").tolist():
+        name, about = KINDS[number_of_kind]
+        why = f"Wrong by {primary.by}: {name}."
+        rows = primary.failures == number_of_kind
+        yield Kind(name.capitalize(), about, rows, answers.badness, _saying(why))
+
+
+def _one_right(primary: Decisive, answers: Answers) -> Iterator[Kind]:
+    """The inputs that only one of two candidates answers right; the best candidate with each of the next ones."""
+    numbers = {name: rank for rank, name in enumerate(sorted(answers.names))}
+    right = (primary.failures < 0) & ~np.isnan(primary.column.values)
+    best, *others = answers.names[: 1 + MOST_OTHERS] or [""]
+    for other in others:
+        for one, two in ((best, other), (other, best)):
+            good = np.isin(answers.id_ranks, answers.id_ranks[right & (answers.candidate_ranks == numbers[one])])
+            bad = (primary.failures >= 0) & (answers.candidate_ranks == numbers[two])
+            shown = [visible(abridged(name, NAME_CHARS)) for name in (one, two)]
+            why = f"{shown[0]} answers it right."
+            yield Kind(
+                f"{shown[0]} right, {shown[1]} wrong",
+                f"Inputs that {shown[0]} answers right by {primary.by}, and {shown[1]} wrong.",
+                good & bad,
+                answers.badness,
+                _saying(why),
+            )
+
+
+def _against_labels(answers: Answers) -> Iterator[Kind]:
+    """The answers on which the closest metric contradicts the human labels."""
+    closest = answers.closest
+    if closest is None or closest.passed is None or np.isnan(answers.label).all():
+        return
+    name, measured = closest.name, ~np.isnan(closest.values)
+    most = f"{name} agrees best with the human labels; these are its errors."
+    yield Kind(
+        f"Labelled wrong, but {name} passes",
+        f"{most} A release gate on it would let such answers through.",
+        (answers.label == 0) & measured & closest.passed,
+        closest.facts.sign * closest.values,
+        _saying(f"Labelled wrong, but {name} passes it."),
+    )
+    yield Kind(
+        f"Labelled right, but {name} fails",
+        f"{most} A release gate on it would stop such answers for nothing.",
+        (answers.label == 1) & measured & ~closest.passed,
+        answers.badness,
+        _saying(f"Labelled right, but {name} fails it."),
+    )
+
+
+def _saying(why: str) -> Callable[[int], str]:
+    return lambda _: why
+
+
+def _unmeasured(answers: Answers) -> Kind:
+    n = len(answers.label)
+    failed = _stacked([np.isnan(column.values) & ~column.not_asked for column in answers.gated], n)
+    asked = len(failed) - _stacked([column.not_asked for column in answers.gated], n).sum(0)
     return Kind(
-        "Metrics disagree",
-        "Some metrics pass the answer and others fail it. Without a label, only a person can tell which are right.",
-        split >= DISAGREEMENT,
-        (split,),
-        lambda row: f"{passed[:, row].sum()} of {measured[:, row].sum()} metrics pass it, the others fail it.",
-    )
-
-
-def _verdicts(answers: Answers) -> tuple[Mask, Mask]:
-    """Return which metrics measured and which passed each answer; two masks of shape (metrics, n)."""
-    measured = _stacked([~np.isnan(column.values) for column in answers.gated], answers)
-    return measured, _stacked([column.passed for column in answers.gated if column.passed is not None], answers)
-
-
-def _share(measured: Mask, passed: Mask) -> Floats:
-    """Return the share of the metrics that pass each answer; shape (n,), NaN if none measured it."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(passed.sum(0) / measured.sum(0))
-
-
-def _stacked(masks: Sequence[Mask], answers: Answers) -> Mask:
-    """Stack masks of shape (n,); shape (len(masks), n), also without masks."""
-    return np.array(masks, np.bool_).reshape(len(masks), len(answers.label))
-
-
-def _against_labels(answers: Answers, measured: Mask, passed: Mask, share: Floats) -> Iterator[Kind]:
-    close = _mean_position(answers.gated, len(answers.label))
-
-    def contradicted(label: str, contradicting: Mask, verb: str) -> Callable[[int], str]:
-        def why(row: int) -> str:
-            return f"Labelled {label}, but {contradicting[:, row].sum()} of {measured[:, row].sum()} metrics {verb} it."
-
-        return why
-
-    yield Kind(
-        "Labelled wrong, but metrics pass",
-        "At least half of the metrics pass these answers: a release gate on them would let such answers through.",
-        (answers.label == 0) & (share >= HALF),
-        (share, close),
-        contradicted("wrong", passed, "pass"),
-    )
-    yield Kind(
-        "Labelled right, but metrics fail",
-        "At least half of the metrics fail these answers: a release gate on them would stop them for nothing.",
-        (answers.label == 1) & (share <= HALF),
-        (1 - share, 1 - close),
-        contradicted("right", measured & ~passed, "fail"),
-    )
-
-
-def _without_score(answers: Answers) -> Iterator[Kind]:
-    failed = _stacked([np.isnan(column.values) & ~column.not_asked for column in answers.gated], answers)
-    asked = len(failed) - _stacked([column.not_asked for column in answers.gated], answers).sum(0)
-    yield Kind(
         "Could not be measured",
         "At least one metric failed on these answers. They count in the worst and best case, not in the scores.",
         np.asarray(failed.any(0)),
-        (failed.sum(0).astype(np.float64),),
+        failed.sum(0).astype(np.float64),
         lambda row: f"{failed[:, row].sum()} of {asked[row]} metrics could not measure it.",
     )
+
+
+def _stacked(masks: Sequence[Mask], n: int) -> Mask:
+    """Stack masks of shape (n,); shape (len(masks), n), also without masks."""
+    return np.array(masks, np.bool_).reshape(len(masks), n)
+
+
+def _empty_and_worst(answers: Answers) -> Iterator[Kind]:
+    """What stands for wrong answers where the primary measure has no pass rate."""
     yield Kind(
         "Empty answers",
         "Only white space: a wrong answer, with the lowest score of every metric.",
         answers.blank,
-        (),
-        lambda _: "The answer is empty.",
+        None,
+        _saying("The answer is empty."),
     )
-
-
-def _worst(answers: Answers, column: ScoreColumn) -> Kind:
+    column = answers.closest
+    if column is None:
+        return
     measured = ~np.isnan(column.values)
     passed = np.zeros_like(measured) if column.passed is None else column.passed
-    limit = column.facts.rule
-    worse = -column.facts.sign * column.values
-    return Kind(
+    yield Kind(
         f"Worst {column.name}",
         f"Answers that fail {column.name}, the worst scores first.",
         measured & ~passed & ~answers.blank,
-        (worse,),
-        lambda row: f"Its {column.name} is {number(float(column.values[row]))}; it passes {limit}.",
+        answers.badness,
+        lambda row: f"Its {column.name} is {number(float(column.values[row]))}; it passes {column.facts.rule}.",
     )
-
-
-def _mean_position(columns: Sequence[ScoreColumn], n: int) -> Floats:
-    """Return each row's mean score, scaled from worst (0) to best (1); shape (n,)."""
-    total, count = np.zeros(n), np.zeros(n)
-    for column in columns:
-        if column.facts.bounds is None:
-            continue
-        low, high = column.facts.bounds
-        position = (column.values - low) / (high - low)
-        position = position if column.facts.higher_is_better else 1 - position
-        total += np.nan_to_num(position)
-        count += ~np.isnan(position)
-    return total / np.maximum(count, 1)
 
 
 def choose(kinds: Sequence[Kind], answers: Answers, limit: int) -> list[ChosenId]:
@@ -208,7 +222,7 @@ def choose(kinds: Sequence[Kind], answers: Answers, limit: int) -> list[ChosenId
 def worth_reading(kinds: Sequence[Kind], answers: Answers, limit: int) -> NDArray[np.intp]:
     """Return the positions of all answers to the ids most worth reading, id after id; at most `limit` positions.
 
-    First the ids that the kinds choose in turns, then the worst scores of the lead, then by a hash of the id.
+    First the ids that the kinds choose in turns, then the worst scores of the closest metric, then by a hash of the id.
     """
     first = np.array([*_in_turns(kinds, answers, limit)], np.intp)
     others = np.setdiff1d(answers.id_ranks, first)
@@ -221,11 +235,10 @@ def worth_reading(kinds: Sequence[Kind], answers: Answers, limit: int) -> NDArra
 
 
 def _worst_of_each_id(answers: Answers) -> Floats:
-    """Return the worst score of the lead for each id, lower is worse; infinite without a score."""
+    """Return the worst score of the closest metric for each id, lower is worse; infinite without a score."""
     worst = np.full(int(answers.id_ranks.max(initial=-1)) + 1, np.inf)
-    if answers.lead is not None:
-        score = answers.lead.values * answers.lead.facts.sign
-        np.fmin.at(worst, answers.id_ranks, score)
+    if answers.badness is not None:
+        np.fmin.at(worst, answers.id_ranks, -answers.badness)
     return worst
 
 
@@ -247,7 +260,7 @@ def _in_turns(kinds: Sequence[Kind], answers: Answers, limit: int) -> dict[int, 
 def _worst_first(kind: Kind, answers: Answers) -> NDArray[np.intp]:
     """Return the ranks of the ids of a kind, worst first, each once."""
     rows = np.flatnonzero(kind.rows)
-    severity = [-values[rows] for values in reversed(kind.severity)]
+    severity = [] if kind.severity is None else [-kind.severity[rows]]
     ids = answers.id_ranks[rows][np.lexsort((answers.candidate_ranks[rows], answers.id_ranks[rows], *severity))]
     _, first = np.unique(ids, return_index=True)
     return ids[np.sort(first)]

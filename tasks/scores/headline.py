@@ -85,7 +85,7 @@ def headlines(
         judge: Who gave the verdicts.
         confidence: Of the intervals.
     """
-    return {one.name: _headline(primary, one, entries[one.name], judge, confidence) for one in candidates}
+    return {one.name: _headline(primary, one, entries.get(one.name, {}), judge, confidence) for one in candidates}
 
 
 def leaders(

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from tasks.reporting.notable_rows import Answers, blank, choose, disagreeing, notable_kinds, worth_reading
+from tasks.reporting.notable_rows import Answers, Decisive, blank, choose, notable_kinds, worth_reading
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn
+from tasks.scores.failure_kinds import ANOTHER_ANSWER, OVER_LONG, WRONG_NUMBER
+from tasks.scores.failures import NOT_WRONG
 from tests.reporting.made import ROWS, column, load_table, parts_of
 
 NAN = float("nan")
@@ -19,14 +21,20 @@ def scores(name, values, *, not_asked=(), threshold=0.5, higher=True):
     return ScoreColumn(name, scored, asked, scored >= limit if higher else scored <= limit, None, facts)
 
 
-def answers(ids, label, gated, lead=0, empty=(), names=None):
+def answers(ids, label, gated=(), closest=0, empty=(), names=None, by_label=False, failures=None):
+    """The numbers of some rows; by_label, or with kinds of failures, the labels decide."""
+    names, label = names or ["aurora"] * len(ids), np.array(label, dtype=np.float64)
+    found = np.where(label == 0, ANOTHER_ANSWER, NOT_WRONG) if failures is None else np.array(failures)
+    primary = Decisive(scores("label", label), "human labels", found.astype(np.int8))
     return Answers(
         ids=pa.chunked_array([pa.array(ids, pa.string())]),
-        candidates=pa.chunked_array([pa.array(names or ["aurora"] * len(ids), pa.string())]),
-        label=np.array(label, dtype=np.float64),
-        gated=gated,
+        candidates=pa.chunked_array([pa.array(names, pa.string())]),
+        names=sorted({*names}),
+        label=label,
+        gated=[*gated],
         blank=np.isin(np.arange(len(ids)), empty),
-        lead=None if lead is None else gated[lead],
+        primary=primary if by_label or failures is not None else None,
+        closest=gated[closest] if gated and closest is not None else None,
     )
 
 
@@ -35,31 +43,54 @@ def titles(given, limit=10):
     return [(each.id, found[each.kind].title) for each in choose(found, given, limit)]
 
 
-def test_wrong_but_passing_comes_before_right_but_failing_and_the_clearest_first():
-    given = answers(
-        ["a", "b", "c", "d"],
-        [0, 0, 1, 1],
-        [scores("f1", [0.6, 1.0, 0.0, 1.0]), scores("bleu", [0.1, 0.9, 0.2, 1.0])],
-        lead=None,
-    )
+def test_wrong_answers_are_grouped_by_kind_of_failure_the_most_frequent_first():
+    failures = [OVER_LONG, WRONG_NUMBER, WRONG_NUMBER, NOT_WRONG]
+    given = answers(["a", "b", "c", "d"], [0, 0, 0, 1], [scores("f1", [0.2, 0.3, 0.1, 0.1])], failures=failures)
 
     assert titles(given) == [
-        ("b", "Labelled wrong, but metrics pass"),
-        ("a", "Labelled wrong, but metrics pass"),
-        ("c", "Labelled right, but metrics fail"),
+        ("c", "Wrong number"),
+        ("b", "Wrong number"),
+        ("a", "Over-long"),
+        ("d", "Labelled right, but f1 fails"),
+    ]
+    assert notable_kinds(given)[0].why(1) == "Wrong by human labels: wrong number."
+
+
+def test_only_the_primary_measure_and_the_closest_metric_name_rows():
+    strict, closest = scores("bleu", [0.0] * 4), scores("f1", [0.9] * 4)
+
+    given = answers(["a", "b", "c", "d"], [1, 1, 1, 0], [strict, closest], closest=1, by_label=True)
+
+    assert [(kind.title, np.flatnonzero(kind.rows).tolist()) for kind in notable_kinds(given)] == [
+        ("Another answer", [3]),
+        ("Labelled wrong, but f1 passes", [3]),
     ]
 
 
-def test_why_counts_the_measured_metrics_only():
-    given = answers(["a"], [0], [scores("f1", [0.9]), scores("bleu", [0.8]), scores("judge", [NAN], not_asked=[0])])
+def test_right_by_one_and_wrong_by_the_other_is_a_list_in_each_direction():
+    ids, names = ["a", "a", "b", "b", "c", "c", "d"], ["x", "y"] * 3 + ["x"]
+    given = answers(ids, [1, 0, 0, 1, 0, 0, 0], names=names, by_label=True)
 
-    (kind,) = notable_kinds(given)
+    lists = {kind.title: np.flatnonzero(kind.rows).tolist() for kind in notable_kinds(given)}
 
-    assert kind.why(0) == "Labelled wrong, but 2 of 2 metrics pass it."
+    assert lists == {"Another answer": [1, 2, 4, 5, 6], "x right, y wrong": [1], "y right, x wrong": [2]}
+
+
+def test_an_unmeasured_answer_is_not_right():
+    given = answers(["a", "a"], [NAN, 0], names=["x", "y"], by_label=True)
+
+    assert [kind.title for kind in notable_kinds(given)] == ["Another answer"]
+
+
+def test_of_many_candidates_the_best_is_compared_with_the_next_three():
+    names = [f"c{number}" for number in range(6)]
+    given = answers(["a"] * 6, [1, 0, 0, 0, 0, 0], names=names, by_label=True)
+
+    assert [kind.title for kind in notable_kinds(given)][1:] == [f"c0 right, c{n} wrong" for n in (1, 2, 3)]
 
 
 def test_failed_is_worth_a_look_and_not_asked_is_not():
-    given = answers(["a", "b"], [NAN, NAN], [scores("f1", [NAN, NAN], not_asked=[1])], lead=None)
+    given = answers(["a", "b"], [NAN, NAN], [scores("f1", [NAN, NAN], not_asked=[1])], closest=None)
 
     (kind,) = notable_kinds(given)
 
@@ -67,7 +98,7 @@ def test_failed_is_worth_a_look_and_not_asked_is_not():
     assert kind.why(0) == "1 of 1 metrics could not measure it."
 
 
-def test_worst_of_the_leading_metric_lowest_first_without_the_passing_and_the_empty():
+def test_without_a_primary_pass_rate_the_worst_scores_stand_for_wrong_answers():
     given = answers(["a", "b", "c", "d"], [NAN] * 4, [scores("f1", [0.2, 0.1, 0.9, 0.0])], empty=[3])
 
     assert titles(given) == [("d", "Empty answers"), ("b", "Worst f1"), ("a", "Worst f1")]
@@ -76,15 +107,9 @@ def test_worst_of_the_leading_metric_lowest_first_without_the_passing_and_the_em
 
 @pytest.mark.parametrize("label", [[0, 1, NAN], [NAN, NAN, NAN]])
 def test_without_any_gated_metric_only_empty_answers_are_worth_a_look(label):
-    given = answers(["a", "b", "c"], label, [], lead=None, empty=[2])
+    given = answers(["a", "b", "c"], label, empty=[2])
 
     assert titles(given) == [("c", "Empty answers")]
-
-
-def test_without_labels_disagreeing_metrics_come_first():
-    given = answers(["a", "b"], [NAN, NAN], [scores("f1", [1.0, 1.0]), scores("bleu", [0.0, 1.0])], lead=None)
-
-    assert titles(given) == [("a", "Metrics disagree")]
 
 
 def test_kinds_take_turns_and_an_id_stands_once():
@@ -93,14 +118,8 @@ def test_kinds_take_turns_and_an_id_stands_once():
 
     chosen = titles(given, limit=4)
 
-    assert [each for each, _ in chosen] == ["a", "b", "d", "e"]
+    assert [each for each, _ in chosen] == ["d", "f", "a", "e"]
     assert len(titles(given, limit=100)) == 6
-
-
-def test_with_labels_too_it_can_be_asked_which_metrics_disagree():
-    given = answers(["a", "b"], [1, 0], [scores("f1", [1.0, 1.0]), scores("bleu", [0.0, 1.0])])
-
-    assert disagreeing(given).rows.tolist() == [True, False]
 
 
 def test_worth_reading_are_the_kinds_in_turns_then_the_lowest_scores_then_any():

@@ -12,10 +12,12 @@ from tasks.comparison.gate import Gate
 from tasks.errors import DataError, ParamsError
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
-from tasks.pipeline.tables import Parts, describe, write_part
+from tasks.models.offline.measured import question_hash
+from tasks.pipeline.tables import Parts, about, describe, write_part
 from tasks.pipeline.validation import check
 from tasks.scores.column_facts import statement
 from tasks.scores.tables import facts_of, score_table
+from tests.reporting import made
 
 GATE = Gate(primary="exact_match", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)
@@ -226,6 +228,28 @@ def test_stale_labels_are_counted(tmp_path: Path) -> None:
     _, made = run(tmp_path, load, lexical(["x"] * 3, ["x"] * 3))
 
     assert json.loads(made["reports/metrics.json"])["dataset"]["stale_labels"] == 2
+
+
+@pytest.mark.parametrize(("provider", "said"), [("offline", True), ("openai", False)])
+def test_agreement_of_a_judge_that_was_trained_on_these_questions_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, said: bool
+) -> None:
+    facts = {"set": "S", "cross_validated": 0.914, "n": 1, "questions": question_hash("What?")}
+    for module in ("tasks.models.offline.measured", "tasks.scores.human_labels"):
+        monkeypatch.setattr(f"{module}.measured", lambda: {"trained_on": facts})
+    monkeypatch.setattr("tasks.scores.headline.measured", lambda: None)
+    asked = [made.row(f"q{n}", "aurora", "x", n % 3 > 0, 1.0, 1.0) for n in range(40)]
+    judge = made.score_table(asked, "meaning_match", "judge", None, [float(n % 2) for n in range(40)], [None] * 40)
+    column = about(judge.schema)["columns"]["meaning_match"]
+    stated = {"meaning_match": column | {"signature": f"meaning_match|provider:{provider}|v:1"}}
+    judge = describe(judge.append_column("judge_status", pa.array(["answered"] * 40)), {"columns": stated})
+
+    _, documents = made.inputs(asked, tmp_path, extra={"judge": judge})
+
+    [entry] = documents["reports/metrics.json"]["candidates"].values()
+    expected = {"share": 1.0, "data": "S", "cross_validated": 0.914}
+    assert entry["meaning_match"]["agreement"].get("in_sample") == (expected if said else None)
+    assert "in_sample" not in entry["f1"]["agreement"]
 
 
 def test_numbers_without_bounds_get_a_t_interval(tmp_path: Path) -> None:

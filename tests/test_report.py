@@ -220,6 +220,16 @@ def test_no_labels_no_row_for_them(tmp_path):
     assert "Answers that pass <code>semantic_similarity</code> (from 0.7)" in html
 
 
+def test_stale_labels_are_counted_on_the_page(files, tmp_path):
+    rows = [each | {"label": None} if number < 2 else each for number, each in enumerate(ROWS)]
+    status = pa.array(["stale", "stale", *[None] * (len(rows) - 2)])
+
+    html = written(rows, tmp_path, extra={"load": load_table(rows).append_column("label_status", status)})[PAGE]
+
+    assert "Stale labels" not in section_of(files[PAGE], "data")
+    assert '<dt>Stale labels</dt><dd><data value="2">2</data>: of another answer' in section_of(html, "data")
+
+
 @pytest.mark.parametrize("scored", [True, False])
 @pytest.mark.parametrize("labelled", [True, False])
 def test_without_any_gated_metric_there_still_is_a_page(tmp_path, labelled, scored):

@@ -117,6 +117,15 @@ def test_a_few_rows_whose_data_changed_are_all_told(write: Callable[[Any], str])
     assert "more" not in shown
 
 
+@pytest.mark.parametrize("write", [terminal, to_markdown])
+def test_stale_labels_are_told(write: Callable[[Any], str]) -> None:
+    older, newer = ([each | {"label": True} for each in answers(text)] for text in ("+" * 40, "+" * 37 + "..."))
+
+    shown = " ".join(write(compared(older, newer, gate_on("label", max_unmeasured=1.0))).split())
+
+    assert "3 labels are of another answer (stale), and not measured" in shown
+
+
 # what would be found
 
 

@@ -226,3 +226,10 @@ def test_the_page_of_a_version_says_what_its_verdicts_cost(tmp_path: Path, words
     write_page(a_run(tmp_path / "run", with_ledger=with_ledger), None, tmp_path / "page.html")
 
     assert words in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_stale_labels_are_told_on_the_page(tmp_path: Path) -> None:
+    found, newer = sides(tmp_path)
+    found["pairs"][0]["rows"]["stale_labels"] = 3
+
+    assert "3 labels are of another answer (stale)" in page(newer, tmp_path / "page", found)

@@ -27,10 +27,12 @@ from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts
 from tasks.scores import estimates, failures, human_labels, metrics_report
+from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
 from tasks.scores.headline import Judge, headlines, leaders, rates
 from tasks.scores.label_status import STALE
+from tasks.scores.order import best_first, primary_first
 from tasks.scores.primary import MEANING_MATCH, Primary, primary
 from tasks.scores.targets import Targets, decided
 from tasks.scores.worst_slices import worst_slices
@@ -86,7 +88,7 @@ def aggregate(
         "candidates": _with_labels(_tree(table), scored, fitted, load, judge, params.aggregate.confidence),
         "comparisons": _comparisons(scored, params.gate, decides),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
-        "correlations": _correlations(scored),
+        "correlations": _correlations(scored, decides.name),
     }
     document = _first_screen(document, decides, scored, load, judge, params)
     yield {
@@ -174,12 +176,18 @@ def _first_screen(
     confidence, entries = params.aggregate.confidence, document["candidates"]
     by = _judge(judge, scored)
     shown = headlines(decides, scored, entries, by, confidence)
+    shown = {name: shown[name] for name in best_first(shown, higher_is_better=_more_is_better(scored, decides.name))}
     best = leaders(decides, shown, document["comparisons"])
     found = failures.kinds(load, judge, _wrong(scored, decides.name, load.rows), offline=by.is_offline)
     shares = failures.frequencies(scored, decides.name, found, confidence, guarantee=params.aggregate.guarantee)
     worst = worst_slices(scored, decides.name, confidence, by_judge=by.is_offline and decides.name == MEANING_MATCH)
     return {
         **document,
+        "candidates": {
+            name: {metric: entries[name][metric] for metric in primary_first(entries[name], decides.name)}
+            for name in shown
+            if name in entries
+        },
         "primary": {"measure": decides.name, "reason": decides.reason},
         "headlines": rounded(shown),
         "leaders": best,
@@ -187,6 +195,14 @@ def _first_screen(
         "failures": rounded(shares),
         "worst_slices": rounded(worst),
     }
+
+
+def _more_is_better(scored: Sequence[Candidate], measure: str) -> bool:
+    """Whether more is better of a measure; of a pass rate it is."""
+    name = measure.removesuffix(VALUE)
+    facts = [one.facts for candidate in scored for one in candidate.columns if one.name == name]
+    is_rate = name == measure and any(one.has_pass_rate for one in facts)
+    return is_rate or not facts or facts[0].higher_is_better
 
 
 def _wrong(scored: Sequence[Candidate], measure: str, rows: int) -> Mask:
@@ -257,12 +273,13 @@ def _offline(judge: Parts) -> tuple[Floats, Mask]:
     return rows["offline_match"].to_numpy(zero_copy_only=False), np.asarray(unsampled, dtype=np.bool_)
 
 
-def _correlations(scored: Sequence[Candidate]) -> metrics_report.Correlations:
-    """Correlations between the metrics, over the rows of all candidates."""
+def _correlations(scored: Sequence[Candidate], measure: str) -> metrics_report.Correlations:
+    """Correlations between the metrics, over the rows of all candidates; measure: the primary one, which is first."""
     from tasks.statistics import correlations
 
-    names = [column.name for column in scored[0].columns] if scored else []
-    columns = [np.concatenate([candidate.columns[i].values for candidate in scored]) for i in range(len(names))]
+    places = {column.name: i for i, column in enumerate(scored[0].columns)} if scored else {}
+    names = primary_first(places, measure)
+    columns = [np.concatenate([candidate.columns[places[name]].values for candidate in scored]) for name in names]
     measured = [i for i, column in enumerate(columns) if not np.isnan(column).all()]
     table = np.stack([columns[i] for i in measured]).T if measured else np.empty((0, 0))
     return {"metrics": [names[i] for i in measured], "values": rounded(correlations(table).tolist())}

@@ -23,10 +23,11 @@ from tasks.reporting.provenance import provenance
 from tasks.reporting.score_tables import FAMILIES, MetricScores, metrics, slices
 from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
-from tasks.scores import failures, leading
+from tasks.scores import failures
 from tasks.scores.columns import ScoreColumn, score_columns
 from tasks.scores.headline import Judge
 from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, fitted_thresholds
+from tasks.scores.order import primary_first
 from tasks.scores.primary import MEANING_MATCH
 
 if TYPE_CHECKING:
@@ -63,16 +64,19 @@ def report_files(
         Path → text.
     """
     estimates = parts["aggregate"].whole()
-    candidates = sorted(set(parts["load"].whole(["candidate"])["candidate"].to_pylist()))
     measured: MetricsReport = documents[METRICS]
+    present = sorted(set(parts["load"].whole(["candidate"])["candidate"].to_pylist()))
+    candidates = [*measured["candidates"], *(name for name in present if name not in measured["candidates"])]
     tables = _tables(parts, fitted_thresholds(measured["thresholds"]))
-    families = {name: metrics(*table, estimates, candidates) for name, table in tables.items()}
+    families = _primary_first(
+        {name: metrics(*table, estimates, candidates) for name, table in tables.items()},
+        measured["primary"]["measure"],
+    )
     all_metrics = [metric for family in families.values() for metric in family]
     gated = [metric for metric in all_metrics if metric.gated and metric.rows]
-    ranked = sorted(gated, key=lambda metric: leading.rank(metric.name))
-    distributions, without_distribution = _distributions(all_metrics, tables)
+    distributions, without_distribution = _distributions(all_metrics, tables, candidates)
     stages = stage_checks(documents)
-    answers = _answers(tables, families, measured)
+    answers = _answers(tables, candidates, measured)
     kinds = notable_kinds(answers)
     chosen = choose(kinds, answers, options.rows_to_look_at)
     content = Content(
@@ -80,11 +84,11 @@ def report_files(
         candidates=candidates,
         agreement=_agreement(measured["candidates"]),
         candidate_pairs=pairs_of_a_run(measured["comparisons"]),
-        lead=next(iter(ranked), None),
+        lead=next(iter(gated), None),
         families={FAMILIES[name]: family for name, family in families.items() if family},
         distributions=distributions,
         without_distribution=without_distribution,
-        slices=slices(estimates, ranked, options.slice_values),
+        slices=slices(estimates, gated, options.slice_values),
         small_n=options.small_n,
         card_groups=card_groups(chosen, kinds, answers, [*tables.values()], options.max_chars),
         stages=stages,
@@ -95,7 +99,7 @@ def report_files(
         max_chars=options.max_chars,
     )
     page = render(content)
-    first = next((metric.name for metric in ranked if metric.name != "label"), None)
+    first = answers.closest.name if answers.closest else None
     rows = worth_reading(kinds, answers, options.answers)
     packed = explorer(rows, kinds, answers, tables, first, options.max_chars, room(page))
     return {
@@ -115,10 +119,10 @@ def _tables(parts: Mapping[str, Parts], fitted: Mapping[str, float]) -> dict[str
 
 
 def _distributions(
-    all_metrics: Sequence[MetricScores], tables: Mapping[str, ScoreTable]
+    all_metrics: Sequence[MetricScores], tables: Mapping[str, ScoreTable], candidates: Sequence[str]
 ) -> tuple[list[Distribution], dict[str, str]]:
     """Return the distributions, and the metrics without one with the reason."""
-    rows_by_table = {name: _rows_by_candidate(table) for name, (table, _) in tables.items()}
+    rows_by_table = {name: _rows_by_candidate(table, candidates) for name, (table, _) in tables.items()}
     columns = {column.name: (name, column) for name, (_, columns) in tables.items() for column in columns}
     distributions, without = [], {}
     for metric in all_metrics:
@@ -133,12 +137,20 @@ def _distributions(
     return distributions, without
 
 
-def _rows_by_candidate(table: Parts) -> dict[str, Any]:
+def _rows_by_candidate(table: Parts, candidates: Sequence[str]) -> dict[str, Any]:
     names = table.whole(["candidate"])["candidate"].to_numpy(zero_copy_only=False)
-    return {name: np.flatnonzero(names == name) for name in sorted(set(names))}
+    return {name: np.flatnonzero(names == name) for name in candidates}
 
 
-def _answers(tables: Mapping[str, ScoreTable], families: Families, measured: MetricsReport) -> Answers:
+def _primary_first(families: Families, primary: str) -> dict[str, list[MetricScores]]:
+    """Put the primary measure first, and its family."""
+    names = [metric.name for family in families.values() for metric in family]
+    place = {name: number for number, name in enumerate(primary_first(names, primary))}
+    ordered = [(name, sorted(family, key=lambda one: place[one.name])) for name, family in families.items()]
+    return dict(sorted(ordered, key=lambda item: min((place[one.name] for one in item[1]), default=len(place))))
+
+
+def _answers(tables: Mapping[str, ScoreTable], candidates: Sequence[str], measured: MetricsReport) -> Answers:
     """Return the numbers of all answers, from which the rows to look at are chosen."""
     load, load_columns = tables["load"]
     keys = load.whole(["id", "candidate"])
@@ -146,14 +158,11 @@ def _answers(tables: Mapping[str, ScoreTable], families: Families, measured: Met
     gated = [column for column in every if column.passed is not None and column.name != "label"]
     label = next((column.values for column in load_columns if column.name == "label"), np.full(load.rows, np.nan))
     usable = {column.name: column for column in gated if not np.isnan(column.values).all()}
-    semantic = [metric.name for metric in families["semantic"]]
-    closest = next(
-        (usable[name] for name in (*_by_kappa(measured["candidates"]), *semantic, *usable) if name in usable), None
-    )
+    semantic = [column.name for column in tables["semantic"][1]]
+    nearest = [*_by_kappa(measured["candidates"]), MEANING_MATCH, *semantic, *usable]
+    closest = next((usable[name] for name in nearest if name in usable), None)
     primary = _decisive(every, measured, load, tables["judge"][0])
-    return Answers(
-        keys["id"], keys["candidate"], [*measured["candidates"]], label, gated, blank(load), primary, closest
-    )
+    return Answers(keys["id"], keys["candidate"], candidates, label, gated, blank(load), primary, closest)
 
 
 def _decisive(columns: Sequence[ScoreColumn], measured: MetricsReport, load: Parts, judge: Parts) -> Decisive | None:

@@ -1,6 +1,6 @@
 """Histograms of scores as inline SVG: one for each candidate, over the bounds of the metric."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tasks.console.format import number, visible
 from tasks.metrics.base import Floats
-from tasks.reporting.drawing import colour, svg
+from tasks.reporting.drawing import svg
 from tasks.scores.columns import ScoreColumn
 
 # Size of one histogram, in pixels.
@@ -62,32 +62,32 @@ def _quartiles(name: str, values: Floats) -> str:
     return f"{name}: median {middle}, middle half {low} to {high}"
 
 
-def histogram(scores: Distribution, candidates: Sequence[str]) -> str:
+def histogram(scores: Distribution, swatches: Mapping[str, str]) -> str:
     """Draw the distribution as an SVG with one row for each candidate.
 
     Args:
         scores: The distribution to draw.
-        candidates: All candidates of the run. Their order decides the colours.
+        swatches: Candidate → its colour, in the order of the rows.
 
     Returns:
         The SVG. The style sheet of the page sets its colours.
     """
     header = {"title": None, "labelOrient": "top", "labelAnchor": "start", "labelPadding": 2, "labelLimit": WIDTH}
-    order = [visible(name) for name in candidates if name in scores.shares]
+    order = [visible(name) for name in swatches if name in scores.shares]
     return svg(
         {
             "data": {"values": _bars(scores)},
             "facet": {"row": {"field": "candidate", "type": "nominal", "sort": order, "header": header}},
             "spacing": 6,
-            "spec": {"width": WIDTH, "height": HEIGHT, "layer": [*_layers(scores, candidates)]},
+            "spec": {"width": WIDTH, "height": HEIGHT, "layer": [*_layers(scores, swatches)]},
         }
     )
 
 
-def _layers(scores: Distribution, candidates: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _layers(scores: Distribution, swatches: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield the bars, then the line at the threshold if there is one."""
     span = {"domain": [float(scores.edges[0]), float(scores.edges[-1])], "nice": False}
-    colours = {"domain": [*map(visible, candidates)], "range": [colour(i) for i in range(len(candidates))]}
+    colours = {"domain": [*map(visible, swatches)], "range": [*swatches.values()]}
     score_axis = {"title": None, "grid": False, "tickCount": 5}
     share_axis = {"title": None, "format": "%", "tickCount": 2}
     yield {

@@ -27,15 +27,16 @@ def render(content: Content) -> str:
     """Render the page as one self-contained HTML file; the same content gives the same bytes."""
     history = content.history or ()
     gone = sorted({name for series in history for name in series.candidates} - {*content.candidates})
-    candidates = [*content.candidates, *gone]
+    candidates = [*sorted(content.candidates), *gone]  # colours and marks follow names, which change less than ranks
     swatches = {name: colour(number) for number, name in enumerate(candidates)}
+    own = {name: swatches[name] for name in content.candidates}
     environment = _environment(content.max_chars)
     environment.globals["shapes"] = {name: shape(number) for number, name in enumerate(candidates)}
     charts = [(series, [(trend, trend_charts(trend, swatches)) for trend in series.trends]) for series in history]
     head, script = _bundle("*.js"), _bundle("sections/*.js")
     return environment.get_template("index.html.j2").render(
         content._asdict() | {"history": charts},
-        histograms=[(scores, histogram(scores, content.candidates)) for scores in content.distributions],
+        histograms=[(scores, histogram(scores, own)) for scores in content.distributions],
         swatches=swatches,
         style=_bundle("*.css") + _bundle("sections/*.css"),
         head=head,

@@ -9,6 +9,7 @@ from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn
 from tests.reporting.made import column
 
+SWATCHES = {"aurora": "var(--c0)", "borealis": "var(--c1)"}
 ROWS = {"aurora": np.array([0, 1, 2, 3]), "borealis": np.array([4, 5])}
 
 
@@ -50,7 +51,7 @@ def test_a_candidate_without_scores_is_left_out():
 
 
 def test_the_svg_is_well_formed_the_same_every_time_and_has_no_ids():
-    first, second = (histogram(drawn(), ["aurora", "borealis"]) for _ in range(2))
+    first, second = (histogram(drawn(), SWATCHES) for _ in range(2))
 
     assert ET.fromstring(first).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - our own
     assert first == second
@@ -58,17 +59,17 @@ def test_the_svg_is_well_formed_the_same_every_time_and_has_no_ids():
 
 
 def test_candidates_keep_their_colour_and_the_threshold_is_drawn():
-    svg = histogram(drawn((0.2, np.nan, np.nan, np.nan, 0.6, 0.55)), ["aurora", "borealis"])
+    svg = histogram(drawn((0.2, np.nan, np.nan, np.nan, 0.6, 0.55)), SWATCHES)
 
     assert 'fill="var(--c0)"' in svg
     assert 'fill="var(--c1)"' in svg
     assert svg.count("stroke-dasharray") == 2
-    assert "stroke-dasharray" not in histogram(drawn(threshold=None), ["aurora", "borealis"])
+    assert "stroke-dasharray" not in histogram(drawn(threshold=None), SWATCHES)
 
 
 def test_hostile_names_are_escaped():
     rows = {"<script>&\"'": np.arange(6)}
-    svg = histogram(distribution(scores([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]), rows, 2), list(rows))
+    svg = histogram(distribution(scores([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]), rows, 2), dict.fromkeys(rows, "var(--c0)"))
 
     assert "<script>" not in svg
     assert "&lt;script" in svg

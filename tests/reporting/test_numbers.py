@@ -134,7 +134,7 @@ def test_scores_and_pass_rates_with_their_limits_and_counts(found, metric, name)
 
 
 @pytest.mark.parametrize("name", CANDIDATES)
-@pytest.mark.parametrize(("run", "lead"), [("found", "label"), ("unlabelled", "semantic_similarity")])
+@pytest.mark.parametrize(("run", "lead"), [("found", "label"), ("unlabelled", "f1")])
 def test_the_first_lines(request, run, lead, name):
     html, document = request.getfixturevalue(run)
     entry = document["candidates"][name][lead]

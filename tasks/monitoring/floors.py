@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.comparison.measures import Measure, measures, without_threshold
-from tasks.console.format import CUT, abridged, count, number, visible
+from tasks.console.format import CUT, abridged_apart, count, number, visible
 from tasks.errors import LedgerError, ParamsError
 from tasks.monitoring.seen_rows import Contents
 from tasks.scores.column_facts import VALUE
@@ -42,13 +42,14 @@ class EProcessEntry(TypedDict):
 class FloorStream(NamedTuple):
     """One measure of one candidate that is tested against a floor.
 
-    contents: what each row was asked, shape (n,).
+    contents: what each row was asked, shape (n,). shown: the candidate's name in a sentence, shortened.
     """
 
     candidate: Candidate
     measure: Measure
     floor: float
     contents: Contents
+    shown: str
 
     @property
     def key(self) -> tuple[str, str]:
@@ -94,9 +95,9 @@ def streams(
     Raises:
         ParamsError: A measure is missing or is no bounded mean over rows, or a floor is outside of its bounds.
     """
-    where = f"schedule.{schedule}.floors"
+    where, shown = f"schedule.{schedule}.floors", abridged_apart(candidates, CUT)
     return [
-        FloorStream(candidate, _measure(candidate, name, floor, f"{where}.{name}"), floor, contents[key])
+        FloorStream(candidate, _measure(candidate, name, floor, f"{where}.{name}"), floor, contents[key], shown[key])
         for key, candidate in candidates.items()
         for name, floor in floors.items()
     ]
@@ -158,7 +159,7 @@ def sentence(stream: FloorStream, entry: EProcessEntry, started: datetime) -> st
 
 
 def _named(stream: FloorStream) -> str:
-    return f"{visible(abridged(stream.candidate.name, CUT))} {stream.measure.name}"
+    return f"{visible(stream.shown)} {stream.measure.name}"
 
 
 def _measure(candidate: Candidate, name: str, floor: float, where: str) -> Measure:

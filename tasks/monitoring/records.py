@@ -7,7 +7,7 @@ from typing import Any
 from tasks.comparison import wording
 from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
 from tasks.comparison.wording import extent
-from tasks.console.format import CUT, abridged, count, cut, listed, visible
+from tasks.console.format import CUT, abridged, abridged_apart, count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
@@ -76,11 +76,12 @@ def with_alarms(before: Sequence[Row], alarms: Mapping[Key, Sequence[str]]) -> l
 def losses(document: ComparisonDocument, look: BaselineLook) -> dict[Key, list[str]]:
     """The primary measures and guards that are worse, in words: by how much, and which rows."""
     sentences: dict[Key, list[str]] = {}
+    shown = _shown(document)
     for pair in document["pairs"]:
         for name, measure in pair["measures"].items():
             if measure["verdict"] == "worse" and measure["role"] != "secondary":
                 key = (pair["head"], name.removesuffix(VALUE))
-                sentences.setdefault(key, []).append(_loss(document, pair, name, look))
+                sentences.setdefault(key, []).append(f"{shown[pair['head']]} {_loss(document, pair, name, look)}")
     return sentences
 
 
@@ -89,8 +90,9 @@ def undecided(document: ComparisonDocument) -> list[str]:
     status = wording.outcome(document).status
     if status == 0 or (document["decision"]["verdict"] == "do not ship" and not document["blocked"]):
         return []
+    shown = _shown(document)
     reasons = [
-        f"{_visible(pair['head'])} {refused['measure']}: {refused['reason']}"
+        f"{shown[pair['head']]} {refused['measure']}: {refused['reason']}"
         for pair in document["pairs"]
         for refused in pair["refused"]
         if refused["blocks"]
@@ -109,10 +111,16 @@ def _loss(document: ComparisonDocument, pair: PairEntry, name: str, look: Baseli
     first, more = ids[: wording.NAMES], lost - min(len(ids), wording.NAMES)
     which = f"; rows lost: {', '.join(first)}{f' and {count(more)} more' if more else ''}" if first else ""
     return (
-        f"{_visible(pair['head'])} {name}: worse than {_visible(document['base']['name'])}"
+        f"{name}: worse than {_visible(document['base']['name'])}"
         f" by {extent(measure['difference'], measure['unit'])} on {count(measure['n'])} rows"
         f" (look {look.number}, level {look.level:.2g}){which}"
     )
+
+
+def _shown(document: ComparisonDocument) -> dict[str, str]:
+    """HEAD's compared candidates → their names for a sentence, never two equal ones."""
+    short = abridged_apart([pair["head"] for pair in document["pairs"]], CUT)
+    return {name: visible(" ".join(text.split())) for name, text in short.items()}
 
 
 def _visible(text: str) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.console.format import abridged, number, visible
+from tasks.console.format import abridged_apart, number, visible
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import Mask, ScoreColumn, hashed
@@ -124,7 +124,7 @@ def _one_right(primary: Decisive, answers: Answers) -> Iterator[Kind]:
         for one, two in ((best, other), (other, best)):
             good = np.isin(answers.id_ranks, answers.id_ranks[right & (answers.candidate_ranks == numbers[one])])
             bad = (primary.failures >= 0) & (answers.candidate_ranks == numbers[two])
-            shown = [visible(abridged(name, NAME_CHARS)) for name in (one, two)]
+            shown = [visible(name) for name in abridged_apart((one, two), NAME_CHARS).values()]
             why = f"{shown[0]} answers it right."
             yield Kind(
                 f"{shown[0]} right, {shown[1]} wrong",

@@ -353,3 +353,14 @@ def test_an_id_made_from_the_input_is_shown_by_its_beginning() -> None:
     assert told.endswith(
         "by 50.0 points [20.0, 70.0] on 40 rows (look 2, level 0.0065); rows lost: 0123456789abcdef012…"
     )
+
+
+def test_candidates_whose_long_names_differ_in_the_middle_are_told_apart() -> None:
+    difference = {"value": -0.5, "low": -0.7, "high": -0.2}
+    measure = {"verdict": "worse", "difference": difference, "n": 40, "unit": "points", "role": "primary"}
+    names = [f"{'prompt ' * 20}v{number}{' of the last quarter' * 20}" for number in (13, 14)]
+    pairs = [{"head": name, "measures": {"f1": measure}, "flips": {"lost": {}, "worst": []}} for name in names]
+
+    sentences = losses({"base": {"name": "v1"}, "pairs": pairs}, BaselineLook(2, 0.0065, "c")).values()
+
+    assert len({sentence for [sentence] in sentences}) == 2

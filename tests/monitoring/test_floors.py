@@ -61,6 +61,14 @@ def test_states_go_through_json_and_say_what_the_detector_says_in_one_go() -> No
     assert watch.entry()["mean"] == 0.9
 
 
+def test_candidates_whose_long_names_differ_in_the_middle_have_different_alarms() -> None:
+    names = [f"{'prompt ' * 20}v{number}{' of the last quarter' * 20}" for number in (13, 14)]
+
+    tests = Watch().night(*(candidate([0.0] * 40, name) for name in names))
+
+    assert len({sentence for [sentence] in tests.alarms.values()}) == 2
+
+
 def test_a_row_is_bet_once_whenever_it_comes_again() -> None:
     watch = Watch()
 

@@ -76,6 +76,15 @@ def test_right_by_one_and_wrong_by_the_other_is_a_list_in_each_direction():
     assert lists == {"Another answer": [1, 2, 4, 5, 6], "x right, y wrong": [1], "y right, x wrong": [2]}
 
 
+def test_lists_of_candidates_whose_long_names_differ_in_the_middle_are_told_apart():
+    names = [f"{'prompt ' * 20}v{number}{' of the last quarter' * 20}" for number in (13, 14)]
+    given = answers(["a", "a", "b", "b"], [1, 0, 0, 1], names=names * 2, by_label=True)
+
+    titles = [kind.title for kind in notable_kinds(given)]
+
+    assert len(titles) == len(set(titles)) == 3
+
+
 def test_an_unmeasured_answer_is_not_right():
     given = answers(["a", "a"], [NAN, 0], names=["x", "y"], by_label=True)
 

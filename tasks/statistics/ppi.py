@@ -128,7 +128,7 @@ def rows_of(
     """Return labels in [0, 1] with their scores divided by the largest one, and that; raises as `ppi_mean` does."""
     scored, rest = finite_array(f_labelled, "f_labelled", 1), finite_array(f_rest, "f_rest", 1)
     _check_lengths(unit.size, scored.size, rest.size, clusters, rest_clusters)
-    codes = _labelled_codes(clusters, unit.size)
+    codes = None if clusters is None or unit.size == 0 else cluster_codes(clusters, unit.size)
     scale = max(float(np.abs(scored).max(initial=0.0)), float(np.abs(rest).max(initial=0.0))) or 1.0
     return Rows(unit, scored / scale, rest / scale, codes, _shared_codes(codes, clusters, rest_clusters)), scale
 
@@ -263,11 +263,6 @@ def _in_units(unit: PpiEstimate, bounds: Bounds, scale: float) -> PpiEstimate:
     width = upper - lower
     value, low, high = (min(max(lower + width * x, lower), upper) for x in unit[:3])
     return unit._replace(value=value, low=low, high=high, weight=unit.weight * width / scale)
-
-
-def _labelled_codes(clusters: Labels | None, n: int) -> Codes | None:
-    # A function of its own, because `cluster_codes` warns in the name of its third caller.
-    return None if clusters is None or n == 0 else cluster_codes(clusters, n)
 
 
 def _shared_codes(codes: Codes | None, clusters: Labels | None, rest_clusters: Labels | None) -> Codes | None:

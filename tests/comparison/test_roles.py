@@ -62,7 +62,9 @@ def test_measures_beside_the_primary_one_do_not_widen_its_interval() -> None:
 
 
 def test_human_labels_of_both_versions_decide() -> None:
-    found = compared(labelled("+" * 40, "+" * 40), labelled("." * 40, "+" * 40), gate(primary=None, metrics={}))
+    found = compared(
+        labelled("+" * 40, "." * 20 + "+" * 20), labelled("." * 40, "+" * 40), gate(primary=None, metrics={})
+    )
 
     assert found["primary"]["measure"] == "label"
     assert (found["decision"]["verdict"], verdicts(found)["f1"]) == ("ship", "worse")

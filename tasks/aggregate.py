@@ -30,11 +30,12 @@ from tasks.scores import estimates, failures, human_labels, metrics_report
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
-from tasks.scores.headline import Judge, headlines, leaders, rates
+from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.label_status import STALE
 from tasks.scores.order import best_first, primary_first
 from tasks.scores.primary import MEANING_MATCH, Primary, primary
 from tasks.scores.targets import Targets, decided
+from tasks.scores.verdict_source import VerdictSource
 from tasks.scores.worst_slices import worst_slices
 
 SCHEMA = pa.schema(
@@ -215,12 +216,12 @@ def _wrong(scored: Sequence[Candidate], measure: str, rows: int) -> Mask:
     return is_wrong
 
 
-def _judge(judge: Parts, scored: Sequence[Candidate]) -> Judge:
+def _judge(judge: Parts, scored: Sequence[Candidate]) -> VerdictSource:
     """Who gave the verdicts, and which rows lie outside of its domain."""
     signatures = [c.facts.signature for one in scored for c in one.columns if c.name == MEANING_MATCH]
     known = "domain_reason" in judge.schema.names
     outside = judge.whole(["domain_reason"])["domain_reason"].combine_chunks() if known else ()
-    return Judge.of(signatures[0] if signatures else "", outside)
+    return VerdictSource.of(signatures[0] if signatures else "", outside)
 
 
 def _with_labels(

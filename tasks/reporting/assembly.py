@@ -25,10 +25,10 @@ from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
 from tasks.scores import failures
 from tasks.scores.columns import ScoreColumn, score_columns
-from tasks.scores.headline import Judge
 from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, fitted_thresholds
 from tasks.scores.order import primary_first
 from tasks.scores.primary import MEANING_MATCH
+from tasks.scores.verdict_source import VerdictSource
 
 if TYPE_CHECKING:
     from tasks.ledger.verdicts import Paid
@@ -171,7 +171,7 @@ def _decisive(columns: Sequence[ScoreColumn], measured: MetricsReport, load: Par
     if column is None:
         return None
     verdicts = next((each.facts.signature for each in columns if each.name == MEANING_MATCH), "")
-    kinds = failures.kinds(load, judge, failures.wrong(column), offline=Judge.of(verdicts).is_offline)
+    kinds = failures.kinds(load, judge, failures.wrong(column), offline=VerdictSource.of(verdicts).is_offline)
     return Decisive(column, source(column.name, column.facts.signature), kinds)
 
 

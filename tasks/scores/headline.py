@@ -1,13 +1,9 @@
 """Headlines: each candidate's rate by the primary measure, who says so, and how far it is known; and who leads."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from tasks.errors import ParamsError
 from tasks.metrics.base import Floats
@@ -16,6 +12,7 @@ from tasks.scores.columns import Candidate
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
 from tasks.scores.primary import MEANING_MATCH, Primary, column, primary
+from tasks.scores.verdict_source import OFFLINE, VerdictSource
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import BiasModel
@@ -25,52 +22,14 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 MOST_OUTSIDE = 0.1
 # The number of labels that a note proposes.
 PROPOSED = 50
-OFFLINE = "the offline judge"
 LABELS = "human labels"
-
-
-@dataclass(frozen=True)
-class Judge:
-    """Who gave the verdicts of `meaning_match`.
-
-    name: in words. is_offline: whether it is the offline judge, whose error was measured. reasons: why rows of
-    data/judge lie outside of its domain. codes: which of them each row has, -1 inside, shape (n,); empty where no table
-    says so.
-    """
-
-    name: str
-    is_offline: bool
-    reasons: Sequence[str]
-    codes: NDArray[np.integer[Any]]
-
-    @classmethod
-    def of(cls, signature: str, outside: Sequence[str | None] = ()) -> "Judge":
-        """Read the signature of meaning_match, "meaning_match|provider:openai|model:…".
-
-        outside: why each row lies outside of the offline judge's domain, None inside; empty if it is not known.
-        """
-        fields = dict(part.partition(":")[::2] for part in signature.split("|")[1:])
-        is_offline = fields.get("provider") == "offline"
-        name = OFFLINE if is_offline else fields.get("model") or "a judge"
-        encoded = pa.array(outside if is_offline else [], pa.string()).dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return cls(name, is_offline, encoded.dictionary.to_pylist(), codes)
-
-    def outside_of(self, candidate: Candidate) -> Counter[str]:
-        """How many judged rows of a candidate lie outside of the domain, by reason."""
-        if not len(self.codes):
-            return Counter()
-        judged = column(candidate, MEANING_MATCH)
-        rows = candidate.positions if judged is None else candidate.positions[~np.isnan(judged.values)]
-        counts = np.bincount(self.codes[rows] + 1, minlength=len(self.reasons) + 1)[1:]
-        return Counter({reason: int(count) for reason, count in zip(self.reasons, counts, strict=True) if count})
 
 
 def headlines(
     primary: Primary,
     candidates: Iterable[Candidate],
     entries: Mapping[str, Mapping[str, MetricEntry]],
-    judge: Judge,
+    judge: VerdictSource,
     confidence: float,
 ) -> dict[str, HeadlineEntry]:
     """The headline of each candidate.
@@ -134,7 +93,7 @@ def _limited(entry: Mapping[str, Any]) -> Limited:
 
 
 def _headline(
-    primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: Judge, confidence: float
+    primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: VerdictSource, confidence: float
 ) -> HeadlineEntry:
     if primary.name in {LABEL, MEANING_MATCH} and (labelled := _by_labels(primary, candidate, metrics, judge)):
         return labelled
@@ -150,7 +109,7 @@ def _headline(
 
 
 def _by_labels(
-    primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: Judge
+    primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: VerdictSource
 ) -> HeadlineEntry | None:
     """The headline from human labels of the same rows; None without enough of them."""
     entry, labels = metrics.get(LABEL), column(candidate, LABEL)
@@ -175,7 +134,7 @@ def _powered_note(powered: PredictionPowered, rows: int) -> str:
     return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen at random{added}"
 
 
-def _by_judge(candidate: Candidate, entry: MetricEntry, judge: Judge, confidence: float) -> HeadlineEntry:
+def _by_judge(candidate: Candidate, entry: MetricEntry, judge: VerdictSource, confidence: float) -> HeadlineEntry:
     """The headline from verdicts alone."""
     rate: Mapping[str, Any] = entry.get("ppi", entry)
     n, proposal = entry["n"], _proposal(rate["value"], confidence)
@@ -223,7 +182,7 @@ def standard_error(low: float, high: float, confidence: float) -> float:
 def is_by_offline_judge(candidate: Candidate) -> bool:
     """Whether the candidate's `meaning_match` is the offline judge's."""
     judged = column(candidate, MEANING_MATCH)
-    return judged is not None and Judge.of(judged.facts.signature).is_offline
+    return judged is not None and VerdictSource.of(judged.facts.signature).is_offline
 
 
 def have_labels(candidates: Sequence[Candidate]) -> bool:

@@ -14,9 +14,10 @@ from tasks.models import offline
 from tasks.scores import human_labels
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
-from tasks.scores.headline import Judge, headlines, leaders, rates
+from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.primary import Primary
 from tasks.scores.targets import decided
+from tasks.scores.verdict_source import VerdictSource
 from tasks.statistics import mean_interval
 from tests.small_project import ROOT
 
@@ -51,7 +52,7 @@ def entries(one: Candidate, probabilities: Any = None) -> dict[str, Any]:
 
 
 def headline(primary: Primary, one: Candidate, signature: str = OFFLINE, outside: Any = None, **more: Any) -> Any:
-    judge = Judge.of(signature, [None] * len(one.keys) if outside is None else outside)
+    judge = VerdictSource.of(signature, [None] * len(one.keys) if outside is None else outside)
     return headlines(primary, [one], {one.name: entries(one, **more)}, judge, 0.95)[one.name]
 
 
@@ -155,7 +156,7 @@ def test_candidates_that_cannot_be_told_apart_from_the_best_lead_together() -> N
         ON_LABELS,
         ones := [candidate(name, label=[1, 0] * 50) for name in "abc"],
         {one.name: entries(one) for one in ones},
-        Judge.of(""),
+        VerdictSource.of(""),
         0.95,
     )
     pairs = [pair("a", "b", -0.02, 0.03), pair("a", "c", -0.2, -0.1), pair("b", "c", -0.21, -0.1)]
@@ -171,7 +172,7 @@ def test_candidates_that_cannot_be_told_apart_from_the_best_lead_together() -> N
 
 def test_nobody_leads_by_a_judge_whose_error_is_unknown() -> None:
     ones = [candidate(name, meaning_match=[1, 0] * 50) for name in "ab"]
-    model = Judge.of("meaning_match|provider:openai|model:m")
+    model = VerdictSource.of("meaning_match|provider:openai|model:m")
     shown = headlines(ON_VERDICTS, ones, {one.name: entries(one) for one in ones}, model, 0.95)
 
     best = leaders(ON_VERDICTS, shown, [pair("a", "b", 0.1, 0.2, "meaning_match")])
@@ -182,7 +183,7 @@ def test_nobody_leads_by_a_judge_whose_error_is_unknown() -> None:
 def test_a_target_is_decided_by_the_interval_of_the_headline() -> None:
     one = candidate(meaning_match=[1] * 360 + [0] * 40)
     numbers = {"a": entries(one)}
-    shown = headlines(ON_VERDICTS, [one], numbers, Judge.of(OFFLINE, [None] * N), 0.95)
+    shown = headlines(ON_VERDICTS, [one], numbers, VerdictSource.of(OFFLINE, [None] * N), 0.95)
 
     found = decided({"meaning_match": 0.86}, rates(shown, numbers))
 
@@ -192,4 +193,4 @@ def test_a_target_is_decided_by_the_interval_of_the_headline() -> None:
 
 @given(st.text(st.characters(), max_size=40))
 def test_any_signature_names_a_judge(signature: str) -> None:
-    assert Judge.of(signature).name
+    assert VerdictSource.of(signature).name

@@ -300,6 +300,8 @@ def test_records_that_are_rejected_or_excluded_take_no_number():
         (sha256(b"Paris.").hexdigest(), "confirmed", True),
         (sha256(b"Paris.").hexdigest().upper(), "confirmed", True),
         ("Rome.", "stale", None),
+        ("PARIS.", "stale", None),
+        (" paris.", "stale", None),
         (sha256(b"Rome.").hexdigest(), "stale", None),
         (None, "stale", None),
         (["Paris."], "stale", None),
@@ -311,6 +313,21 @@ def test_a_label_of_another_answer_is_stale(labelled, status, label):
     [row], _ = loaded([PARIS | {"ok": "true", "of": labelled}], candidates=mapped)
 
     assert (row["label"], row["label_status"]) == (label, status)
+
+
+def test_a_labelled_answer_is_the_answer_whatever_its_case():
+    mapped = {"m": {"response": "a", "label": "ok", "labelled": "of"}}
+    answers = [("paris", "PARIS"), ("paris", "paris"), ("", None), ("", "paris"), (None, "paris"), (None, None)]
+
+    values = [PARIS | {"id": str(n), "a": answer, "of": of, "ok": "1"} for n, (answer, of) in enumerate(answers)]
+
+    assert column("label_status", values, candidates=mapped) == [
+        "stale",
+        "confirmed",
+        "confirmed",
+        *["stale"] * 2,
+        "confirmed",
+    ]
 
 
 def test_a_row_without_a_label_or_a_file_without_labelled_answers_has_no_status():

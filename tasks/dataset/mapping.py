@@ -317,10 +317,8 @@ def _label_status(values: Mapping[str, Value], column: str | None, response: str
     """Return whether a label is of the response, by the column with the labelled answer or its sha256; None without."""
     if column is None:
         return None
-    labelled, answer = values.get(column), response or ""
-    same = labelled == response or (
-        isinstance(labelled, str) and labelled.strip().lower() in (answer, sha256(answer).hex())
-    )
+    labelled, answer = values.get(column) or "", response or ""
+    same = labelled == answer or (isinstance(labelled, str) and labelled.strip().lower() == sha256(answer).hex())
     return CONFIRMED if same else STALE
 
 

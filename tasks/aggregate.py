@@ -195,6 +195,7 @@ def _first_screen(
         "targets": decided(params.report.targets, rates(shown, entries)),
         "failures": rounded(shares),
         "worst_slices": rounded(worst),
+        "outside_domain": rounded({one.name: by.share_outside(one) for one in scored} if len(by.codes) else {}),
     }
 
 

@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 
 from tasks.ledger.verdicts import VerdictEvidence
+from tasks.pipeline import git
 from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage, StageInputs
 from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
+
+# Files whose uncommitted changes the page mentions beside the commit; the data are named by their hash.
+SETTINGS = ("params.yaml", "dvc.yaml", "tasks")
 
 
 class Params(Section):
@@ -18,7 +22,10 @@ class Params(Section):
 def report(params: Params, inputs: StageInputs) -> Iterator[dict[str, str]]:
     """Yield the page and the tables of `dvc plots`."""
     ledger, prices = inputs.ledger(VerdictEvidence), inputs.run.judge.prices
-    yield report_files(inputs.tables, params.report, documents=inputs.documents, ledger=ledger, prices=prices)
+    version = git.described(*SETTINGS)
+    yield report_files(
+        inputs.tables, params.report, documents=inputs.documents, ledger=ledger, prices=prices, version=version
+    )
 
 
 STAGE = Stage(params=Params, whole=report)

@@ -14,11 +14,9 @@ from tasks.reporting.settings import Report
 from tests.reporting.made import (
     ROWS,
     SECTION,
-    column,
     inputs,
     load_table,
     row,
-    score_table,
     section_of,
     validation,
     with_score,
@@ -217,7 +215,7 @@ def test_the_label_stands_first(files):
     label = files[PAGE].index("human <code>label</code>")
 
     assert label < files[PAGE].index("<code>f1</code>")
-    assert "Answers that are labelled right" in files[PAGE]
+    assert "by the primary measure, human <code>label</code>" in files[PAGE]
 
 
 def test_a_metric_nobody_measured_says_why(files):
@@ -230,7 +228,7 @@ def test_no_labels_no_row_for_them(tmp_path):
     html = written(rows, tmp_path)[PAGE]
 
     assert "human <code>" not in html.split("<main")[1].split('id="look"')[0]
-    assert "Answers that pass <code>f1</code> (from 0.5)" in html
+    assert "by the primary measure, <code>f1</code>" in html
 
 
 def test_stale_labels_are_counted_on_the_page(files, tmp_path):
@@ -366,21 +364,33 @@ def test_every_value_of_the_section_is_required(missing):
         Report(**{name: value for name, value in SECTION.items() if name != missing})
 
 
-@pytest.mark.parametrize("labelled", [True])
-def test_the_first_lines_are_of_the_metric_that_the_terminal_begins_with(labelled, tmp_path):
+@pytest.mark.parametrize("labelled", [True, False])
+def test_the_conclusion_is_that_of_the_terminal(labelled, tmp_path):
     rows = [each if labelled else each | {"label": None} for each in ROWS]
-    meaning = [0.9 if each["meaning"] is None else each["meaning"] for each in rows]
-    both = score_table(rows, "semantic_similarity", "semantic", 0.7, meaning, [None] * len(rows))
-    other = score_table(rows, "reference_match", "semantic", 0.7, meaning, [None] * len(rows))
-    columns = {name: column(name, "semantic", 0.7) for name in ("semantic_similarity", "reference_match")}
-    semantic = describe(both.append_column("reference_match", other["reference_match"]), {"columns": columns})
-    html = written(rows, tmp_path, extra={"semantic": semantic})[PAGE]
-    _, documents = inputs(rows, tmp_path / "again", extra={"semantic": semantic})
+    html = written(rows, tmp_path)[PAGE]
+    _, documents = inputs(rows, tmp_path / "again")
     (tmp_path / "metrics.json").write_text(json.dumps(documents["reports/metrics.json"]), encoding="utf-8")
 
     found = summary.of_last_run(tmp_path / "metrics.json", tmp_path / "none")
 
     assert found is not None
-    assert found.lead == ("label" if labelled else "reference_match")
-    lede = words_of(section_of(html, "glance"))
-    assert ("Answers that are labelled right" if labelled else "Answers that pass reference_match") in lede
+    assert found.conclusion is not None
+    assert found.conclusion.measure == ("label" if labelled else "f1")
+    assert f'<p class="conclusion">{found.conclusion.sentence}</p>' in html
+
+
+def test_the_title_and_the_head_name_the_data_set_and_the_version(tmp_path):
+    html = written(ROWS, tmp_path, version="v1-2-gabc1234")[PAGE]
+    _, documents = inputs(ROWS, tmp_path / "again")
+    hash_of_data = documents["reports/metrics.json"]["dataset"]["hash"]
+
+    for tag in ("title", "header"):
+        part = html.split(f"<{tag}")[1].split(f"</{tag}>")[0]
+        assert f"data set hash {hash_of_data[:12]}" in part
+        assert "version v1-2-gabc1234" in part
+
+
+def test_the_forest_of_all_metrics_is_folded(files):
+    before = section_of(files[PAGE], "glance").split('<figure class="overview"')[0]
+
+    assert before.count("<details") > before.count("</details>")

@@ -167,6 +167,24 @@ def listed(names: Sequence[str], limit: int = LISTED) -> str:
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:limit])} and {more} more"
 
 
+def joined(names: Sequence[str]) -> str:
+    """All names as a part of a sentence.
+
+    >>> joined(["a"]), joined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def capitalized(sentence: str) -> str:
+    """A sentence with its first letter in upper case; the others stay.
+
+    >>> capitalized("the judge is GPT")
+    'The judge is GPT'
+    """
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
 def abridged(name: str, limit: int) -> str:
     """Shorten a long name in its middle, because names that begin alike often differ at the end.
 

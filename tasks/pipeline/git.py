@@ -48,6 +48,18 @@ def answer(*command: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def described(*changed: str) -> str | None:
+    """Return the commit of the working folder, named by the last tag if there is one; None outside of a repository.
+
+    Args:
+        changed: Paths whose uncommitted changes are said.
+    """
+    commit = answer("describe", "--tags", "--always")
+    if not commit:
+        return None
+    return f"{commit} with uncommitted changes" if answer("status", "--porcelain", "--", *changed) else commit
+
+
 def common_folder(folder: Path = Path()) -> Path:
     """Return the `.git` folder that all worktrees of the clone around a folder share.
 

@@ -14,7 +14,9 @@ from tasks.pipeline.tables import Parts
 from tasks.reporting import dvc_plots
 from tasks.reporting.cards import card_groups
 from tasks.reporting.checks import stage_checks
+from tasks.reporting.conclusion import conclude
 from tasks.reporting.content import Content
+from tasks.reporting.evidence import trust, worst_slices
 from tasks.reporting.explorer import explorer, room
 from tasks.reporting.histograms import Distribution, distribution
 from tasks.reporting.notable_rows import Answers, Decisive, blank, choose, notable_kinds, worth_reading
@@ -48,6 +50,7 @@ def report_files(
     prices: Mapping[str, Price] | None = None,
     comparison: ComparisonDocument | None = None,
     history: Sequence[Series] | None = None,
+    version: str | None = None,
 ) -> dict[str, str]:
     """Make the page and the tables of `dvc plots`.
 
@@ -59,6 +62,7 @@ def report_files(
         prices: Model of the judge → its price.
         comparison: What `python -m flows.compare` found between another version and this one, if the page shows it.
         history: Past runs by schedule, from tasks.monitoring.series, if the page shows them.
+        version: The commit of the tables, if it is known.
 
     Returns:
         Path → text.
@@ -81,6 +85,10 @@ def report_files(
     chosen = choose(kinds, answers, options.rows_to_look_at)
     content = Content(
         measured=measured,
+        conclusion=conclude(measured),
+        worst_slices=worst_slices(measured),
+        trust=trust(measured),
+        version=version,
         candidates=candidates,
         agreement=_agreement(measured["candidates"]),
         candidate_pairs=pairs_of_a_run(measured["comparisons"]),

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from tasks.comparison.document import ComparisonDocument, PairEntry
 from tasks.reporting.cards import CardGroup
 from tasks.reporting.checks import StageChecks
+from tasks.reporting.conclusion import Conclusion
+from tasks.reporting.evidence import SliceLines
 from tasks.reporting.explorer import Explorer
 from tasks.reporting.histograms import Distribution
 from tasks.reporting.provenance import Provenance
@@ -17,7 +19,9 @@ from tasks.scores.metrics_report import AgreementEntry, MetricsReport
 class Content(NamedTuple):
     """The content of the page; the templates read these names.
 
-    measured: reports/metrics.json. agreement: candidate → metric → agreement with the human labels, the highest first.
+    measured: reports/metrics.json. conclusion: None if it has no headlines. worst_slices, trust: evidence beside it.
+    version: of the tables, if it is known. agreement: candidate → metric → agreement with the human labels, the highest
+    first.
     candidate_pairs: comparisons of every two candidates.
     lead: the leading metric. families: title → its metrics. without_distribution: metric → the reason.
     slices: slice column → a table for each metric. small_n: fewer measured answers are marked as few.
@@ -26,6 +30,10 @@ class Content(NamedTuple):
     """
 
     measured: MetricsReport
+    conclusion: Conclusion | None
+    worst_slices: SliceLines
+    trust: list[str]
+    version: str | None
     candidates: list[str]
     lead: MetricScores | None
     families: dict[str, list[MetricScores]]

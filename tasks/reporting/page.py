@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tasks.comparison import wording
-from tasks.console.format import about, count, counted, level, number, percent, shown, visible
+from tasks.console.format import about, count, counted, level, number, percent, rate, rate_interval, shown, visible
 from tasks.pipeline.hashing import sha256
 from tasks.reporting import axes, candidate_matrix, trends
 from tasks.reporting.content import Content
@@ -15,12 +15,15 @@ from tasks.reporting.histograms import histogram
 from tasks.reporting.score_tables import by_metric, passing
 from tasks.reporting.trend_charts import trend_charts
 from tasks.reporting.word_diff import word_diff
+from tasks.scores.failure_kinds import KINDS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 FOLDER = Path(__file__).parent
+# Characters of the data set's hash in the head of the page.
+HASH_CHARS = 12
 
 
 def render(content: Content) -> str:
@@ -37,12 +40,22 @@ def render(content: Content) -> str:
     return environment.get_template("index.html.j2").render(
         content._asdict() | {"history": charts},
         histograms=[(scores, histogram(scores, own)) for scores in content.distributions],
+        identity=_identity(content),
+        failure_kinds=KINDS,
         swatches=swatches,
         style=_bundle("*.css") + _bundle("sections/*.css"),
         head=head,
         script=script,
         scripts=" ".join(f"'{_hash(text)}'" for text in (head, script)),
     )
+
+
+def _identity(content: Content) -> list[str]:
+    """Say which data set and which version the page is about."""
+    path = content.provenance.path
+    named = f"{Path(path).name}, " if path else ""
+    data = f"data set {named}hash {content.measured['dataset']['hash'][:HASH_CHARS]}"
+    return [data, *([f"version {content.version}"] if content.version else [])]
 
 
 def _environment(max_chars: int) -> "Environment":
@@ -58,13 +71,14 @@ def _environment(max_chars: int) -> "Environment":
         lstrip_blocks=True,
     )
     functions = [
-        *(about, number, percent, level, count, counted, visible),
+        *(about, number, percent, rate, level, count, counted, visible),
         *(breakable, passing, by_metric, expectation, trends.timestamp, trends.duration, trends.cost),
     ]
     environment.filters |= {function.__name__: function for function in functions}
     environment.filters["truncate"] = pass_environment(partial(do_truncate, end="…"))
     environment.globals |= {
         "say": wording,
+        "rate_interval": rate_interval,
         "axis": axes,
         "pairwise": candidate_matrix,
         "word_diff": word_diff,

@@ -1,4 +1,4 @@
-"""Summary of the last run for a terminal and as Markdown: the leading metric, all metrics, and warnings."""
+"""Summary of the last run for a terminal and as Markdown: the conclusion, all metrics, and warnings."""
 
 import hashlib
 import json
@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tasks.console import markdown
-from tasks.console.format import NONE, abridged, counted, cut, level, listed, number, percent
+from tasks.console.format import NONE, abridged, counted, cut, listed, number
 from tasks.console.terminal import console, plain, width_of
 from tasks.errors import ParamsError
 from tasks.pipeline.yaml import load_yaml
-from tasks.scores import leading
+from tasks.reporting.conclusion import CandidateRate, Conclusion, conclude
+from tasks.reporting.evidence import most_frequent_failures, trust, worst_slices
 from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ MAX_NAME_CHARS = 40
 MIN_METRIC_WIDTH = 8
 # Reasons of rejections that are listed.
 REASONS = 3
+# Candidates whose rates stand below the conclusion.
+RATES = 5
 
 
 class MetricCell(NamedTuple):
@@ -47,24 +50,15 @@ class MetricCell(NamedTuple):
         return f"n {self.measured:,}" if self.measured == self.rows else f"n {self.measured:,} of {self.rows:,}"
 
 
-class PassRateRow(NamedTuple):
-    """A candidate's pass rate on the leading metric, in words."""
-
-    candidate: str
-    share: str
-    answers: str
-
-
 class Summary(NamedTuple):
     """The numbers of a run.
 
-    lead: the leading metric; None without a pass rate. rates: the pass rates on it.
+    conclusion: None if the run wrote no headlines. evidence: lines below it.
     cells: metric → candidate → cell. usual_counts: candidate → the counts that most of its metrics have.
     """
 
-    lead: str | None
-    confidence: str
-    rates: list[PassRateRow]
+    conclusion: Conclusion | None
+    evidence: list[str]
     cells: dict[str, dict[str, MetricCell]]
     usual_counts: dict[str, str]
     warnings: list[str]
@@ -99,9 +93,12 @@ def show(*, reported: bool = False) -> None:
 
 def to_terminal(summary: Summary, out: "Console") -> None:
     """Print the summary within the width of the terminal, in several tables if there are many candidates."""
-    if summary.lead:
-        out.print(plain(f"{summary.lead}: share of answers that pass, {summary.confidence} interval"), style="bold")
-        out.print(_rates(summary), "")
+    if summary.conclusion:
+        out.print(plain(summary.conclusion.sentence), style="bold")
+        out.print(_rates(summary.conclusion.rates[:RATES]))
+        for line in summary.evidence:
+            out.print(plain(line))
+        out.print()
     for table in _tables(summary, out):
         out.print(table, "")
     for warning in summary.warnings:
@@ -130,26 +127,32 @@ def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
         metric: {name: _cell(values[metric]) for name, values in candidates.items() if metric in values}
         for metric in metrics
     }
-    lead = _lead(candidates)
+    conclusion = conclude(document)
     return Summary(
-        lead,
-        level(document["confidence"]),
-        [_rate(name, values[lead]) for name, values in candidates.items() if lead in values] if lead else [],
+        conclusion,
+        [*_evidence(conclusion, document)],
         cells,
         {name: _usual_counts([row[name] for row in cells.values() if name in row]) for name in candidates},
         [*failed_checks, *_unmeasured(candidates), *_rejected(document["dataset"])],
     )
 
 
-def _lead(candidates: Candidates) -> str | None:
-    """Return the leading metric of those with a pass rate."""
-    measured = (
-        metric
-        for values in candidates.values()
-        for metric, entry in values.items()
-        if "pass_rate" in entry and entry["pass_rate"]["value"] is not None
-    )
-    return min(measured, key=leading.rank, default=None)
+def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterator[str]:
+    """Yield what stands below the conclusion, a line each."""
+    if conclusion is None:
+        return
+    if conclusion.reason:
+        yield conclusion.reason
+    for target in conclusion.targets:
+        verdicts = (f"{says}: {listed([_short(name) for name in names])}" for says, names in target.verdicts.items())
+        yield f"Target {target.text}: {'; '.join(verdicts)}"
+    worst = worst_slices(document)
+    if conclusion.is_known and worst.lines:
+        yield f"Worst slice: {worst.lines[0]}{'' if worst.are_significant else ' (not significant)'}"
+    if kinds := most_frequent_failures(document):
+        yield f"{conclusion.failures_title}: {kinds}"
+    if not conclusion.reason:
+        yield from trust(document)[:1]
 
 
 def _cell(entry: MetricEntry) -> MetricCell:
@@ -172,12 +175,6 @@ def _figure(value: float | None) -> str:
     if value is None or abs(value) >= LARGE or 0 < abs(value) < SMALL:
         return number(value)
     return f"{value:.3f}".replace("-", "−")
-
-
-def _rate(candidate: str, entry: MetricEntry) -> PassRateRow:
-    rate = entry.get("pass_rate", {"value": None, "low": None, "high": None})
-    limits = "" if rate["low"] is None else f" [{percent(rate['low'])}, {percent(rate['high'])}]"
-    return PassRateRow(_short(candidate), f"{percent(rate['value'])}{limits}", _cell(entry).counts)
 
 
 def _usual_counts(cells: Sequence[MetricCell]) -> str:
@@ -215,14 +212,14 @@ def _rejected(dataset: DatasetCounts) -> Iterator[str]:
         yield f"{longer} than the embedding model reads: only the beginning counts (embed.long)"
 
 
-def _rates(summary: Summary) -> "Table":
+def _rates(rates: Sequence[CandidateRate]) -> "Table":
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))
-    for justify in ("left", "left", "right"):
+    for justify in ("left", "right", "left", "left"):
         table.add_column(justify=justify, overflow="fold")
-    for rate in summary.rates:
-        table.add_row(plain(f"  {rate.candidate}"), *map(plain, rate[1:]))
+    for one in rates:
+        table.add_row(plain(f"  {_short(one.candidate)}"), *map(plain, (one.value, one.limits, one.basis)))
     return table
 
 
@@ -266,9 +263,12 @@ def _with_counts(cell: MetricCell | None, usual_counts: str, separator: str) -> 
 
 
 def _markdown(summary: Summary) -> Iterator[str]:
-    if summary.lead:
-        yield f"**{markdown.escaped(summary.lead)}**: share of answers that pass, {summary.confidence} interval\n"
-        yield from markdown.table(["candidate", "pass", "answers"], summary.rates)
+    if summary.conclusion:
+        yield f"**{markdown.escaped(summary.conclusion.sentence)}**\n"
+        rows = ([one.candidate, one.value, one.limits, one.basis] for one in summary.conclusion.rates)
+        yield from markdown.table(["candidate", summary.conclusion.measure, "interval", "by"], rows)
+        yield ""
+        yield from (f"- {markdown.escaped(line)}" for line in summary.evidence)
         yield ""
     names = [*summary.usual_counts]
     heads = [f"{_short(name)} ({summary.usual_counts[name]})" for name in names]

@@ -17,6 +17,8 @@ from tasks.versions.version import Version
 
 REPORT = "report"
 PAGE = "reports/index.html"
+# Characters of a commit's hash that are shown.
+COMMIT_CHARS = 7
 
 
 def write_page(
@@ -47,6 +49,7 @@ def write_page(
             prices=params.run_params().judge.prices,
             comparison=comparison,
             history=history,
+            version=_named(head),
         )
     except KeyError as error:
         raise VersionError(
@@ -54,6 +57,12 @@ def write_page(
         ) from error
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written[PAGE], encoding="utf-8")
+
+
+def _named(version: Version) -> str:
+    """Return the name of a version, and its commit if the name does not say it."""
+    commit = (version.commit or "")[:COMMIT_CHARS]
+    return version.name if not commit or version.name.startswith(commit) else f"{version.name} ({commit})"
 
 
 def _ledger(version: Version, kind: str) -> Any:

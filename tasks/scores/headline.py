@@ -52,7 +52,7 @@ def leaders(
     shown: Mapping[str, HeadlineEntry],
     pairs: Sequence[Mapping[str, Any]],
 ) -> LeadersEntry:
-    """All candidates that cannot be told apart from the best one.
+    """All measured candidates that cannot be told apart from the best one.
 
     A candidate is left out when another one is better by the simultaneous interval of their difference, so the set
     contains the best one with the confidence of the comparisons.
@@ -64,8 +64,8 @@ def leaders(
 
     Source: Hsu 1996 (multiple comparisons with the best); Mogstad, Romano, Shaikh & Wilhelm 2024 (sets of the best).
     """
-    names = list(shown)
-    status = {entry["status"] for entry in shown.values() if entry["measure"] == primary.name}
+    names = [name for name, entry in shown.items() if entry["value"] is not None]
+    status = {shown[name]["status"] for name in names if shown[name]["measure"] == primary.name}
     if len(names) > 1 and "unknown" in status:
         note = "no claim on who leads: the error of the judge is not known here"
         return {"measure": primary.name, "names": names, "decided": False, "note": note}
@@ -142,9 +142,9 @@ def _by_judge(candidate: Candidate, entry: MetricEntry, judge: VerdictSource, co
     if not judge.is_offline:
         note = f"by {judge.name}; its error on your data is not known, so no claim. {proposal}"
         return _entry(MEANING_MATCH, unknown, n, judge.name, "unknown", note)
-    outside = judge.outside_of(candidate)
-    share = outside.total() / n if n else 0.0
+    share = judge.share_outside(candidate)
     if share > MOST_OUTSIDE:
+        outside = judge.outside_of(candidate)
         why = ", ".join(f"{reason}: {count / n:.0%}" for reason, count in outside.most_common())
         note = (
             f"by {OFFLINE}, but {share:.0%} of the answers lie outside its domain ({why}), so no claim. {proposal} "

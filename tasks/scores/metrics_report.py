@@ -165,7 +165,7 @@ class SliceEntry(TypedDict):
 
 
 class WorstSlice(TypedDict):
-    """A value of a slice column, by candidate."""
+    """A value of a slice column: its candidates, the worst first."""
 
     column: str
     value: str
@@ -232,7 +232,8 @@ class MetricsReport(TypedDict):
     """The whole document. comparisons: pairs of candidates, in the form that tasks.comparison.document reads.
 
     headlines: by candidate. targets: candidate → measure → minimum rate and verdict, of `report.targets`.
-    failures: by candidate; none where the primary measure has no pass rate.
+    failures: by candidate; none where the primary measure has no pass rate. outside_domain: candidate → share of its
+    judged answers outside the offline judge's domain.
     """
 
     schema: Literal[1]
@@ -247,6 +248,7 @@ class MetricsReport(TypedDict):
     targets: NotRequired[Mapping[str, Mapping[str, Mapping[str, Any]]]]
     failures: NotRequired[Mapping[str, FailuresEntry]]
     worst_slices: NotRequired[WorstSlices]
+    outside_domain: NotRequired[Mapping[str, float]]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

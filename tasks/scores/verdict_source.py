@@ -46,7 +46,16 @@ class VerdictSource:
         """How many judged rows of a candidate lie outside of the domain, by reason."""
         if not len(self.codes):
             return Counter()
-        judged = column(candidate, MEANING_MATCH)
-        rows = candidate.positions if judged is None else candidate.positions[~np.isnan(judged.values)]
-        counts = np.bincount(self.codes[rows] + 1, minlength=len(self.reasons) + 1)[1:]
+        counts = np.bincount(self.codes[_judged(candidate)] + 1, minlength=len(self.reasons) + 1)[1:]
         return Counter({reason: int(count) for reason, count in zip(self.reasons, counts, strict=True) if count})
+
+    def share_outside(self, candidate: Candidate) -> float:
+        """The share of a candidate's judged rows that lie outside of the domain."""
+        rows = _judged(candidate)
+        return self.outside_of(candidate).total() / len(rows) if len(rows) else 0.0
+
+
+def _judged(candidate: Candidate) -> NDArray[np.intp]:
+    """The rows of the tables that have a verdict on a candidate."""
+    verdicts = column(candidate, MEANING_MATCH)
+    return candidate.positions if verdicts is None else candidate.positions[~np.isnan(verdicts.values)]

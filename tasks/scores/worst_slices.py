@@ -57,7 +57,9 @@ def worst_slices(scored: Sequence[Candidate], measure: str, confidence: float, *
     found: dict[tuple[str, str], list[SliceEntry]] = {}
     for part in parts:
         found.setdefault((part.column, part.value), []).append(_entry(part, bounds, level, sign))
-    ranked = sorted(found.items(), key=lambda item: (min(_worst_case(one, sign) for one in item[1]), item[0]))
+    for entries in found.values():
+        entries.sort(key=lambda entry: _worst_case(entry, sign))
+    ranked = sorted(found.items(), key=lambda item: (_worst_case(item[1][0], sign), item[0]))
     return {
         "measure": measure,
         "tests": len(parts),

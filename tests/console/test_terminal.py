@@ -131,14 +131,17 @@ def test_candidates_and_reasons_in_the_summary(said: Any) -> None:
 
 def test_rich_markup_in_the_summary_is_printed_literally(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limits = {"value": 0.5, "low": 0.25, "high": 0.75}
-    entry = {**limits, "n": 1, "n_not_asked": 0, "n_failed": 0, "pass_rate": limits}
+    entry = {**limits, "n": 1, "n_not_asked": 0, "n_failed": 0, "pass_rate": limits, "signature": "f1|v:1"}
     dataset = {"rows": 1, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 0}
-    document = {"confidence": 0.95, "dataset": dataset, "candidates": {"[red]x[/] :smile:": {"f1": entry}}}
+    name = "[red]x[/] :smile:"
+    headline = {**limits, "measure": "f1", "n": 1, "by": "f1", "status": "measured", "note": "by f1"}
+    document = {"confidence": 0.95, "dataset": dataset, "candidates": {name: {"f1": entry}}}
+    document |= {"primary": {"measure": "f1"}, "headlines": {name: headline}, "comparisons": []}
     (project / "reports").mkdir()
     (project / "reports/metrics.json").write_text(json.dumps(document), encoding="utf-8")
 
     assert main(["summary"]) == 0
-    assert capsys.readouterr().out.count("[red]x[/] :smile:") == 2
+    assert capsys.readouterr().out.count(name) == 3
 
 
 @pytest.mark.parametrize("name", HOSTILE)

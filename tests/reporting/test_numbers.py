@@ -6,10 +6,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tasks.console.format import about, count, counted, number, percent, points, rate
+from tasks.console.format import about, count, counted, number, percent, points, rate, rate_interval
 from tests.reporting.made import inputs, row, score_table, section_of, written
 
 CANDIDATES = ("aurora", "borealis")
+NO_JUDGE = " no judge"
 REASONS = {"failed": "no vector", "left": "not sampled"}
 
 
@@ -93,6 +94,11 @@ def table(html):
     }
 
 
+def with_verdict(metric, entry):
+    """The name of a metric, and whether it is no judge of these answers."""
+    return metric if entry["is_judge"] else f"{metric}{NO_JUDGE}"
+
+
 def known(*values):
     return [value for value in values if value is not None]
 
@@ -134,21 +140,37 @@ def test_scores_and_pass_rates_with_their_limits_and_counts(found, metric, name)
 
 
 @pytest.mark.parametrize("name", CANDIDATES)
-@pytest.mark.parametrize(("run", "lead"), [("found", "label"), ("unlabelled", "f1")])
-def test_the_first_lines(request, run, lead, name):
+@pytest.mark.parametrize(("run", "by"), [("found", "human labels"), ("unlabelled", "f1")])
+def test_the_rates_of_the_conclusion(request, run, by, name):
     html, document = request.getfixturevalue(run)
-    entry = document["candidates"][name][lead]
-    rate = entry["pass_rate"]
+    entry = document["headlines"][name]
     big = next(each for each in section_of(html, "glance").split('class="big"')[1:] if f"<bdi>{name}</bdi>" in each)
     part = big.split("</div>")[0]
-    limits = f"{percent(rate['low'])} to {percent(rate['high'])}"
 
-    assert re.sub(r"<[^>]*>", "", part.split('class="figure">')[1].split("</p>")[0]) == percent(rate["value"])
-    assert f'aria-label="{name}: {name} {percent(rate["value"])}, {limits}"' in part
-    span = part.split('class="span">')[1].split("</p>")[0]
-    assert re.sub(r"<[^>]*>", "", span) == f"{limits}, {counted(entry['n'], 'answer')}"
-    values = [float(each) for each in re.findall(r'<data value="([^"]*)"', part)]
-    assert values == [rate["value"], rate["low"], rate["high"]]
+    assert entry["by"] == by
+    assert re.sub(r"<[^>]*>", "", part.split('class="figure">')[1].split("</p>")[0]) == rate(entry["value"])
+    drawn = f"{percent(entry['value'])}, {percent(entry['low'])} to {percent(entry['high'])}"
+    assert f'aria-label="{name}: {name} {drawn}"' in part
+    spans = re.findall(r'class="span">(.*?)</p>', part)
+    assert spans == [f"{rate(entry['low'])} to {rate(entry['high'])}", f"{by}, {counted(entry['n'], 'answer')}"]
+    assert [float(each) for each in re.findall(r'<data value="([^"]*)"', part)] == [entry["value"]]
+
+
+@pytest.mark.parametrize("run", ["found", "unlabelled"])
+def test_every_kind_of_failure_of_each_candidate(request, run):
+    html, document = request.getfixturevalue(run)
+    rows = table(section_of(html, "glance").split("<tbody>")[1].split("</tbody>")[0])
+    names = sorted(CANDIDATES, key=lambda name: -document["headlines"][name]["value"])
+    failed = document["failures"]
+
+    of_all = [cell["text"] for cell in rows.pop("all")]
+    assert of_all == [f"{failed[name]['wrong']} of {failed[name]['n']}" for name in names]
+    assert [*rows] == [kind["kind"] for kind in failed[names[0]]["kinds"]]
+    for number_of_kind, cells in enumerate(rows.values()):
+        kinds = [failed[name]["kinds"][number_of_kind] for name in names]
+        assert [cell["text"] for cell in cells] == [
+            f"{kind['n']} {rate_interval(kind['value'], kind['low'], kind['high'])}" for kind in kinds
+        ]
 
 
 def test_every_pass_rate_of_the_overview(found):
@@ -227,9 +249,11 @@ def test_agreement_with_people(found, name):
     block = section_of(html, "people").split(f"with human labels on {name}</caption>")[1]
     cells = table(block.split("<tbody>")[1].split("</tbody>")[0])
 
-    assert cells.keys() == {"f1", "semantic_similarity"}
-    for metric, (same, kappa, auc, passes, fails, labels) in cells.items():
-        entry = document["candidates"][name][metric]["agreement"]
+    agreements = {metric: document["candidates"][name][metric]["agreement"] for metric in ("f1", "semantic_similarity")}
+    assert cells.keys() == {*map(with_verdict, agreements, agreements.values())}
+    for metric, (same, baseline, kappa, auc, passes, fails, labels) in cells.items():
+        entry = agreements[metric.removesuffix(NO_JUDGE)]
+        assert baseline["text"] == f"{entry['baseline']['rule']}: {rate(entry['baseline']['value'])}"
         for cell, figure, text in ((same, "accuracy", percent), (kappa, "kappa", number), (auc, "auc", number)):
             each = entry[figure]
             assert cell["text"] == f"{text(each['value'])} {text(each['low'])} to {text(each['high'])}"
@@ -242,11 +266,16 @@ def test_thresholds_that_labels_teach(found):
     html, document = found
     cells = table(section_of(html, "people").split("</caption>")[-1].split("<tbody>")[1].split("</tbody>")[0])
 
-    assert cells.keys() == document["thresholds"].keys() == {"f1", "semantic_similarity"}
-    for metric, (now, taught, same, labels) in cells.items():
-        entry = document["thresholds"][metric]
-        rate = entry["accuracy"]
+    thresholds = document["thresholds"]
+    assert cells.keys() == {*map(with_verdict, thresholds, thresholds.values())}
+    assert thresholds.keys() == {"f1", "semantic_similarity"}
+    for metric, (now, taught, same, baseline, kappa, labels) in cells.items():
+        entry = thresholds[metric.removesuffix(NO_JUDGE)]
+        accuracy = entry["accuracy"]
+        assert baseline["text"] == f"{entry['baseline']['rule']}: {rate(entry['baseline']['value'])}"
+        assert kappa["text"] == number(entry["kappa"])
         assert (now["text"], taught["text"]) == (number(entry["threshold"]), number(entry["learnt"]))
-        assert same["text"] == f"{percent(rate['value'])} {percent(rate['low'])} to {percent(rate['high'])}"
-        assert same["data"] == [rate["value"], rate["low"], rate["high"]]
+        limits = f"{percent(accuracy['low'])} to {percent(accuracy['high'])}"
+        assert same["text"] == f"{percent(accuracy['value'])} {limits}"
+        assert same["data"] == [accuracy["value"], accuracy["low"], accuracy["high"]]
         assert labels["text"] == count(entry["n"])

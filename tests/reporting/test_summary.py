@@ -24,16 +24,41 @@ UNHARMED = {"rows": 80, "rejected": 0, "rejected_reasons": {}, "truncated_texts"
 def entry(value: float | None = 0.5, n: int = 40, not_asked: int = 0, failed: int = 0) -> dict[str, Any]:
     limits = {"low": 0.25, "high": 0.75} if value is not None else {"low": None, "high": None}
     numbers = {"value": value, **limits}
-    return {**numbers, "n": n, "n_not_asked": not_asked, "n_failed": failed, "pass_rate": {**numbers, "threshold": 0.5}}
+    rate = {**numbers, "threshold": 0.5}
+    return {**numbers, "n": n, "n_not_asked": not_asked, "n_failed": failed, "signature": "s|v:1", "pass_rate": rate}
 
 
-def read(folder: Path, candidates: dict[str, Any], **dataset: Any) -> summary.Summary:
+def read(folder: Path, candidates: dict[str, Any], more: Any = None, **dataset: Any) -> summary.Summary:
+    """The summary of a run; the first metric of the first candidate is the primary measure."""
     path = folder / "metrics.json"
-    document = {"confidence": 0.95, "dataset": UNHARMED | dataset, "candidates": candidates}
-    path.write_text(json.dumps(document), encoding="utf-8")
+    measure = next((name for metrics in candidates.values() for name in metrics), "label")
+    document = {
+        "confidence": 0.95,
+        "joint_confidence": 0.95,
+        "dataset": UNHARMED | dataset,
+        "candidates": candidates,
+        "primary": {"measure": measure, "reason": "named in gate.primary"},
+        "headlines": {name: headline(metrics.get(measure), measure) for name, metrics in candidates.items()},
+        "leaders": {"names": [*candidates]},
+        "comparisons": [],
+    }
+    path.write_text(json.dumps(document | (more or {})), encoding="utf-8")
     found = summary.of_last_run(path, folder / "validation")
     assert found is not None
     return found
+
+
+def headline(entry: Any, measure: str) -> dict[str, Any]:
+    numbers = {name: entry and entry[name] for name in ("value", "low", "high")}
+    n = entry["n"] if entry else 0
+    return {
+        **numbers,
+        "n": n,
+        "measure": measure,
+        "by": "human labels",
+        "status": "measured",
+        "note": "by human labels",
+    }
 
 
 def terminal(found: summary.Summary, width: int = 80) -> str:
@@ -47,30 +72,61 @@ def several(*names: str) -> dict[str, Any]:
     return {name: {metric: entry(value) for metric, value in METRICS.items()} for name in names}
 
 
-def test_it_begins_with_how_often_each_candidate_passes_the_leading_measure(tmp_path: Path) -> None:
-    shown = terminal(read(tmp_path, {"small": {"bleu": entry(), "meaning_match": entry(0.5)}})).splitlines()
+def test_it_begins_with_the_conclusion_and_each_candidates_rate(tmp_path: Path) -> None:
+    two = {"small": {"label": entry(0.5)}, "large": {"label": entry(0.7)}}
+    difference = {"value": 0.2, "low": 0.1, "high": 0.3}
+    measures = {"label": {"difference": difference, "unit": "points", "higher_is_better": True}}
+    compared = {
+        "comparisons": [{"base": "small", "head": "large", "measures": measures}],
+        "leaders": {"names": ["large"]},
+    }
 
-    assert shown[0] == "meaning_match: share of answers that pass, 95% interval"
-    assert shown[1].split() == ["small", "50.0%", "[25.0%,", "75.0%]", "n", "40"]
+    lines = terminal(read(tmp_path, two, compared), 120).splitlines()
 
-
-@pytest.mark.parametrize(
-    ("metrics", "lead"),
-    [
-        (["bleu", "similarity", "meaning_match", "label"], "label"),
-        (["bleu", "similarity", "meaning_match"], "meaning_match"),
-        (["bleu", "similarity"], "similarity"),
-        (["bleu"], "bleu"),
-    ],
-)
-def test_the_leading_measure_is_the_one_nearest_to_what_people_say(
-    tmp_path: Path, metrics: list[str], lead: str
-) -> None:
-    assert read(tmp_path, {"small": {metric: entry() for metric in metrics}}).lead == lead
+    assert lines[0] == "large is better than small by human labels: +20.0 points, 95 % CI +10.0 to +30.0."
+    assert lines[1].split("  ")[1:] == ["large", "70.0 %", "25.0 % to 75.0 %", "human labels, 40 answers"]
+    assert lines[2].split("  ")[1] == "small"
 
 
-def test_a_measure_that_nothing_was_measured_by_leads_nothing(tmp_path: Path) -> None:
-    assert read(tmp_path, {"small": {"meaning_match": entry(None, n=0), "bleu": entry()}}).lead == "bleu"
+def test_below_the_rates_stand_targets_failures_and_the_worst_slice(tmp_path: Path) -> None:
+    difference = {"value": -0.2, "low": -0.3, "high": -0.1}
+    worst = {"candidate": "small", "n": 9, "rate": 0.3, "rest": 0.5, "difference": difference, "worse": True}
+    more = {
+        "targets": {"small": {"label": {"target": 0.6, "verdict": "undecided"}}},
+        "failures": {"small": {"kinds": [{"kind": "hedge", "n": 7}]}},
+        "worst_slices": {
+            "measure": "label",
+            "tests": 4,
+            "left_out": 0,
+            "slices": [{"column": "topic", "value": "art", "candidates": [worst]}],
+        },
+    }
+
+    found = read(tmp_path, {"small": {"label": entry(0.5)}}, more)
+
+    assert found.evidence == [
+        "Target label ≥ 60.0 %: undecided: small",
+        "Worst slice: topic = art: small 30.0 % of 9 answers, −20.0 points [−30.0, −10.0] to the others",
+        "Wrong answers by kind: hedge 7",
+    ]
+
+
+def test_without_a_claim_it_says_why_and_no_rate(tmp_path: Path) -> None:
+    note = "by gpt; its error on your data is not known, so no claim."
+    unknown = {"measure": "label", "value": 0.8, "low": None, "high": None, "n": 40, "by": "gpt", "status": "unknown"}
+    more = {"headlines": {name: unknown | {"note": note} for name in ("small", "large")}}
+
+    found = terminal(read(tmp_path, several("small", "large"), more), 120).split("metric ")[0]
+
+    assert found.startswith("No conclusion: which candidate is better is not known.\n")
+    assert found.count("unknown  gpt says 80.0 %") == 2
+    assert f"B{note[1:]}" in found
+
+
+def test_the_conclusion_is_short_whatever_the_number_of_candidates(tmp_path: Path) -> None:
+    shown = terminal(read(tmp_path, several(*(f"candidate {n}" for n in range(40)))), 200)
+
+    assert len(shown.split("\n\n")[0].splitlines()) <= 12
 
 
 def test_a_row_per_metric_with_value_and_interval_of_each_candidate(tmp_path: Path) -> None:
@@ -101,7 +157,9 @@ def test_candidates_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
     names = [f"{'n' * 50}{number}" for number in (1, 2)]
     found = read(tmp_path, several(*names))
 
-    assert [rate.candidate for rate in found.rates] == [f"{'n' * 19}…{'n' * 19}{number}" for number in (1, 2)]
+    assert [line.split()[0] for line in terminal(found, 200).splitlines()[1:3]] == [
+        f"{'n' * 19}…{'n' * 19}{number}" for number in (1, 2)
+    ]
 
 
 def test_a_terminal_of_40_columns_loses_no_number(tmp_path: Path) -> None:
@@ -169,12 +227,13 @@ def test_the_markdown_has_the_same_numbers(tmp_path: Path) -> None:
     shown = summary.to_markdown(read(tmp_path, several("small", "large"), truncated_texts=5)).splitlines()
 
     assert shown == [
-        "**label**: share of answers that pass, 95% interval",
+        "**No conclusion: not all of large and small could be compared by human labels.**",
         "",
-        "| candidate | pass | answers |",
-        "|---|---|---|",
-        "| small | 75.0% &#91;25.0%, 75.0%&#93; | n 40 |",
-        "| large | 75.0% &#91;25.0%, 75.0%&#93; | n 40 |",
+        "| candidate | label | interval | by |",
+        "|---|---|---|---|",
+        "| large | 75.0 % | 25.0 % to 75.0 % | human labels, 40 answers |",
+        "| small | 75.0 % | 25.0 % to 75.0 % | human labels, 40 answers |",
+        "",
         "",
         "| metric | small (n 40) | large (n 40) |",
         "|---|---|---|",
@@ -197,7 +256,7 @@ def test_whatever_a_candidate_is_called_it_moves_nothing(
     shown, kept = terminal(found, width), summary.to_markdown(found)
 
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", shown + kept)
-    assert {line.count("|") for line in kept.splitlines() if line.startswith("|")} <= {3, 4}
+    assert {line.count("|") for line in kept.splitlines() if line.startswith("|")} <= {3, 5}
     assert not re.search(r"[<>`]", kept)
 
 

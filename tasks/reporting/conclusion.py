@@ -1,0 +1,221 @@
+"""Conclusion of a run in words: each candidate's rate by the primary measure, and which candidate is better."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tasks.comparison.document import MeasureEntry, PairEntry, pairs_of_a_run
+from tasks.comparison.release import by_judge_alone, source
+from tasks.console.format import about, abridged_apart, capitalized, counted, joined, level, number, points, rate
+from tasks.scores.human_labels import LABEL
+from tasks.scores.metrics_report import HeadlineEntry, MetricsReport
+from tasks.scores.primary import MEANING_MATCH
+
+MAX_NAME_CHARS = 40
+UNKNOWN = "unknown"
+
+
+class CandidateRate(NamedTuple):
+    """A candidate's rate by the primary measure.
+
+    value, limits: in words; without a claim (is_known) the value is "unknown". basis: who says so, of how many answers.
+    """
+
+    candidate: str
+    entry: HeadlineEntry
+    value: str
+    limits: str
+    basis: str
+    is_known: bool
+
+
+class TargetVerdicts(NamedTuple):
+    """A target in words, and verdict → the candidates that have it."""
+
+    text: str
+    verdicts: dict[str, list[str]]
+
+
+class Conclusion(NamedTuple):
+    """The conclusion of a run.
+
+    measure: the primary measure. sentence: the conclusion; reason: why there is none. rates: the best first.
+    missing: candidates that the primary measure does not measure. is_known: whether the rates allow a claim.
+    is_share: whether they are shares of answers. failures_title: who calls the answers wrong whose kinds are counted.
+    """
+
+    measure: str
+    sentence: str
+    reason: str
+    targets: list[TargetVerdicts]
+    rates: list[CandidateRate]
+    missing: list[str]
+    is_known: bool
+    is_share: bool
+    failures_title: str
+
+
+def conclude(document: MetricsReport) -> Conclusion | None:
+    """The conclusion from reports/metrics.json; None if it was written before there were headlines."""
+    if "headlines" not in document:
+        return None
+    measure, headlines, order = document["primary"]["measure"], document["headlines"], best_first(document)
+    pairs = [pair for pair in pairs_of_a_run(document["comparisons"]) if measure in pair["measures"]]
+    measured = {name: headlines[name] for name in order}
+    unknown = next((entry["note"] for entry in measured.values() if entry["status"] == UNKNOWN), "")
+    is_share = any(is_rate(document, entry["measure"]) for entry in measured.values())
+    is_known = bool(order) and not unknown
+    return Conclusion(
+        measure=measure,
+        sentence=_known(document, order, pairs, is_share=is_share) if is_known else _unknown(measure, order),
+        reason=capitalized(unknown),
+        targets=_targets(document, order),
+        rates=[_rate(document, name, is_share=is_share) for name in order],
+        missing=sorted({*headlines} - {*measured}),
+        is_known=is_known,
+        is_share=is_share,
+        failures_title=_failures_title(document),
+    )
+
+
+def best_first(document: MetricsReport) -> list[str]:
+    """The candidates that have a rate by the primary measure, the best first."""
+    measure = document["primary"]["measure"]
+    values = {name: one["value"] for name, one in document["headlines"].items() if one["value"] is not None}
+    compared = [pair["measures"].get(measure) for pair in pairs_of_a_run(document["comparisons"])]
+    sign = 1.0 if any(entry and not entry["higher_is_better"] for entry in compared) else -1.0
+    return sorted(values, key=lambda name: (sign * values[name], name))
+
+
+def is_rate(document: MetricsReport, measure: str) -> bool:
+    """Whether a measure is a share of answers, and no score."""
+    return any("pass_rate" in metrics.get(measure, {}) for metrics in document["candidates"].values())
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Name of a candidate → the name in a sentence: on one line, and not too long."""
+    lines = {name: " ".join(name.split()) for name in names}
+    short = abridged_apart(lines.values(), MAX_NAME_CHARS)
+    return {name: short[line] for name, line in lines.items()}
+
+
+def _unknown(measure: str, names: Sequence[str]) -> str:
+    if not names:
+        return f"No conclusion: nothing is measured by {measure}."
+    what = "which candidate is better" if len(names) > 1 else f"the rate of {short_names(names)[names[0]]}"
+    return f"No conclusion: {what} is not known."
+
+
+def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEntry], *, is_share: bool) -> str:
+    if len(order) == 1:
+        return _of_one(document, order[0], is_share=is_share)
+    simultaneous = "simultaneous " if len(pairs) > 1 else ""
+    confidence = f"{simultaneous}{level(document['joint_confidence']).replace('%', ' %')} CI"
+    leading = [name for name in order if name in document["leaders"]["names"]]
+    by = _by(document["headlines"][order[0]])
+    compared = _Compared(document["primary"]["measure"], pairs, confidence, by, short_names(order))
+    return compared.conclusion(leading, [name for name in order if name not in leading])
+
+
+def _of_one(document: MetricsReport, name: str, *, is_share: bool) -> str:
+    entry, short = document["headlines"][name], short_names([name])[name]
+    text = rate if is_share else number
+    confidence = level(document["confidence"]).replace("%", " %")
+    limits = "no interval" if entry["low"] is None else f"{confidence} CI {text(entry['low'])} to {text(entry['high'])}"
+    figures = f"({limits}, {counted(entry['n'], 'answer')})"
+    if not is_share:
+        return f"{short} reaches {number(entry['value'])} by {entry['measure']} {figures}."
+    verb = "are right by" if entry["measure"] in {LABEL, MEANING_MATCH} else "pass"
+    return f"{rate(entry['value'])} of the answers of {short} {verb} {_by(entry)} {figures}."
+
+
+class _Compared(NamedTuple):
+    """The comparisons of the candidates by the primary measure; confidence, by, short: in words."""
+
+    measure: str
+    pairs: Sequence[PairEntry]
+    confidence: str
+    by: str
+    short: Mapping[str, str]
+
+    def conclusion(self, leading: Sequence[str], behind: Sequence[str]) -> str:
+        """Who leads, if anybody does, and who is worse."""
+        first, worse = self._listed(leading), self._listed(behind)
+        if len(leading) == 1:
+            size = self._difference(leading[0], behind[0])
+            if len(behind) == 1:
+                return f"{first} is better than {worse} by {self.by}{f': {size}' if size else ''}."
+            nearest = f"; than {self.short[behind[0]]} by {size}" if size else ""
+            return f"{first} leads by {self.by}: better than every other candidate{nearest}."
+        pairs = [pair for pair in self.pairs if {pair["base"], pair["head"]} <= {*leading}]
+        if 2 * len(pairs) < len(leading) * (len(leading) - 1):
+            return f"No conclusion: not all of {first} could be compared by {self.by}."
+        only = len(pairs) == 1
+        size = f": {self._difference(leading[0], leading[1])}" if only else ""
+        needed = _would_decide(pairs[0]["measures"][self.measure]) if only else ""
+        if not behind:
+            return f"No significant difference between {first} ({self.by}{size}).{needed}"
+        return (
+            f"{first} lead together: no significant difference between them ({self.by}{size}).{needed} "
+            f"Significantly worse: {worse}."
+        )
+
+    def _listed(self, names: Sequence[str]) -> str:
+        return joined([self.short[name] for name in names])
+
+    def _difference(self, one: str, other: str) -> str:
+        """The difference of a candidate to another one; empty where they were not compared."""
+        for pair in self.pairs:
+            if {pair["base"], pair["head"]} == {one, other}:
+                return _in_words(pair["measures"][self.measure], self.confidence, turned=pair["base"] == one)
+        return ""
+
+
+def _in_words(entry: MeasureEntry, confidence: str, *, turned: bool) -> str:
+    difference = entry["difference"]
+    value, low, high = difference["value"], difference["low"], difference["high"]
+    if value is None or low is None or high is None:
+        return "no interval"
+    if turned:
+        value, low, high = 0.0 - value, 0.0 - high, 0.0 - low
+    text, unit = (points, " points") if entry["unit"] == "points" else (number, "")
+    return f"{text(value)}{unit}, {confidence} {text(low)} to {text(high)}"
+
+
+def _would_decide(entry: MeasureEntry) -> str:
+    if by_judge_alone(entry):
+        return " Human labels would decide it: the judge's own error is part of the interval."
+    return f" About {about(entry['rows_needed'])} rows would decide it." if entry["rows_needed"] else ""
+
+
+def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRate:
+    entry, text = document["headlines"][name], rate if is_share else number
+    combined = entry["by"].startswith("human labels and ")
+    basis = f"{_by(entry)}, {counted(entry['n'], 'label' if combined else 'answer')}"
+    if entry["status"] == UNKNOWN:
+        return CandidateRate(name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", basis, is_known=False)
+    limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
+    return CandidateRate(name, entry, text(entry["value"]), limits, basis, is_known=True)
+
+
+def _targets(document: MetricsReport, order: Sequence[str]) -> list[TargetVerdicts]:
+    found: dict[str, TargetVerdicts] = {}
+    for name in order:
+        for measure, one in document.get("targets", {}).get(name, {}).items():
+            least = rate(one["target"]) if is_rate(document, measure) else number(one["target"])
+            target = found.setdefault(measure, TargetVerdicts(f"{measure} ≥ {least}", {}))
+            target.verdicts.setdefault(one["verdict"], []).append(name)
+    return list(found.values())
+
+
+def _failures_title(document: MetricsReport) -> str:
+    measure = document["primary"]["measure"].partition(".")[0]
+    if measure == LABEL:
+        return "Wrong answers by kind"
+    entry = next((metrics[measure] for metrics in document["candidates"].values() if measure in metrics), None)
+    by = source(measure, entry["signature"] if entry else "")
+    return f"Answers that {by} calls wrong, by kind" if measure == MEANING_MATCH else f"Answers that fail {by}, by kind"
+
+
+def _by(entry: HeadlineEntry) -> str:
+    """Who says so; a judge that no labels check is said to be unchecked."""
+    return f"{entry['by']}, not checked on your data" if entry["status"] == "estimated" else entry["by"]

@@ -1,0 +1,128 @@
+"""Evidence beside the conclusion of a run, in words: the worst slices, and how far the judge is to be trusted."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from tasks.comparison.release import source
+from tasks.console.format import (
+    capitalized,
+    count,
+    counted,
+    joined,
+    listed,
+    number,
+    points_interval,
+    rate,
+    rate_interval,
+)
+from tasks.reporting.conclusion import best_first, is_rate, short_names
+from tasks.scores.human_labels import LABEL
+from tasks.scores.metrics_report import AgreementEntry, MetricsReport, SliceEntry, WorstSlice
+from tasks.scores.primary import MEANING_MATCH
+
+# Candidates that a sentence names.
+NAMED = 5
+
+
+class SliceLines(NamedTuple):
+    """The worst slices in words: a sentence on all of them, and a line for each."""
+
+    sentence: str
+    lines: list[str]
+    are_significant: bool
+
+
+def worst_slices(document: MetricsReport) -> SliceLines:
+    """The worst slices by the primary measure; if some are significantly worse, only these."""
+    found = document.get("worst_slices")
+    if not found or not found["tests"]:
+        return SliceLines("", [], are_significant=False)
+    significant = [part for part in found["slices"] if any(entry["worse"] for entry in part["candidates"])]
+    verdict = "These are" if significant else "None is"
+    tests = counted(found["tests"], "comparison")
+    left_out = counted(found["left_out"], "slice is", "slices are")
+    more = f" {left_out} left out: outside the judge's domain." if found["left_out"] else ""
+    share = is_rate(document, found["measure"])
+    lines = [_slice_line(part, is_share=share) for part in significant or found["slices"]]
+    sentence = f"{verdict} significantly below the other answers ({tests}, corrected for their number).{more}"
+    return SliceLines(sentence, lines, are_significant=bool(significant))
+
+
+def most_frequent_failures(document: MetricsReport) -> str:
+    """The most frequent kinds of failure of all candidates, with their counts."""
+    counts = Counter[str]()
+    for own in document.get("failures", {}).values():
+        counts.update({one["kind"]: one["n"] for one in own["kinds"]})
+    return listed([f"{kind} {count(n)}" for kind, n in counts.most_common()], NAMED)
+
+
+def trust(document: MetricsReport) -> list[str]:
+    """How far the judge, or another primary measure, agrees with human labels: sentences.
+
+    Without labels it is what the headlines say of the judge's error. Empty where no answer has a verdict.
+    """
+    decides = document["primary"]["measure"].partition(".")[0]
+    judged = MEANING_MATCH if decides == LABEL else decides
+    entries = {name: document["candidates"][name].get(judged) for name in best_first(document)}
+    measured = {name: entry for name, entry in entries.items() if entry and entry["n"]}
+    agreements = {name: entry["agreement"] for name, entry in measured.items() if "agreement" in entry}
+    lines = []
+    if agreements:
+        by = source(judged, next(iter(measured.values()))["signature"])
+        lines = [*_agreement(capitalized(by), agreements)]
+    elif measured:
+        notes = [one["note"] for one in document["headlines"].values() if one["status"] == "estimated"]
+        lines = [capitalized(note) for note in notes[:1]]
+    shares = document.get("outside_domain", {})
+    outside = {name: rate(shares[name]) for name in agreements if name in shares}
+    return [*lines, f"Answers outside its domain: {_by_candidate(outside)}."] if outside else lines
+
+
+def _slice_line(part: WorstSlice, *, is_share: bool) -> str:
+    """A slice, with the candidates that are significantly worse on it; without any, the one that is worst."""
+    entries = [entry for entry in part["candidates"] if entry["worse"]] or part["candidates"][:1]
+    told = "; ".join(_of_slice(entry, is_share=is_share) for entry in entries)
+    return f"{part['column']} = {part['value'].strip() or '(empty)'}: {told}"
+
+
+def _of_slice(entry: SliceEntry, *, is_share: bool) -> str:
+    name, limits = short_names([entry["candidate"]])[entry["candidate"]], entry["difference"]
+    if is_share:
+        to_others = points_interval(limits["value"], limits["low"], limits["high"])
+        return f"{name} {rate(entry['rate'])} of {counted(entry['n'], 'answer')}, {to_others} to the others"
+    return f"{name} {number(entry['rate'])} on {counted(entry['n'], 'answer')}, others {number(entry['rest'])}"
+
+
+def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[str]:
+    """How often the verdict is that of the human label, and how often one verdict for every answer would be."""
+    same = {name: f"{_accuracy(entry)}, kappa {number(entry['kappa']['value'])}" for name, entry in agreements.items()}
+    yield f"{by} agrees with human labels: {_by_candidate(same)}."
+    baselines = {name: entry["baseline"] for name, entry in agreements.items() if "baseline" in entry}
+    if baselines:
+        rules = sorted({one["rule"] for one in baselines.values()}, reverse=True)
+        useless = [name for name, entry in agreements.items() if not entry.get("is_judge", True)]
+        figures = _by_candidate({name: rate(one["value"]) for name, one in baselines.items()})
+        end = f"; on {joined([*short_names(useless).values()])} it is not significantly better" if useless else ""
+        yield f"{capitalized(' or '.join(rules))} would agree: {figures}{end}."
+    false_pass, false_fail = (sum(entry[key] for entry in agreements.values()) for key in ("false_pass", "false_fail"))
+    yield f"It passes {counted(false_pass, 'wrong answer')} and fails {counted(false_fail, 'right answer')}."
+    seen = next((entry["in_sample"] for entry in agreements.values() if "in_sample" in entry), None)
+    if seen:
+        yield (
+            f"This is optimistic: it was trained on {rate(seen['share'])} of these questions ({seen['data']}). "
+            f"On questions that it was not trained on it agrees on {rate(seen['cross_validated'])}."
+        )
+
+
+def _accuracy(entry: AgreementEntry) -> str:
+    return rate_interval(entry["accuracy"]["value"], entry["accuracy"]["low"], entry["accuracy"]["high"])
+
+
+def _by_candidate(told: Mapping[str, str]) -> str:
+    """What is told of each candidate; without the names if it is the same of all."""
+    if len({*told.values()}) == 1:
+        return next(iter(told.values()))
+    names = short_names([*told])
+    first = "; ".join(f"{names[name]} {text}" for name, text in [*told.items()][:NAMED])
+    return first if len(told) <= NAMED else f"{first} and {len(told) - NAMED} more"

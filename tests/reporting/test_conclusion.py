@@ -1,0 +1,189 @@
+"""The conclusion of a run: one sentence by the primary measure, which claims no more than the headlines do."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.comparison.document import JUDGE_ERROR
+from tasks.reporting.conclusion import conclude
+
+LABELS, OFFLINE = "human labels", "the offline judge"
+NO_CLAIM = "by gpt; its error on your data is not known, so no claim. 50 human labels would give ±11 points."
+
+
+def headline(value: float | None, *, by: str = LABELS, status: str = "measured", note: str = "") -> dict[str, Any]:
+    low, high = (None, None) if value is None or status == "unknown" else (value - 0.05, value + 0.05)
+    measure = "label" if by == LABELS else "meaning_match"
+    limits = {"value": value, "low": low, "high": high}
+    return {"measure": measure, **limits, "n": 200, "by": by, "status": status, "note": note}
+
+
+def pair(base: str, head: str, low: float, high: float, *, needed: int | None = None, **more: Any) -> dict[str, Any]:
+    difference = {"value": (low + high) / 2, "low": low, "high": high, "method": more.pop("method", "paired")}
+    entry = {"difference": difference, "unit": "points", "higher_is_better": True, "rows_needed": needed}
+    return {"base": base, "head": head, "measures": {more.pop("measure", "label"): entry | more}}
+
+
+def document(headlines: dict[str, Any], pairs: Any = (), leaders: Any = None, **more: Any) -> Any:
+    measure = next(iter(headlines.values()))["measure"]
+    rated: dict[str, Any] = {"signature": "meaning_match|provider:offline", "pass_rate": {}}
+    return {
+        "confidence": 0.95,
+        "joint_confidence": 0.95,
+        "primary": {"measure": measure, "reason": "named in gate.primary"},
+        "candidates": {name: {measure: rated} for name in headlines},
+        "headlines": headlines,
+        "leaders": {"names": [*headlines] if leaders is None else leaders},
+        "comparisons": pairs,
+    } | more
+
+
+def sentence(*arguments: Any, **more: Any) -> str:
+    found = conclude(document(*arguments, **more))
+    assert found is not None
+    return found.sentence
+
+
+THREE = {"gpt4": headline(0.81), "chatgpt": headline(0.74), "newbing": headline(0.82)}
+
+
+def test_two_that_cannot_be_told_apart() -> None:
+    two = {"aurora": headline(0.787), "borealis": headline(0.857)}
+
+    assert sentence(two, [pair("aurora", "borealis", -0.038, 0.178, needed=873)]) == (
+        "No significant difference between borealis and aurora (human labels: +7.0 points, 95 % CI −3.8 to +17.8). "
+        "About 880 rows would decide it."
+    )
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_that_is_better_than_the_other_whichever_is_the_base(turned: bool) -> None:
+    two = {"aurora": headline(0.7), "borealis": headline(0.8)}
+    compared = pair("borealis", "aurora", -0.15, -0.05) if turned else pair("aurora", "borealis", 0.05, 0.15)
+
+    assert sentence(two, [compared], ["borealis"]) == (
+        "borealis is better than aurora by human labels: +10.0 points, 95 % CI +5.0 to +15.0."
+    )
+
+
+def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> None:
+    pairs = [
+        pair("gpt4", "chatgpt", -0.11, -0.03),
+        pair("gpt4", "newbing", -0.03, 0.05, needed=9_000),
+        pair("chatgpt", "newbing", 0.04, 0.12),
+    ]
+
+    assert sentence(THREE, pairs, ["gpt4", "newbing"]) == (
+        "newbing and gpt4 lead together: no significant difference between them (human labels: +1.0 points, "
+        "simultaneous 95 % CI −3.0 to +5.0). About 9,000 rows would decide it. Significantly worse: chatgpt."
+    )
+
+
+def test_one_leader_of_three_and_none() -> None:
+    pairs = [
+        pair("gpt4", "chatgpt", -0.11, -0.03),
+        pair("gpt4", "newbing", 0.01, 0.05),
+        pair("chatgpt", "newbing", 0.04, 0.12),
+    ]
+
+    assert sentence(THREE, pairs, ["newbing"]) == (
+        "newbing leads by human labels: better than every other candidate; than gpt4 by +3.0 points, "
+        "simultaneous 95 % CI +1.0 to +5.0."
+    )
+    assert sentence(THREE, pairs) == "No significant difference between newbing, gpt4 and chatgpt (human labels)."
+
+
+def test_pairs_that_were_not_compared_allow_no_conclusion() -> None:
+    assert sentence(THREE, [pair("gpt4", "newbing", -0.01, 0.05)]) == (
+        "No conclusion: not all of newbing, gpt4 and chatgpt could be compared by human labels."
+    )
+
+
+def test_a_single_candidate() -> None:
+    assert sentence({"aurora": headline(0.8)}) == (
+        "80.0 % of the answers of aurora are right by human labels (95 % CI 75.0 % to 85.0 %, 200 answers)."
+    )
+    estimated = headline(0.8, by=OFFLINE, status="estimated")
+    assert "right by the offline judge, not checked on your data (" in sentence({"aurora": estimated})
+
+
+def test_a_judge_without_a_known_error_claims_nothing() -> None:
+    unknown = {name: headline(0.8, by="gpt", status="unknown", note=NO_CLAIM) for name in ("aurora", "borealis")}
+    found = conclude(document(unknown, [pair("aurora", "borealis", 0.1, 0.2, measure="meaning_match")], ["borealis"]))
+
+    assert found is not None
+    assert found.sentence == "No conclusion: which candidate is better is not known."
+    assert found.reason.startswith("By gpt; its error on your data is not known, so no claim. 50 human labels")
+    assert [(one.value, one.limits, one.is_known) for one in found.rates] == [("unknown", "gpt says 80.0 %", False)] * 2
+    assert not found.is_known
+
+
+def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> None:
+    two = {name: headline(0.8, by=OFFLINE, status="estimated") for name in ("aurora", "borealis")}
+    compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", method=f"paired; {JUDGE_ERROR}")
+
+    assert sentence(two, [compared]).endswith(
+        "(the offline judge, not checked on your data: −5.0 points, 95 % CI −20.0 to +10.0). Human labels would decide "
+        "it: the judge's own error is part of the interval."
+    )
+
+
+def test_rates_stand_in_their_order_and_say_who_gave_them() -> None:
+    combined = headline(0.9, by=f"{LABELS} and {OFFLINE}") | {"measure": "label"}
+    found = conclude(
+        document({"a": headline(0.7), "b": combined, "c": headline(None)}, [pair("a", "b", 0.1, 0.3)], ["b"])
+    )
+
+    assert found is not None
+    assert [(one.candidate, one.value, one.limits, one.basis) for one in found.rates] == [
+        ("b", "90.0 %", "85.0 % to 95.0 %", "human labels and the offline judge, 200 labels"),
+        ("a", "70.0 %", "65.0 % to 75.0 %", "human labels, 200 answers"),
+    ]
+    assert found.missing == ["c"]
+    assert found.sentence.startswith("b is better than a by human labels and the offline judge: +20.0 points")
+
+
+def test_verdicts_on_a_target_by_candidate() -> None:
+    verdicts = {"aurora": "met", "borealis": "undecided", "corona": "met"}
+    targets = {name: {"label": {"target": 0.75, "verdict": verdict}} for name, verdict in verdicts.items()}
+    found = conclude(document({name: headline(0.8) for name in verdicts}, targets=targets))
+
+    assert found is not None
+    assert [(one.text, one.verdicts) for one in found.targets] == [
+        ("label ≥ 75.0 %", {"met": ["aurora", "corona"], "undecided": ["borealis"]})
+    ]
+
+
+def test_a_score_is_no_share_of_answers() -> None:
+    entry = headline(0.456) | {"measure": "meteor.value", "by": "meteor.value"}
+    found = conclude(document({"aurora": entry}, candidates={"aurora": {"meteor": {"signature": "meteor|v:1"}}}))
+
+    assert found is not None
+    assert found.sentence == "aurora reaches 0.456 by meteor.value (95 % CI 0.406 to 0.506, 200 answers)."
+    assert found.failures_title == "Answers that fail meteor, by kind"
+
+
+def test_a_document_without_headlines_has_no_conclusion() -> None:
+    assert conclude({"candidates": {}}) is None  # type: ignore[typeddict-item]
+
+
+@given(st.lists(st.text(min_size=1, max_size=90), min_size=1, max_size=9, unique=True), st.data())
+def test_whatever_the_headlines_a_leader_is_only_named_where_all_rates_are_known(names: list[str], data: Any) -> None:
+    statuses = [data.draw(st.sampled_from(["measured", "estimated", "unknown"])) for _ in names]
+    values = [data.draw(st.none() | st.floats(0, 1)) for _ in names]
+    shown = {
+        name: headline(value, by=OFFLINE, status=status, note="no claim") | {"measure": "label"}
+        for name, value, status in zip(names, values, statuses, strict=True)
+    }
+    pairs = [pair(one, other, -0.1, 0.1) for n, one in enumerate(names) for other in names[n + 1 :]]
+
+    found = conclude(document(shown, pairs))
+
+    assert found is not None
+    unknown = [
+        status for value, status in zip(values, statuses, strict=True) if value is not None and status == "unknown"
+    ]
+    assert found.is_known == (not unknown and any(value is not None for value in values))
+    assert found.sentence.startswith("No conclusion") == (not found.is_known)

@@ -1,0 +1,107 @@
+"""What stands beside the conclusion: the worst slices, the kinds of failure, and the agreement of the judge."""
+
+from typing import Any
+
+from tasks.reporting.evidence import most_frequent_failures, trust, worst_slices
+from tests.reporting.test_conclusion import OFFLINE, document, headline
+
+TWO = {"aurora": headline(0.7), "borealis": headline(0.8)}
+
+
+def agreement(value: float, kappa: float, *, baseline: float, is_judge: bool, **more: Any) -> dict[str, Any]:
+    return {
+        "accuracy": {"value": value, "low": value - 0.05, "high": value + 0.05},
+        "kappa": {"value": kappa},
+        "false_pass": 4,
+        "false_fail": 50,
+        "baseline": {"value": baseline, "rule": "passing everything"},
+        "is_judge": is_judge,
+    } | more
+
+
+def judged(**agreements: Any) -> dict[str, Any]:
+    entry = {"n": 200, "signature": "meaning_match|provider:offline"}
+    return {name: {"meaning_match": entry | ({"agreement": one} if one else {})} for name, one in agreements.items()}
+
+
+def one_slice(candidate: str, *, worse: bool) -> dict[str, Any]:
+    difference = {"value": -0.2, "low": -0.3, "high": -0.1 if worse else 0.1}
+    return {"candidate": candidate, "n": 40, "rate": 0.5, "rest": 0.7, "difference": difference, "worse": worse}
+
+
+def slices(*parts: list[dict[str, Any]], left_out: int = 0) -> dict[str, Any]:
+    named = [{"column": "topic", "value": f"t{n}", "candidates": part} for n, part in enumerate(parts)]
+    return {"measure": "label", "tests": 12, "left_out": left_out, "slices": named}
+
+
+def test_the_judge_stands_beside_one_verdict_for_every_answer() -> None:
+    agreements = judged(
+        a=agreement(0.75, 0.4, baseline=0.787, is_judge=False), b=agreement(0.9, 0.7, baseline=0.858, is_judge=True)
+    )
+    two = {"a": headline(0.7), "b": headline(0.8)}
+
+    agrees, *others = trust(document(two, candidates=agreements, outside_domain={"a": 0.25, "b": 0.0}))
+    assert agrees == (
+        "The offline judge agrees with human labels: "
+        "b 90.0 % [85.0, 95.0], kappa 0.700; a 75.0 % [70.0, 80.0], kappa 0.400."
+    )
+    assert others == [
+        "Passing everything would agree: b 85.8 %; a 78.7 %; on a it is not significantly better.",
+        "It passes 8 wrong answers and fails 100 right answers.",
+        "Answers outside its domain: b 0 %; a 25.0 %.",
+    ]
+
+
+def test_agreement_with_labels_that_trained_the_judge_is_said_to_be_optimistic() -> None:
+    seen = {"share": 1.0, "data": "NQ", "cross_validated": 0.914}
+    one = agreement(0.95, 0.8, baseline=0.8, is_judge=True, in_sample=seen)
+
+    assert trust(document({"aurora": headline(0.7)}, candidates=judged(aurora=one)))[-1] == (
+        "This is optimistic: it was trained on 100 % of these questions (NQ). "
+        "On questions that it was not trained on it agrees on 91.4 %."
+    )
+
+
+def test_without_labels_the_headline_says_what_is_known_of_the_judge() -> None:
+    estimated = headline(0.8, by=OFFLINE, status="estimated", note="by the offline judge; not checked on your data.")
+
+    assert trust(document({"aurora": estimated}, candidates=judged(aurora=None))) == [
+        "By the offline judge; not checked on your data."
+    ]
+
+
+def test_without_a_verdict_nothing_is_said_of_a_judge() -> None:
+    assert trust(document(TWO, candidates={"aurora": {}, "borealis": {"meaning_match": {"n": 0}}})) == []
+
+
+def test_only_significantly_worse_slices_are_listed_if_there_are_any() -> None:
+    other = one_slice("borealis", worse=False)
+
+    found = worst_slices(document(TWO, worst_slices=slices([one_slice("aurora", worse=True), other], [other])))
+
+    assert found.are_significant
+    assert (
+        found.sentence
+        == "These are significantly below the other answers (12 comparisons, corrected for their number)."
+    )
+    assert found.lines == ["topic = t0: aurora 50.0 % of 40 answers, −20.0 points [−30.0, −10.0] to the others"]
+
+
+def test_slices_that_differ_by_chance_are_said_to() -> None:
+    parts = slices([one_slice("aurora", worse=False), one_slice("borealis", worse=False)], left_out=2)
+
+    found = worst_slices(document(TWO, worst_slices=parts))
+
+    assert found.sentence == (
+        "None is significantly below the other answers (12 comparisons, corrected for their number). "
+        "2 slices are left out: outside the judge's domain."
+    )
+    assert found.lines == ["topic = t0: aurora 50.0 % of 40 answers, −20.0 points [−30.0, +10.0] to the others"]
+
+
+def test_kinds_of_failure_are_added_up_over_the_candidates() -> None:
+    kinds = [{"kind": "hedge", "n": 2}, {"kind": "refusal", "n": 3}]
+    failures = {"aurora": {"kinds": kinds}, "borealis": {"kinds": [{"kind": "hedge", "n": 9}]}}
+
+    assert most_frequent_failures(document(TWO, failures=failures)) == "hedge 11, refusal 3"
+    assert most_frequent_failures(document(TWO)) == ""

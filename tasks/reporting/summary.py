@@ -265,7 +265,7 @@ def _with_counts(cell: MetricCell | None, usual_counts: str, separator: str) -> 
 def _markdown(summary: Summary) -> Iterator[str]:
     if summary.conclusion:
         yield f"**{markdown.escaped(summary.conclusion.sentence)}**\n"
-        rows = ([one.candidate, one.value, one.limits, one.basis] for one in summary.conclusion.rates)
+        rows = ([_short(one.candidate), one.value, one.limits, one.basis] for one in summary.conclusion.rates)
         yield from markdown.table(["candidate", summary.conclusion.measure, "interval", "by"], rows)
         yield ""
         yield from (f"- {markdown.escaped(line)}" for line in summary.evidence)

@@ -48,7 +48,7 @@ def test_two_systems_alike_are_undecided_and_lead_together(candidates: dict[str,
     pair, decision = decided(candidates["gpt4"], candidates["newbing"])
     shown: Any = {name: {"measure": "label", "status": "measured"} for name in ("gpt4", "newbing")}
 
-    best = leaders(Primary("label", "human labels"), shown, [pair], 0.95)
+    best = leaders(Primary("label", "human labels"), shown, [pair])
 
     assert decision["verdict"] == "undecided"
     assert best["names"] == ["gpt4", "newbing"]

@@ -37,6 +37,15 @@ def test_a_secondary_measure_stops_no_release_however_much_it_loses() -> None:
     assert (guarded["decision"]["verdict"], guarded["failed"]) == ("do not ship", True)
 
 
+def test_a_loss_by_the_labels_stops_a_release_whatever_its_words_gain() -> None:
+    older, newer = labelled("." * 60, "+" * 60), labelled("+" * 60, "+" * 40 + "." * 20)
+
+    found = compared(older, newer, gate(primary=None, metrics={}))
+
+    assert verdicts(found)["bleu"] == verdicts(found)["f1"] == "better"
+    assert found["decision"]["sentence"] == "Do not ship: worse by human labels."
+
+
 def test_a_guard_may_lose_its_margin_and_no_more() -> None:
     older, newer = answers("+" * 300), answers("+" * 294 + "." * 6)
 

@@ -11,6 +11,8 @@ from tasks.scores.primary import MEANING_MATCH, Primary
 
 DecisionVerdict = Literal["ship", "do not ship", "undecided"]
 REASONS = 3
+# From so many times the rows on, more rows are no remedy: the sentence then says what the rows exclude.
+FAR = 10
 # Verdicts from the gravest to the best.
 GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
 
@@ -149,8 +151,23 @@ def _what_would_decide(undecided: Sequence[Decisive], needed: int | None) -> str
         return "human labels would decide; the judge alone does not"
     if needed is None:
         return f"no significant difference by {_source(undecided[0])}"
-    more_rows = max(needed - min(one.entry["n"] for one in undecided), 1)
-    return f"about {about(more_rows)} more {'row' if more_rows == 1 else 'rows'} would decide"
+    n = min(one.entry["n"] for one in undecided)
+    more_rows = max(needed - n, 1)
+    excluded = f"; {_excluded_loss(undecided)}" if more_rows > FAR * n else ""
+    return f"about {about(more_rows)} more {'row' if more_rows == 1 else 'rows'} would decide{excluded}"
+
+
+def _excluded_loss(undecided: Sequence[Decisive]) -> str:
+    """The largest loss that the intervals allow, in words."""
+    worst = max(undecided, key=_largest_loss)
+    loss = _largest_loss(worst)
+    size = f"{points(loss).removeprefix('+')} points" if worst.entry["unit"] == "points" else number(loss)
+    return f"a loss of more than {size} is excluded"
+
+
+def _largest_loss(one: Decisive) -> float:
+    low, high = one.entry["difference"]["low"] or 0.0, one.entry["difference"]["high"] or 0.0
+    return -low if one.entry["higher_is_better"] else high
 
 
 def _reasons(

@@ -1,6 +1,6 @@
 """A comparison for a terminal, and as Markdown for a pull request."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
@@ -160,9 +160,20 @@ def _markdown_table(pair: PairEntry) -> Iterator[str]:
         return
     if not pair["measures"]:
         return
-    measures = pair["measures"].items()
-    yield from markdown.table(wording.MEASURE_COLUMNS, (wording.measure_cells(name, one) for name, one in measures))
+    decisive, others = wording.by_weight(pair)
+    if decisive:
+        yield from _markdown_measures(decisive)
+    if others:
+        tally = ", ".join(f"{says} on {len(names)}" for says, names in wording.tally(others).items())
+        yield f"\n<details><summary>Other measures, which decide nothing: {tally}</summary>\n"
+        yield from _markdown_measures(others)
+        yield "\n</details>\n"
     yield f"\n- {wording.NAMES_MEAN}"
+
+
+def _markdown_measures(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
+    cells = (wording.measure_cells(name, measure) for name, measure in measures.items())
+    yield from markdown.table(wording.MEASURE_COLUMNS, cells)
 
 
 def _markdown_changed_rows(pair: PairEntry) -> Iterator[str]:

@@ -252,12 +252,12 @@ def candidates_notes(document: ComparisonDocument) -> Iterator[str]:
 
 
 def changed_rows_line(pair: PairEntry) -> str:
-    """How many rows changed result, in all and by measure."""
-    changed = pair["flips"]
+    """How many rows changed result, in all and by the measures that decide, the primary one first."""
+    changed, (decisive, _) = pair["flips"], by_weight(pair)
     parts = [
-        f"{verb}: {listed([f'{name} {count(n)}' for name, n in by_measure.items()])}"
+        f"{verb}: {listed([f'{name} {count(by_measure[name])}' for name in decisive if name in by_measure])}"
         for verb, by_measure in (("lost", changed["lost"]), ("gained", changed["gained"]))
-        if by_measure
+        if any(name in by_measure for name in decisive)
     ]
     return "; ".join([f"{counted(changed['rows'], 'row')} changed result", *parts])
 
@@ -305,13 +305,15 @@ def _composition(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
 
 
 def _exploratory(pair: PairEntry) -> Iterator[str]:
-    """Slices that stand out, the smallest q value first."""
+    """Slices that stand out by a measure that decides, the smallest q value first."""
     notable = [part for part in pair.get("slices", ()) if part["notable"]]
-    notable.sort(key=lambda part: part["q_value"] or 0)
-    for part in notable[:SLICES]:
+    others = by_weight(pair)[1]
+    decisive = [part for part in notable if part["measure"] not in others]
+    decisive.sort(key=lambda part: part["q_value"] or 0)
+    for part in decisive[:SLICES]:
         where = f"{part['measure']} where {part['slice']} = {part['value']}"
         unit = unit_of(pair, part["measure"])
         yield f"exploratory: {where}: {interval(part['difference'], unit)}, {counted(part['n'], 'row')}"
-    if len(notable) > SLICES:
-        more = counted(len(notable) - SLICES, "more slice stands out", "more slices stand out")
+    if unlisted := len(notable) - len(decisive[:SLICES]):
+        more = counted(unlisted, "more slice stands out", "more slices stand out")
         yield f"exploratory: {more} (--json)"

@@ -207,6 +207,14 @@ def test_notable_slices_are_noted_as_exploratory() -> None:
     )
 
 
+def test_slices_of_measures_that_decide_nothing_are_only_counted() -> None:
+    difference = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
+    part = {"slice": "topic", "value": "law", "measure": "bleu", "n": 40, "difference": difference, "notable": True}
+    found = pair({"f1": measure(), "bleu": measure(role="secondary")}, slices=[part | {"q_value": 0.01}])
+
+    assert list(wording.notes(found)) == ["exploratory: 1 more slice stands out (--json)"]
+
+
 def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
     difference = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
     slices = [
@@ -230,17 +238,32 @@ def test_candidates_of_one_side_are_noted() -> None:
     ]
 
 
+def test_where_more_rows_are_no_remedy_the_sentence_says_which_loss_is_excluded() -> None:
+    chosen = Primary("m0", "named in gate.primary")
+    found = pair({"m0": measure(rows_needed=130_000, difference=LOSS | {"low": -0.029, "high": 0.036})})
+
+    decided = decision([found], chosen, gate(primary="m0", metrics={}), blocked=False)
+
+    assert decided["sentence"] == (
+        "Undecided: about 130,000 more rows would decide; a loss of more than 2.9 points is excluded."
+    )
+
+
 @pytest.mark.parametrize(
     ("lost", "gained", "line"),
     [
         ({}, {}, "0 rows changed result"),
-        ({"f1": 1200, "bleu": 3}, {"f1": 1}, "1,204 rows changed result; lost: f1 1,200, bleu 3; gained: f1 1"),
+        ({"f1": 1200, "gleu": 3}, {"f1": 1}, "1,204 rows changed result; lost: f1 1,200, gleu 3; gained: f1 1"),
+        ({"bleu": 3}, {"f1": 1}, "4 rows changed result; gained: f1 1"),
     ],
 )
 def test_flips_in_one_line(lost: dict[str, int], gained: dict[str, int], line: str) -> None:
     rows = sum(lost.values()) + sum(gained.values())
 
-    assert wording.changed_rows_line({"flips": {"rows": rows, "lost": lost, "gained": gained, "worst": []}}) == line
+    measures = {"f1": measure(), "gleu": measure(role="guard"), "bleu": measure(role="secondary")}
+    found = pair(measures, flips={"rows": rows, "lost": lost, "gained": gained, "worst": []})
+
+    assert wording.changed_rows_line(found) == line
 
 
 @pytest.mark.parametrize(

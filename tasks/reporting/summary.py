@@ -3,13 +3,13 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tasks.console import markdown
-from tasks.console.format import NONE, abridged, counted, cut, listed, number
+from tasks.console.format import NONE, abridged_apart, counted, cut, listed, number
 from tasks.console.terminal import console, plain, width_of
 from tasks.errors import ParamsError
 from tasks.pipeline.yaml import load_yaml
@@ -143,8 +143,9 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         return
     if conclusion.reason:
         yield conclusion.reason
+    short = _short(name for target in conclusion.targets for names in target.verdicts.values() for name in names)
     for target in conclusion.targets:
-        verdicts = (f"{says}: {listed([_short(name) for name in names])}" for says, names in target.verdicts.items())
+        verdicts = (f"{says}: {listed([short[name] for name in names])}" for says, names in target.verdicts.items())
         yield f"Target {target.text}: {'; '.join(verdicts)}"
     worst = worst_slices(document)
     if conclusion.is_known and worst.lines:
@@ -190,13 +191,14 @@ def _failed_checks(folder: Path) -> Iterator[str]:
 
 def _unmeasured(candidates: Candidates) -> Iterator[str]:
     """Yield how many answers of each candidate could not be measured, and by which metrics."""
+    short = _short(candidates)
     for name, values in candidates.items():
         metrics: dict[tuple[int, int], list[str]] = {}
         for metric, entry in values.items():
             if entry["n_failed"]:
                 metrics.setdefault((entry["n_failed"], entry["n"] + entry["n_failed"]), []).append(metric)
         for (failed, asked), names in metrics.items():
-            yield f"{_short(name)}: {failed:,} of {asked:,} answers could not be measured: {listed(names)}"
+            yield f"{short[name]}: {failed:,} of {asked:,} answers could not be measured: {listed(names)}"
 
 
 def _rejected(dataset: DatasetCounts) -> Iterator[str]:
@@ -218,8 +220,9 @@ def _rates(rates: Sequence[CandidateRate]) -> "Table":
     table = Table.grid(padding=(0, 2))
     for justify in ("left", "right", "left", "left"):
         table.add_column(justify=justify, overflow="fold")
+    short = _short([one.candidate for one in rates])
     for one in rates:
-        table.add_row(plain(f"  {_short(one.candidate)}"), *map(plain, (one.value, one.limits, one.basis)))
+        table.add_row(plain(f"  {short[one.candidate]}"), *map(plain, (one.value, one.limits, one.basis)))
     return table
 
 
@@ -245,9 +248,10 @@ def _table(summary: Summary, names: Sequence[str]) -> "Table":
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, 1))
     table.add_column("metric", overflow="fold", vertical="top")
+    short = _short(summary.usual_counts)
     for name in names:
         widest = max(len(row[name].text) for row in summary.cells.values() if name in row)
-        head = plain(f"{_short(name)}\n{summary.usual_counts[name]}")
+        head = plain(f"{short[name]}\n{summary.usual_counts[name]}")
         table.add_column(head, justify="right", overflow="fold", min_width=widest)
     for metric, cells in summary.cells.items():
         row = (_with_counts(cells.get(name), summary.usual_counts[name], "\n") for name in names)
@@ -265,13 +269,14 @@ def _with_counts(cell: MetricCell | None, usual_counts: str, separator: str) -> 
 def _markdown(summary: Summary) -> Iterator[str]:
     if summary.conclusion:
         yield f"**{markdown.escaped(summary.conclusion.sentence)}**\n"
-        rows = ([_short(one.candidate), one.value, one.limits, one.basis] for one in summary.conclusion.rates)
+        short = _short(one.candidate for one in summary.conclusion.rates)
+        rows = ([short[one.candidate], one.value, one.limits, one.basis] for one in summary.conclusion.rates)
         yield from markdown.table(["candidate", summary.conclusion.measure, "interval", "by"], rows)
         yield ""
         yield from (f"- {markdown.escaped(line)}" for line in summary.evidence)
         yield ""
-    names = [*summary.usual_counts]
-    heads = [f"{_short(name)} ({summary.usual_counts[name]})" for name in names]
+    names, short = [*summary.usual_counts], _short(summary.usual_counts)
+    heads = [f"{short[name]} ({summary.usual_counts[name]})" for name in names]
     yield from markdown.table(
         ["metric", *heads],
         (
@@ -283,5 +288,6 @@ def _markdown(summary: Summary) -> Iterator[str]:
     yield from (f"- {markdown.escaped(warning)}" for warning in summary.warnings)
 
 
-def _short(name: str) -> str:
-    return abridged(" ".join(name.split()), MAX_NAME_CHARS)
+def _short(names: Iterable[str]) -> dict[str, str]:
+    """Names of candidates → the same on one line, shortened, but not to equal ones."""
+    return {name: " ".join(text.split()) for name, text in abridged_apart(names, MAX_NAME_CHARS).items()}

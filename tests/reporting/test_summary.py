@@ -162,6 +162,13 @@ def test_candidates_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
     ]
 
 
+def test_candidates_whose_long_names_differ_in_the_middle_are_told_apart(tmp_path: Path) -> None:
+    found = read(tmp_path, several(*(f"{'n' * 30}v{number}{'n' * 30}" for number in (13, 14))))
+
+    for shown in (terminal(found, 200), summary.to_markdown(found)):
+        assert shown.count("v13n") == shown.count("v14n") > 1
+
+
 def test_a_terminal_of_40_columns_loses_no_number(tmp_path: Path) -> None:
     shown = terminal(read(tmp_path, several("a", "b")), 40)
 

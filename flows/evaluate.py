@@ -29,6 +29,7 @@ from tasks.console.terminal import USER_ERROR, exit_status, say
 from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
 from tasks.judging.preflight import require_key
+from tasks.monitoring import labelled_answers
 from tasks.pipeline import params
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.dvc_yaml import stages
@@ -300,6 +301,7 @@ def _print_outcome(done: Sequence[Recorded]) -> None:
     for run in done:
         if run.facts or not run.failure:
             summary.show()
+            labelled_answers.warn()
         if run.experiment:
             say(f"experiment: {run.experiment.name} (dvc exp show, flows.compare {run.experiment.name})")
         if run.failure:

@@ -90,9 +90,11 @@ def _judge(chosen: argparse.Namespace) -> None:
 
 
 def _summary(_chosen: argparse.Namespace) -> None:
+    from tasks.monitoring import labelled_answers
     from tasks.reporting import summary
 
     summary.show()
+    labelled_answers.warn()
 
 
 def _history(chosen: argparse.Namespace) -> None:

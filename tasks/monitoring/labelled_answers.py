@@ -10,6 +10,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_load
+from tasks.console.format import counted
+from tasks.console.terminal import console, plain
+from tasks.errors import GoldmeterError
 from tasks.monitoring import store
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import Mask, hashed
@@ -38,6 +41,20 @@ def stale(load: Parts) -> Mask:
     """
     earlier = _read()
     return _stale(_answers(load), earlier) if len(earlier) else np.zeros(load.rows, np.bool_)
+
+
+def warn() -> None:
+    """Print a warning if labels of the run in the working folder are of other answers."""
+    load = Parts(Path("data/load"))
+    try:
+        count = int(stale(load).sum()) if load.folder.is_dir() else 0
+    except GoldmeterError as error:  # the run itself is not affected
+        console().print(plain(f"! {error}"), style="yellow")
+        return
+    if count:
+        labels = counted(count, "label belongs", "labels belong")
+        text = f"! {labels} to another answer, by recorded runs (stale): comparisons do not count them, this run does"
+        console().print(plain(text), style="yellow")
 
 
 def add(load: Parts) -> None:

@@ -1,5 +1,6 @@
 """Labels of recorded runs: a label that such a run had for another answer is stale, whatever it is compared with."""
 
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flows.compare import compare_by_params
+from flows.evaluate import _print_outcome
+from flows.record import Recorded
+from tasks.__main__ import _summary
 from tasks.errors import LedgerError
 from tasks.monitoring import decision, labelled_answers
 from tasks.pipeline.tables import Parts, write_part
+from tasks.reporting import summary
 from tests.comparison.repository import write_params
 from tests.comparison.sample import Row, load_table, row, version
 from tests.monitoring.made_nights import experiment, facts, run_night, schedule, score
@@ -129,6 +134,26 @@ def test_runs_in_a_row_against_the_obvious_implementation(runs: list[list[tuple[
             if sign != "-" and not expected[number]:
                 answers.add((number, answer))
                 last[number] = sign
+
+
+@pytest.mark.parametrize("told", [lambda: _summary(Namespace()), lambda: _print_outcome([Recorded(None, None, None)])])
+def test_stale_labels_of_the_last_run_are_told_on_the_terminal(
+    told: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summary, "show", lambda: None)
+    told()
+    version(Path(), labelled("axy", "+++"))
+    told()
+    assert capsys.readouterr().out == ""
+
+    add(labelled("abc", "+++"))
+    told()
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith("! 2 labels belong to another answer, by recorded runs (stale):")
+
+    labelled_answers.path().write_bytes(b"PAR1 no")
+    told()
+    assert "history-labels.parquet: not a list of labelled answers" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_damaged_file_is_named_and_stays() -> None:

@@ -379,6 +379,21 @@ def test_the_conclusion_is_that_of_the_terminal(labelled, tmp_path):
     assert f'<p class="conclusion">{found.conclusion.sentence}</p>' in html
 
 
+def test_where_the_judges_error_is_not_known_the_page_claims_nothing(tmp_path):
+    _, documents = inputs(ROWS, tmp_path / "measured")
+    document = documents["reports/metrics.json"]
+    for entry in document["headlines"].values():
+        entry |= {"by": "gpt", "status": "unknown", "low": None, "high": None, "note": "by gpt; its error is not known"}
+
+    html = written(ROWS, tmp_path, documents={"reports/metrics.json": document})[PAGE]
+    glance = words_of(section_of(html, "glance"))
+
+    assert "No conclusion: which candidate is better is not known. By gpt; its error is not known" in glance
+    assert glance.count("unknown gpt says 50.0 %") == 2
+    assert "Worst slices" not in glance
+    assert "they do not show which candidate is better" in section_of(html, "candidates")
+
+
 def test_the_title_and_the_head_name_the_data_set_and_the_version(tmp_path):
     html = written(ROWS, tmp_path, version="v1-2-gabc1234")[PAGE]
     _, documents = inputs(ROWS, tmp_path / "again")

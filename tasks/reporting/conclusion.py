@@ -11,7 +11,7 @@ from tasks.scores.metrics_report import HeadlineEntry, MetricsReport
 from tasks.scores.primary import MEANING_MATCH
 
 MAX_NAME_CHARS = 40
-UNKNOWN = "unknown"
+LABELS, UNKNOWN = "human labels", "unknown"
 
 
 class CandidateRate(NamedTuple):
@@ -111,7 +111,7 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
     simultaneous = "simultaneous " if len(pairs) > 1 else ""
     confidence = f"{simultaneous}{level(document['joint_confidence']).replace('%', ' %')} CI"
     leading = [name for name in order if name in document["leaders"]["names"]]
-    by = _by(document["headlines"][order[0]])
+    by = _by_of_all([document["headlines"][name] for name in order])
     compared = _Compared(document["primary"]["measure"], pairs, confidence, by, short_names(order))
     return compared.conclusion(leading, [name for name in order if name not in leading])
 
@@ -149,9 +149,8 @@ class _Compared(NamedTuple):
         pairs = [pair for pair in self.pairs if {pair["base"], pair["head"]} <= {*leading}]
         if 2 * len(pairs) < len(leading) * (len(leading) - 1):
             return f"No conclusion: not all of {first} could be compared by {self.by}."
-        only = len(pairs) == 1
-        size = f": {self._difference(leading[0], leading[1])}" if only else ""
-        needed = _would_decide(pairs[0]["measures"][self.measure]) if only else ""
+        size = f": {self._difference(leading[0], leading[1])}" if len(pairs) == 1 else ""
+        needed = _would_decide([pair["measures"][self.measure] for pair in pairs])
         if not behind:
             return f"No significant difference between {first} ({self.by}{size}).{needed}"
         return (
@@ -181,20 +180,21 @@ def _in_words(entry: MeasureEntry, confidence: str, *, turned: bool) -> str:
     return f"{text(value)}{unit}, {confidence} {text(low)} to {text(high)}"
 
 
-def _would_decide(entry: MeasureEntry) -> str:
-    if by_judge_alone(entry):
+def _would_decide(undecided: Sequence[MeasureEntry]) -> str:
+    if any(map(by_judge_alone, undecided)):
         return " Human labels would decide it: the judge's own error is part of the interval."
-    return f" About {about(entry['rows_needed'])} rows would decide it." if entry["rows_needed"] else ""
+    needed = [entry["rows_needed"] or 0 for entry in undecided]
+    return f" About {about(max(needed))} rows would decide it." if all(needed) else ""
 
 
 def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRate:
     entry, text = document["headlines"][name], rate if is_share else number
-    combined = entry["by"].startswith("human labels and ")
-    basis = f"{_by(entry)}, {counted(entry['n'], 'label' if combined else 'answer')}"
+    combined = entry["by"].startswith(f"{LABELS} and ")
+    n = counted(entry["n"], "label" if combined else "answer")
     if entry["status"] == UNKNOWN:
-        return CandidateRate(name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", basis, is_known=False)
+        return CandidateRate(name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", n, is_known=False)
     limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
-    return CandidateRate(name, entry, text(entry["value"]), limits, basis, is_known=True)
+    return CandidateRate(name, entry, text(entry["value"]), limits, f"{_by(entry)}, {n}", is_known=True)
 
 
 def _targets(document: MetricsReport, order: Sequence[str]) -> list[TargetVerdicts]:
@@ -214,6 +214,14 @@ def _failures_title(document: MetricsReport) -> str:
     entry = next((metrics[measure] for metrics in document["candidates"].values() if measure in metrics), None)
     by = source(measure, entry["signature"] if entry else "")
     return f"Answers that {by} calls wrong, by kind" if measure == MEANING_MATCH else f"Answers that fail {by}, by kind"
+
+
+def _by_of_all(entries: Sequence[HeadlineEntry]) -> str:
+    """Who gave all these rates; human labels, if the judge helped with some of them only."""
+    sources = list(dict.fromkeys(map(_by, entries)))
+    if len(sources) > 1 and all(one.startswith(LABELS) for one in sources):
+        return LABELS
+    return joined(sources)
 
 
 def _by(entry: HeadlineEntry) -> str:

@@ -40,7 +40,7 @@ def worst_slices(document: MetricsReport) -> SliceLines:
         return SliceLines("", [], are_significant=False)
     significant = [part for part in found["slices"] if any(entry["worse"] for entry in part["candidates"])]
     verdict = "These are" if significant else "None is"
-    tests = counted(found["tests"], "comparison")
+    tests = f"{counted(found['tests'], 'comparison')}{_by(document, found['measure'])}"
     left_out = counted(found["left_out"], "slice is", "slices are")
     more = f" {left_out} left out: outside the judge's domain." if found["left_out"] else ""
     share = is_rate(document, found["measure"])
@@ -54,7 +54,7 @@ def most_frequent_failures(document: MetricsReport) -> str:
     counts = Counter[str]()
     for own in document.get("failures", {}).values():
         counts.update({one["kind"]: one["n"] for one in own["kinds"]})
-    return listed([f"{kind} {count(n)}" for kind, n in counts.most_common()], NAMED)
+    return listed([f"{kind} {count(n)}" for kind, n in counts.most_common()])
 
 
 def trust(document: MetricsReport) -> list[str]:
@@ -69,14 +69,20 @@ def trust(document: MetricsReport) -> list[str]:
     agreements = {name: entry["agreement"] for name, entry in measured.items() if "agreement" in entry}
     lines = []
     if agreements:
-        by = source(judged, next(iter(measured.values()))["signature"])
-        lines = [*_agreement(capitalized(by), agreements)]
+        lines = [*_agreement(source(judged, next(iter(measured.values()))["signature"]), agreements)]
     elif measured:
         notes = [one["note"] for one in document["headlines"].values() if one["status"] == "estimated"]
         lines = [capitalized(note) for note in notes[:1]]
     shares = document.get("outside_domain", {})
     outside = {name: rate(shares[name]) for name in agreements if name in shares}
     return [*lines, f"Answers outside its domain: {_by_candidate(outside)}."] if outside else lines
+
+
+def _by(document: MetricsReport, measure: str) -> str:
+    """By which measure answers are right, unless it is by human labels."""
+    metric = measure.partition(".")[0]
+    entries = [metrics[metric] for metrics in document["candidates"].values() if metric in metrics]
+    return "" if measure == LABEL or not entries else f" by {source(metric, entries[0]['signature'])}"
 
 
 def _slice_line(part: WorstSlice, *, is_share: bool) -> str:
@@ -97,7 +103,7 @@ def _of_slice(entry: SliceEntry, *, is_share: bool) -> str:
 def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[str]:
     """How often the verdict is that of the human label, and how often one verdict for every answer would be."""
     same = {name: f"{_accuracy(entry)}, kappa {number(entry['kappa']['value'])}" for name, entry in agreements.items()}
-    yield f"{by} agrees with human labels: {_by_candidate(same)}."
+    yield f"Agreement of {by} with human labels: {_by_candidate(same)}."
     baselines = {name: entry["baseline"] for name, entry in agreements.items() if "baseline" in entry}
     if baselines:
         rules = sorted({one["rule"] for one in baselines.values()}, reverse=True)

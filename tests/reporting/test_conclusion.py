@@ -93,6 +93,8 @@ def test_one_leader_of_three_and_none() -> None:
         "simultaneous 95 % CI +1.0 to +5.0."
     )
     assert sentence(THREE, pairs) == "No significant difference between newbing, gpt4 and chatgpt (human labels)."
+    needed = [pair(one["base"], one["head"], -0.1, 0.1, needed=1_000 + n) for n, one in enumerate(pairs)]
+    assert sentence(THREE, needed).endswith(" (human labels). About 1,100 rows would decide it.")
 
 
 def test_pairs_that_were_not_compared_allow_no_conclusion() -> None:
@@ -142,7 +144,7 @@ def test_rates_stand_in_their_order_and_say_who_gave_them() -> None:
         ("a", "70.0 %", "65.0 % to 75.0 %", "human labels, 200 answers"),
     ]
     assert found.missing == ["c"]
-    assert found.sentence.startswith("b is better than a by human labels and the offline judge: +20.0 points")
+    assert found.sentence.startswith("b is better than a by human labels: +20.0 points")
 
 
 def test_verdicts_on_a_target_by_candidate() -> None:

@@ -42,7 +42,7 @@ def test_the_judge_stands_beside_one_verdict_for_every_answer() -> None:
 
     agrees, *others = trust(document(two, candidates=agreements, outside_domain={"a": 0.25, "b": 0.0}))
     assert agrees == (
-        "The offline judge agrees with human labels: "
+        "Agreement of the offline judge with human labels: "
         "b 90.0 % [85.0, 95.0], kappa 0.700; a 75.0 % [70.0, 80.0], kappa 0.400."
     )
     assert others == [

@@ -148,7 +148,7 @@ def test_a_good_pull_request_passes_and_gets_a_comment(project: Project, base: s
         "body=@body.md",
     ]
     assert asked[1]["body"].startswith(f"<!-- goldmeter -->\n### goldmeter: {left} → workspace\n")
-    assert "all 15 measures unchanged on every row" in asked[1]["body"]
+    assert "all 16 measures unchanged on every row" in asked[1]["body"]
     assert asked[1]["body"].endswith("(https://github.example/team/evaluation/actions/runs/99)\n")
     assert (runner.folder / "reports/comparison.html").exists()
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.comparison.measures import Measure, measures, without_threshold
-from tasks.console.format import CUT, abridged_apart, count, number, visible
+from tasks.console.format import CUT, abridged_apart, count, number, rate, visible
 from tasks.errors import LedgerError, ParamsError
 from tasks.monitoring.seen_rows import Contents
 from tasks.scores.column_facts import VALUE
@@ -141,8 +141,8 @@ def untested(streams: Sequence[FloorStream], tests: FloorTests) -> dict[tuple[st
     for stream in streams:
         if not tests.entries[stream.key][stream.measure.name]["rows"]:
             sentences.setdefault(stream.key, []).append(
-                f"{_named(stream)}: nothing to hold against its floor of {stream.floor:g}: new data, but each row was "
-                "asked on an earlier night or is not measured; the same questions need a baseline"
+                f"{_named(stream)}: nothing to hold against its floor of {_figure(stream, stream.floor)}: new data, but each "
+                "row was asked on an earlier night or is not measured; the same questions need a baseline"
             )
     return sentences
 
@@ -152,10 +152,14 @@ def sentence(stream: FloorStream, entry: EProcessEntry, started: datetime) -> st
     below, floor = ("below", "floor") if stream.measure.higher_is_better else ("above", "limit")
     since = datetime.fromisoformat(str(entry["since"]))
     when = "alarm of tonight" if since == started else f"alarm stands since {since:%Y-%m-%d %H:%M} UTC"
-    mean = f"mean {number(entry['mean'])} of {count(entry['rows'])}" if entry["rows"] else "no"
+    mean = f"mean {_figure(stream, entry['mean'])} of {count(entry['rows'])}" if entry["rows"] else "no"
     nights = "1 night" if entry["nights"] == 1 else f"{count(entry['nights'])} nights"
     rows = f"{mean} fresh rows tonight, {count(entry['seen'])} in {nights}"
-    return f"{_named(stream)}: {below} its {floor} of {entry['floor']:g} ({when}); {rows}"
+    return f"{_named(stream)}: {below} its {floor} of {_figure(stream, entry['floor'])} ({when}); {rows}"
+
+
+def _figure(stream: FloorStream, value: float | None) -> str:
+    return rate(value) if stream.measure.is_share else number(value)
 
 
 def _named(stream: FloorStream) -> str:

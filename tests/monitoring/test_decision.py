@@ -184,8 +184,8 @@ def test_a_floor_that_new_answers_to_old_questions_cannot_test_is_told() -> None
     assert (first.alarms, same.alarms) == ([], [])
     assert dead.status == 1
     assert "\n".join(dead.alarms) == (
-        "aurora f1: nothing to hold against its floor of 0.2: new data, but each row was asked on an earlier night or "
-        "is not measured; the same questions need a baseline"
+        "aurora f1: nothing to hold against its floor of 20.0 %: new data, but each row was asked on an earlier night "
+        "or is not measured; the same questions need a baseline"
     )
     assert lines()[-1]["alarm"] == dead.alarms[0]
 
@@ -198,7 +198,7 @@ def test_fresh_rows_below_their_floor_are_told_each_night_until_the_floor_change
 
     assert [(night.status, night.document) for night in nights] == [(1, None)] * 2
     assert nights[0].alarms == [
-        "aurora f1: below its floor of 0.9 (alarm of tonight); mean 0.500 of 40 fresh rows tonight, 40 in 1 night"
+        "aurora f1: below its floor of 90.0 % (alarm of tonight); mean 50.0 % of 40 fresh rows tonight, 40 in 1 night"
     ]
     assert "alarm stands since 2026-11-01 02:00 UTC" in nights[1].alarms[0]
     assert (raised.status, raised.alarms) == (0, [])
@@ -277,7 +277,7 @@ def test_a_label_may_have_a_floor_over_the_labelled_rows() -> None:
     found = decision.decide("nightly", schedule(floors={"label": 0.9}), experiment(1), facts(1))
 
     assert found.alarms == [
-        "aurora label: below its floor of 0.9 (alarm of tonight); mean 0 of 30 fresh rows tonight, 30 in 1 night"
+        "aurora label: below its floor of 90.0 % (alarm of tonight); mean 0 % of 30 fresh rows tonight, 30 in 1 night"
     ]
 
 

@@ -127,12 +127,12 @@ def test_an_alarm_says_how_low_and_then_since_when_it_stands() -> None:
 
     assert first.alarms == {
         ("aurora", "f1"): [
-            "aurora f1: below its floor of 0.8 (alarm of tonight); mean 0 of 20 fresh rows tonight, 20 in 1 night"
+            "aurora f1: below its floor of 80.0 % (alarm of tonight); mean 0 % of 20 fresh rows tonight, 20 in 1 night"
         ]
     }
     [[standing]] = second.alarms.values()
     assert standing.startswith(
-        "aurora f1: below its floor of 0.8 (alarm stands since 2026-11-01 02:00 UTC); mean 1.00 "
+        "aurora f1: below its floor of 80.0 % (alarm stands since 2026-11-01 02:00 UTC); mean 100 % "
     )
     assert standing.endswith(" of 20 fresh rows tonight, 40 in 2 nights")
     assert "no fresh rows tonight, 40 in 2 nights" in third.alarms["aurora", "f1"][0]

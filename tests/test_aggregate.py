@@ -274,7 +274,7 @@ def test_the_contract_stops_when_too_many_rows_failed(tmp_path: Path) -> None:
     assert broken[0].failed == 2  # exact_match and bleu
     table = stored(tmp_path / "failed", made["aggregate"])
     assert advice({"aggregate": table}, PARAMS) == [
-        "  a/bleu and 1 more: 25.0% of its rows failed (1 of 4), allowed 5%"
+        "  a/exact_match and 1 more: 25.0% of its rows failed (1 of 4), allowed 5%"
     ]
 
 

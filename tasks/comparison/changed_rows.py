@@ -28,6 +28,7 @@ def changed_rows(
         loads: data/load of the older and of the newer version.
         limit: Rows in full.
     """
+    rates = sorted(rates, key=lambda rate: rate.head.name != primary)
     names = [rate.head.name for rate in rates]
     change = np.zeros((len(pairing.head_rows), len(rates)))
     for number, rate in enumerate(rates):

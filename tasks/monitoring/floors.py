@@ -140,9 +140,10 @@ def untested(streams: Sequence[FloorStream], tests: FloorTests) -> dict[tuple[st
     sentences: dict[tuple[str, str], list[str]] = {}
     for stream in streams:
         if not tests.entries[stream.key][stream.measure.name]["rows"]:
+            floor = _figure(stream, stream.floor)
             sentences.setdefault(stream.key, []).append(
-                f"{_named(stream)}: nothing to hold against its floor of {_figure(stream, stream.floor)}: new data, but each "
-                "row was asked on an earlier night or is not measured; the same questions need a baseline"
+                f"{_named(stream)}: nothing to hold against its floor of {floor}: new data, but "
+                "each row was asked on an earlier night or is not measured; the same questions need a baseline"
             )
     return sentences
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tasks.comparison.document import ComparisonDocument, pairs_of_a_run
+from tasks.comparison.document import ComparisonDocument, PairEntry, pairs_of_a_run
 from tasks.comparison.release import source
 from tasks.pipeline.files import to_json
 from tasks.pipeline.run import Price
@@ -91,7 +91,7 @@ def report_files(
         version=version,
         candidates=candidates,
         agreement=_agreement(measured["candidates"]),
-        candidate_pairs=pairs_of_a_run(measured["comparisons"]),
+        candidate_pairs=_in_order(pairs_of_a_run(measured["comparisons"]), candidates),
         lead=next(iter(gated), None),
         families={FAMILIES[name]: family for name, family in families.items() if family},
         distributions=distributions,
@@ -121,8 +121,7 @@ def report_files(
 def _tables(parts: Mapping[str, Parts], fitted: Mapping[str, float]) -> dict[str, ScoreTable]:
     """Return name → table with its score columns in the table's order; fitted: column → its fitted threshold."""
     return {
-        name: (table, sorted(score_columns(table, fitted), key=lambda column: table.schema.names.index(column.name)))
-        for name, table in ((name, parts[name]) for name in FAMILIES)
+        name: (table, [*score_columns(table, fitted)]) for name, table in ((name, parts[name]) for name in FAMILIES)
     }
 
 
@@ -150,6 +149,12 @@ def _rows_by_candidate(table: Parts, candidates: Sequence[str]) -> dict[str, Any
     return {name: np.flatnonzero(names == name) for name in candidates}
 
 
+def _in_order(pairs: Sequence[PairEntry], candidates: Sequence[str]) -> list[PairEntry]:
+    """The pairs of the first candidate first, then those of the second one."""
+    place = {name: number for number, name in enumerate(candidates)}
+    return sorted(pairs, key=lambda pair: sorted((place[pair["base"]], place[pair["head"]])))
+
+
 def _primary_first(families: Families, primary: str) -> dict[str, list[MetricScores]]:
     """Put the primary measure first, and its family."""
     names = [metric.name for family in families.values() for metric in family]
@@ -168,9 +173,18 @@ def _answers(tables: Mapping[str, ScoreTable], candidates: Sequence[str], measur
     usable = {column.name: column for column in gated if not np.isnan(column.values).all()}
     semantic = [column.name for column in tables["semantic"][1]]
     nearest = [*_by_kappa(measured["candidates"]), MEANING_MATCH, *semantic, *usable]
-    closest = next((usable[name] for name in nearest if name in usable), None)
-    primary = _decisive(every, measured, load, tables["judge"][0])
-    return Answers(keys["id"], keys["candidate"], candidates, label, gated, blank(load), primary, closest)
+    closest = [usable[name] for name in dict.fromkeys(nearest) if name in usable]
+    return Answers(
+        ids=keys["id"],
+        candidates=keys["candidate"],
+        names=candidates,
+        label=label,
+        gated=gated,
+        blank=blank(load),
+        primary=_decisive(every, measured, load, tables["judge"][0]),
+        closest=next(iter(closest), None),
+        graded=next((column for column in closest if column.facts.has_graded_score), None),
+    )
 
 
 def _decisive(columns: Sequence[ScoreColumn], measured: MetricsReport, load: Parts, judge: Parts) -> Decisive | None:

@@ -148,9 +148,8 @@ def document(packing: Packing, rows: Rows) -> dict[str, Any]:
     answers, firsts = packing.answers, _firsts(rows, packing.answers)
     inputs = [packing.inputs[position] for position in firsts.tolist()]
     responses = [packing.responses[position] for position in rows.tolist()]
-    names = sorted(answers.candidates.unique().to_pylist())
     return {
-        "candidates": [_candidate(name, number) for number, name in enumerate(_names(names))],
+        "candidates": _candidates(answers.names),
         "metrics": [_metric(table, column, rows) for table, column in packing.metrics],
         "first": packing.first,
         "slices": [_slice(name, [one.slices[name] for one in inputs]) for name in (inputs[0].slices if inputs else ())],
@@ -168,8 +167,10 @@ def document(packing: Packing, rows: Rows) -> dict[str, Any]:
     }
 
 
-def _candidate(name: str, number: int) -> dict[str, Any]:
-    return {"name": name, "colour": colour(number), "shape": shape(number)}
+def _candidates(names: Sequence[str]) -> list[dict[str, Any]]:
+    number = {name: i for i, name in enumerate(sorted(names))}
+    shown = zip(names, _names(names), strict=True)
+    return [{"name": text, "colour": colour(number[name]), "shape": shape(number[name])} for name, text in shown]
 
 
 def _metric(table: str, column: ScoreColumn, rows: Rows) -> dict[str, Any]:

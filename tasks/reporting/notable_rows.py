@@ -51,7 +51,7 @@ class Answers:
     names: the candidates, the best first. label: shape (n,), the human label: 1, 0, or NaN without a label.
     gated: the columns with a pass rate. blank: shape (n,), answers of white space only. primary: None if the primary
     measure has no pass rate. closest: the metric that agrees best with human labels; without labels, the one nearest to
-    meaning. Its worst answers come first within a kind.
+    meaning. graded: the same of the metrics that are not only right or wrong. Its worst answers come first.
     """
 
     ids: pa.ChunkedArray
@@ -62,6 +62,7 @@ class Answers:
     blank: Mask
     primary: Decisive | None
     closest: ScoreColumn | None
+    graded: ScoreColumn | None
 
     @cached_property
     def id_ranks(self) -> NDArray[np.intp]:
@@ -70,13 +71,14 @@ class Answers:
 
     @cached_property
     def candidate_ranks(self) -> NDArray[np.intp]:
-        """The rank of each row's candidate among the distinct candidates; shape (n,)."""
-        return _ranks(self.candidates)
+        """The place of each row's candidate in `names`; shape (n,)."""
+        places = pc.index_in(self.candidates, pa.array(self.names, pa.string()))
+        return np.asarray(places.to_numpy(), np.intp)
 
     @cached_property
     def badness(self) -> Floats | None:
-        """How bad each answer is by the closest metric, larger is worse; shape (n,)."""
-        return None if self.closest is None else -self.closest.facts.sign * self.closest.values
+        """How bad each answer is by the graded metric, larger is worse; shape (n,)."""
+        return None if self.graded is None else -self.graded.facts.sign * self.graded.values
 
 
 class ChosenId(NamedTuple):
@@ -117,14 +119,13 @@ def _failures(primary: Decisive, answers: Answers) -> Iterator[Kind]:
 
 def _one_right(primary: Decisive, answers: Answers) -> Iterator[Kind]:
     """The inputs that only one of two candidates answers right; the best candidate with each of the next ones."""
-    numbers = {name: rank for rank, name in enumerate(sorted(answers.names))}
     right = (primary.failures < 0) & ~np.isnan(primary.column.values)
-    best, *others = answers.names[: 1 + MOST_OTHERS] or [""]
-    for other in others:
-        for one, two in ((best, other), (other, best)):
-            good = np.isin(answers.id_ranks, answers.id_ranks[right & (answers.candidate_ranks == numbers[one])])
-            bad = (primary.failures >= 0) & (answers.candidate_ranks == numbers[two])
-            shown = [visible(name) for name in abridged_apart((one, two), NAME_CHARS).values()]
+    for other in range(1, min(len(answers.names), 1 + MOST_OTHERS)):
+        for one, two in ((0, other), (other, 0)):
+            good = np.isin(answers.id_ranks, answers.id_ranks[right & (answers.candidate_ranks == one)])
+            bad = (primary.failures >= 0) & (answers.candidate_ranks == two)
+            names = answers.names[one], answers.names[two]
+            shown = [visible(name) for name in abridged_apart(names, NAME_CHARS).values()]
             why = f"{shown[0]} answers it right."
             yield Kind(
                 f"{shown[0]} right, {shown[1]} wrong",
@@ -189,7 +190,7 @@ def _empty_and_worst(answers: Answers) -> Iterator[Kind]:
         None,
         _saying("The answer is empty."),
     )
-    column = answers.closest
+    column = answers.graded or answers.closest
     if column is None:
         return
     measured = ~np.isnan(column.values)
@@ -222,7 +223,7 @@ def choose(kinds: Sequence[Kind], answers: Answers, limit: int) -> list[ChosenId
 def worth_reading(kinds: Sequence[Kind], answers: Answers, limit: int) -> NDArray[np.intp]:
     """Return the positions of all answers to the ids most worth reading, id after id; at most `limit` positions.
 
-    First the ids that the kinds choose in turns, then the worst scores of the closest metric, then by a hash of the id.
+    First the ids that the kinds choose in turns, then the worst scores of the graded metric, then by a hash of the id.
     """
     first = np.array([*_in_turns(kinds, answers, limit)], np.intp)
     others = np.setdiff1d(answers.id_ranks, first)
@@ -235,7 +236,7 @@ def worth_reading(kinds: Sequence[Kind], answers: Answers, limit: int) -> NDArra
 
 
 def _worst_of_each_id(answers: Answers) -> Floats:
-    """Return the worst score of the closest metric for each id, lower is worse; infinite without a score."""
+    """Return the worst score of the graded metric for each id, lower is worse; infinite without a score."""
     worst = np.full(int(answers.id_ranks.max(initial=-1)) + 1, np.inf)
     if answers.badness is not None:
         np.fmin.at(worst, answers.id_ranks, -answers.badness)

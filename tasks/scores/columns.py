@@ -140,8 +140,9 @@ def hashed(texts: pa.ChunkedArray) -> NDArray[np.uint64]:
 
 
 def score_columns(table: Parts, thresholds: Mapping[str, float] = NONE_FITTED) -> Iterator[ScoreColumn]:
-    """Every score column of a table, its rows in the table's order; thresholds: column → fitted threshold."""
-    columns = stated(table.about)
+    """Every score column of a table, columns and rows in its order; thresholds: column → fitted threshold."""
+    facts_of = stated(table.about)
+    columns = {name: facts_of[name] for name in table.schema.names if name in facts_of}
     wanted = [[name, f"{name}_result", f"{facts.metric}_stats"] for name, facts in columns.items()]
     present = set(table.schema.names)
     rows = table.whole([*dict.fromkeys(column for names in wanted for column in names if column in present)])

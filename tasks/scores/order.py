@@ -1,7 +1,7 @@
 """The one order of candidates and of measures: in metrics.json, and so on the page, the terminal and in Markdown.
 
 Candidates: by the primary measure, the best first, those without a number last. Measures: the primary one first, the
-others as the tables have them: human labels and imported scores, words, meaning, judge.
+others as params.yaml has them: human labels and imported scores, words, meaning, judge.
 """
 
 from collections.abc import Iterable, Mapping

@@ -82,7 +82,7 @@ def test_a_right_answer_that_is_missing_now_is_lost(tmp_path: Path) -> None:
 
     [shown] = flips(tmp_path, older, newer)["worst"]
 
-    assert (shown["base"], shown["head"], shown["lost"]) == ("right", None, ["label", "bleu", "exact_match", "f1"])
+    assert (shown["base"], shown["head"], shown["lost"]) == ("right", None, ["f1", "label", "exact_match", "bleu"])
 
 
 def test_values_that_changed_without_a_result_are_no_flips(tmp_path: Path) -> None:

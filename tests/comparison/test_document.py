@@ -141,7 +141,7 @@ def test_values_are_compared_by_their_own_names() -> None:
         gate_on("bleu.value", "f1.value", "f1"),
     )
 
-    assert list(measures(found)) == ["bleu.value", "f1.value", "f1", "bleu", "exact_match"]
+    assert list(measures(found)) == ["bleu.value", "f1.value", "f1", "exact_match", "bleu"]
     assert measures(found)["bleu.value"]["difference"]["method"].startswith("jackknife")
     assert set(verdicts(found).values()) == {"worse"}
     assert 0 < measures(found)["bleu.value"]["detectable"] < 1

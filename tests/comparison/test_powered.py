@@ -155,7 +155,7 @@ def test_the_best_candidate_is_among_the_leaders_as_often_as_the_comparisons_pro
             made.append(Candidate(name, KEYS[:200], np.arange(200), [column], None, {}))
         pairings = [pair(*two) for two in combinations(made, 2)]
         entries = candidate_pairs.entries(candidate_pairs.compare(pairings, GATE, "label"), pairings)
-        shown = {one.name: {"measure": "label", "status": "measured"} for one in made}
+        shown = {one.name: {"measure": "label", "status": "measured", "value": 0.5} for one in made}
         best = leaders(Primary("label", ""), shown, entries)["names"]  # type: ignore[arg-type]
         kept, small = kept + ("a" in best), small + ("d" not in best)
 

@@ -46,7 +46,7 @@ def test_the_way_back_does_not_ship_although_its_words_are_closer(candidates: di
 
 def test_two_systems_alike_are_undecided_and_lead_together(candidates: dict[str, Candidate]) -> None:
     pair, decision = decided(candidates["gpt4"], candidates["newbing"])
-    shown: Any = {name: {"measure": "label", "status": "measured"} for name in ("gpt4", "newbing")}
+    shown: Any = {name: {"measure": "label", "status": "measured", "value": 0.81} for name in ("gpt4", "newbing")}
 
     best = leaders(Primary("label", "human labels"), shown, [pair])
 

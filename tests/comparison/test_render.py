@@ -171,7 +171,7 @@ def test_what_has_room_on_one_line_is_not_broken(tmp_path: Path) -> None:
 def test_answers_stand_below_one_another_where_there_is_no_room_beside(tmp_path: Path) -> None:
     shown = terminal(document(tmp_path, [row(0, "right")], [row(0, "something else")]), 40)
 
-    assert "\nQuestion 0?\n  before: right\n  after: something else\n  lost: bleu, exact_match, f1\n" in shown
+    assert "\nQuestion 0?\n  before: right\n  after: something else\n  lost: f1, exact_match, bleu\n" in shown
 
 
 @pytest.mark.parametrize("write", [terminal, to_markdown])

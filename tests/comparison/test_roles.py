@@ -111,7 +111,7 @@ def test_the_mcnemar_table_counts_every_compared_row_once() -> None:
 def test_measures_that_agree_on_every_row_are_named_together() -> None:
     [pair] = compared(answers("+" * 30 + "." * 30), answers("." * 10 + "+" * 50), gate_on("f1"))["pairs"]
 
-    assert pair["duplicates"] == [["f1", "bleu", "exact_match"]]
+    assert pair["duplicates"] == [["f1", "exact_match", "bleu"]]
 
 
 def test_a_measure_that_never_varies_duplicates_nothing() -> None:

@@ -34,7 +34,7 @@ def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=(), **m
     label = columns["label"].values if "label" in columns else np.full(len(rows), np.nan)
     keys, lead = made["load"].whole(["id", "candidate"]), columns["semantic_similarity"]
     names = sorted({*keys["candidate"].to_pylist()})
-    answers = Answers(keys["id"], keys["candidate"], names, label, gated, blank(made["load"]), None, lead)
+    answers = Answers(keys["id"], keys["candidate"], names, label, gated, blank(made["load"]), None, lead, lead)
     found = notable_kinds(answers)
     first = "semantic_similarity"
     return explorer(worth_reading(found, answers, limit), found, answers, given, first, max_chars, **more)

@@ -35,6 +35,7 @@ def answers(ids, label, gated=(), closest=0, empty=(), names=None, by_label=Fals
         blank=np.isin(np.arange(len(ids)), empty),
         primary=primary if by_label or failures is not None else None,
         closest=gated[closest] if gated and closest is not None else None,
+        graded=gated[closest] if gated and closest is not None else None,
     )
 
 

@@ -128,7 +128,7 @@ def test_scores_and_pass_rates_with_their_limits_and_counts(found, metric, name)
     once = metric == "label"
 
     value, low, high = map(number, limits)
-    assert score["text"] == ("as the pass rate" if once else f"{value} {low} to {high}")
+    assert score["text"] == ("–" if once else f"{value} {low} to {high}")
     assert score["data"] == ([] if once else limits)
     assert rate["text"] == f"{percent(passed['value'])} {percent(passed['low'])} to {percent(passed['high'])}"
     assert rate["data"] == [passed["value"], passed["low"], passed["high"]]

@@ -96,6 +96,15 @@ def rate_interval(value: float | None, low: float | None, high: float | None) ->
     return f"{rate(value)}{limits}"
 
 
+def coefficient(value: float | None) -> str:
+    """Format a coefficient between −1 and 1, such as kappa, with two decimals.
+
+    >>> coefficient(0.4275), coefficient(-0.038), coefficient(-1e-4), coefficient(None)
+    ('0.43', '−0.04', '0.00', '–')
+    """
+    return NONE if value is None or isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
 def about(n: float) -> str:
     """Round a count up to two significant digits, as estimates of the rows needed deserve no more.
 

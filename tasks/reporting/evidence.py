@@ -102,7 +102,9 @@ def _of_slice(entry: SliceEntry, *, is_share: bool) -> str:
 
 def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[str]:
     """How often the verdict is that of the human label, and how often one verdict for every answer would be."""
-    same = {name: f"{_accuracy(entry)}, kappa {number(entry['kappa']['value'])}" for name, entry in agreements.items()}
+    same = {
+        name: f"{_accuracy(entry)}, kappa {coefficient(entry['kappa']['value'])}" for name, entry in agreements.items()
+    }
     yield f"Agreement of {by} with human labels: {_by_candidate(same)}."
     baselines = {name: entry["baseline"] for name, entry in agreements.items() if "baseline" in entry}
     if baselines:

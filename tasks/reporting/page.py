@@ -6,7 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tasks.comparison import wording
-from tasks.console.format import about, count, counted, level, number, percent, rate, rate_interval, shown, visible
+from tasks.console.format import (
+    about,
+    coefficient,
+    count,
+    counted,
+    level,
+    number,
+    percent,
+    rate,
+    rate_interval,
+    shown,
+    visible,
+)
 from tasks.pipeline.hashing import sha256
 from tasks.reporting import axes, candidate_matrix, trends
 from tasks.reporting.content import Content
@@ -71,7 +83,7 @@ def _environment(max_chars: int) -> "Environment":
         lstrip_blocks=True,
     )
     functions = [
-        *(about, number, percent, rate, level, count, counted, visible),
+        *(about, coefficient, number, percent, rate, level, count, counted, visible),
         *(breakable, passing, by_metric, expectation, trends.timestamp, trends.duration, trends.cost),
     ]
     environment.filters |= {function.__name__: function for function in functions}

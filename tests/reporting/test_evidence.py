@@ -43,7 +43,7 @@ def test_the_judge_stands_beside_one_verdict_for_every_answer() -> None:
     agrees, *others = trust(document(two, candidates=agreements, outside_domain={"a": 0.25, "b": 0.0}))
     assert agrees == (
         "Agreement of the offline judge with human labels: "
-        "b 90.0 % [85.0, 95.0], kappa 0.700; a 75.0 % [70.0, 80.0], kappa 0.400."
+        "b 90.0 % [85.0, 95.0], kappa 0.70; a 75.0 % [70.0, 80.0], kappa 0.40."
     )
     assert others == [
         "Passing everything would agree: b 85.8 %; a 78.7 %; on a it is not significantly better.",

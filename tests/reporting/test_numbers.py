@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tasks.console.format import about, count, counted, number, percent, points, rate, rate_interval
+from tasks.console.format import about, coefficient, count, counted, number, percent, points, rate, rate_interval
 from tests.reporting.made import inputs, row, score_table, section_of, written
 
 CANDIDATES = ("aurora", "borealis")
@@ -276,7 +276,7 @@ def test_thresholds_that_labels_teach(found):
         entry = thresholds[metric.removesuffix(NO_JUDGE)]
         accuracy = entry["accuracy"]
         assert baseline["text"] == f"{entry['baseline']['rule']}: {rate(entry['baseline']['value'])}"
-        assert kappa["text"] == number(entry["kappa"])
+        assert kappa["text"] == coefficient(entry["kappa"])
         assert (now["text"], taught["text"]) == (number(entry["threshold"]), number(entry["learnt"]))
         limits = f"{percent(accuracy['low'])} to {percent(accuracy['high'])}"
         assert same["text"] == f"{percent(accuracy['value'])} {limits}"

@@ -1,6 +1,7 @@
 """Sixty hostile texts in every place a data set and a judge have for text: the page shows them, and nothing happens."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -146,7 +147,9 @@ def test_no_text_runs_or_leads_anywhere(pages: Pages, visit: Any) -> None:
     opened(page)
 
     assert page.evaluate("window.breached") is None
-    assert page.evaluate("document.title") == "goldmeter: evaluation report"
+    assert re.fullmatch(
+        r"data set mine\.jsonl, hash \w{12}, version [\w .-]+: goldmeter evaluation report", page.title()
+    )
     links = page.eval_on_selector_all("a, area, [src], [data], [action]", "all => all.map(each => each.outerHTML)")
     assert [link for link in links if not link.startswith(('<a href="#', '<a class="'))] == []
 

@@ -59,7 +59,7 @@ def _map_evouna(project: Project, data: Path) -> None:
 def test_it_opens_from_disk_and_says_nothing(report: Path, visit: Any) -> None:
     page = visit(report)
 
-    assert page.title() == "goldmeter: evaluation report"
+    assert page.title().endswith(": goldmeter evaluation report")
     assert page.get_by_role("heading", level=1).inner_text() == "Evaluation report"
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tasks.comparison.release import source
 from tasks.console.format import (
     capitalized,
+    coefficient,
     count,
     counted,
     joined,
@@ -102,9 +103,7 @@ def _of_slice(entry: SliceEntry, *, is_share: bool) -> str:
 
 def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[str]:
     """How often the verdict is that of the human label, and how often one verdict for every answer would be."""
-    same = {
-        name: f"{_accuracy(entry)}, kappa {coefficient(entry['kappa']['value'])}" for name, entry in agreements.items()
-    }
+    same = {name: _agreed(entry) for name, entry in agreements.items()}
     yield f"Agreement of {by} with human labels: {_by_candidate(same)}."
     baselines = {name: entry["baseline"] for name, entry in agreements.items() if "baseline" in entry}
     if baselines:
@@ -123,8 +122,9 @@ def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[st
         )
 
 
-def _accuracy(entry: AgreementEntry) -> str:
-    return rate_interval(entry["accuracy"]["value"], entry["accuracy"]["low"], entry["accuracy"]["high"])
+def _agreed(entry: AgreementEntry) -> str:
+    accuracy = rate_interval(entry["accuracy"]["value"], entry["accuracy"]["low"], entry["accuracy"]["high"])
+    return f"{accuracy}, kappa {coefficient(entry['kappa']['value'])}"
 
 
 def _by_candidate(told: Mapping[str, str]) -> str:

@@ -206,7 +206,7 @@ def test_the_headline_has_the_value_the_interval_the_pass_rate_and_the_counts(fi
         1,
     )
     assert "0.600" in borealis
-    assert "66.7%" in borealis
+    assert "66.7 %" in borealis
     assert "3 of 4" in borealis
     assert "1 failed: 0.450–0.700" in borealis
 
@@ -291,8 +291,8 @@ def test_the_numbers_of_slices_hold_the_measured_rate_its_limits_and_how_many(fi
     cells = [words_of(each) for each in re.findall(r"<td>(.*?)</td>", section_of(files[PAGE], "slices"))]
 
     assert len(cells) == 3 * 2 * 2
-    assert "0% 0% to 95.0% n 1 few" in cells  # the other of two failed
-    assert all(re.fullmatch(r"\S+% \S+% to \S+% n \d+( few)?", each) for each in cells)
+    assert "0 % 0 % to 95.0 % n 1 few" in cells  # the other of two failed
+    assert all(re.fullmatch(r"\S+ % \S+ % to \S+ % n \d+( few)?", each) for each in cells)
 
 
 def test_a_broken_check_is_named_with_its_first_rows(tmp_path):

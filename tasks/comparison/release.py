@@ -179,7 +179,7 @@ def _reasons(
 ) -> Iterator[str]:
     """What the decision rests on, the weightiest first."""
     several = len(pairs) > 1
-    confidence = f"{'simultaneous ' if several else ''}{level(gate.confidence).replace('%', ' %')} CI"
+    confidence = f"{'simultaneous ' if several else ''}{level(gate.confidence)} CI"
     refused = [(pair, each) for pair in pairs for each in pair["refused"] if each["blocks"]]
     for pair, each in refused[:1]:
         yield f"{_of(pair, several=several)}{each['measure']} could not be compared: {each['reason']}."

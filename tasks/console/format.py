@@ -42,20 +42,6 @@ def number(value: float | None) -> str:
     return f"{rounded:,.{max(0, 2 - floor(log10(abs(rounded))))}f}".replace("-", "−")
 
 
-def percent(share: float | None) -> str:
-    """Format a share in percent; 0% and 100% are exact: none and all.
-
-    >>> percent(0.71349), percent(1), percent(0.9999), percent(0.0001), percent(0)
-    ('71.3%', '100%', '>99.9%', '<0.1%', '0%')
-    """
-    if share is None or isnan(share):
-        return NONE
-    if share in (0, 1):
-        return f"{share:.0%}"
-    text = f"{share:.1%}"
-    return {"100.0%": ">99.9%", "0.0%": "<0.1%"}.get(text, text)
-
-
 def points(difference: float | None) -> str:
     """Format a difference of two shares in percentage points with one decimal and its sign, which no rounding hides.
 
@@ -80,10 +66,15 @@ def points_interval(value: float | None, low: float | None, high: float | None) 
 def rate(share: float | None) -> str:
     """Format a share in percent with one decimal; 0 % and 100 % are exact: none and all.
 
-    >>> rate(0.787), rate(1), rate(0.9999), rate(None)
-    ('78.7 %', '100 %', '>99.9 %', '–')
+    >>> rate(0.787), rate(1), rate(0.9999), rate(0.0001), rate(0), rate(None)
+    ('78.7 %', '100 %', '>99.9 %', '<0.1 %', '0 %', '–')
     """
-    return percent(share).replace("%", " %")
+    if share is None or isnan(share):
+        return NONE
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    text = f"{100 * share:.1f} %"
+    return {"100.0 %": ">99.9 %", "0.0 %": "<0.1 %"}.get(text, text)
 
 
 def rate_interval(value: float | None, low: float | None, high: float | None) -> str:
@@ -119,9 +110,9 @@ def level(confidence: float) -> str:
     """Format a confidence in percent, without rounding.
 
     >>> level(0.95), level(0.999), level(0.975)
-    ('95%', '99.9%', '97.5%')
+    ('95 %', '99.9 %', '97.5 %')
     """
-    return f"{100 * confidence:g}%"
+    return f"{100 * confidence:g} %"
 
 
 def count(n: float) -> str:
@@ -208,7 +199,7 @@ def abridged(name: str, limit: int) -> str:
 
 
 def _bare(share: float) -> str:
-    return percent(share).removesuffix("%")
+    return rate(share).removesuffix(" %")
 
 
 def abridged_apart(names: Iterable[str], limit: int) -> dict[str, str]:

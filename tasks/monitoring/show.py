@@ -107,5 +107,5 @@ def _measured(trend: Trend, point: TrendPoint, *, wide: bool) -> str:
     """A value, with its interval in a wide table."""
     if point.value is None or point.low is None or not wide:
         return trend.figure(point.value)
-    low, high = (trend.figure(limit).removesuffix("%") for limit in (point.low, point.high))
+    low, high = (trend.figure(limit).removesuffix(" %") for limit in (point.low, point.high))
     return f"{trend.figure(point.value)} [{low}, {high}]"

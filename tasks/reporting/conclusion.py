@@ -109,7 +109,7 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
     if len(order) == 1:
         return _of_one(document, order[0], is_share=is_share)
     simultaneous = "simultaneous " if len(pairs) > 1 else ""
-    confidence = f"{simultaneous}{level(document['joint_confidence']).replace('%', ' %')} CI"
+    confidence = f"{simultaneous}{level(document['joint_confidence'])} CI"
     leading = [name for name in order if name in document["leaders"]["names"]]
     by = _by_of_all([document["headlines"][name] for name in order])
     compared = _Compared(document["primary"]["measure"], pairs, confidence, by, short_names(order))
@@ -119,7 +119,7 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
 def _of_one(document: MetricsReport, name: str, *, is_share: bool) -> str:
     entry, short = document["headlines"][name], short_names([name])[name]
     text = rate if is_share else number
-    confidence = level(document["confidence"]).replace("%", " %")
+    confidence = level(document["confidence"])
     limits = "no interval" if entry["low"] is None else f"{confidence} CI {text(entry['low'])} to {text(entry['high'])}"
     figures = f"({limits}, {counted(entry['n'], 'answer')})"
     if not is_share:

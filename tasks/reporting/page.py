@@ -13,7 +13,6 @@ from tasks.console.format import (
     counted,
     level,
     number,
-    percent,
     rate,
     rate_interval,
     shown,
@@ -83,7 +82,7 @@ def _environment(max_chars: int) -> "Environment":
         lstrip_blocks=True,
     )
     functions = [
-        *(about, coefficient, number, percent, rate, level, count, counted, visible),
+        *(about, coefficient, number, rate, level, count, counted, visible),
         *(breakable, passing, by_metric, expectation, trends.timestamp, trends.duration, trends.cost),
     ]
     environment.filters |= {function.__name__: function for function in functions}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from tasks.console.format import NONE, counted, number, percent, visible
+from tasks.console.format import NONE, counted, number, rate, visible
 
 # The schedule of runs that nobody scheduled.
 BY_HAND = ""
@@ -80,7 +80,7 @@ class Trend(NamedTuple):
 
     def figure(self, value: float | None) -> str:
         """Format a value of this measure."""
-        return percent(value) if self.share else number(value)
+        return rate(value) if self.share else number(value)
 
     @property
     def reference_lines(self) -> str:

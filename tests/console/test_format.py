@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.console.format import FLAG, UNSEEN, abridged_apart, count, counted, level, number, percent, shown, visible
+from tasks.console.format import FLAG, UNSEEN, abridged_apart, count, counted, level, number, rate, shown, visible
 
 
 @pytest.mark.parametrize(
@@ -31,14 +31,14 @@ def test_number(value, text):
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.71349, "71.3%"), (0, "0%"), (1, "100%"), (0.99999, ">99.9%"), (0.00001, "<0.1%"), (None, "–")],
+    [(0.71349, "71.3 %"), (0, "0 %"), (1, "100 %"), (0.99999, ">99.9 %"), (0.00001, "<0.1 %"), (None, "–")],
 )
 def test_percent_keeps_none_and_all_apart_from_nearly(share, text):
-    assert percent(share) == text
+    assert rate(share) == text
 
 
 @pytest.mark.parametrize(
-    ("confidence", "text"), [(0.95, "95%"), (0.999, "99.9%"), (0.29, "29%"), (0.999999, "99.9999%")]
+    ("confidence", "text"), [(0.95, "95 %"), (0.999, "99.9 %"), (0.29, "29 %"), (0.999999, "99.9999 %")]
 )
 def test_a_confidence_has_the_digits_that_it_was_set_with(confidence, text):
     assert level(confidence) == text

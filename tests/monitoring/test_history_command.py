@@ -64,9 +64,9 @@ def test_each_run_stands_in_a_row_with_the_leading_measure_of_each_candidate(cap
 
     out = words(said(capsys))
 
-    assert "2026-09-01 02:00 nightly-2026-09-01-020000 nightly 50.0% [45.0, 55.0] 80.0% [75.0, 85.0] –" in out
-    assert "nightly-2026-09-02-020000 nightly 40.0% [35.0, 45.0] 81.0% [76.0, 86.0] 1/2 ▼ 1" in out
-    assert "2026-09-03 02:00 try-0.2 by hand 50.0% [45.0, 55.0] – –" in out
+    assert "2026-09-01 02:00 nightly-2026-09-01-020000 nightly 50.0 % [45.0, 55.0] 80.0 % [75.0, 85.0] –" in out
+    assert "nightly-2026-09-02-020000 nightly 40.0 % [35.0, 45.0] 81.0 % [76.0, 86.0] 1/2 ▼ 1" in out
+    assert "2026-09-03 02:00 try-0.2 by hand 50.0 % [45.0, 55.0] – –" in out
     assert "f1 with its interval" in out
 
 

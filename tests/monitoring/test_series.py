@@ -185,7 +185,7 @@ def test_the_description_tells_what_the_eye_sees():
 
     assert one(rows).description == (
         "3 runs from 2026-09-01 02:00 UTC to 2026-09-03 02:00 UTC; "
-        "aurora: last 45.0%, lowest 40.0%, highest 50.0%, 1 with an alarm; b⟨U+202E⟩: not measured"
+        "aurora: last 45.0 %, lowest 40.0 %, highest 50.0 %, 1 with an alarm; b⟨U+202E⟩: not measured"
     )
 
 

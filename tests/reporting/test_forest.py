@@ -41,7 +41,7 @@ def test_a_row_of_the_overview_says_its_numbers(html):
     overview = html.split('class="overview"')[1].split("</figure>")[0]
 
     (f1,) = [label for label in labels(overview) if label.startswith("f1: ")]
-    assert re.sub(r"[\d.]+% to [\d.]+%", "…", f1) == "f1: aurora 25.0%, …; borealis 75.0%, …"
+    assert re.sub(r"[\d.]+ % to [\d.]+ %", "…", f1) == "f1: aurora 25.0 %, …; borealis 75.0 %, …"
 
 
 def test_every_gated_metric_with_scores_is_in_the_overview_and_leads_to_its_scores(html):
@@ -132,10 +132,10 @@ def test_a_slice_that_nobody_measured_says_so(tmp_path):
 
 
 def test_a_confidence_is_told_as_it_was_set(html):
-    assert "with the 95% interval" in html
-    assert "with 95% confidence" in html
-    assert "95.0% interval" not in html
-    assert "95.0% confidence" not in html
+    assert "with the 95 % interval" in html
+    assert "with 95 % confidence" in html
+    assert "95.0 % interval" not in html
+    assert "95.0 % confidence" not in html
 
 
 def test_what_is_compared_is_told_by_its_kind(html):
@@ -186,9 +186,9 @@ def test_metrics_agree_with_people_in_one_drawing_the_best_first(tmp_path):
 
     found = labels(section_of(written(rows, tmp_path, part_rows=100)[PAGE], "people"))
 
-    assert [re.sub(r", [\d.]+% to [\d.]+%", "", label) for label in found] == [
-        "semantic_similarity: aurora 75.0%; borealis 66.7%",
-        "f1: aurora 75.0%; borealis 75.0%",
+    assert [re.sub(r", [\d.]+ % to [\d.]+ %", "", label) for label in found] == [
+        "semantic_similarity: aurora 75.0 %; borealis 66.7 %",
+        "f1: aurora 75.0 %; borealis 75.0 %",
     ][::-1]
 
 

@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tasks.console.format import about, coefficient, count, counted, number, percent, points, rate, rate_interval
+from tasks.console.format import about, coefficient, count, counted, number, points, rate, rate_interval
+from tasks.console.format import rate as in_percent
 from tests.reporting.made import inputs, row, score_table, section_of, written
 
 CANDIDATES = ("aurora", "borealis")
@@ -130,7 +131,7 @@ def test_scores_and_pass_rates_with_their_limits_and_counts(found, metric, name)
     value, low, high = map(number, limits)
     assert score["text"] == ("–" if once else f"{value} {low} to {high}")
     assert score["data"] == ([] if once else limits)
-    assert rate["text"] == f"{percent(passed['value'])} {percent(passed['low'])} to {percent(passed['high'])}"
+    assert rate["text"] == f"{in_percent(passed['value'])} {in_percent(passed['low'])} to {in_percent(passed['high'])}"
     assert rate["data"] == [passed["value"], passed["low"], passed["high"]]
     left, failed = entry["n_not_asked"], entry["n_failed"]
     told = [
@@ -152,7 +153,7 @@ def test_the_rates_of_the_conclusion(request, run, by, name):
 
     assert entry["by"] == by
     assert re.sub(r"<[^>]*>", "", part.split('class="figure">')[1].split("</p>")[0]) == rate(entry["value"])
-    drawn = f"{percent(entry['value'])}, {percent(entry['low'])} to {percent(entry['high'])}"
+    drawn = f"{in_percent(entry['value'])}, {in_percent(entry['low'])} to {in_percent(entry['high'])}"
     assert f'aria-label="{name}: {name} {drawn}"' in part
     spans = re.findall(r'class="span">(.*?)</p>', part)
     assert spans == [f"{rate(entry['low'])} to {rate(entry['high'])}", f"{by}, {counted(entry['n'], 'answer')}"]
@@ -188,7 +189,7 @@ def test_every_pass_rate_of_the_overview(found):
 def lanes(rates, few=()):
     """Estimates as a drawing says them."""
     return "; ".join(
-        f"{name} {percent(each['value'])}, {percent(each['low'])} to {percent(each['high'])}"
+        f"{name} {in_percent(each['value'])}, {in_percent(each['low'])} to {in_percent(each['high'])}"
         + (", few rows" if name in few else "")
         for name, each in rates.items()
     )
@@ -209,8 +210,8 @@ def test_slices_are_pass_rates_in_the_drawings_and_in_the_numbers(found, metric)
         few = [name for name, each in entries.items() if each["n"] < 8]
         assert f'aria-label="{value}: {lanes(rates, few)}"' in panel
         for cell, (name, entry) in zip(cells[value], entries.items(), strict=True):
-            shares = re.findall(r"[<>]?\d+(?:\.\d)?%", cell["text"])
-            assert shares == [percent(rates[name][each]) for each in ("value", "low", "high")]
+            shares = re.findall(r"[<>]?\d+(?:\.\d)? %", cell["text"])
+            assert shares == [in_percent(rates[name][each]) for each in ("value", "low", "high")]
             assert int(re.findall(r"\d+", cell["text"].split("%")[-1])[0]) == entry["n"]
             assert cell["data"] in ([], [rates[name][each] for each in ("value", "low", "high")])
             assert cell["text"].endswith("few") == (name in few)
@@ -257,7 +258,7 @@ def test_agreement_with_people(found, name):
     for metric, (same, baseline, kappa, auc, passes, fails, labels) in cells.items():
         entry = agreements[metric.removesuffix(NO_JUDGE)]
         assert baseline["text"] == f"{entry['baseline']['rule']}: {rate(entry['baseline']['value'])}"
-        for cell, figure, text in ((same, "accuracy", percent), (kappa, "kappa", number), (auc, "auc", number)):
+        for cell, figure, text in ((same, "accuracy", in_percent), (kappa, "kappa", number), (auc, "auc", number)):
             each = entry[figure]
             assert cell["text"] == f"{text(each['value'])} {text(each['low'])} to {text(each['high'])}"
             assert cell["data"] == [each["value"], each["low"], each["high"]]
@@ -278,7 +279,7 @@ def test_thresholds_that_labels_teach(found):
         assert baseline["text"] == f"{entry['baseline']['rule']}: {rate(entry['baseline']['value'])}"
         assert kappa["text"] == coefficient(entry["kappa"])
         assert (now["text"], taught["text"]) == (number(entry["threshold"]), number(entry["learnt"]))
-        limits = f"{percent(accuracy['low'])} to {percent(accuracy['high'])}"
-        assert same["text"] == f"{percent(accuracy['value'])} {limits}"
+        limits = f"{in_percent(accuracy['low'])} to {in_percent(accuracy['high'])}"
+        assert same["text"] == f"{in_percent(accuracy['value'])} {limits}"
         assert same["data"] == [accuracy["value"], accuracy["low"], accuracy["high"]]
         assert labels["text"] == count(entry["n"])

@@ -65,7 +65,7 @@ def test_each_candidate_has_its_colour_a_band_and_its_name_and_last_value_at_the
 
     assert [line.get("stroke") for line in marks(svg, "line")] == ["var(--c0)", "var(--c1)"]
     assert [band.get("fill") for band in marks(svg, "area")] == ["var(--c0)", "var(--c1)"]
-    assert {"50.0% aurora", "80.0% borealis"} <= set(texts(svg))
+    assert {"50.0 % aurora", "80.0 % borealis"} <= set(texts(svg))
 
 
 def test_a_candidate_has_its_own_mark_whoever_else_is_there():
@@ -86,7 +86,7 @@ def test_a_large_trend_is_drawn_wide_and_narrow_any_other_small():
 def test_a_narrow_plot_has_the_last_values_without_names():
     svg = drawn([entry(), entry(candidate="borealis", rate=0.83)], size="narrow")
 
-    assert {"50.0%", "83.0%"} <= set(texts(svg))
+    assert {"50.0 %", "83.0 %"} <= set(texts(svg))
     assert "aurora" not in svg
 
 
@@ -94,7 +94,7 @@ def test_a_long_name_keeps_its_end():
     rows = [entry(candidate=f"model-with-a-long-name-{version}") for version in (1, 2)]
     swatches = dict.fromkeys((row["candidate"] for row in rows), "red")
 
-    assert {"50.0% model-…-name-1", "50.0% model-…-name-2"} <= set(texts(drawn(rows, swatches)))
+    assert {"50.0 % model-…-name-1", "50.0 % model-…-name-2"} <= set(texts(drawn(rows, swatches)))
 
 
 @pytest.mark.parametrize("size", SIZES)

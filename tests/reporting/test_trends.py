@@ -83,7 +83,7 @@ def test_every_chart_says_in_words_what_it_shows(html):
 
 
 def test_one_run_is_one(tmp_path):
-    assert "f1 over time: 1 run at 2026-09-01 02:00 UTC; aurora: last 50.0%" in page(tmp_path, [entry()])
+    assert "f1 over time: 1 run at 2026-09-01 02:00 UTC; aurora: last 50.0 %" in page(tmp_path, [entry()])
 
 
 def test_landmarks_have_names_of_their_own_also_with_several_schedules(tmp_path):
@@ -113,11 +113,11 @@ def test_the_table_has_the_same_numbers(tmp_path):
     table = words_of(section(html).split("f1, run by run")[1].split("</table>")[0])
 
     newest, oldest = table.split("2026-09-02 02:00 UTC")[1].split("2026-09-01 02:00 UTC")
-    assert "61.0% 56.0% to 66.0%, 260 answers" in newest
+    assert "61.0 % 56.0 % to 66.0 %, 260 answers" in newest
     assert "−10.0 points [−20.0, −5.0] from v1.2: worse" in newest
-    assert "floor 62.0%" in newest
+    assert "floor 62.0 %" in newest
     assert "▼ alarm" in newest
-    assert "50.0% 45.0% to 55.0%, 260 answers" in oldest
+    assert "50.0 % 45.0 % to 55.0 %, 260 answers" in oldest
     assert "▼" not in oldest
 
 

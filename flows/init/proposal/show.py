@@ -14,7 +14,7 @@ from rich.text import Text
 from flows.init.proposal import Proposal
 from flows.init.proposal.roles import CHECK
 from flows.init.proposal.section import flow, scalar
-from tasks.console.format import counted, percent, visible
+from tasks.console.format import counted, rate, visible
 from tasks.console.terminal import console, say
 from tasks.pipeline.tables import Parts
 
@@ -97,7 +97,7 @@ def _gaps(load: Parts, most: float, leaving_out: str) -> Iterator[str]:
     of, lacking = (Counter(each["candidate"].to_pylist()) for each in (rows, rows.filter(pc.is_null(rows["response"]))))
     over = [name for name in load.about["candidates"] if lacking[name] > most * of[name]]
     for name in over:
-        share = f"{lacking[name]:,} of {counted(of[name], 'row')} ({percent(lacking[name] / of[name])})"
+        share = f"{lacking[name]:,} of {counted(of[name], 'row')} ({rate(lacking[name] / of[name])})"
         yield f"{CHECK}{_text(name)} has no answer in {share}: above aggregate.max_unmeasured {most:g} the run stops"
     if over:
         yield "  dataset.missing_response: wrong counts them as wrong; or raise aggregate.max_unmeasured"

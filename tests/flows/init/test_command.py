@@ -159,7 +159,7 @@ def test_missing_answers_that_would_stop_the_run_are_told(
     show.loaded(propose(EXAMPLE, read_sample(EXAMPLE)), share)
 
     out = capsys.readouterr().out
-    said = "check: aurora has no answer in 2 of 10 rows (20.0%): above aggregate.max_unmeasured 0.05 the run stops"
+    said = "check: aurora has no answer in 2 of 10 rows (20.0 %): above aggregate.max_unmeasured 0.05 the run stops"
     assert (said in out) == stops
     assert ("2 of the 2 without an answer of aurora among them: {invalid: true}" in out) == stops
 

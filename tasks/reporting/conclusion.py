@@ -5,12 +5,25 @@ from typing import NamedTuple
 
 from tasks.comparison.document import MeasureEntry, PairEntry, pairs_of_a_run
 from tasks.comparison.release import by_judge_alone, source
-from tasks.console.format import about, abridged_apart, capitalized, counted, joined, level, number, points, rate
+from tasks.console.format import (
+    about,
+    abridged_apart,
+    capitalized,
+    counted,
+    joined,
+    level,
+    listed,
+    number,
+    points,
+    rate,
+)
 from tasks.scores.human_labels import LABEL
 from tasks.scores.metrics_report import HeadlineEntry, MetricsReport
 from tasks.scores.primary import MEANING_MATCH
 
 MAX_NAME_CHARS = 40
+# Candidates that a sentence names.
+NAMED = 5
 LABELS, UNKNOWN = "human labels", "unknown"
 
 
@@ -159,7 +172,8 @@ class _Compared(NamedTuple):
         )
 
     def _listed(self, names: Sequence[str]) -> str:
-        return joined([self.short[name] for name in names])
+        short = [self.short[name] for name in names]
+        return joined(short) if len(short) <= NAMED else listed(short, NAMED)
 
     def _difference(self, one: str, other: str) -> str:
         """The difference of a candidate to another one; empty where they were not compared."""
@@ -221,7 +235,7 @@ def _by_of_all(entries: Sequence[HeadlineEntry]) -> str:
     sources = list(dict.fromkeys(map(_by, entries)))
     if len(sources) > 1 and all(one.startswith(LABELS) for one in sources):
         return LABELS
-    return joined(sources)
+    return " or ".join(sources)
 
 
 def _by(entry: HeadlineEntry) -> str:

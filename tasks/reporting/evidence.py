@@ -17,13 +17,10 @@ from tasks.console.format import (
     rate,
     rate_interval,
 )
-from tasks.reporting.conclusion import best_first, is_rate, short_names
+from tasks.reporting.conclusion import NAMED, best_first, is_rate, short_names
 from tasks.scores.human_labels import LABEL
 from tasks.scores.metrics_report import AgreementEntry, MetricsReport, SliceEntry, WorstSlice
 from tasks.scores.primary import MEANING_MATCH
-
-# Candidates that a sentence names.
-NAMED = 5
 
 
 class SliceLines(NamedTuple):

@@ -103,6 +103,13 @@ def test_pairs_that_were_not_compared_allow_no_conclusion() -> None:
     )
 
 
+def test_of_many_candidates_a_sentence_names_the_first() -> None:
+    many = {f"c{n}": headline(0.9 - n / 100) for n in range(9)}
+    pairs = [pair(f"c{n}", f"c{m}", -0.1, 0.1) for n in range(9) for m in range(n + 1, 9)]
+
+    assert sentence(many, pairs) == "No significant difference between c0, c1, c2, c3, c4 and 4 more (human labels)."
+
+
 def test_a_single_candidate() -> None:
     assert sentence({"aurora": headline(0.8)}) == (
         "80.0 % of the answers of aurora are right by human labels (95 % CI 75.0 % to 85.0 %, 200 answers)."

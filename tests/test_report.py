@@ -391,6 +391,7 @@ def test_where_the_judges_error_is_not_known_the_page_claims_nothing(tmp_path):
     assert "No conclusion: which candidate is better is not known. By gpt; its error is not known" in glance
     assert glance.count("unknown gpt says 50.0 %") == 2
     assert "Worst slices" not in glance
+    assert "%" not in section_of(html, "glance").split("<tbody>")[1].split("</tbody>")[0]
     assert "they do not show which candidate is better" in section_of(html, "candidates")
 
 

@@ -148,8 +148,8 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         verdicts = (f"{says}: {listed([short[name] for name in names])}" for says, names in target.verdicts.items())
         yield f"Target {target.text}: {'; '.join(verdicts)}"
     worst = worst_slices(document)
-    if conclusion.is_known and worst.lines:
-        yield f"Worst slice: {worst.lines[0]}{'' if worst.are_significant else ' (not significant)'}"
+    if conclusion.is_known and worst.are_significant:
+        yield f"Worst slice: {worst.lines[0]}"
     if kinds := most_frequent_failures(document):
         yield f"{conclusion.failures_title}: {kinds}"
     if not conclusion.reason:

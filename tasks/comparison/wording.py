@@ -259,7 +259,7 @@ def changed_rows_line(pair: PairEntry) -> str:
         for verb, by_measure in (("lost", changed["lost"]), ("gained", changed["gained"]))
         if any(name in by_measure for name in decisive)
     ]
-    return "; ".join([f"{counted(changed['rows'], 'row')} changed result", *parts])
+    return "; ".join([f"{counted(changed['rows'], 'row')} changed result by some measure", *parts])
 
 
 def changed_row_cells(row: ChangedRow, limit: int = CUT) -> list[str]:

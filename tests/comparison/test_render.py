@@ -60,7 +60,7 @@ def test_the_terminal_shows_all_there_is(tmp_path: Path) -> None:
     assert "aurora: a → b" in shown
     assert "60 shared rows" in shown
     assert re.search(r"f1 \(primary\) +100 % +58\.3 % +−41\.7 \[−\d+\.\d, −\d+\.\d\] +worse +60", shown)
-    assert "25 rows changed result; lost: f1 25, exact_match 25, bleu 25" in shown
+    assert "25 rows changed result by some measure; lost: f1 25, exact_match 25, bleu 25" in shown
     assert shown.count("something else") == 5
     assert shown.splitlines()[:3] == [
         "Do not ship: worse by f1, the guard exact_match, the guard bleu.",

@@ -252,9 +252,13 @@ def test_where_more_rows_are_no_remedy_the_sentence_says_which_loss_is_excluded(
 @pytest.mark.parametrize(
     ("lost", "gained", "line"),
     [
-        ({}, {}, "0 rows changed result"),
-        ({"f1": 1200, "gleu": 3}, {"f1": 1}, "1,204 rows changed result; lost: f1 1,200, gleu 3; gained: f1 1"),
-        ({"bleu": 3}, {"f1": 1}, "4 rows changed result; gained: f1 1"),
+        ({}, {}, "0 rows changed result by some measure"),
+        (
+            {"f1": 1200, "gleu": 3},
+            {"f1": 1},
+            "1,204 rows changed result by some measure; lost: f1 1,200, gleu 3; gained: f1 1",
+        ),
+        ({"bleu": 3}, {"f1": 1}, "4 rows changed result by some measure; gained: f1 1"),
     ],
 )
 def test_flips_in_one_line(lost: dict[str, int], gained: dict[str, int], line: str) -> None:

@@ -155,6 +155,19 @@ def test_candidates_stand_by_the_primary_rate_and_the_primary_measure_first(tmp_
     assert re.findall(r'style="color:var\(--c(\d)\)', legend) == ["1", "0"]  # colours do not change with ranks
 
 
+def test_a_metric_that_passes_everything_is_not_the_one_whose_errors_are_shown(tmp_path):
+    right = [n % 10 > 0 for n in range(40)]
+    rows = [
+        row(f"q{n}", "aurora", "Paris", label, 1.0, 0.9 if label == (n % 4 > 0) else 0.1)
+        for n, label in enumerate(right)
+    ]
+
+    look = words_of(section_of(written(rows, tmp_path, part_rows=100)[PAGE], "look"))
+
+    assert "Labelled right, but semantic_similarity fails" in look  # f1 agrees on 90 %, with a kappa of 0
+    assert "but f1" not in look
+
+
 def test_links_stand_in_the_order_of_the_sections_and_lead_to_those_that_are_there(files):
     links = re.findall(r'<li><a href="#([a-z]+)">', files[PAGE].split("<nav")[1].split("</nav>")[0])
     ids = re.findall(r'<section id="([a-z]+)"', files[PAGE])

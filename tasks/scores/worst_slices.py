@@ -16,6 +16,8 @@ from tasks.scores.metrics_report import Limited, SliceEntry, WorstSlices
 # Measured rows that a slice and the rest need at least: with fewer no slice can be told from the rest.
 FEWEST = 5
 WORST = 3
+# Slices whose intervals are computed: those that lie lowest by their standard errors.
+PROMISING = 20
 # A slice with a larger share of rows outside the judge's domain allows no claim.
 MOST_OUTSIDE = 0.1
 
@@ -45,15 +47,20 @@ def worst_slices(scored: Sequence[Candidate], measure: str, confidence: float, *
 
     Source: Newcombe 1998 (method 10); Zou & Donner 2008 for its form with any two intervals.
     """
-    parts, left_out = [], set[tuple[str, str]]()
-    for candidate in scored:
-        for part, outside in _slices(candidate, measure):
-            if by_judge and outside > MOST_OUTSIDE:
-                left_out.add((part.column, part.value))
-            elif min(len(part.inside), len(part.rest)) >= FEWEST:
-                parts.append(part)
     bounds, sign = _bounds(scored, measure)
-    level = 1.0 - (1.0 - confidence) / max(1, len(parts))
+    left_out, tests = set[tuple[str, str]](), 0
+    lowest: dict[tuple[str, str], float] = {}
+    for candidate in scored:
+        for size in _sizes(candidate, measure, sign):
+            key = (size.column, size.value)
+            if by_judge and size.outside > MOST_OUTSIDE:
+                left_out.add(key)
+            elif size.n >= FEWEST:
+                tests += 1
+                lowest[key] = min(size.below, lowest.get(key, size.below))
+    promising = [key for key in sorted(lowest, key=lambda key: (lowest[key], key)) if key not in left_out][:PROMISING]
+    parts = [part for candidate in scored for part in _slices(candidate, measure, promising)]
+    level = 1.0 - (1.0 - confidence) / max(1, tests)
     found: dict[tuple[str, str], list[SliceEntry]] = {}
     for part in parts:
         found.setdefault((part.column, part.value), []).append(_entry(part, bounds, level, sign))
@@ -62,28 +69,59 @@ def worst_slices(scored: Sequence[Candidate], measure: str, confidence: float, *
     ranked = sorted(found.items(), key=lambda item: (_worst_case(item[1][0], sign), item[0]))
     return {
         "measure": measure,
-        "tests": len(parts),
+        "tests": tests,
         "left_out": len(left_out),
         "slices": [{"column": name, "value": value, "candidates": rows} for (name, value), rows in ranked[:WORST]],
     }
 
 
-def _slices(candidate: Candidate, measure: str) -> Iterator[tuple[_Slice, float]]:
-    """Yield each slice of a candidate, and the share of its rows outside the judge's domain."""
+class _Size(NamedTuple):
+    """How many rows a slice has, or the other rows if they are fewer, and how far it lies below them.
+
+    below: in standard errors of equal rows, clusters ignored; negative where it is worse. outside: share of its rows
+    outside the judge's domain.
+    """
+
+    column: str
+    value: str
+    n: int
+    below: float
+    outside: float
+
+
+def _sizes(candidate: Candidate, measure: str, sign: float) -> Iterator[_Size]:
+    """Yield the size of each slice of a candidate."""
     values = _values(candidate, measure)
     if values is None:
         return
     measured = ~np.isnan(values)
-    outside = np.zeros_like(measured) if candidate.outside is None else candidate.outside
+    own = values[measured]
+    outside = np.zeros(len(own)) if candidate.outside is None else candidate.outside[measured].astype(np.float64)
     for name, coded in candidate.slices.items():
-        for code in np.unique(coded.codes[measured]):
-            inside = measured & (coded.codes == code)
-            rest = measured & ~inside
-            groups = (_chosen(candidate.groups, inside), _chosen(candidate.groups, rest))
-            if any(map(estimates.is_one_cluster, groups)):
-                continue
-            part = _Slice(candidate.name, name, coded.values[code], values[inside], values[rest], groups)
-            yield part, float(outside[inside].mean())
+        codes, k = coded.codes[measured], len(coded.values)
+        n = np.bincount(codes, minlength=k)
+        total, foreign = (np.bincount(codes, weights=one, minlength=k) for one in (own, outside))
+        for code in np.flatnonzero(n):
+            rest = len(own) - n[code]
+            difference = total[code] / n[code] - (own.sum() - total[code]) / max(rest, 1)
+            below = sign * float(difference) * sqrt(n[code] * rest / len(own))
+            yield _Size(name, coded.values[code], int(min(n[code], rest)), below, float(foreign[code] / n[code]))
+
+
+def _slices(candidate: Candidate, measure: str, chosen: Sequence[tuple[str, str]]) -> Iterator[_Slice]:
+    """Yield the chosen slices of a candidate that have enough rows in several clusters."""
+    values = _values(candidate, measure)
+    if values is None:
+        return
+    measured = ~np.isnan(values)
+    for name, value in chosen:
+        if name not in candidate.slices or value not in (coded := candidate.slices[name]).values:
+            continue
+        inside = measured & (coded.codes == [*coded.values].index(value))
+        rest = measured & ~inside
+        groups = (_chosen(candidate.groups, inside), _chosen(candidate.groups, rest))
+        if min(inside.sum(), rest.sum()) >= FEWEST and not any(map(estimates.is_one_cluster, groups)):
+            yield _Slice(candidate.name, name, value, values[inside], values[rest], groups)
 
 
 def _values(candidate: Candidate, measure: str) -> Floats | None:

@@ -44,6 +44,15 @@ def test_slices_that_differ_by_chance_alone_are_rarely_called_worse():
     assert alarms <= 12  # 5 % and three standard errors would be 19
 
 
+def test_one_bad_slice_of_very_many_is_found_and_all_count_as_tests():
+    rates = [0.9] * 100 + [0.3] + [0.9] * 100
+
+    found = worst_slices([drawn(0, rates, n=30)], "meaning_match", 0.95, by_judge=False)
+
+    assert (found["tests"], found["slices"][0]["value"]) == (201, "t100")
+    assert [part["candidates"][0]["worse"] for part in found["slices"]] == [True, False, False]
+
+
 def test_a_slice_with_few_rows_is_not_tested():
     values, codes = [1] * 50 + [0] * 4, np.array([0] * 50 + [1] * 4)
 

@@ -172,7 +172,9 @@ def main(arguments: Sequence[str]) -> int:
         same += found[: len(candidates)]
         different += found[len(candidates) :]
         _conclusion(name, found[: len(candidates)], found[len(candidates) :])
-    return 0 if same and _conclusion("together", same, different) else 1
+    if not same:
+        sys.exit("no data: GOLDMETER_EVOUNA names a folder with NQ.json, GOLDMETER_NQ301 a folder")
+    return 0 if _conclusion("together", same, different) else 1
 
 
 def _conclusion(name: str, same: Sequence[Found], different: Sequence[Found]) -> bool:

@@ -10,6 +10,7 @@ from tasks.comparison.document import ChangedRow, ChangedRows
 from tasks.comparison.pairing import Pairing
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
+from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Mask
 
 
@@ -28,6 +29,7 @@ def changed_rows(
         loads: data/load of the older and of the newer version.
         limit: Rows in full.
     """
+    primary = primary.removesuffix(VALUE)  # of a score the pass rate says which rows are wrong
     rates = sorted(rates, key=lambda rate: rate.head.name != primary)
     names = [rate.head.name for rate in rates]
     change = np.zeros((len(pairing.head_rows), len(rates)))

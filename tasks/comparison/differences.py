@@ -15,7 +15,7 @@ from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Mask, ScoreColumn
 from tasks.scores.estimates import UNBOUNDED
 from tasks.scores.headline import MOST_OUTSIDE, have_labels, is_by_offline_judge, offline_bias, standard_error
-from tasks.scores.primary import MEANING_MATCH
+from tasks.scores.primary import MEANING_MATCH, column
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import BiasModel, PairedDifference
@@ -242,7 +242,9 @@ def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: fl
 
     if not is_by_judge_alone(one) or not isfinite(estimate.value):
         return estimate
-    changed = float((_score_differences(one.pairing) != 0.0).any(axis=1)[one.measured].mean())
+    scores = _score_differences(one.pairing)[one.measured]
+    differ = (scores != 0.0).any(axis=1) | (one.differences != 0.0)
+    changed = float(differ.mean()) if scores.shape[1] else 1.0  # without other scores it is not known
     if not changed:
         return estimate
     model, outside = offline_bias(), _outside(one)
@@ -266,9 +268,21 @@ def _outside(one: Compared) -> float:
 
 
 def is_by_judge_alone(one: Compared) -> bool:
-    """Whether the measure is the offline judge's verdict, and no human labels of both candidates check it."""
+    """Whether the measure is the offline judge's verdict, and no human labels of both candidates check it.
+
+    Labels that changed answers lack check nothing: the others are of answers that did not change.
+    """
     sides = (one.pairing.base, one.pairing.head)
-    return one.head.name == MEANING_MATCH and all(map(is_by_offline_judge, sides)) and not have_labels(sides)
+    if one.head.name != MEANING_MATCH or not all(map(is_by_offline_judge, sides)):
+        return False
+    return not have_labels(sides) or _lack_labels(one.pairing)
+
+
+def _lack_labels(pairing: Pairing) -> bool:
+    """Whether labels of shared rows failed to be measured, in either version."""
+    sides = (pairing.base, pairing.base_rows), (pairing.head, pairing.head_rows)
+    labels = [label.rows(rows) for candidate, rows in sides if (label := column(candidate, LABEL)) is not None]
+    return any(bool((np.isnan(label.values) & ~label.not_asked).any()) for label in labels)
 
 
 def _p_value(value: float, variances: Floats, model: "BiasModel", least: float) -> float:

@@ -34,7 +34,8 @@ def shared_primary(pairings: Sequence[Pairing], gate: Gate, *, random: bool) -> 
     Raises:
         ParamsError: No version has the measure that `gate.primary` names, or it names none and there is no default.
     """
-    sides = [(_on(one.base, one.base_rows), _on(one.head, one.head_rows)) for one in pairings]
+    shared = [one for one in pairings if len(one.head_rows)]
+    sides = [(_on(one.base, one.base_rows), _on(one.head, one.head_rows)) for one in shared]
     if gate.primary is None and any(_lost_labels(*both) for both in sides):
         unlabelled = [_without_labels(side) for both in sides for side in both]
         return primary(None, unlabelled)._replace(reason="the new answers have no human labels")

@@ -194,15 +194,17 @@ def _changed(pairing: Pairing, base: _Contents, head: _Contents) -> Mask:
 def _without_stale_labels(pairing: Pairing, base: _Contents, head: _Contents) -> Pairing:
     """Make labels of other answers unmeasured: those that failed to be measured, not those that nobody asked for.
 
-    Without that, a label that stayed with a changed answer would count as "no difference" and let a release pass.
+    Without that, a label that stayed with a changed answer would count as "no difference" and let a release pass. The
+    same holds for changed answers without a label whose earlier ones have one: the rows left have unchanged answers.
     """
     old, new = pairing.base.positions[pairing.base_rows], pairing.head.positions[pairing.head_rows]
-    kept = left_in_place(_rows(base.answers, old), _rows(head.answers, new))
-    stale_base, stale_head = base.stale[old], head.stale[new] | kept
+    older, newer = _rows(base.answers, old), _rows(head.answers, new)
+    stale_base, stale_head = base.stale[old], head.stale[new] | left_in_place(older, newer)
+    lost = (older.response != newer.response) & ~np.isnan(older.label) & np.isnan(newer.label)
     return replace(
         pairing,
         base=_unlabelled(pairing.base, pairing.base_rows[stale_base]),
-        head=_unlabelled(pairing.head, pairing.head_rows[stale_head]),
+        head=_unlabelled(pairing.head, pairing.head_rows[stale_head | lost]),
         stale=pairing.head_rows[stale_base | stale_head],
     )
 

@@ -10,7 +10,7 @@ import pytest
 from tasks.comparison import candidate_pairs
 from tasks.comparison.differences import Compared, compared, powered, rows_needed, uncorrected, with_judge_error
 from tasks.comparison.measures import measures
-from tasks.comparison.pairing import pair
+from tasks.comparison.pairing import Pairing, pair
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.headline import leaders
@@ -97,7 +97,10 @@ def verdicts(
         if labelled:
             columns.append(ScoreColumn("label", values, np.zeros(ROWS, np.bool_), LABEL.passes(values), None, LABEL))
         both.append(Candidate(name, KEYS, np.arange(ROWS), columns, None, {}, outside=domain))
-    pairing = pair(*both)
+    return judged(pair(*both))
+
+
+def judged(pairing: Pairing) -> Compared:
     return compared(pairing, measures(pairing.base)["meaning_match"], measures(pairing.head)["meaning_match"])
 
 
@@ -131,6 +134,33 @@ def test_labels_another_judge_and_equal_verdicts_leave_a_difference_as_it_is(cho
     one = verdicts(**{"lost": 20, "gained": 60, **chosen})
 
     assert with_judge_error(one, alone := uncorrected(one, 0.95), 0.95) == alone
+
+
+@pytest.mark.parametrize(("random", "lost"), [(False, 20), (True, 250)])
+def test_labels_that_changed_answers_lack_do_not_check_the_judge(random: bool, lost: int) -> None:
+    both = verdicts(lost=50, gained=150, changed=600, labelled=True).pairing
+    *scores, label = both.head.columns
+    left = replace(label, values=np.where(np.arange(ROWS) < lost, np.nan, label.values))
+    head = replace(both.head, columns=[*scores, left], labels_random=random)
+
+    one = judged(pair(replace(both.base, labels_random=random), head))
+
+    assert with_judge_error(one, alone := uncorrected(one, 0.95), 0.95).low < alone.low - 0.015
+
+
+def test_a_judge_of_a_sample_beside_no_other_measure_has_its_whole_error() -> None:
+    both = verdicts(lost=50, gained=150).pairing
+    unsampled = np.arange(ROWS) % 2 == 0
+
+    def sampled(one: Candidate) -> Candidate:
+        [judge, _] = one.columns
+        return replace(
+            one, columns=[replace(judge, values=np.where(unsampled, np.nan, judge.values), not_asked=unsampled)]
+        )
+
+    one = judged(pair(sampled(both.base), sampled(both.head)))
+
+    assert with_judge_error(one, alone := uncorrected(one, 0.95), 0.95).low < alone.low - 0.015
 
 
 def test_outside_the_judges_domain_a_difference_decides_nothing() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tasks.comparison.gate import Gate
 from tasks.comparison.roles import duplicates
 from tests.comparison.sample import answers, gate, gate_on, row
 from tests.comparison.test_document import compared, measures, verdicts
@@ -93,6 +94,30 @@ def test_labels_that_the_new_answers_lack_do_not_decide(left: int) -> None:
 
     assert found["primary"] == {"measure": "meaning_match", "reason": "the new answers have no human labels"}
     assert found["decision"]["verdict"] != "ship"
+
+
+@pytest.mark.parametrize("named", [gate_on("label"), gate_on("f1", "label")])
+def test_named_labels_that_the_new_answers_lack_do_not_let_a_release_pass(named: Gate) -> None:
+    older = labelled("+" * 100, "+" * 100)
+    newer = labelled("+" * 100, "?" * 60 + "+" * 40)
+    for each in newer[:60]:
+        each["response"] = "right indeed"
+
+    found = compared(older, newer, named)
+
+    assert (found["blocked"], found["decision"]["verdict"]) == (True, "undecided")
+    [refused] = [each for each in found["pairs"][0]["refused"] if each["measure"] == "label"]
+    assert refused["reason"].startswith("60 of 100 rows could not be measured")
+
+
+def test_versions_whose_questions_all_changed_are_undecided_and_no_error() -> None:
+    older = labelled("+" * 40, "+" * 40)
+    newer = [each | {"input": "Another question?"} for each in older]
+
+    found = compared(older, newer, gate(primary=None, metrics={}))
+
+    assert (found["blocked"], found["decision"]["verdict"]) == (True, "undecided")
+    assert "no row is measured" in found["decision"]["reasons"][0]
 
 
 def test_a_primary_measure_with_lost_answers_blocks_the_gate() -> None:

@@ -17,6 +17,7 @@ from tests.reporting.made import (
     inputs,
     load_table,
     row,
+    score_table,
     section_of,
     validation,
     with_score,
@@ -242,6 +243,17 @@ def test_no_labels_no_row_for_them(tmp_path):
 
     assert "human <code>" not in html.split("<main")[1].split('id="look"')[0]
     assert "by the primary measure, <code>f1</code>" in html
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_verdicts_that_too_few_labels_check_say_so(tmp_path, labelled):
+    answers = [each | {"id": f"{each['id']}-{n}"} for n in range(10) for each in ROWS]
+    rows = [each if labelled else each | {"label": None} for each in answers]
+    judge = score_table(rows, "meaning_match", "judge", 0.5, [1.0, 0.0] * (len(rows) // 2), [None] * len(rows))
+
+    html = written(rows, tmp_path, extra={"judge": judge})[PAGE]
+
+    assert ("Too few human labels check these verdicts" in section_of(html, "scores")) is not labelled
 
 
 def test_stale_labels_are_counted_on_the_page(files, tmp_path):

@@ -148,13 +148,13 @@ def _sentence(
 
 def _what_would_decide(undecided: Sequence[Decisive], needed: int | None) -> str:
     if any(by_judge_alone(one.entry) for one in undecided):
-        return "human labels would decide; the judge alone does not"
+        return "only human labels can decide; the judge alone does not"
     if needed is None:
         return f"no significant difference by {_source(undecided[0])}"
     n = min(one.entry["n"] for one in undecided)
     more_rows = max(needed - n, 1)
-    excluded = f"; {_excluded_loss(undecided)}" if more_rows > FAR * n else ""
-    return f"about {about(more_rows)} more {'row' if more_rows == 1 else 'rows'} would decide{excluded}"
+    excluded = f"{_excluded_loss(undecided)}; only " if more_rows > FAR * n else ""
+    return f"{excluded}about {about(more_rows)} more {'row' if more_rows == 1 else 'rows'} would decide"
 
 
 def _excluded_loss(undecided: Sequence[Decisive]) -> str:
@@ -250,5 +250,5 @@ def _amount(entry: MeasureEntry, share: float) -> str:
 
 def _would_decide(entry: MeasureEntry) -> str:
     if by_judge_alone(entry):
-        return " Human labels would decide it: the judge's own error is part of the interval."
-    return f" About {about(entry['rows_needed'])} rows would decide it." if entry["rows_needed"] else ""
+        return " Only human labels can decide it: the judge's own error is part of the interval."
+    return f" About {about(entry['rows_needed'])} rows in all would decide it." if entry["rows_needed"] else ""

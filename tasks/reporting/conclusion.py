@@ -196,9 +196,9 @@ def _in_words(entry: MeasureEntry, confidence: str, *, turned: bool) -> str:
 
 def _would_decide(undecided: Sequence[MeasureEntry]) -> str:
     if any(map(by_judge_alone, undecided)):
-        return " Human labels would decide it: the judge's own error is part of the interval."
+        return " Only human labels can decide it: the judge's own error is part of the interval."
     needed = [entry["rows_needed"] or 0 for entry in undecided]
-    return f" About {about(max(needed))} rows would decide it." if all(needed) else ""
+    return f" About {about(max(needed))} rows in all would decide it." if all(needed) else ""
 
 
 def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRate:

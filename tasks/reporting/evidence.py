@@ -114,7 +114,7 @@ def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[st
     seen = next((entry["in_sample"] for entry in agreements.values() if "in_sample" in entry), None)
     if seen:
         yield (
-            f"This is optimistic: it was trained on {rate(seen['share'])} of these questions ({seen['data']}). "
+            f"This is no check on new questions: it was trained on {rate(seen['share'])} of these ({seen['data']}). "
             f"On questions that it was not trained on it agrees on {rate(seen['cross_validated'])}."
         )
 

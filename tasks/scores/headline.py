@@ -137,7 +137,7 @@ def _powered_note(powered: PredictionPowered, rows: int) -> str:
 def _by_judge(candidate: Candidate, entry: MetricEntry, judge: VerdictSource, confidence: float) -> HeadlineEntry:
     """The headline from verdicts alone."""
     rate: Mapping[str, Any] = entry.get("ppi", entry)
-    n, proposal = entry["n"], _proposal(rate["value"], confidence)
+    n, proposal = entry["n"], _proposal(confidence)
     unknown = {"value": rate["value"], "low": None, "high": None}
     if not judge.is_offline:
         note = f"by {judge.name}; its error on your data is not known, so no claim. {proposal}"
@@ -193,10 +193,10 @@ def have_labels(candidates: Sequence[Candidate]) -> bool:
         return False
 
 
-def _proposal(value: float, confidence: float) -> str:
+def _proposal(confidence: float) -> str:
     from tasks.statistics import score_interval
 
-    low, high = score_interval(min(max(value, 0.0), 1.0), PROPOSED, confidence=confidence)
+    low, high = score_interval(0.5, PROPOSED, confidence=confidence)  # the widest: the human rate is not known
     return (
         f"{PROPOSED} human labels of randomly chosen rows (dataset.labels: random) would give the rate to "
         f"±{50 * (high - low):.0f} points or closer."

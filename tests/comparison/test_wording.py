@@ -96,8 +96,10 @@ def test_no_number_of_rows_decides_what_the_error_of_a_judge_hides() -> None:
 
     found = document("cannot tell", pairs=[pair({"m0": by_judge | {"rows_needed": None}})])["decision"]
 
-    assert found["sentence"] == "Undecided: human labels would decide; the judge alone does not."
-    assert found["reasons"][0].endswith(" Human labels would decide it: the judge's own error is part of the interval.")
+    assert found["sentence"] == "Undecided: only human labels can decide; the judge alone does not."
+    assert found["reasons"][0].endswith(
+        " Only human labels can decide it: the judge's own error is part of the interval."
+    )
 
 
 @pytest.mark.parametrize("verdicts", [["better"], ["unchanged"], ["cannot tell"]])
@@ -245,7 +247,7 @@ def test_where_more_rows_are_no_remedy_the_sentence_says_which_loss_is_excluded(
     decided = decision([found], chosen, gate(primary="m0", metrics={}), blocked=False)
 
     assert decided["sentence"] == (
-        "Undecided: about 130,000 more rows would decide; a loss of more than 2.9 points is excluded."
+        "Undecided: a loss of more than 2.9 points is excluded; only about 130,000 more rows would decide."
     )
 
 

@@ -54,7 +54,7 @@ def test_two_that_cannot_be_told_apart() -> None:
 
     assert sentence(two, [pair("aurora", "borealis", -0.038, 0.178, needed=873)]) == (
         "No significant difference between borealis and aurora (human labels: +7.0 points, 95 % CI −3.8 to +17.8). "
-        "About 880 rows would decide it."
+        "About 880 rows in all would decide it."
     )
 
 
@@ -77,7 +77,7 @@ def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> Non
 
     assert sentence(THREE, pairs, ["gpt4", "newbing"]) == (
         "newbing and gpt4 lead together: no significant difference between them (human labels: +1.0 points, "
-        "simultaneous 95 % CI −3.0 to +5.0). About 9,000 rows would decide it. Significantly worse: chatgpt."
+        "simultaneous 95 % CI −3.0 to +5.0). About 9,000 rows in all would decide it. Significantly worse: chatgpt."
     )
 
 
@@ -94,7 +94,7 @@ def test_one_leader_of_three_and_none() -> None:
     )
     assert sentence(THREE, pairs) == "No significant difference between newbing, gpt4 and chatgpt (human labels)."
     needed = [pair(one["base"], one["head"], -0.1, 0.1, needed=1_000 + n) for n, one in enumerate(pairs)]
-    assert sentence(THREE, needed).endswith(" (human labels). About 1,100 rows would decide it.")
+    assert sentence(THREE, needed).endswith(" (human labels). About 1,100 rows in all would decide it.")
 
 
 def test_pairs_that_were_not_compared_allow_no_conclusion() -> None:
@@ -134,8 +134,8 @@ def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> No
     compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", method=f"paired; {JUDGE_ERROR}")
 
     assert sentence(two, [compared]).endswith(
-        "(the offline judge, not checked on your data: −5.0 points, 95 % CI −20.0 to +10.0). Human labels would decide "
-        "it: the judge's own error is part of the interval."
+        "(the offline judge, not checked on your data: −5.0 points, 95 % CI −20.0 to +10.0). Only human labels can "
+        "decide it: the judge's own error is part of the interval."
     )
 
 

@@ -52,12 +52,12 @@ def test_the_judge_stands_beside_one_verdict_for_every_answer() -> None:
     ]
 
 
-def test_agreement_with_labels_that_trained_the_judge_is_said_to_be_optimistic() -> None:
+def test_agreement_with_labels_that_trained_the_judge_is_said_to_be_no_check() -> None:
     seen = {"share": 1.0, "data": "NQ", "cross_validated": 0.914}
     one = agreement(0.95, 0.8, baseline=0.8, is_judge=True, in_sample=seen)
 
     assert trust(document({"aurora": headline(0.7)}, candidates=judged(aurora=one)))[-1] == (
-        "This is optimistic: it was trained on 100 % of these questions (NQ). "
+        "This is no check on new questions: it was trained on 100 % of these (NQ). "
         "On questions that it was not trained on it agrees on 91.4 %."
     )
 

@@ -192,7 +192,7 @@ def _first_screen(
         "primary": {"measure": decides.name, "reason": decides.reason},
         "headlines": rounded(shown),
         "leaders": best,
-        "targets": decided(params.report.targets, rates(shown, entries)),
+        "targets": decided(params.report.targets, rates(decides, scored, shown, entries, by, confidence)),
         "failures": rounded(shares),
         "worst_slices": rounded(worst),
         "outside_domain": rounded({one.name: by.share_outside(one) for one in scored} if len(by.codes) else {}),

@@ -1,6 +1,6 @@
 """Names of measures in params.yaml, checked against the metrics that params.yaml configures, before anything runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tasks.errors import ParamsError, did_you_mean
@@ -30,6 +30,7 @@ def check_measures(sections: Mapping[str, Any]) -> None:
             if name not in names:
                 suggestion = did_you_mean(name, names) or ";"
                 raise ParamsError(f"{option}: unknown measure {name!r}{suggestion} allowed: {', '.join(names)}")
+    _check_targets(targets, sections["dataset"])
     labelled = all(candidate.label for candidate in sections["dataset"].candidates.values())
     if gate.primary is None and not labelled and MEANING_MATCH not in names:
         raise ParamsError(
@@ -45,7 +46,22 @@ def _measures(sections: Mapping[str, Any]) -> Iterator[str]:
     for metric in [*judged, *(metric for family in FAMILIES for metric in sections[family].root.values())]:
         for name, facts in facts_of(metric, {}).items():
             yield name
-            if facts.rate_signature is not None:
+            if facts.has_graded_score:
                 yield f"{name}{VALUE}"
-    for name in sections["dataset"].scores:
-        yield from (f"score_{name}", f"score_{name}{VALUE}")
+    for name, score in sections["dataset"].scores.items():
+        yield f"score_{name}"
+        if score.threshold is not None:
+            yield f"score_{name}{VALUE}"
+
+
+def _check_targets(targets: Collection[str], dataset: Any) -> None:
+    """Refuse targets for labels that nobody gave, and for scores of which less is better."""
+    if LABEL in targets and not any(candidate.label for candidate in dataset.candidates.values()):
+        raise ParamsError(f"report.targets.{LABEL}: no candidate has human labels (dataset.candidates)")
+    for name, score in dataset.scores.items():
+        value = f"score_{name}" if score.threshold is None else f"score_{name}{VALUE}"
+        if value in targets and not score.higher_is_better:
+            raise ParamsError(
+                f"report.targets.{value}: less of it is better, and a target is a minimum; give the score a threshold, "
+                f"and its pass rate score_{name} a target"
+            )

@@ -8,6 +8,7 @@ import numpy as np
 from tasks.errors import ParamsError
 from tasks.metrics.base import Floats
 from tasks.models.offline.measured import measured
+from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Candidate
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
@@ -23,6 +24,7 @@ MOST_OUTSIDE = 0.1
 # The number of labels that a note proposes.
 PROPOSED = 50
 LABELS = "human labels"
+NOTHING: Limited = {"value": None, "low": None, "high": None}
 
 
 def headlines(
@@ -76,16 +78,50 @@ def leaders(
 
 
 def rates(
-    shown: Mapping[str, HeadlineEntry], entries: Mapping[str, Mapping[str, MetricEntry]]
+    primary: Primary,
+    candidates: Iterable[Candidate],
+    shown: Mapping[str, HeadlineEntry],
+    entries: Mapping[str, Mapping[str, MetricEntry]],
+    judge: VerdictSource,
+    confidence: float,
 ) -> dict[str, dict[str, Limited]]:
-    """Candidate → measure → its rate, for targets: the headline's interval where it is of this measure."""
+    """Candidate → measure → its rate, for targets.
+
+    The rate of the primary measure is the headline; a judge's rate has the interval that a headline by it would have.
+
+    Args:
+        primary: The primary measure.
+        candidates: The candidates.
+        shown: The headline of each candidate.
+        entries: Candidate → metric → its entry in the report.
+        judge: Who gave the verdicts.
+        confidence: Of the intervals.
+    """
     found: dict[str, dict[str, Limited]] = {}
-    for name, metrics in entries.items():
-        found[name] = {metric: entry.get("pass_rate") or entry for metric, entry in metrics.items()}
+    for one in candidates:
+        metrics, headline = entries.get(one.name, {}), shown[one.name]
+        own = {f"{metric}{VALUE}": _limited(entry) for metric, entry in metrics.items() if _is_graded(one, metric)}
+        own |= {metric: _limited(_rate(one, metric, entry)) for metric, entry in metrics.items()}
+        if (verdicts := metrics.get(MEANING_MATCH)) and verdicts["value"] is not None:
+            own[MEANING_MATCH] = _limited(_by_judge(one, verdicts, judge, confidence))
         if (label := metrics.get(LABEL)) and (powered := label.get("ppi")):
-            found[name][LABEL] = _limited(powered)
-        found[name][shown[name]["measure"]] = _limited(shown[name])
+            own[LABEL] = _limited(powered)
+        found[one.name] = own | {name: _limited(headline) for name in (primary.name, headline["measure"])}
     return found
+
+
+def _is_graded(candidate: Candidate, metric: str) -> bool:
+    """Whether a metric has a score beside its pass rate."""
+    scores = column(candidate, metric)
+    return scores is not None and scores.facts.has_graded_score
+
+
+def _rate(candidate: Candidate, metric: str, entry: MetricEntry) -> Mapping[str, Any]:
+    """The pass rate of a metric, or its score if it has none; unknown while its threshold is not fitted."""
+    scores = column(candidate, metric)
+    if scores is not None and scores.facts.awaits_threshold:
+        return NOTHING
+    return entry.get("pass_rate") or entry
 
 
 def _limited(entry: Mapping[str, Any]) -> Limited:
@@ -100,9 +136,12 @@ def _headline(
     entry = metrics.get(primary.name.partition(".")[0])
     if entry is None or entry["value"] is None:
         note = f"{primary.name} is not measured"
-        return _entry(primary.name, {"value": None, "low": None, "high": None}, 0, "nobody", "unknown", note)
+        return _entry(primary.name, NOTHING, 0, "nobody", "unknown", note)
     if primary.name != MEANING_MATCH:
-        rate: Mapping[str, Any] = entry.get("pass_rate", entry) if primary.name in metrics else entry
+        rate = _rate(candidate, primary.name, entry) if primary.name in metrics else entry
+        if rate["value"] is None:
+            note = f"the threshold of {primary.name} is not fitted: too few human labels, or nothing should pass"
+            return _entry(primary.name, NOTHING, 0, "nobody", "unknown", note)
         note = f"by {primary.name}, {primary.reason}"
         return _entry(primary.name, rate, entry["n"], primary.name, "measured", note)
     return _by_judge(candidate, entry, judge, confidence)

@@ -12,6 +12,8 @@ from tasks.pipeline import params
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.small_project import PARAMS
 
+# A score without a threshold, of which less is better.
+TOXICITY = {"toxicity": {"column": "id", "bounds": [0, 1], "higher_is_better": False}}
 Change = Callable[[dict[str, Any]], object]
 
 
@@ -53,6 +55,18 @@ def test_params_state_every_section_that_a_stage_sees() -> None:
         (lambda p: p["gate"].update(primary="lable"), r"^gate\.primary: .* 'lable'; did you mean label or"),
         (lambda p: p["gate"].update(primary="f1.vale"), r"^gate\.primary: .*did you mean f1\.value"),
         (lambda p: p["report"].update(targets={"meteo": 0.5}), r"^report\.targets: .*did you mean meteor"),
+        (
+            lambda p: (p["dataset"].update(scores=TOXICITY), p["report"].update(targets={"score_toxicity": 0.1})),
+            r"^report\.targets\.score_toxicity: less of it is better, and a target is a minimum",
+        ),
+        (
+            lambda p: (
+                [one.update(label=None) for one in p["dataset"]["candidates"].values()],
+                p["report"].update(targets={"label": 0.8}),
+            ),
+            r"^report\.targets\.label: no candidate has human labels",
+        ),
+        (lambda p: p["gate"].update(primary="exact_match.value"), r"^gate\.primary: .*did you mean exact_match"),
         (
             lambda p: (p["judge"].update(provider="none"), p["dataset"]["candidates"]["aurora"].update(label=None)),
             r"^gate\.primary: none, but not all candidates have labels and no judge .*: exact_match",

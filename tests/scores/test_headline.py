@@ -183,12 +183,61 @@ def test_nobody_leads_by_a_judge_whose_error_is_unknown() -> None:
 def test_a_target_is_decided_by_the_interval_of_the_headline() -> None:
     one = candidate(meaning_match=[1] * 360 + [0] * 40)
     numbers = {"a": entries(one)}
-    shown = headlines(ON_VERDICTS, [one], numbers, VerdictSource.of(OFFLINE, [None] * N), 0.95)
 
-    found = decided({"meaning_match": 0.86}, rates(shown, numbers))
+    found = targets({"meaning_match": 0.86}, ON_VERDICTS, one, numbers)
 
     assert numbers["a"]["meaning_match"]["low"] > 0.86
-    assert found["a"]["meaning_match"]["verdict"] == "undecided"
+    assert found["meaning_match"] == "undecided"
+
+
+def targets(
+    least: Mapping[str, float], decides: Primary, one: Candidate, numbers: Any, signature: str = OFFLINE
+) -> dict[str, str]:
+    """Measure → the verdict on its target."""
+    judge = VerdictSource.of(signature, [None] * N)
+    shown = headlines(decides, [one], numbers, judge, 0.95)
+    found = decided(least, rates(decides, [one], shown, numbers, judge, 0.95))
+    return {measure: entry["verdict"] for measure, entry in found[one.name].items()}
+
+
+@pytest.mark.parametrize("signature", [OFFLINE, "meaning_match|provider:openai|model:m"])
+@pytest.mark.parametrize("decides", [ON_LABELS, Primary("f1", "named in gate.primary")])
+def test_a_target_of_a_judge_beside_the_primary_measure_includes_its_error(decides: Primary, signature: str) -> None:
+    one = candidate(label=[1] * 320 + [0] * 80, meaning_match=[1] * 360 + [0] * 40, f1=[1] * 200 + [0] * 200)
+    numbers = {"a": entries(one)}
+
+    found = targets({"meaning_match": 0.86, "label": 0.7}, decides, one, numbers, signature)
+
+    assert numbers["a"]["meaning_match"]["low"] > 0.86
+    assert found == {"meaning_match": "undecided", "label": "met"}
+
+
+def test_a_target_may_name_the_score_beside_a_pass_rate() -> None:
+    one = graded(threshold=0.5)
+    numbers = {"a": entries(one)}
+    numbers["a"]["f1"]["pass_rate"] = {"value": 1.0, "low": 0.99, "high": 1.0}
+
+    found = targets({"f1": 0.8, "f1.value": 0.8}, ON_LABELS, one, numbers)
+
+    assert found == {"f1": "met", "f1.value": "not met"}
+
+
+def test_a_pass_rate_whose_threshold_is_not_fitted_is_unknown_and_no_score_takes_its_place() -> None:
+    one = graded(awaits_threshold=True)
+    numbers, decides = {"a": entries(one)}, Primary("f1", "named in gate.primary")
+
+    shown = headline(decides, one)
+
+    assert (shown["value"], shown["status"]) == (None, "unknown")
+    assert "threshold of f1 is not fitted" in shown["note"]
+    assert targets({"f1": 0.4, "f1.value": 0.4}, decides, one, numbers) == {"f1": "undecided", "f1.value": "met"}
+
+
+def graded(**facts: Any) -> Candidate:
+    """A candidate whose answers all have an F1 of 0.6."""
+    one = candidate(f1=[0.6] * N)
+    [scores] = one.columns
+    return replace(one, columns=[replace(scores, facts=replace(MATCH, metric="f1", family="lexical", **facts))])
 
 
 @given(st.text(st.characters(), max_size=40))

@@ -185,9 +185,22 @@ def _difference(one: Compared, confidence: float, margin_share: float) -> Differ
     if not isfinite(estimate.value):
         return Difference(one, estimate, confidence, margin, "cannot tell")
     better = one.head.higher_is_better
-    unchanged = one.unchanged()
+    unchanged = one.unchanged() and not _changes_elsewhere(one)
     decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
     return Difference(one, estimate, confidence, margin, decision)
+
+
+def _changes_elsewhere(one: Compared) -> bool:
+    """Whether scores differ on shared rows that the measure was not asked for: equal rows say nothing of these."""
+    failed_base, failed_head = one.failed()
+    rest = ~(one.measured | failed_base | failed_head)
+    if not rest.any():
+        return False
+    base = {column.name: column.values[one.pairing.base_rows[rest]] for column in one.pairing.base.columns}
+    scores = [column for column in one.pairing.head.columns if column.name in base]
+    return any(
+        bool((np.abs(column.values[one.pairing.head_rows[rest]] - base[column.name]) > 0).any()) for column in scores
+    )
 
 
 def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":

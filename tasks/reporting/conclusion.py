@@ -124,8 +124,11 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
     simultaneous = "simultaneous " if len(pairs) > 1 else ""
     confidence = f"{simultaneous}{level(document['joint_confidence'])} CI"
     leading = [name for name in order if name in document["leaders"]["names"]]
-    by = _by_of_all([document["headlines"][name] for name in order])
-    compared = _Compared(document["primary"]["measure"], pairs, confidence, by, short_names(order))
+    measure = document["primary"]["measure"]
+    # A rate may be by human labels although a judge decides: the difference is the judge's.
+    own = [entry for entry in (document["headlines"][name] for name in order) if entry["measure"] == measure]
+    by = _by_of_all(own) if own else source(measure, document["candidates"][order[0]][measure]["signature"])
+    compared = _Compared(measure, pairs, confidence, by, short_names(order))
     return compared.conclusion(leading, [name for name in order if name not in leading])
 
 
@@ -159,6 +162,8 @@ class _Compared(NamedTuple):
                 return f"{first} is better than {worse} by {self.by}{f': {size}' if size else ''}."
             nearest = f"; than {self.short[behind[0]]} by {size}" if size else ""
             return f"{first} leads by {self.by}: better than every other candidate{nearest}."
+        if not leading:
+            return f"No conclusion: each candidate is worse than another one by {self.by}."
         pairs = [pair for pair in self.pairs if {pair["base"], pair["head"]} <= {*leading}]
         if 2 * len(pairs) < len(leading) * (len(leading) - 1):
             return f"No conclusion: not all of {first} could be compared by {self.by}."

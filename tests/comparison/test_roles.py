@@ -110,6 +110,19 @@ def test_named_labels_that_the_new_answers_lack_do_not_let_a_release_pass(named:
     assert refused["reason"].startswith("60 of 100 rows could not be measured")
 
 
+@pytest.mark.parametrize(("changed", "decision"), [(0, "ship"), (30, "undecided")])
+def test_equal_labels_on_a_part_of_the_rows_do_not_say_that_the_others_are_unchanged(
+    changed: int, decision: str
+) -> None:
+    older = labelled("+" * 60, "+" * 20 + "?" * 40)
+    newer = labelled("+" * (60 - changed) + "." * changed, "+" * 20 + "?" * 40)
+
+    found = compared(older, newer, gate_on("label"))
+
+    assert found["decision"]["verdict"] == decision
+    assert verdicts(found)["label"] == ("cannot tell" if changed else "unchanged")
+
+
 def test_versions_whose_questions_all_changed_are_undecided_and_no_error() -> None:
     older = labelled("+" * 40, "+" * 40)
     newer = [each | {"input": "Another question?"} for each in older]

@@ -68,6 +68,24 @@ def test_one_that_is_better_than_the_other_whichever_is_the_base(turned: bool) -
     )
 
 
+def test_a_difference_by_a_named_judge_is_not_said_to_be_by_the_labels_of_the_rates() -> None:
+    two = {"aurora": headline(0.7), "borealis": headline(0.7)}
+    named = {"measure": "meaning_match", "reason": "named in gate.primary"}
+    rated = {"label": {"pass_rate": {}}, "meaning_match": {"signature": "meaning_match|provider:offline"}}
+    candidates = dict.fromkeys(two, rated)
+    compared = pair("aurora", "borealis", 0.05, 0.15, measure="meaning_match")
+
+    assert sentence(two, [compared], ["borealis"], primary=named, candidates=candidates) == (
+        "borealis is better than aurora by the offline judge: +10.0 points, 95 % CI +5.0 to +15.0."
+    )
+
+
+def test_three_of_which_each_is_worse_than_another_one_allow_no_conclusion() -> None:
+    pairs = [pair("gpt4", "chatgpt", 0.1, 0.2), pair("chatgpt", "newbing", 0.1, 0.2), pair("newbing", "gpt4", 0.1, 0.2)]
+
+    assert sentence(THREE, pairs, []) == "No conclusion: each candidate is worse than another one by human labels."
+
+
 def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> None:
     pairs = [
         pair("gpt4", "chatgpt", -0.11, -0.03),

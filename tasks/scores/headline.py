@@ -104,8 +104,9 @@ def rates(
         own |= {metric: _limited(_rate(one, metric, entry)) for metric, entry in metrics.items()}
         if (verdicts := metrics.get(MEANING_MATCH)) and verdicts["value"] is not None:
             own[MEANING_MATCH] = _limited(_by_judge(one, verdicts, judge, confidence))
-        if (label := metrics.get(LABEL)) and (powered := label.get("ppi")):
-            own[LABEL] = _limited(powered)
+        if label := metrics.get(LABEL):
+            # Labels of selected rows say nothing of the others.
+            own[LABEL] = _limited(label.get("ppi", label)) if have_labels([one]) else NOTHING
         found[one.name] = own | {name: _limited(headline) for name in (primary.name, headline["measure"])}
     return found
 
@@ -205,9 +206,12 @@ def _transported(rate: Mapping[str, Any], share: float, model: "BiasModel", conf
     """The judge's rate with an interval for the human rate; share: of rows that the judge cannot judge."""
     from tasks.statistics import transported
 
-    value, sd = rate["value"], standard_error(rate["low"], rate["high"], confidence)
-    estimate = transported(value, sd**2, model, confidence)
-    low, high = (1.0 - share) * estimate.low, (1.0 - share) * estimate.high + share
+    value = rate["value"]
+    # Near 0 and 1 the sampling interval is not symmetric, so each limit has the standard error of its own side.
+    below = standard_error(rate["low"], 2.0 * value - rate["low"], confidence)
+    above = standard_error(2.0 * value - rate["high"], rate["high"], confidence)
+    low = (1.0 - share) * transported(value, below**2, model, confidence).low
+    high = (1.0 - share) * transported(value, above**2, model, confidence).high + share
     return {"value": value, "low": min(low, value), "high": max(high, value)}
 
 

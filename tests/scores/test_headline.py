@@ -96,6 +96,16 @@ def test_the_offline_judge_without_labels_has_an_interval_that_includes_its_erro
     assert "50 human labels" in shown["note"]
 
 
+@pytest.mark.parametrize("verdicts", [[1], [0], [1] * 40, [0] * 40])
+def test_the_judges_error_narrows_no_interval_of_equal_verdicts_on_few_rows(
+    verdicts: list[float],
+) -> None:
+    shown, alone = headline(ON_VERDICTS, candidate(meaning_match=verdicts)), mean_interval(verdicts)
+
+    # The mean bias moves one limit against the bound.
+    assert shown["high"] - shown["low"] > 0.97 * (alone.high - alone.low)
+
+
 def test_rows_outside_the_domain_count_as_all_wrong_and_as_all_right() -> None:
     one = candidate(meaning_match=[1] * 280 + [0] * 120)
 
@@ -210,6 +220,16 @@ def test_a_target_of_a_judge_beside_the_primary_measure_includes_its_error(decid
 
     assert numbers["a"]["meaning_match"]["low"] > 0.86
     assert found == {"meaning_match": "undecided", "label": "met"}
+
+
+def test_a_target_of_labels_of_selected_rows_is_undecided() -> None:
+    labels = np.where(np.arange(N) < 100, 1.0, np.nan)
+    one = candidate(label=labels, meaning_match=[1] * 360 + [0] * 40)
+    numbers = {"a": entries(one)}
+
+    assert targets({"label": 0.5}, ON_VERDICTS, one, numbers) == {"label": "undecided"}
+    assert targets({"label": 0.5}, ON_VERDICTS, replace(one, labels_random=True), numbers) == {"label": "met"}
+    assert targets({"label": 0.5}, ON_LABELS, one, numbers) == {"label": "met"}
 
 
 def test_a_target_may_name_the_score_beside_a_pass_rate() -> None:

@@ -39,6 +39,8 @@ def watch(event, arguments):
 sys.addaudithook(watch)
 """
 ROWS = 60
+# The first commit of every copy is the same one: reports name it.
+START = "2026-01-01T00:00:00Z"
 # The data set that params.yaml names.
 DATA = "data/examples/qa.jsonl"
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -79,7 +81,7 @@ class Project:
                     shutil.rmtree(path)
         (project.folder / "dvc.lock").unlink(missing_ok=True)
         project.run("git", "init", "--quiet", "--initial-branch=main")
-        project.commit("start")
+        project.commit("start", GIT_AUTHOR_DATE=START, GIT_COMMITTER_DATE=START)
         return project
 
     def copy(self, folder: Path) -> "Project":
@@ -107,10 +109,10 @@ class Project:
         """Run `dvc repro`; the stages that ran."""
         return ran(self.run("dvc", "repro"))
 
-    def commit(self, message: str) -> None:
+    def commit(self, message: str, **environment: str) -> None:
         """Commit everything."""
         self.run("git", "add", "--all")
-        self.run("git", "commit", "--quiet", "--message", message)
+        self.run("git", "commit", "--quiet", "--message", message, **environment)
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace a text that stands in a file."""

@@ -71,7 +71,7 @@ def test_what_load_refuses_is_shown_and_the_proposal_stays(project: Any) -> None
     out = project.run(*INIT, "data/twice.csv", status=2)
 
     after = out.splitlines()[-1]
-    assert "  data/twice.csv, line 1202, response: the id '3' (dataset.id: id) is also in data/twice.csv, line 5" in out
+    assert "  data/twice.csv, line 1202, model: the id '3' (dataset.id: id) is also in data/twice.csv, line 5" in out
     assert after.endswith("holds the proposal: correct its section dataset, or the data, then `dvc repro load`")
     assert dataset(project)["id"] == "id"
 

@@ -26,6 +26,8 @@ MOST_JOINT = 200
 MOST_NUMBERS = 5 * 10**7
 # The power at which detectable differences and rows needed are computed.
 POWER = 0.8
+# Scores of equal answers may differ by so much between machines.
+ROUNDING = 1e-6
 
 
 class Compared(NamedTuple):
@@ -199,7 +201,8 @@ def _changes_elsewhere(one: Compared) -> bool:
     base = {column.name: column.values[one.pairing.base_rows[rest]] for column in one.pairing.base.columns}
     scores = [column for column in one.pairing.head.columns if column.name in base]
     return any(
-        bool((np.abs(column.values[one.pairing.head_rows[rest]] - base[column.name]) > 0).any()) for column in scores
+        bool((np.abs(column.values[one.pairing.head_rows[rest]] - base[column.name]) > ROUNDING).any())
+        for column in scores
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.comparison.gate import Gate
 from tasks.comparison.roles import duplicates
-from tests.comparison.sample import answers, gate, gate_on, row
+from tests.comparison.sample import LATENCY, answers, gate, gate_on, row
 from tests.comparison.test_document import compared, measures, verdicts
 
 
@@ -121,6 +121,14 @@ def test_equal_labels_on_a_part_of_the_rows_do_not_say_that_the_others_are_uncha
 
     assert found["decision"]["verdict"] == decision
     assert verdicts(found)["label"] == ("cannot tell" if changed else "unchanged")
+
+
+@pytest.mark.parametrize(("noise", "says"), [(1e-9, "unchanged"), (1e-3, "cannot tell")])
+def test_rounding_of_scores_on_the_other_rows_is_no_change(noise: float, says: str) -> None:
+    older = [each | {"score_ms": 1.0} for each in labelled("+" * 60, "+" * 20 + "?" * 40)]
+    newer = [each | {"score_ms": 1.0 + noise} for each in older]
+
+    assert verdicts(compared(older, newer, gate_on("label"), scores={"score_ms": LATENCY}))["label"] == says
 
 
 def test_versions_whose_questions_all_changed_are_undecided_and_no_error() -> None:

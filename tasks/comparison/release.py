@@ -55,13 +55,18 @@ def decision(pairs: Sequence[PairEntry], primary: Primary, gate: Gate, *, blocke
 
 
 def worst_slice(pairs: Sequence[PairEntry], measure: str) -> WorstSlice | None:
-    """The slice of a measure that lost most surely: whose best limit is the worst. Its interval is exploratory."""
+    """The slice of a measure that lost most surely: whose best limit is the worst. Its interval is exploratory.
+
+    None if no slice lost anything.
+    """
     found: list[tuple[float, WorstSlice]] = []
     for pair in pairs:
         better_is_more = measure in pair["measures"] and pair["measures"][measure]["higher_is_better"]
         for part in pair.get("slices", ()):
-            low, high = part["difference"]["low"], part["difference"]["high"]
-            if part["measure"] == measure and low is not None and high is not None:
+            value, low, high = (part["difference"][name] for name in ("value", "low", "high"))
+            if part["measure"] != measure or value is None or low is None or high is None:
+                continue
+            if (-value if better_is_more else value) > 0.0:
                 found.append((high if better_is_more else -low, {**part, "candidate": pair["head"]}))
     return min(found, key=lambda each: each[0])[1] if found else None
 

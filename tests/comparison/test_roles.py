@@ -166,3 +166,13 @@ def test_a_measure_that_never_varies_duplicates_nothing() -> None:
     found = duplicates({"a": rows, "b": 3 * rows, "c": -rows, "constant": np.ones(4), "none": np.full(4, np.nan)})
 
     assert found == [["a", "b"]]
+
+
+def test_the_worst_slice_is_one_that_lost() -> None:
+    wrong, right = ([row(n, said, topic="ab"[n % 2]) for n in range(40)] for said in ("wrong", "right"))
+
+    gained, lost = (compared(*pair, gate_on("f1"))["decision"] for pair in ((wrong, right), (right, wrong)))
+
+    assert gained["worst_slice"] is None
+    assert lost["worst_slice"] is not None
+    assert lost["worst_slice"]["value"] in {"a", "b"}

@@ -39,7 +39,7 @@ def expect(params: Params) -> Contract:
     return Contract(
         rows=[
             *(gxe.ExpectColumnValuesToNotBeNull(column=c) for c in ["id", "candidate", "references", "content"]),
-            gxe.ExpectColumnValuesToBeInSet(column="candidate", value_set=list(params.dataset.candidates)),
+            gxe.ExpectColumnValuesToBeInSet(column="candidate", value_set=list(params.dataset.named)),
             *(
                 gxe.ExpectColumnValueLengthsToBeBetween(column=column, min_value=low, max_value=params.load.max_chars)
                 for column, low in [("id", 1), ("input", 0), ("response", 0)]

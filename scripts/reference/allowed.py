@@ -55,7 +55,7 @@ def _of_several(origin: Any, inner: Sequence[Any]) -> str:
 
 
 def _listed(values: Iterable[object]) -> str:
-    return ", ".join(f"`{value}`" for value in values)
+    return ", ".join(f"`{str(value).lower() if isinstance(value, bool) else value}`" for value in values)
 
 
 def _union(members: Sequence[Any], metadata: Sequence[Any]) -> str:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, RootModel
 
@@ -19,9 +20,15 @@ PLAIN = {
     "dataset.input": "the question; no metric needs it, but a judge and an id that is made from it",
     "dataset.reference_separator": "where a string of several references is split",
     "dataset.candidates.NAME.response": "the column of its answers",
-    "dataset.candidates.NAME.label": "the column of people's verdicts: true or false, 1 or 0, yes or no",
+    "dataset.candidates.NAME.label": "a column of true or false, 1 or 0, yes or no; other words are mapped by options",
     "dataset.candidates.NAME.labelled": "the column of the answer that was labelled, or of its sha256",
     "dataset.candidates.NAME.about": "facts that the report shows",
+    "dataset.candidates.response": "the column of the answers",
+    "dataset.candidates.label": "a column of true or false, 1 or 0, yes or no; other words are mapped by options",
+    "dataset.candidates.labelled": "the column of the answer that was labelled, or of its sha256",
+    "dataset.candidates.about": "system → facts that the report shows",
+    "dataset.label_file.path": "the file",
+    "dataset.label_file.label": "the column of the labels, or options as below",
     "dataset.scores.NAME.column": "{candidate} stands for the candidate's name",
     "dataset.scores.NAME.bounds": "smallest and largest possible number; none: unknown",
     "dataset.scores.NAME.threshold": "from which number on a row passes",
@@ -121,10 +128,10 @@ def _rows(path: str, model: type[BaseModel], lines: dict[str, Line]) -> Iterator
         here = f"{path}.{name}"
         line = lines.get(here) or _example(here, lines)
         meaning = sentence((line and line.comment) or notes.get(name) or PLAIN.get(here, ""))
-        nested, below = _nested(field.annotation, here)
-        yield [code(here), _shown(line, nested), allowed.of_field(field), meaning]
-        if nested:
-            yield from _rows(below, nested, lines)
+        nested = [*_nested(field.annotation, here)]
+        yield [code(here), _shown(line, nested=bool(nested)), allowed.of_field(field), meaning]
+        for each, below in nested:
+            yield from _rows(below, each, lines)
 
 
 def _example(path: str, lines: dict[str, Line]) -> Line | None:
@@ -133,18 +140,24 @@ def _example(path: str, lines: dict[str, Line]) -> Line | None:
     return next((line for each, line in lines.items() if pattern.fullmatch(each)), None) if NAME in path else None
 
 
-def _shown(line: Line | None, nested: type[BaseModel] | None) -> str:
+def _shown(line: Line | None, *, nested: bool) -> str:
     if line is None:
         return ""
     return code(line.value) or ("" if nested else "none")
 
 
-def _nested(annotation: Any, path: str) -> tuple[type[BaseModel] | None, str]:
-    """The model whose options stand below an option, if any, and where; a metric has a page of its own."""
-    for kind in (annotation, *get_args(annotation)):
-        if isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, Metric):
-            return kind, f"{path}.{NAME}" if _value_of(annotation) is kind else path
-    return None, path
+def _nested(annotation: Any, path: str) -> Iterator[tuple[type[BaseModel], str]]:
+    """The models whose options stand below an option, one for each of its forms, and where."""
+    inner = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        yield from _nested(inner[0], path)
+    elif get_origin(annotation) in {Union, UnionType}:
+        for form in inner:
+            yield from _nested(form, path)
+    else:
+        for kind in (annotation, *inner):
+            if isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, Metric):
+                yield kind, f"{path}.{NAME}" if _value_of(annotation) is kind else path
 
 
 def _value_of(annotation: Any) -> Any:

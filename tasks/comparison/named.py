@@ -31,7 +31,7 @@ def check_measures(sections: Mapping[str, Any]) -> None:
                 suggestion = did_you_mean(name, names) or ";"
                 raise ParamsError(f"{option}: unknown measure {name!r}{suggestion} allowed: {', '.join(names)}")
     _check_targets(targets, sections["dataset"])
-    labelled = all(candidate.label for candidate in sections["dataset"].candidates.values())
+    labelled = sections["dataset"].all_have_labels
     if gate.primary is None and not labelled and MEANING_MATCH not in names:
         raise ParamsError(
             "gate.primary: none, but not all candidates have labels and no judge is asked for meaning_match; name the "
@@ -56,7 +56,7 @@ def _measures(sections: Mapping[str, Any]) -> Iterator[str]:
 
 def _check_targets(targets: Collection[str], dataset: Any) -> None:
     """Refuse targets for labels that nobody gave, and for scores of which less is better."""
-    if LABEL in targets and not any(candidate.label for candidate in dataset.candidates.values()):
+    if LABEL in targets and not dataset.has_labels:
         raise ParamsError(f"report.targets.{LABEL}: no candidate has human labels (dataset.candidates)")
     for name, score in dataset.scores.items():
         value = f"score_{name}" if score.threshold is None else f"score_{name}{VALUE}"

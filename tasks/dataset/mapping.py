@@ -180,7 +180,7 @@ def shared_values(record: Record, params: Params) -> SharedValues:
     if dataset.id is None and (shared.input is None or not shared.input.strip()):
         raise UnusableValueError(f"{dataset.input}: no input to make an id of")
     if params.load.require_references and not shared.references:
-        raise UnusableValueError(f"{dataset.references}: no reference that is not blank")
+        raise UnusableValueError(f"{dataset.references or 'references'}: no reference that is not blank")
     return shared
 
 
@@ -192,8 +192,8 @@ def candidate_row(record: Record, row_id: str, shared: SharedValues, name: str, 
         DataError: The label is neither true nor false.
     """
     dataset = params.dataset
-    candidate = dataset.candidates[name]
-    label = _label(record, candidate.label, f"dataset.candidates.{name}.label")
+    candidate = dataset.named[name]
+    label = _label(record, candidate.label.column if candidate.label else None, f"dataset.candidates.{name}.label")
     response = _text(record.values, candidate.response, params.load.max_chars)
     status = _label_status(record.values, candidate.labelled, response) if label is not None else None
     if response is None and dataset.missing_response == "wrong":
@@ -212,15 +212,19 @@ def candidate_row(record: Record, row_id: str, shared: SharedValues, name: str, 
 
 def _mapped_columns(dataset: Dataset) -> Iterator[tuple[str, str]]:
     """Yield each column of the mapping with its path in params.yaml."""
-    for place in ("id", "input", "references", "group", "phrases"):
+    for place in ("id", "input"):
+        if column := getattr(dataset, place):
+            yield column, f"dataset.{place}"
+    yield from ((column, "dataset.references") for column in (dataset.references and dataset.references.columns) or ())
+    for place in ("group", "phrases"):
         if column := getattr(dataset, place):
             yield column, f"dataset.{place}"
     yield from ((column, "dataset.slices") for column in dataset.slices)
     yield from ((column, "dataset.exclude") for column in dataset.exclude)
-    for name, candidate in dataset.candidates.items():
+    for name, candidate in dataset.named.items():
         yield candidate.response, f"dataset.candidates.{name}.response"
-        if candidate.label:
-            yield candidate.label, f"dataset.candidates.{name}.label"
+        if candidate.label and candidate.label.column:
+            yield candidate.label.column, f"dataset.candidates.{name}.label"
         if candidate.labelled:
             yield candidate.labelled, f"dataset.candidates.{name}.labelled"
         yield from ((score.column_of(name), f"dataset.scores.{key}") for key, score in dataset.scores.items())
@@ -283,10 +287,11 @@ def _texts(value: Value, column: str, max_chars: int) -> list[str]:
 def _references(values: Mapping[str, Value], dataset: Dataset, max_chars: int) -> list[str]:
     if dataset.references is None:
         return []
-    value = values.get(dataset.references)
+    [column] = dataset.references.columns
+    value = values.get(column)
     if isinstance(value, str) and dataset.reference_separator:
         value = [part.strip() for part in value.split(dataset.reference_separator)]
-    return _texts(value, dataset.references, max_chars)
+    return _texts(value, column, max_chars)
 
 
 def _phrases(values: Mapping[str, Value], column: str | None, max_chars: int) -> list[str] | None:

@@ -1,32 +1,199 @@
 """The sections `dataset` and `load` of params.yaml."""
 
 import json
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import Field, FiniteFloat, field_validator, model_validator
+from pydantic import Discriminator, Field, FiniteFloat, Tag, field_validator, model_validator
 
 from tasks.errors import ParamsError
 from tasks.pipeline.settings import Positive, Section
 
 Name = Annotated[str, Field(min_length=1)]
+# A word of a label column as written in params.yaml; compared as text.
+Word: TypeAlias = str | bool | int | float
+Format = Literal[
+    "lm_eval",
+    "inspect",
+    "promptfoo",
+    "deepeval",
+    "openai_batch",
+    "every_eval_ever",
+    "squad",
+    "opik",
+    "langfuse",
+]
+
+
+class LabelMapping(Section):
+    """How a column of human labels is read; without words or a limit: true and false, 1 and 0, yes and no.
+
+    column: the column of the labels.
+    columns: the columns of several raters: the majority decides; a tie is no label.
+    right: words that mean a right answer; other words are an error.
+    wrong: words that mean a wrong answer.
+    unsure: words that count as no label.
+    at_least: a number from which on an answer is right.
+    at_most: a number up to which an answer is right.
+    invert: true: the column says what is wrong, such as is_hallucination.
+    """
+
+    column: Name | None = None
+    columns: tuple[Name, ...] = ()
+    right: tuple[Word, ...] = ()
+    wrong: tuple[Word, ...] = ()
+    unsure: tuple[Word, ...] = ()
+    at_least: FiniteFloat | None = None
+    at_most: FiniteFloat | None = None
+    invert: bool = False
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """The columns of all raters."""
+        return self.columns or ((self.column,) if self.column else ())
+
+    @model_validator(mode="after")
+    def _check_rules(self) -> Self:
+        if (self.column is None) == (not self.columns):
+            raise ValueError("name either column, or the columns of several raters")
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns: a column appears twice")
+        if (self.right or self.wrong) and (self.at_least is not None or self.at_most is not None):
+            raise ValueError("at_least and at_most are for numbers, right and wrong for words; use one of the two")
+        if None not in (self.at_least, self.at_most) and self.at_least > self.at_most:  # type: ignore[operator]
+            raise ValueError(f"at_least {self.at_least:g} and at_most {self.at_most:g} contain no number")
+        return self
+
+
+def _as_column(given: Any) -> Any:
+    """Let a column's name stand for its mapping."""
+    return {"column": given} if isinstance(given, str) else given
+
+
+def _as_json(about: Any) -> Any:
+    # YAML reads 2024-05-01 as a date, which tables can't store.
+    return json.loads(json.dumps(about, default=str, allow_nan=False))
 
 
 class CandidateMapping(Section):
     """A system whose answers are scored: the columns of its responses and human labels, and what is noted about it.
 
     labelled: column of the answer that was labelled, or of its sha256; a label of another answer does not count.
+    path: file of this system's answers, in the folder dataset.path; none: they are in the file of the questions.
+    id: of `path`, the column of the questions' ids; none: dataset.id.
+    input: of `path`, the column of the questions, if ids are missing there; none: dataset.input.
+    on: of `path`, what its records are joined by; none: the id, where dataset.id names a column.
     """
 
     response: Name
-    label: Name | None = None
+    label: LabelMapping | None = None
     labelled: Name | None = None
     about: dict[str, Any] = Field(default_factory=dict)
+    path: Name | None = None
+    id: Name | None = None
+    input: Name | None = None
+    on: Literal["id", "input"] | None = None
 
-    @field_validator("about", mode="before")
-    @classmethod
-    def _as_json(cls, about: Any) -> Any:
-        # YAML reads 2024-05-01 as a date, which tables can't store.
-        return json.loads(json.dumps(about, default=str, allow_nan=False))
+    _label = field_validator("label", mode="before")(_as_column)
+    _about = field_validator("about", mode="before")(_as_json)
+
+    @model_validator(mode="after")
+    def _check_join(self) -> Self:
+        if self.path is None and (self.id or self.input or self.on):
+            raise ValueError("id, input and on are for a file of its own; name it in path")
+        if self.id and (self.input or self.on == "input"):
+            raise ValueError("id and input: records are joined by one of the two")
+        if self.input and self.on == "id":
+            raise ValueError("on: id, but a column of inputs is named")
+        return self
+
+
+class LongCandidates(Section):
+    """Records that hold one answer each, of the system that a column names.
+
+    column: the column that names the system.
+    only: names of the systems to score; none: all.
+    """
+
+    column: Name
+    response: Name
+    label: LabelMapping | None = None
+    labelled: Name | None = None
+    only: tuple[Name, ...] = ()
+    about: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+    _label = field_validator("label", mode="before")(_as_column)
+    _about = field_validator("about", mode="before")(_as_json)
+
+
+def _form(given: Any) -> str:
+    """Tell the long form from systems by name: a system is named `column` only if options follow."""
+    if isinstance(given, LongCandidates) or (isinstance(given, dict) and isinstance(given.get("column"), str)):
+        return "|long"
+    return "|wide"
+
+
+Candidates = Annotated[
+    Annotated[LongCandidates, Tag("|long")]
+    | Annotated[dict[Name, CandidateMapping], Field(min_length=1), Tag("|wide")],
+    Discriminator(_form),
+]
+
+
+class References(Section):
+    """The columns of references, or the column of a file of their own.
+
+    columns: columns of the questions' file.
+    path: file of the references, in the folder dataset.path.
+    id: of `path`, the column of the questions' ids.
+    input: of `path`, the column of the questions, if ids are missing there.
+    column: of `path`, the column of the references.
+    """
+
+    columns: tuple[Name, ...] = ()
+    path: Name | None = None
+    id: Name | None = None
+    input: Name | None = None
+    column: Name | None = None
+
+    @model_validator(mode="after")
+    def _check_place(self) -> Self:
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("a column appears twice")
+        if (self.path is None) == (not self.columns):
+            raise ValueError("expected a column, a list of columns, or path, id and column of a file of their own")
+        if self.path is not None and (self.column is None or (self.id is None) == (self.input is None)):
+            raise ValueError("a file of references needs path, column, and either id or input")
+        if self.path is None and (self.column or self.id or self.input):
+            raise ValueError("id, input and column are for a file of references; name it in path")
+        return self
+
+    def __str__(self) -> str:
+        return ", ".join(self.columns) or f"{self.column} of {self.path}"
+
+
+class LabelFile(Section):
+    """Human labels in a file of their own, in the folder dataset.path.
+
+    id: the column of the questions' ids.
+    input: the column of the questions, if ids are missing.
+    candidate: the column that names the system; none: labels are joined by the text of the answer.
+    response: the column of the labelled answer; a label of another answer does not count.
+    """
+
+    path: Name
+    id: Name | None = None
+    input: Name | None = None
+    candidate: Name | None = None
+    response: Name | None = None
+    label: LabelMapping
+
+    _label = field_validator("label", mode="before")(_as_column)
+
+    @model_validator(mode="after")
+    def _check_keys(self) -> Self:
+        if (self.id is None) == (self.input is None):
+            raise ValueError("labels are joined by id or by input; name the column of one of the two")
+        return self
 
 
 class ScoreMapping(Section):
@@ -56,26 +223,74 @@ class Dataset(Section):
 
     path: Name
     pattern: Name | None
+    format: Format | None
     limit: Positive | None
     exclude: dict[Name, str | bool | int | float | None]
     missing_response: Literal["unmeasured", "wrong"]
     id: Name | None
+    draw: Literal[True] | Name | None
     input: Name | None
-    references: Name | None
+    references: References | None
     reference_separator: Name | None
-    candidates: Annotated[dict[Name, CandidateMapping], Field(min_length=1)]
+    candidates: Candidates
+    lists: Literal["first", "join", "draws"] | None
+    other_questions: Literal["reject", "leave_out"]
+    label_file: LabelFile | None
     labels: Literal["all", "random", "other"]
     group: Name | None
     slices: tuple[Name, ...]
     phrases: Name | None
+    contexts: Name | None
+    relevant: Name | None
     scores: dict[Annotated[str, Field(pattern=r"^[A-Za-z]\w*$")], ScoreMapping]
+
+    @property
+    def named(self) -> dict[str, CandidateMapping]:
+        """The candidates of the wide form; none in the long form, whose names are in the records."""
+        return {} if isinstance(self.candidates, LongCandidates) else self.candidates
+
+    @property
+    def long(self) -> LongCandidates | None:
+        """The long form, if that is how the candidates are given."""
+        return self.candidates if isinstance(self.candidates, LongCandidates) else None
+
+    @property
+    def has_draws(self) -> bool:
+        """Whether a question may have several answers of one candidate."""
+        return self.draw is not None or self.lists == "draws"
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether human labels are mapped for any candidate."""
+        one = self.long.label if self.long else any(candidate.label for candidate in self.named.values())
+        return bool(one or self.label_file)
+
+    @property
+    def all_have_labels(self) -> bool:
+        """Whether human labels are mapped for every candidate."""
+        every = self.long.label if self.long else all(candidate.label for candidate in self.named.values())
+        return bool(every or self.label_file)
+
+    @field_validator("draw", mode="before")
+    @classmethod
+    def _check_draw(cls, draw: Any) -> Any:
+        if draw is None or draw is True or isinstance(draw, str):
+            return draw
+        raise ValueError("expected the column that numbers the answers, true, or none")
+
+    @field_validator("references", mode="before")
+    @classmethod
+    def _expand_columns(cls, references: Any) -> Any:
+        if isinstance(references, str):
+            return {"columns": (references,)}
+        return {"columns": tuple(references)} if isinstance(references, list | tuple) else references
 
     @field_validator("scores", mode="before")
     @classmethod
     def _expand_column_names(cls, scores: Any) -> Any:
         if not isinstance(scores, dict):
             return scores
-        return {name: {"column": score} if isinstance(score, str) else score for name, score in scores.items()}
+        return {name: _as_column(score) for name, score in scores.items()}
 
     @field_validator("slices")
     @classmethod
@@ -112,8 +327,31 @@ class Params(Section):
         Raises:
             ParamsError: One record has more candidates than a part has rows, or references are required but not mapped.
         """
-        if len(self.dataset.candidates) > self.load.part_rows:
-            count = len(self.dataset.candidates)
+        if len(self.dataset.named) > self.load.part_rows:
+            count = len(self.dataset.named)
             raise ParamsError(f"load.part_rows: {self.load.part_rows}, but one id alone has {count} candidates")
+        self._check_support()
         if self.load.require_references and self.dataset.references is None:
             raise ParamsError("dataset.references: null, but load.require_references is true; name the column")
+
+    def _check_support(self) -> None:
+        dataset = self.dataset
+        unsupported = {
+            "format": dataset.format,
+            "draw": dataset.draw,
+            "candidates.column": dataset.long,
+            "candidates.NAME.path": any(candidate.path for candidate in dataset.named.values()),
+            "references.path": dataset.references and dataset.references.path,
+            "lists": dataset.lists,
+            "label_file": dataset.label_file,
+            "contexts": dataset.contexts,
+            "relevant": dataset.relevant,
+        }
+        for option, value in unsupported.items():
+            if value:
+                raise ParamsError(f"dataset.{option}: not supported yet")
+        for name, candidate in dataset.named.items():
+            if candidate.label and candidate.label != LabelMapping(column=candidate.label.column):
+                raise ParamsError(f"dataset.candidates.{name}.label: options not supported yet; name a column")
+        if dataset.references and len(dataset.references.columns) > 1:
+            raise ParamsError("dataset.references: several columns are not supported yet")

@@ -81,11 +81,11 @@ class LoadPart:
     @property
     def is_full(self) -> bool:
         """Whether one more record would exceed `load.part_rows`; rows of one record stay in one part."""
-        return self.read + len(self.params.dataset.candidates) > self.params.load.part_rows
+        return self.read + len(self.params.dataset.named) > self.params.load.part_rows
 
     def add(self, record: Record, position: int) -> None:
         """Add a row or a rejected row for each candidate; position: the record's, among those selected."""
-        candidates = self.params.dataset.candidates
+        candidates = self.params.dataset.named
         self.read += len(candidates)
         row_id = None
         try:
@@ -119,10 +119,10 @@ def _rejected_row(record: Record, row_id: str | None, candidate: str, reason: Ex
 def _description(params: Params) -> dict[str, Any]:
     """Describe data/load for later stages."""
     dataset = params.dataset
-    labels = {"label": LABEL} if any(candidate.label for candidate in dataset.candidates.values()) else {}
+    labels = {"label": LABEL} if dataset.has_labels else {}
     scores = {f"score_{name}": _score_description(name, score) for name, score in dataset.scores.items()}
     return {
-        "candidates": {name: candidate.about for name, candidate in dataset.candidates.items()},
+        "candidates": {name: candidate.about for name, candidate in dataset.named.items()},
         **statement(labels | scores),
         "labels": dataset.labels,
         "max_rejected": params.load.max_rejected,

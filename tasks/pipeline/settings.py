@@ -4,7 +4,7 @@ import json
 import re
 from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, Tag, ValidationError, ValidationInfo, field_validator
 
 from tasks.errors import ParamsError, did_you_mean
 
@@ -22,6 +22,8 @@ EXPECTED = {
     "list_type": "a list, such as [a, b]",
     "string_type": "text",
 }
+# Tag of a form of an option that pydantic puts into an error's path, and that users never wrote: see `Tag`.
+TAG = "|"
 UNION_MEMBERS = {"string_type": "str", "bool_type": "bool", "int_type": "int", "float_type": "float"}
 
 
@@ -57,7 +59,7 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, ParamsError):  # it carries its own path
         return str(cause)
-    loc, kind = error["loc"], error["type"]
+    loc, kind = tuple(step for step in error["loc"] if not _is_tag(step)), error["type"]
     if kind in UNION_MEMBERS and loc[-1:] == (UNION_MEMBERS[kind],):  # of a union, each member complains
         return f"{'.'.join([path, *map(str, loc[:-1])])}: expected a single value, found {as_yaml(error['input'])}"
     named = loc[-1:] == ("[key]",)
@@ -65,7 +67,7 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
     where = ".".join([path, *map(str, about)])
     if error["type"] == "extra_forbidden":
         allowed = sorted(_model_at(model, error["loc"][:-1]).model_fields)
-        suggestion = did_you_mean(str(error["loc"][-1]), allowed) or ";"
+        suggestion = did_you_mean(str(loc[-1]), allowed) or ";"
         return f"{where}: unknown option{suggestion} allowed: {', '.join(allowed)}"
     if error["type"] == "missing":
         return f"{where}: missing; params.yaml states every value"
@@ -92,9 +94,17 @@ def _kinds(annotation: Any) -> list[Any]:
 
 def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
     """The nested model at the path; the nearest one if the path is not a field."""
+    forms: list[Any] = []
     for step in loc:
-        field = model.model_fields.get(str(step)) or model.model_fields.get("root")
-        inner = [] if field is None else [field.annotation, *get_args(field.annotation)]
-        nested = [part for kind in inner for part in (kind, *get_args(kind))]
+        if _is_tag(step):
+            forms = [kind for kind in forms if any(isinstance(one, Tag) and one.tag == step for one in get_args(kind))]
+        else:
+            field = model.model_fields.get(str(step)) or model.model_fields.get("root")
+            forms = [] if field is None else _kinds(field.annotation)
+        nested = [part for kind in forms for part in _kinds(kind)]
         model = next((part for part in nested if isinstance(part, type) and issubclass(part, BaseModel)), model)
     return model
+
+
+def _is_tag(step: int | str) -> bool:
+    return isinstance(step, str) and step.startswith(TAG)

@@ -63,7 +63,7 @@ def of(*rows: dict[str, Any]) -> Proposal:
 
 def mapped(proposal: Proposal) -> dict[str, Any]:
     """The options that are no constants, and hold something."""
-    constant = {"path", "pattern", "limit", "exclude", "missing_response", "phrases", "scores"}
+    constant = {"path", "pattern", "limit", "exclude", "missing_response", "other_questions", "phrases", "scores"}
     given_ = {name: value for name, value in proposal.options.items() if name not in constant and value}
     return {name: value for name, value in given_.items() if value != "all"}
 
@@ -640,14 +640,16 @@ def test_the_usual_comments_are_those_of_params() -> None:
 def test_a_section_looks_like_the_one_that_is_there() -> None:
     row = {"question": "q", "reference": "a", "response": "b"}
 
-    assert of(row).section.splitlines()[:8] == [
+    assert of(row).section.splitlines()[:10] == [
         "dataset:                        # your data; python -m flows.init proposes this from its 1 record",
         "  path: rows.jsonl              # file or folder: .jsonl .json .csv .tsv .parquet",
         '  pattern: "*"                  # in a folder: which files to read',
+        "  format:                       # none: records as they are; or the tool whose log it is, such as lm_eval",
         "  limit:                        # read only this many records; none: all",
         "  exclude: {}                   # skip records whose column has this value: {improper: true}",
         "  missing_response: unmeasured  # how a null answer counts: unmeasured, or wrong",
         "  id:                           # none: a hash of the input",
+        "  draw:                         # repeated answers: the column that numbers them; true: in their order",
         "  input: question               # by its name",
     ]
 
@@ -660,18 +662,25 @@ def test_any_text_is_read_as_it_was_written(text: str) -> None:
 OPTIONS = st.fixed_dictionaries({
     "path": COLUMN,
     "pattern": COLUMN,
+    "format": st.none(),
     "limit": st.none(),
     "exclude": st.just({}),
     "missing_response": st.just("unmeasured"),
     "id": COLUMN | st.none(),
+    "draw": st.none(),
     "input": COLUMN,
     "references": COLUMN,
     "reference_separator": COLUMN | st.none(),
     "candidates": SYSTEMS,
+    "lists": st.none(),
+    "other_questions": st.just("reject"),
+    "label_file": st.none(),
     "labels": st.sampled_from(["all", "other"]),
     "group": COLUMN | st.none(),
     "slices": st.lists(COLUMN, unique=True),
     "phrases": st.none(),
+    "contexts": st.none(),
+    "relevant": st.none(),
     "scores": st.just({}),
 })  # fmt: skip
 

@@ -155,6 +155,25 @@ def rouge_score(text: str) -> list[str]:
     return _ASCII_WORD.findall(text.lower())
 
 
+def chrf_words(text: str) -> list[str]:
+    """Split at white space, then one ASCII punctuation mark off the end of a word, else off its beginning.
+
+    Source: sacrebleu 2.6 `metrics/chrf.py`, which takes it from chrF++.py.
+
+    >>> chrf_words("(hi) a.b ?!")
+    ['(hi', ')', 'a.b', '?', '!']
+    """
+    return [part for word in text.split() for part in _split_punctuation(word)]
+
+
+def _split_punctuation(word: str) -> tuple[str, ...]:
+    if len(word) == 1:
+        return (word,)
+    if word[-1] in string.punctuation:
+        return word[:-1], word[-1]
+    return (word[0], word[1:]) if word[0] in string.punctuation else (word,)
+
+
 # Words without an apostrophe that `treebank` splits.
 _CONTRACTIONS = frozenset({"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"})
 
@@ -169,6 +188,8 @@ TOKENIZERS: Mapping[str, Tokenizer] = {
     "rouge_score": Tokenizer(rouge_score),
 }
 
+# For the metric chrf only.
+CHRF = Tokenizer(chrf_words, cut="blanks", keeps=True)
 # For the metric f1 only.
 SQUAD, SQUAD_WITH_ARTICLES = Tokenizer(squad), Tokenizer(squad_with_articles)
 SQUAD_CJK, SQUAD_CJK_WITH_ARTICLES = Tokenizer(squad_cjk), Tokenizer(squad_cjk_with_articles)

@@ -1,20 +1,21 @@
-"""ROUGE: precision, recall and F1 of the longest common subsequence of tokens (ROUGE-L).
+"""ROUGE: precision, recall and F1 of the longest common subsequence of tokens (ROUGE-L), or of common n-grams.
 
-Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"; rouge-score 0.1.2 `rougeL`.
+Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"; rouge-score 0.1.2 `rougeL`, `rouge1` and
+`rouge2`.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.fallback import with_fallback
-from tasks.metrics.pairs import Pairs
+from tasks.metrics.pairs import Pairs, Tokens
 from tasks.text.stemmer import porter_stems
 from tasks.text.tokenizers import TokenizerName, tokenizer
-from tasks.text.tokens import numbered
+from tasks.text.tokens import Integers, ngram_counts, numbered
 
 # Characters. As in rouge-score, tokens up to this length are not stemmed.
 UNSTEMMED = 3
@@ -22,10 +23,11 @@ _AS_ROUGE_SCORE = {"tokenizer": "rouge_score", "fallback": False}
 
 
 class Rouge(MeanMetric):
-    """ROUGE-L with the reference of the best F1; tokens are lower-cased.
+    """The reference with the best F1 counts; tokens are lower-cased.
 
+    n: L is the longest common subsequence, 1 common tokens, 2 common pairs of neighbouring tokens.
     stemmer: Porter's stem of tokens longer than 3.
-    fallback: texts without tokens are compared as they are; else they score 0.
+    fallback: texts without tokens (or pairs of them) are compared as they are; else they score 0.
     """
 
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -34,6 +36,7 @@ class Rouge(MeanMetric):
         "ragas": {**_AS_ROUGE_SCORE, "stemmer": True},
     }
 
+    n: Literal["L", 1, 2] = "L"
     stemmer: bool = False
     tokenizer: TokenizerName = "words"
     fallback: bool = True
@@ -47,27 +50,43 @@ class Rouge(MeanMetric):
         return ("rouge_precision", "rouge_recall", "rouge_f1_score")
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.text.kernels.subsequences import common_subsequences  # importing numba takes half a second
-
         tokens = pairs.tokens(tokenizer(self.tokenizer))
-        ids, responses, references = tokens.arrays
-        forms = _forms(tokens.vocabulary, stemmer=self.stemmer)
-        common = common_subsequences(forms[ids], responses, references, pairs.rows, len(forms))
-        precision = common / np.maximum(tokens.responses.lengths[pairs.rows], 1)
-        recall = common / np.maximum(tokens.references.lengths, 1)
+        common = self._common(tokens, pairs)
+        order = 1 if self.n == "L" else self.n
+        responses, references = (_units(side.lengths, order) for side in (tokens.responses, tokens.references))
+        precision = common / np.maximum(responses[pairs.rows], 1)
+        recall = common / np.maximum(references, 1)
         f1 = 2 * precision * recall / np.where(common > 0, precision + recall, 1.0)
         scores = np.stack([precision, recall, f1], axis=1)
-        return with_fallback(scores, tokens, pairs) if self.fallback else scores
+        return with_fallback(scores, tokens, pairs, order) if self.fallback else scores
+
+    def _common(self, tokens: Tokens, pairs: Pairs) -> Integers:
+        """Return the length of the longest common subsequence, or the number of common n-grams; shape (m,)."""
+        # Importing numba takes half a second.
+        from tasks.text.kernels.ngrams import clipped_matches
+        from tasks.text.kernels.subsequences import common_subsequences
+
+        ids, responses, references = tokens.arrays
+        forms = _forms(tokens.vocabulary, stemmer=self.stemmer)
+        if self.n == "L":
+            return common_subsequences(forms[ids], responses, references, pairs.rows, len(forms))
+        first = np.arange(len(pairs.rows))
+        return clipped_matches(forms[ids], responses, references, pairs.rows, first, first + 1, self.n)[:, -1]
 
     def signature_fields(self) -> dict[str, object]:
         return {
-            "type": "L",
+            "type": self.n,
             "stem": f"porter>{UNSTEMMED}" if self.stemmer else "no",
             "tok": self.tokenizer,
             "case": "lc",
             "refs": "best",
             "fallback": None if self.fallback else "no",
         }
+
+
+def _units(lengths: Integers, order: int) -> Integers:
+    """Return the number of n-grams of that order in texts of these lengths; shape (len(lengths),)."""
+    return ngram_counts(lengths, order)[:, -1]
 
 
 def _forms(vocabulary: Sequence[str], *, stemmer: bool) -> NDArray[np.int32]:

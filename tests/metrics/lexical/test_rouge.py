@@ -24,8 +24,8 @@ def f1(response, reference, **options):
     return float(columns([response], [reference], **options)[0, 2])
 
 
-def rouge_score_l(scorer, response, reference):
-    score = scorer.score(reference, response)["rougeL"]
+def rouge_score_of(scorer, response, reference):
+    [score] = scorer.score(reference, response).values()
     return [score.precision, score.recall, score.fmeasure]
 
 
@@ -47,6 +47,21 @@ def rouge_score_l(scorer, response, reference):
 @pytest.mark.parametrize("profile", ["default", *PROFILES])
 def test_known_values(response, reference, expected, profile):
     assert f1(response, reference, profile=profile) == pytest.approx(expected, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("n", "response", "reference", "expected"),
+    [
+        (1, "the cat the", "the the dog dog", [2 / 3, 1 / 2, 4 / 7]),
+        (2, "the cat sat down", "a cat sat", [1 / 3, 1 / 2, 2 / 5]),
+        (2, "cat sat", "sat cat", [0.0, 0.0, 0.0]),
+        (2, "Paris", "PARIS", [1.0, 1.0, 1.0]),
+        (2, "Paris", "Rome", [0.0, 0.0, 0.0]),
+        (2, "Paris", "Paris it is", [0.0, 0.0, 0.0]),
+    ],
+)
+def test_common_tokens_and_pairs_of_tokens(n, response, reference, expected):
+    assert columns([response], [reference], n=n)[0].tolist() == pytest.approx(expected)
 
 
 def test_precision_and_recall_are_shares_of_response_and_reference():
@@ -124,7 +139,7 @@ def test_the_signature_says_how_the_number_was_made(options, expected):
 
 
 def test_every_option_is_in_the_signature():
-    changed = {"stemmer": True, "tokenizer": "rouge_score", "fallback": False}
+    changed = {"n": 2, "stemmer": True, "tokenizer": "rouge_score", "fallback": False}
 
     assert set(changed) == set(Rouge.model_fields) - {"profile", "threshold"}
     for name, value in changed.items():
@@ -138,7 +153,18 @@ def test_equals_rouge_score(profile, response, reference):
 
     ours = columns([response], [reference], profile=profile)[0]
 
-    assert ours.tolist() == pytest.approx(rouge_score_l(scorer, response, reference), abs=1e-12)
+    assert ours.tolist() == pytest.approx(rouge_score_of(scorer, response, reference), abs=1e-12)
+
+
+@given(TEXTS.filter(str.strip), TEXTS)
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("n", [1, 2])
+def test_equals_rouge_score_of_n_grams(n, profile, response, reference):
+    scorer = RougeScorer([f"rouge{n}"], use_stemmer=PROFILES[profile])
+
+    ours = columns([response], [reference], profile=profile, n=n)[0]
+
+    assert ours.tolist() == pytest.approx(rouge_score_of(scorer, response, reference), abs=1e-12)
 
 
 @given(TEXTS.filter(str.strip), st.lists(TEXTS, min_size=1, max_size=3), TEXTS)
@@ -179,7 +205,7 @@ def test_equals_rouge_score_on_real_answers(real_pairs, profile):
 
 def assert_equals_rouge_score(responses, references, profile):
     scorer = RougeScorer(["rougeL"], use_stemmer=PROFILES[profile])
-    theirs = [rouge_score_l(scorer, *pair) for pair in zip(responses, references, strict=True)]
+    theirs = [rouge_score_of(scorer, *pair) for pair in zip(responses, references, strict=True)]
 
     difference = np.abs(columns(responses, references, profile=profile) - np.array(theirs))
 

@@ -1,25 +1,27 @@
-"""Score answers in Python with any metric: `score(name, responses, references)`; `accuracy(…)` for predictions."""
+"""Score answers in Python: `score(…)` with one metric, `scores(…)` with several, `accuracy(…)` for predictions."""
 
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tasks.metrics.aliases import accepts_aliases
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tasks.metrics.base import Floats
     from tasks.metrics.predictions import accuracy
+    from tasks.text.columns import TextLists, Texts
 
-__all__ = ["accuracy", "score"]
+__all__ = ["accuracy", "score", "scores"]
 
 
 @accepts_aliases(response="responses", references="references", input="inputs")
 def score(
     name: str,
-    responses: Sequence[str | None],
-    references: Sequence[str | Sequence[str]],
+    responses: "Texts",
+    references: "TextLists",
     *,
-    inputs: Sequence[str | None] | None = None,
+    inputs: "Texts | None" = None,
     profile: str = "default",
     **options: Any,
 ) -> "Floats":
@@ -28,8 +30,9 @@ def score(
     Arguments may have the names of other toolkits: `prediction`, `ground_truth`, … (see `tasks.metrics.aliases`).
 
     Args:
-        name: Name of the metric, as in params.yaml.
-        responses: One response per row; None is a missing response.
+        name: Name of the metric, as in params.yaml; or `offline_match`, the offline judge's probability.
+        responses: One response per row: a list, NumPy array, pandas Series or Arrow array. None, NaN and pandas.NA are
+            missing responses; a number is an error.
         references: One string, or a list of strings, per row.
         inputs: One question per row, for metrics that read it.
         profile: A named set of options, such as `azure`.
@@ -41,27 +44,68 @@ def score(
 
     Raises:
         ParamsError: Unknown metric or option.
-        ValueError: The lengths differ, or an entry is not text.
-        TypeError: `responses` or `references` is one string.
+        ValueError: The lengths differ, a reference is missing, or a text is not Unicode.
+        TypeError: An argument is no column of texts; the message names the row.
 
     >>> score("bleu", ["New York", None], ["New York", ["Paris", "Rome"]])
     array([ 1., nan])
     """
     # Imported here to keep `import tasks.metrics` fast.
     from tasks.metrics import catalogue
+    from tasks.metrics.frame import JUDGE, SharedVectors, family_of
+    from tasks.metrics.offline_judge import OfflineJudge, judged_metric
     from tasks.metrics.pairs import Pairs
 
-    if isinstance(responses, str) or isinstance(references, str):
-        raise TypeError("responses and references are lists with one entry per row, not one string")
-    family = catalogue.family_of(name)
-    # By name, so that the import closure of the lexical stage does not contain the models of the other families.
-    package = import_module(f"tasks.metrics.{family}")
-    if family == "judge":
-        scores: Floats = package.score(name, responses, references, inputs=inputs, profile=profile, **options)
-        return scores
-    embed = package.default_embed() if family == "semantic" else None
-    metric = catalogue.configure(family, name, {"profile": profile, **options})
-    return metric.score(metric.row_stats(Pairs.of(responses, references, inputs=inputs, embed=embed)))
+    family, given = family_of(name), {"profile": profile, **options}
+    metric = judged_metric(name, given) if family == JUDGE else catalogue.configure(family, name, given)
+    pairs = Pairs.of(responses, references, inputs=inputs, embed=SharedVectors())
+    if family == JUDGE or metric is None:
+        return OfflineJudge(pairs).scores(name)
+    return metric.score(metric.row_stats(pairs))
+
+
+@accepts_aliases(response="responses", references="references", input="inputs")
+def scores(
+    metrics: "Mapping[str, Mapping[str, Any] | None] | Sequence[str]",
+    responses: "Texts",
+    references: "TextLists",
+    *,
+    inputs: "Texts | None" = None,
+    phrases: "TextLists | None" = None,
+    ids: Sequence[Any] | None = None,
+    details: bool = False,
+) -> "pd.DataFrame":
+    """Score every row with several metrics, which share tokens and vectors.
+
+    Args:
+        metrics: Name of each metric → its options, `profile` and `threshold` among them; or a list of names.
+        responses: As in `score`.
+        references: As in `score`.
+        inputs: As in `score`.
+        phrases: A list of phrases per row, or None, for metrics that read them.
+        ids: Index of the table; None: 0 to n - 1.
+        details: Add the columns `<column>_result` (pass, fail or unmeasured), `<metric>_details` (JSON, or None where
+            nothing needs explaining) and `meaning_match_reason`.
+
+    Returns:
+        One row per response, and the columns of the metrics in their order, float64; NaN where a row can't be measured.
+        `attrs` says how each column was computed, for `tasks.comparison.frames.compare`.
+
+    Raises:
+        ParamsError: Unknown metric or option.
+        ValueError: The lengths differ, a reference is missing, or a text is not Unicode.
+        TypeError: An argument is no column of texts; the message names the row.
+
+    >>> scores({"bleu": {}, "exact_match": {}}, ["New York", "London"], ["New York", "Paris"])
+       bleu  exact_match
+    0   1.0          1.0
+    1   0.0          0.0
+    """
+    from tasks.metrics.frame import SharedVectors, score_frame
+    from tasks.metrics.pairs import Pairs
+
+    pairs = Pairs.of(responses, references, inputs=inputs, phrases=phrases, embed=SharedVectors())
+    return score_frame(metrics, pairs, ids=ids, details=details)
 
 
 def __getattr__(name: str) -> Any:

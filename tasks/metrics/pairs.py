@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tasks.text.columns import TextLists, Texts, list_column, text_column
 from tasks.text.normalization import normalized_column
 from tasks.text.tokenizers import Cut, Tokenizer
 from tasks.text.tokens import Chunked, Ragged, chunked, tokens
@@ -64,32 +65,28 @@ class Pairs:
     @classmethod
     def of(
         cls,
-        responses: Sequence[str | None],
-        references: Sequence[str | Sequence[str]],
+        responses: "Texts",
+        references: "TextLists",
         *,
-        inputs: Sequence[str | None] | None = None,
-        phrases: Sequence[Sequence[str] | None] | None = None,
+        inputs: "Texts | None" = None,
+        phrases: "TextLists | None" = None,
         embed: Embed | None = None,
     ) -> "Pairs":
-        """Create pairs from Python sequences; a reference may be one string or several.
+        """Create pairs from lists, NumPy arrays, pandas Series or Arrow arrays; a row has one reference or several.
 
         Raises:
-            ValueError: The lengths differ, or an entry is not text.
+            TypeError: An entry is not text; None, NaN and pandas.NA are missing responses.
+            ValueError: The lengths differ, a reference is missing, or a text is not Unicode.
         """
-        if len(responses) != len(references):
-            raise ValueError(f"{len(responses)} responses, but {len(references)} references")
-        lists = [[r] if r is None or isinstance(r, str) else list(r) for r in references]
-        pairs = cls(
-            _column("responses", responses, pa.string()),
-            _column("references", lists, pa.list_(pa.string())),
-            None if inputs is None else _column("inputs", inputs, pa.string()),
-            None if phrases is None else _column("phrases", phrases, pa.list_(pa.string())),
+        columns = text_column("responses", responses), list_column("references", references)
+        if len(columns[0]) != len(columns[1]):
+            raise ValueError(f"{len(columns[0])} responses, but {len(columns[1])} references")
+        return cls(
+            *columns,
+            inputs=None if inputs is None else _as_long("inputs", text_column("inputs", inputs), columns[0]),
+            phrases=None if phrases is None else list_column("phrases", phrases, missing=True),
             embed=embed,
         )
-        if pairs.flat_references.null_count:
-            row = next(i for i, texts in enumerate(lists) if None in texts)
-            raise ValueError(f"references, row {row}: a reference is a string; found None in {lists[row]!r}")
-        return pairs
 
     def __len__(self) -> int:
         return len(self.responses)
@@ -177,10 +174,7 @@ class Pairs:
         return distinct(self.responses, self.flat_references)
 
 
-def _column(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Convert values to an Arrow array; ValueError names the row of a value that is not text."""
-    try:
-        return pa.array(values, kind)
-    except UnicodeEncodeError as error:
-        row = next(i for i, value in enumerate(values) if error.object in (value or ()))
-        raise ValueError(f"{name}, row {row}: not a Unicode text, it has a lone surrogate: {error.object!r}") from None
+def _as_long(name: str, column: pa.Array, responses: pa.Array) -> pa.Array:
+    if len(column) != len(responses):
+        raise ValueError(f"{len(responses)} responses, but {len(column)} {name}")
+    return column

@@ -2,21 +2,35 @@
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tasks.metrics.base import Floats
 from tasks.metrics.pairs import Embed
 
+if TYPE_CHECKING:
+    from tasks.models.embedding.local import LocalEncoder
+
 
 @cache
 def default_embed() -> Embed:
     """Return unit vectors of texts by the bundled model, shape (m, d), as a function; the model loads on first use."""
-    from tasks.models.embedding.local import LocalEncoder
-
-    encoder = LocalEncoder()
+    encoder = _encoder()
 
     def embed(texts: Sequence[str]) -> Floats:
         return encoder.encode(texts).astype(np.float64)
 
     return embed
+
+
+def default_weights() -> str:
+    """Return the first digits of the SHA-256 of the bundled model's weights."""
+    return _encoder().identity[:12]
+
+
+@cache
+def _encoder() -> "LocalEncoder":
+    from tasks.models.embedding.local import LocalEncoder
+
+    return LocalEncoder()

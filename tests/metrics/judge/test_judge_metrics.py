@@ -90,7 +90,7 @@ def test_meaning_match_in_one_line_of_python_is_the_offline_judge_s() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("similarity_judge", {}, "the offline judge gives meaning_match only"),
+        ("similarity_judge", {}, "the offline judge gives meaning_match and offline_match only"),
         ("meaning_match", {"provider": "openai"}, "the stage `judge` asks a server"),
         ("meaning_match", {"threshold": 0.5}, "takes no threshold"),
     ],

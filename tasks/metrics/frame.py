@@ -1,0 +1,144 @@
+"""Scores of several metrics as one pandas table: one row per response; tokens and vectors are computed once for all."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tasks.metrics import catalogue
+from tasks.metrics.base import Floats, Metric
+from tasks.metrics.offline_judge import OFFLINE_MATCH, OfflineJudge, judged_metric
+from tasks.metrics.pairs import Embed, Pairs
+from tasks.text.columns import entries
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Key of DataFrame.attrs: metric → what its columns mean, for `tasks.comparison.frames`.
+ATTRS = "goldmeter"
+JUDGE, SEMANTIC = "judge", "semantic"
+Options = Mapping[str, Any] | None
+
+
+def score_frame(
+    metrics: Mapping[str, Options] | Sequence[str], pairs: Pairs, *, ids: Any = None, details: bool = False
+) -> "pd.DataFrame":
+    """Score pairs with several metrics of any family; `tasks.metrics.scores` explains the arguments.
+
+    pairs: its `embed` is a `SharedVectors`.
+    """
+    import pandas as pd
+
+    families, configured = _configured(metrics)
+    index = _index(ids, len(pairs))
+    _embed_all([metric for name, metric in configured.items() if metric and families[name] == SEMANTIC], pairs)
+    judge = OfflineJudge(pairs)
+    columns: dict[str, Any] = {}
+    for name, metric in configured.items():
+        if families[name] == JUDGE:
+            columns |= _judged(name, metric, judge, details=details)
+        elif metric:
+            columns |= _scored(metric, pairs, details=details)
+    frame = pd.DataFrame(columns, index=index)
+    frame.attrs[ATTRS] = {name: _meaning(families[name], metric) for name, metric in configured.items() if metric}
+    return frame
+
+
+class SharedVectors:
+    """Vectors of texts, each computed once; called with texts it returns theirs, shape (m, d), float64."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._vectors = np.empty((0, 0))
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Compute the vectors of new texts in one call."""
+        if new := [text for text in dict.fromkeys(texts) if text not in self._places]:
+            vectors = _embed()(new)
+            self._vectors = np.concatenate([self._vectors, vectors]) if self._places else vectors
+            self._places |= {text: place for place, text in enumerate(new, len(self._places))}
+
+    def __call__(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of texts."""
+        self.add(texts)
+        return self._vectors[[self._places[text] for text in texts]]
+
+
+def _embed() -> Embed:
+    from tasks.metrics.semantic import default_embed
+
+    return default_embed()
+
+
+def _configured(metrics: Mapping[str, Options] | Sequence[str]) -> tuple[dict[str, str], dict[str, Metric | None]]:
+    """Each metric's family, and the metric with its options."""
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics: expected {{{metrics!r}: {{}}}} or a list of names, not one string")
+    options = metrics if isinstance(metrics, Mapping) else dict.fromkeys(metrics)
+    families = {name: family_of(name) for name in options}
+    return families, {name: _configure(families[name], name, options[name]) for name in options}
+
+
+def family_of(name: str) -> str:
+    """Return the family of a metric, or of `offline_match`."""
+    return JUDGE if name == OFFLINE_MATCH else catalogue.family_of(name)
+
+
+def _configure(family: str, name: str, options: Options) -> Metric | None:
+    return judged_metric(name, options or {}) if family == JUDGE else catalogue.configure(family, name, options)
+
+
+def _embed_all(metrics: Sequence[Metric], pairs: Pairs) -> None:
+    """Compute the vectors of all metrics in one call: texts of similar length share a batch."""
+    if isinstance(pairs.embed, SharedVectors):
+        pairs.embed.add([text for metric in metrics for text in metric.texts(pairs)])
+
+
+def _judged(name: str, metric: Metric | None, judge: OfflineJudge, *, details: bool) -> dict[str, Any]:
+    scores = judge.scores(name)
+    if not (details and metric):
+        return {name: scores}
+    return {name: scores, f"{name}_result": metric.result(scores), f"{name}_reason": judge.judged.reasons}
+
+
+def _scored(metric: Metric, pairs: Pairs, *, details: bool) -> dict[str, Any]:
+    columns: dict[str, Any] = metric.column_scores(metric.row_stats(pairs))
+    if details:
+        columns[f"{metric.column}_result"] = metric.result(columns[metric.column])
+        columns[f"{metric.name}_details"] = metric.row_details(pairs)
+    return columns
+
+
+def _meaning(family: str, metric: Metric) -> dict[str, Any]:
+    """What the columns of a metric mean, as JSON has it."""
+    signed = _models(family)
+    return {
+        "family": family,
+        "options": metric.model_dump(mode="json"),
+        "signature": metric.signature(**signed),
+        "rate_signature": metric.rate_signature(**signed),
+    }
+
+
+def _models(family: str) -> dict[str, object]:
+    """The model behind a family's numbers, as part of their signatures."""
+    if family == SEMANTIC:
+        from tasks.metrics.semantic import default_weights
+
+        return {"weights": default_weights()}
+    if family == JUDGE:
+        from tasks.models import offline
+
+        return {"provider": "offline", "model": offline.model_hash()[:12], "code": offline.source_hash()[:12]}
+    return {}
+
+
+def _index(ids: Any, rows: int) -> Any:
+    import pandas as pd
+
+    if ids is None:
+        return pd.RangeIndex(rows)
+    listed = entries("ids", ids)
+    if len(listed) != rows:
+        raise ValueError(f"{rows} responses, but {len(listed)} ids")
+    return pd.Index(listed, name="id")

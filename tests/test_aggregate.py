@@ -20,7 +20,7 @@ from tasks.scores.tables import facts_of, score_table
 from tests.reporting import made
 
 GATE = Gate(primary="exact_match", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
-PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05), gate=GATE)
+PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=(1, 5, 10)), gate=GATE)
 LABEL: dict[str, Any] = {
     "family": "dataset", "metric": "label", "options": {}, "bounds": [0, 1], "threshold": None, "corpus_is_mean": True,
     "higher_is_better": True, "signature": "label|v:1", "rate_signature": "label|v:1|pass:1",
@@ -279,7 +279,7 @@ def test_the_contract_stops_when_too_many_rows_failed(tmp_path: Path) -> None:
 
 
 def test_a_guarantee_is_refused_for_grouped_rows(tmp_path: Path) -> None:
-    params = Params(aggregate=Aggregate(confidence=0.95, guarantee=True, max_unmeasured=0.05), gate=GATE)
+    params = Params(aggregate=Aggregate(confidence=0.95, guarantee=True, max_unmeasured=0.05, pass_at=(1, 5, 10)), gate=GATE)
 
     with pytest.raises(ParamsError, match=r"aggregate\.guarantee"):
         run(tmp_path, rows([True] * 4, ["g"] * 4), lexical(["x"] * 4, ["x"] * 4), params)

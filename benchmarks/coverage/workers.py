@@ -16,9 +16,10 @@ Study = Callable[[int], Iterator[Cell]]
 
 SECTIONS = (
     "binary", "bounded", "clustered", "corpus", "paired", "power", "ppi", "families", "sequential", "threshold",
+    "repeated",
 )  # fmt: skip
 """Modules with studies, in the order of the report."""
-SLOWEST = ("families", "sequential", "threshold", "ppi")
+SLOWEST = ("families", "sequential", "threshold", "ppi", "repeated")
 """Those whose studies are started first, so that no process is left with a long one at the end."""
 ENVIRONMENT = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),

@@ -19,6 +19,8 @@ from tasks.scores.column_facts import ColumnFacts, stated
 Mask = NDArray[np.bool_]
 # Column of data/judge: whether a row lies in the judge's domain.
 IN_DOMAIN = "in_domain"
+# Column of data/load where questions have several draws: the question's id, without the draw.
+QUESTION = "question"
 NONE_FITTED: Mapping[str, float] = {}
 
 
@@ -71,6 +73,7 @@ class Candidate:
     keys: hashes of the ids, shape (n,), ascending. positions: where the rows stand in the tables, shape (n,).
     groups: cluster labels, shape (n,), or None. labels_random: whether the labelled rows were chosen at random.
     outside: which rows lie outside of the judge's domain, shape (n,); None if no table says so.
+    questions: hash of the question that each row answers, shape (n,); None unless questions have several draws.
     """
 
     name: str
@@ -81,6 +84,7 @@ class Candidate:
     slices: dict[str, Slices]
     labels_random: bool = False
     outside: Mask | None = None
+    questions: NDArray[np.uint64] | None = None
 
     def with_fitted(self, thresholds: Mapping[str, float]) -> "Candidate":
         """The candidate with the fitted thresholds of its columns; thresholds: column → fitted threshold."""
@@ -104,6 +108,7 @@ def candidates(
     names = _coded(keys["candidate"])
     hashes = hashed(keys["id"])
     groups, slices = _groups(rows, hashes), _slices(rows)
+    questions = hashed(rows.whole([QUESTION])[QUESTION]) if QUESTION in rows.schema.names else None
     for table in score_tables:
         _require_same_rows(keys, table)
     columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds)]
@@ -120,6 +125,7 @@ def candidates(
             {key: coded._replace(codes=coded.codes[order]) for key, coded in slices.items()},
             labels_random=rows.about.get("labels") == "random",
             outside=None if outside is None else outside[order],
+            questions=None if questions is None else questions[order],
         )
 
 

@@ -24,6 +24,7 @@ from tasks.statistics.power import (
     rows_to_find,
 )
 from tasks.statistics.ppi import PpiEstimate, ppi_mean
+from tasks.statistics.repeated import VarianceSplit, pass_all, pass_at, question_interval, variance_split
 from tasks.statistics.sequential import DriftState, alpha_spending, drift_detector
 from tasks.statistics.threshold import FittedThreshold, threshold_from_labels
 from tasks.statistics.transported import BiasModel, bias_model, transported, transported_difference
@@ -31,9 +32,10 @@ from tasks.statistics.wilson import score_interval
 
 __all__ = [
     "Agreement", "BiasModel", "DriftState", "Estimate", "FewClusters", "FewRows", "FittedThreshold",
-    "PairedDifference", "PpiDifference", "PpiEstimate", "TooManyRowsError", "agreement", "alpha_spending",
-    "benjamini_hochberg", "bias_model", "corpus_difference", "corpus_influence", "corpus_interval", "correlations",
-    "cross_fitted", "detectable_corpus_difference", "detectable_difference", "drift_detector", "holm", "max_t",
-    "mcnemar_midp", "mean_interval", "paired_difference", "ppi_difference", "ppi_mean", "required_rows",
-    "rows_to_find", "score_interval", "sidak", "threshold_from_labels", "transported", "transported_difference",
+    "PairedDifference", "PpiDifference", "PpiEstimate", "TooManyRowsError", "VarianceSplit", "agreement",
+    "alpha_spending", "benjamini_hochberg", "bias_model", "corpus_difference", "corpus_influence", "corpus_interval",
+    "correlations", "cross_fitted", "detectable_corpus_difference", "detectable_difference", "drift_detector", "holm",
+    "max_t", "mcnemar_midp", "mean_interval", "paired_difference", "pass_all", "pass_at", "ppi_difference",
+    "ppi_mean", "question_interval", "required_rows", "rows_to_find", "score_interval", "sidak",
+    "threshold_from_labels", "transported", "transported_difference", "variance_split",
 ]  # fmt: skip

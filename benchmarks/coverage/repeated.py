@@ -1,0 +1,169 @@
+"""Repeated answers: pass@k and pass^k of questions whose pass rates differ, from several draws of each question."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.special import betaln
+
+from benchmarks.coverage.cells import Cell, Floats, covered, generator
+from tasks.statistics import paired_difference, pass_all, pass_at, question_interval
+from tasks.statistics.arrays import IntArray
+
+TOPICS: dict[str, str] = {"at": "pass@k", "all": "pass^k"}
+PAIRED = "pass@k and pass^k, paired by question"
+QUESTIONS = (20, 100, 500)
+DRAWS_EACH = (10, 20)
+KS = (1, 5, 10)
+Kind = Literal["at", "all"]
+VALUES: dict[str, Callable[[IntArray, IntArray, int], Floats]] = {"at": pass_at, "all": pass_all}
+
+
+class Part(NamedTuple):
+    """A share of the questions, whose pass rates are beta-distributed; b = 0: every question has the pass rate a."""
+
+    share: float
+    a: float
+    b: float
+
+    def rates(self, rng: np.random.Generator, n: int) -> Floats:
+        """Pass rates of n questions."""
+        return rng.beta(self.a, self.b, n) if self.b else np.full(n, self.a)
+
+    def all_of(self, k: int) -> float:
+        """The mean of p^k."""
+        return float(np.exp(betaln(self.a + k, self.b) - betaln(self.a, self.b))) if self.b else self.a**k
+
+    def mirrored(self) -> "Part":
+        """The part with failures and passes swapped."""
+        return Part(self.share, self.b, self.a) if self.b else Part(self.share, 1.0 - self.a, 0.0)
+
+
+SHAPES: dict[str, tuple[Part, ...]] = {
+    "uniform": (Part(1.0, 1.0, 1.0),),
+    "U-shaped": (Part(1.0, 0.3, 0.3),),
+    "bell-shaped": (Part(1.0, 8.0, 8.0),),
+    "mostly right": (Part(1.0, 2.0, 0.3),),
+    "mostly wrong": (Part(1.0, 0.3, 2.0),),
+    "equal questions, p = 0.5": (Part(1.0, 0.5, 0.0),),
+    "equal questions, p = 0.95": (Part(1.0, 0.95, 0.0),),
+    "equal questions, p = 0.1": (Part(1.0, 0.1, 0.0),),
+    "all pass": (Part(1.0, 1.0, 0.0),),
+    "5 % never pass, others always": (Part(0.05, 0.0, 0.0), Part(0.95, 1.0, 0.0)),
+    "3 % pass half of the time, others always": (Part(0.03, 0.5, 0.0), Part(0.97, 1.0, 0.0)),
+    "half never pass, half uniform": (Part(0.5, 0.0, 0.0), Part(0.5, 1.0, 1.0)),
+}
+
+
+class Design(NamedTuple):
+    """pass@k (`at`) or pass^k (`all`) of questions of a shape, with so many draws each."""
+
+    kind: Kind
+    shape: str
+    k: int
+    draws_each: int
+    questions: int
+
+    def __str__(self) -> str:
+        return f"{self.shape}, k = {self.k}, {self.draws_each} draws, {self.questions} questions"
+
+    @property
+    def truth(self) -> float:
+        """The true mean over questions."""
+        parts = SHAPES[self.shape]
+        if self.kind == "all":
+            return sum(part.share * part.all_of(self.k) for part in parts)
+        return 1.0 - sum(part.share * part.mirrored().all_of(self.k) for part in parts)
+
+    def passed(self, draws: int) -> Iterator[IntArray]:
+        """How many draws of each question pass, for each data set."""
+        rng = generator("repeated", *self)
+        for _ in range(draws):
+            yield rng.binomial(self.draws_each, rates(self.shape, rng, self.questions))
+
+    def values(self, passed: IntArray) -> Floats:
+        """The estimate of each question."""
+        return VALUES[self.kind](np.full(passed.size, self.draws_each), passed, self.k)
+
+
+def rates(shape: str, rng: np.random.Generator, questions: int) -> Floats:
+    """The pass rate of each of so many questions."""
+    parts = SHAPES[shape]
+    chosen = rng.choice(len(parts), questions, p=[part.share for part in parts])
+    return np.choose(chosen, [part.rates(rng, questions) for part in parts])
+
+
+def coverage(design: Design, draws: int) -> Cell:
+    """How often the interval contains the true value; 1e-9: the truth may be a limit but for rounding."""
+    truth, hits = design.truth, 0
+    known: dict[bytes, bool] = {}  # whether the interval of these values covers: many data sets have the same ones
+    for passed in design.passed(draws):
+        values = np.sort(design.values(passed))
+        key = values.tobytes()
+        if key not in known:
+            found = question_interval(values)
+            known[key] = found.low - 1e-9 <= truth <= found.high + 1e-9
+        hits += known[key]
+    return covered(TOPICS[design.kind], str(design), 0.94, hits, draws)
+
+
+def of_shape(shape: str, draws: int) -> Iterator[Cell]:
+    """Every cell of a shape; pass^1 is pass@1."""
+    for kind, k, draws_each, questions in product(("at", "all"), KS, DRAWS_EACH, QUESTIONS):
+        if (kind, k) != ("all", 1):
+            yield coverage(Design("at" if kind == "at" else "all", shape, k, draws_each, questions), draws)
+
+
+def peers(draws: int) -> Iterator[Cell]:
+    """What is got by a normal interval over questions, and when each question's share of passes is put into p^k."""
+    for shape, questions in (("mostly right", 20), ("uniform", 100), ("3 % pass half of the time, others always", 100)):
+        for kind in VALUES:
+            design = Design("at" if kind == "at" else "all", shape, 5, 10, questions)
+            yield _normal("±1.96·SE", design, design.values, draws)
+            yield _normal("share of passes put into the formula, ±1.96·SE", design, partial(_plugged_in, design), draws)
+
+
+def _plugged_in(design: Design, passed: IntArray) -> Floats:
+    share = passed / design.draws_each
+    return np.asarray(1.0 - (1.0 - share) ** design.k if design.kind == "at" else share**design.k)
+
+
+def _normal(method: str, design: Design, values: Callable[[IntArray], Floats], draws: int) -> Cell:
+    hits = 0
+    for passed in design.passed(draws):
+        rows = values(passed)
+        error = rows.std(ddof=1) / np.sqrt(rows.size)
+        hits += abs(rows.mean() - design.truth) <= 1.959964 * error
+    return covered(TOPICS[design.kind], f"{method}: {design}", None, int(hits), draws)
+
+
+def paired(draws: int) -> Iterator[Cell]:
+    """Differences by question: 10 draws before, 20 after; every question passes less often after."""
+    for kind, shape, k, questions in product(VALUES, ("U-shaped", "mostly right", "bell-shaped"), KS, QUESTIONS):
+        if (kind, k) != ("all", 1):
+            yield _paired(kind, shape, k, questions, draws)
+
+
+def _paired(kind: str, shape: str, k: int, questions: int, draws: int) -> Cell:
+    rng = generator(PAIRED, kind, shape, k, questions)
+    harder = 0.9
+    many = rates(shape, generator(PAIRED, "truth", shape), 2_000_000)
+    truth = float((_true(kind, harder * many, k) - _true(kind, many, k)).mean())
+    before, after = np.full(questions, DRAWS_EACH[0]), np.full(questions, DRAWS_EACH[1])
+    hits = 0
+    for _ in range(draws):
+        p = rates(shape, rng, questions)
+        older = VALUES[kind](before, rng.binomial(before, p), k)
+        newer = VALUES[kind](after, rng.binomial(after, harder * p), k)
+        found = paired_difference(newer - older)
+        hits += found.low <= truth <= found.high
+    return covered(PAIRED, f"{TOPICS[kind]}, {shape}, k = {k}, {questions} questions", 0.935, hits, draws)
+
+
+def _true(kind: str, p: Floats, k: int) -> Floats:
+    return np.asarray(p**k if kind == "all" else 1.0 - (1.0 - p) ** k)
+
+
+STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (*(partial(of_shape, shape) for shape in SHAPES), peers, paired)

@@ -1,0 +1,28 @@
+"""How often intervals of pass@k and pass^k contain the truth: one cell of each kind. `make coverage` has them all."""
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage import repeated
+
+DRAWS = 300
+
+
+@pytest.mark.parametrize("shape", repeated.SHAPES)
+def test_shapes_have_the_values_they_say(shape: str) -> None:
+    p = repeated.rates(shape, np.random.default_rng(0), 100_000)
+
+    assert (1.0 - (1.0 - p) ** 5).mean() == pytest.approx(repeated.Design("at", shape, 5, 10, 20).truth, abs=0.006)
+    assert (p**5).mean() == pytest.approx(repeated.Design("all", shape, 5, 10, 20).truth, abs=0.006)
+
+
+@pytest.mark.parametrize("kind", ["at", "all"])
+def test_repeated_answers_are_covered(kind) -> None:
+    assert repeated.coverage(repeated.Design(kind, "U-shaped", 5, 10, 20), DRAWS).reached
+    assert repeated.coverage(repeated.Design(kind, "all pass", 10, 10, 100), DRAWS).measured == 1.0
+
+
+def test_shares_put_into_the_formula_are_not_covered() -> None:
+    cells = {cell.name.partition(":")[0]: cell.measured for cell in repeated.peers(50) if "uniform" in cell.name}
+
+    assert min(cells.values()) < 0.9

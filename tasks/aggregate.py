@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from tasks.comparison import candidate_pairs
 from tasks.comparison.document import PairEntry
@@ -26,9 +26,9 @@ from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts
-from tasks.scores import estimates, failures, human_labels, metrics_report
+from tasks.scores import estimates, failures, human_labels, metrics_report, repeated_answers
 from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates
+from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates
 from tasks.scores.estimates import rounded
 from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.label_status import STALE
@@ -50,16 +50,24 @@ SCHEMA = pa.schema(
 )
 
 Row = dict[str, Any]
+# The largest k of pass@k.
+MOST_DRAWS = 10_000
 # Columns that an entry of reports/metrics.json repeats, in its order.
 REPEATED = ("value", "low", "high", "n", "n_not_asked", "n_failed", "worst", "best", "method", "signature")
 
 
 class Aggregate(Section):
-    """Confidence of the intervals, and share of rows that may be unmeasured."""
+    """Confidence of the intervals, share of rows that may be unmeasured, and the k of pass@k and pass^k."""
 
     confidence: Annotated[float, Field(gt=0.5, lt=1)]
     guarantee: bool
     max_unmeasured: Share
+    pass_at: tuple[Annotated[int, Field(ge=1, le=MOST_DRAWS)], ...]
+
+    @field_validator("pass_at")
+    @classmethod
+    def _ascend(cls, pass_at: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(set(pass_at)))
 
 
 class Params(Section):
@@ -86,11 +94,17 @@ def aggregate(
         "confidence": params.aggregate.confidence,
         "joint_confidence": params.gate.confidence,
         "dataset": _dataset(load, tables["load_rejected"], tables["embed"]),
-        "candidates": _with_labels(_tree(table), scored, fitted, load, judge, params.aggregate.confidence),
+        "candidates": _with_draws(
+            _with_labels(_tree(table), scored, fitted, load, judge, params.aggregate.confidence),
+            scored,
+            params.aggregate,
+        ),
         "comparisons": _comparisons(scored, params.gate, decides),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored, decides.name),
     }
+    if QUESTION in load.schema.names:
+        document["pass_at"] = [*params.aggregate.pass_at]
     document = _first_screen(document, decides, scored, load, judge, params)
     yield {
         "aggregate": table,
@@ -259,6 +273,17 @@ def _with_labels(
     return tree
 
 
+def _with_draws(
+    tree: metrics_report.Candidates, scored: Sequence[Candidate], params: Aggregate
+) -> metrics_report.Candidates:
+    """Add pass@k, pass^k and the variance split to the entries of candidates whose questions have several draws."""
+    for candidate in scored:
+        for column in candidate.columns:
+            if found := repeated_answers.entry(candidate, column, params.pass_at, params.confidence):
+                tree[candidate.name][column.name].update(rounded(found))
+    return tree
+
+
 def _in_sample(load: Parts, judge: Parts, scored: Sequence[Candidate]) -> metrics_report.InSampleEntry | None:
     """What to say of the offline judge's agreement if it was trained on inputs of these rows; None for other judges."""
     if "input" not in load.schema.names or not _judge(judge, scored).is_offline:
@@ -382,6 +407,10 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> metrics_report.Datas
     }
     if stale := _stale_labels(load):
         counts["stale_labels"] = stale
+    if QUESTION in load.schema.names:
+        drawn = load.whole([QUESTION, "candidate"]).group_by([QUESTION, "candidate"]).aggregate([([], "count_all")])
+        counts["questions"] = len(drawn[QUESTION].unique())
+        counts["draws_each"] = [*pc.min_max(drawn["count_all"]).as_py().values()]
     return counts
 
 

@@ -20,7 +20,9 @@ from tasks.scores.tables import facts_of, score_table
 from tests.reporting import made
 
 GATE = Gate(primary="exact_match", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
-PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=(1, 5, 10)), gate=GATE)
+PARAMS = Params(
+    aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=(1, 5, 10)), gate=GATE
+)
 LABEL: dict[str, Any] = {
     "family": "dataset", "metric": "label", "options": {}, "bounds": [0, 1], "threshold": None, "corpus_is_mean": True,
     "higher_is_better": True, "signature": "label|v:1", "rate_signature": "label|v:1|pass:1",
@@ -279,7 +281,9 @@ def test_the_contract_stops_when_too_many_rows_failed(tmp_path: Path) -> None:
 
 
 def test_a_guarantee_is_refused_for_grouped_rows(tmp_path: Path) -> None:
-    params = Params(aggregate=Aggregate(confidence=0.95, guarantee=True, max_unmeasured=0.05, pass_at=(1, 5, 10)), gate=GATE)
+    params = Params(
+        aggregate=Aggregate(confidence=0.95, guarantee=True, max_unmeasured=0.05, pass_at=(1, 5, 10)), gate=GATE
+    )
 
     with pytest.raises(ParamsError, match=r"aggregate\.guarantee"):
         run(tmp_path, rows([True] * 4, ["g"] * 4), lexical(["x"] * 4, ["x"] * 4), params)
@@ -291,3 +295,66 @@ def test_every_score_column_says_what_it_is() -> None:
     assert list(facts) == ["rouge_precision", "rouge_recall", "rouge_f1_score"]
     assert "threshold" not in facts["rouge_recall"]
     assert facts["rouge_f1_score"]["threshold"] == 0.5
+
+
+def drawn(results: dict[str, list[bool | None]]) -> pa.Table:
+    """data/load of questions with several draws; results: question → its labels."""
+    flat = [(name, number, label) for name, labels in results.items() for number, label in enumerate(labels, 1)]
+    table = rows([label for *_, label in flat], [name for name, *_ in flat])
+    table = table.append_column("question", pa.array([name for name, *_ in flat]))
+    return table.append_column("draw", pa.array([number for _, number, _ in flat], pa.int64()))
+
+
+def test_questions_with_several_draws_get_pass_at_k_and_pass_all_k(tmp_path: Path) -> None:
+    load = drawn({"a": [True, True, False, False], "b": [True] * 4, "c": [False] * 4, "d": [True, None]})
+
+    _, made = run(tmp_path, load, lexical(["x"] * 14, ["x"] * 14), of_draws(1, 2, 5))
+
+    document = json.loads(made["reports/metrics.json"])
+    label = document["candidates"]["a"]["label"]
+    counts = {"n_questions": 3, "n_left_out": 1, "n_draws": 12}
+    assert [label["pass_at"]["1"][name] for name in ("value", "n_questions", "n_draws")] == [0.625, 4, 13]
+    assert {name: label["pass_at"]["2"][name] for name in counts} == counts
+    assert label["pass_at"]["2"]["value"] == round((1 - 1 / 6 + 1) / 3, 6)
+    assert label["pass_all"]["2"]["value"] == round((1 / 6 + 1) / 3, 6)
+    assert label["pass_at"]["5"] | {"method": ""} == {
+        "value": None, "low": 0.0, "high": 1.0, "n_questions": 0, "n_left_out": 4, "n_draws": 0, "method": ""
+    }  # fmt: skip
+    assert label["pass_all"]["1"] == label["pass_at"]["1"]
+    assert document["pass_at"] == [1, 2, 5]
+    assert (document["dataset"]["questions"], document["dataset"]["draws_each"]) == (4, [2, 4])
+
+
+def test_the_spread_of_draws_comes_with_advice(tmp_path: Path) -> None:
+    load = drawn({f"q{i}": [i < 15] * 3 + [i < 10] for i in range(20)})
+
+    _, made = run(tmp_path, load, lexical(["x"] * 80, ["x"] * 80), of_draws(1))
+
+    spread = json.loads(made["reports/metrics.json"])["candidates"]["a"]["label"]["spread"]
+    assert spread["between"] > spread["within"]
+    assert spread["favours"] == "questions"
+    assert spread["advice"].startswith("More questions help more than more draws: twice the questions would lower")
+
+
+def test_a_score_without_a_pass_rate_and_rows_without_draws_have_no_pass_at_k(tmp_path: Path) -> None:
+    ungated = LABEL | {"metric": "score_x", "rate_signature": None}
+    load = drawn({"a": [True] * 2, "b": [True] * 2}).append_column("score_x", pa.array([0.1, 0.2, 0.3, 0.4]))
+    (tmp_path / "1").mkdir()
+    (tmp_path / "2").mkdir()
+
+    _, made = run(tmp_path / "1", describe(load, {"columns": {"score_x": ungated}}), lexical(["x"] * 4, ["x"] * 4))
+    _, plain = run(tmp_path / "2", rows([True] * 4), lexical(["x"] * 4, ["x"] * 4))
+
+    assert "pass_at" not in json.loads(made["reports/metrics.json"])["candidates"]["a"]["score_x"]
+    assert "pass_at" in json.loads(made["reports/metrics.json"])["candidates"]["a"]["exact_match"]
+    assert "pass_at" not in plain["reports/metrics.json"]
+
+
+def of_draws(*ks: int) -> Params:
+    return Params(aggregate=PARAMS.aggregate.model_copy(update={"pass_at": ks}), gate=GATE)
+
+
+def test_the_k_of_pass_at_k_ascend_and_are_not_repeated() -> None:
+    assert Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=(5, 1, 5)).pass_at == (1, 5)
+    with pytest.raises(ValueError, match="greater than or equal to 1"):
+        Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=(0,))

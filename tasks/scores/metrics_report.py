@@ -88,8 +88,53 @@ class PredictionPowered(TypedDict):
     method: str
 
 
+class PassEntry(Limited):
+    """pass@k or pass^k, the mean over questions.
+
+    n_questions: those with k measured draws or more. n_left_out: the other questions. n_draws: measured draws of the
+    questions that are used.
+    """
+
+    n_questions: int
+    n_left_out: int
+    n_draws: int
+    method: str
+
+
+class SpreadEntry(TypedDict):
+    """The variance of a pass rate between questions and between draws of a question, and what more data would give.
+
+    error: standard error of pass@1 now, with twice the draws, and with twice the questions. favours: what lowers it
+    more. advice: the same in words.
+    """
+
+    between: float
+    within: float
+    n_questions: int
+    n_draws: int
+    error: float
+    error_with_draws: float
+    error_with_questions: float
+    favours: Literal["questions", "either"]
+    advice: str
+
+
+class RepeatedEntry(TypedDict):
+    """A pass rate where questions have several draws: k → pass@k, and k → pass^k.
+
+    spread: missing where no question has two measured draws, and for a single question.
+    """
+
+    pass_at: dict[str, PassEntry]
+    pass_all: dict[str, PassEntry]
+    spread: NotRequired[SpreadEntry]
+
+
 class MetricEntry(Limited):
-    """One metric of one candidate. worst, best: its value if every failed row had the lowest or the highest score."""
+    """One metric of one candidate. worst, best: its value if every failed row had the lowest or the highest score.
+
+    pass_at, pass_all, spread: as of RepeatedEntry, where questions have several draws.
+    """
 
     n: int
     n_not_asked: int
@@ -102,6 +147,9 @@ class MetricEntry(Limited):
     slices: NotRequired[dict[str, dict[str, "MetricEntry"]]]
     agreement: NotRequired[AgreementEntry]
     ppi: NotRequired[PredictionPowered]
+    pass_at: NotRequired[dict[str, PassEntry]]
+    pass_all: NotRequired[dict[str, PassEntry]]
+    spread: NotRequired[SpreadEntry]
 
 
 class PrimaryEntry(TypedDict):
@@ -205,10 +253,13 @@ class ThresholdEntry(TypedDict):
 class DatasetCounts(TypedDict):
     """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows.
 
-    stale_labels: labels that the label file gives to another answer.
+    stale_labels: labels that the label file gives to another answer. questions, draws_each: questions with several
+    draws, and their smallest and largest number of draws.
     """
 
     rows: int
+    questions: NotRequired[int]
+    draws_each: NotRequired[list[int]]
     stale_labels: NotRequired[int]
     ids: int
     rejected: int
@@ -233,7 +284,7 @@ class MetricsReport(TypedDict):
 
     headlines: by candidate. targets: candidate → measure → minimum rate and verdict, of `report.targets`.
     failures: by candidate; none where the primary measure has no pass rate. outside_domain: candidate → share of its
-    judged answers outside the offline judge's domain.
+    judged answers outside the offline judge's domain. pass_at: the k of pass@k and pass^k, where questions have draws.
     """
 
     schema: Literal[1]
@@ -249,6 +300,7 @@ class MetricsReport(TypedDict):
     failures: NotRequired[Mapping[str, FailuresEntry]]
     worst_slices: NotRequired[WorstSlices]
     outside_domain: NotRequired[Mapping[str, float]]
+    pass_at: NotRequired[list[int]]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

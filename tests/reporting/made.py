@@ -132,7 +132,9 @@ def inputs(rows, folder: Path, part_rows=3, extra=()):
     """The report's tables and documents, with the real estimates in them."""
     made = parts_of(tables(rows) | dict(extra), folder, part_rows)
     gate = GATE.model_copy(update={"primary": _primary(rows, dict(extra))})
-    options = AggregateParams(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.5, pass_at=(1, 5, 10)), gate=gate)
+    options = AggregateParams(
+        aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.5, pass_at=(1, 5, 10)), gate=gate
+    )
     (written,) = aggregate(made, options)
     (folder / "aggregate").mkdir()
     write_part(written["aggregate"], folder / "aggregate", 0)

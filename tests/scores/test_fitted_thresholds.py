@@ -15,7 +15,9 @@ from tasks.pipeline.tables import write_part
 from tasks.versions.version import Version
 from tests.comparison.sample import GATE, Row, answers, gate_on, row, version
 
-PARAMS = Params(aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=(1, 5, 10)), gate=GATE)
+PARAMS = Params(
+    aggregate=Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=(1, 5, 10)), gate=GATE
+)
 LEARNT: dict[str, dict[str, Any]] = {"exact_match": {}, "f1": {"threshold": "learnt"}}
 TWO_THIRDS = "right indeed"  # f1 against "right"
 HALF = "right or not"

@@ -20,7 +20,7 @@ REPORT_EVERY = 1_000
 
 def source(params: Params) -> Records:
     """Open the user's files as records."""
-    return records(params.dataset.path, params.dataset.pattern)
+    return records(params.dataset.path, params.dataset.pattern, params.dataset.format)
 
 
 def load(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:

@@ -337,7 +337,6 @@ class Params(Section):
     def _check_support(self) -> None:
         dataset = self.dataset
         unsupported = {
-            "format": dataset.format,
             "draw": dataset.draw,
             "candidates.column": dataset.long,
             "candidates.NAME.path": any(candidate.path for candidate in dataset.named.values()),

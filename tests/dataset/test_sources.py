@@ -215,8 +215,9 @@ def test_a_folder_needs_a_pattern(write):
 
 
 def test_unknown_formats_name_the_known_ones(write):
-    assert refusal(write("a.xlsx", "")) == (
-        "a.xlsx: unknown format '.xlsx'; allowed: .jsonl, .json, .csv, .tsv, .parquet"
+    assert refusal(write("a.xls", "")) == (
+        "a.xls: unknown format '.xls'; allowed: .jsonl, .json, .csv, .tsv, .parquet, "
+        "of which text may be compressed (.gz, .bz2, .zst, .zip)"
     )
 
 
@@ -332,7 +333,7 @@ def test_malformed_csv_has_its_line(write, content, message):
 
 
 def test_csv_cells_have_a_limit(write, monkeypatch):
-    monkeypatch.setattr("tasks.dataset.sources.LONGEST_CELL", 20)
+    monkeypatch.setattr("tasks.dataset.formats.delimited.LONGEST_CELL", 20)
     path = write("a.csv", 'a,b\n1,2\n"' + "x\n" * 20)
 
     assert refusal(path).startswith("a.csv, line 3: the record that starts here: field larger than field limit (20)")

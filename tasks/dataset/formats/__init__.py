@@ -1,0 +1,1 @@
+"""Files of records, one module for each format."""

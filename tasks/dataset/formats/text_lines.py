@@ -1,0 +1,128 @@
+"""The lines of a text file, which may be compressed."""
+
+import bz2
+import gzip
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Any, cast
+
+import pyarrow as pa
+
+from tasks.dataset.record import file_name
+from tasks.errors import DataError
+
+BOM = b"\xef\xbb\xbf"
+# Bytes read from a compressed file at once.
+BLOCK = 1 << 20
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file with their line ends, without a byte order mark.
+
+    Raises:
+        DataError: A byte is not UTF-8, or a compressed file is damaged or cut off.
+    """
+    read = 0
+    for line, raw in enumerate(_raw_lines(path), 1):
+        read += len(raw)
+        try:
+            yield (raw.removeprefix(BOM) if line == 1 else raw).decode()
+        except UnicodeDecodeError as error:
+            byte, offset = error.object[error.start], read - len(error.object) + error.start
+            utf16 = line == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff")
+            raise DataError(
+                f"{file_name(path)}, line {line}: byte 0x{byte:02x} at byte offset {offset} is not UTF-8; "
+                f"{_conversion_hint(path, is_utf16=utf16)}"
+            ) from None
+
+
+def inner_suffix(path: Path) -> str:
+    """Return the suffix in small letters that says the format: of `a.CSV.gz` it is `.csv`; of a .zip, its member's.
+
+    Raises:
+        DataError: A .zip does not hold exactly one file.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".zip":
+        return Path(_only_member(path).filename).suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in OPENERS else suffix
+
+
+def head(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file's content, decompressed; fewer if it is damaged."""
+    try:
+        with _opened(path) as file:
+            return file.read(size)
+    except (*DAMAGED, DataError):
+        return b""
+
+
+def _raw_lines(path: Path) -> Iterator[bytes]:
+    if path.suffix.lower() not in OPENERS:
+        with path.open("rb") as file:
+            yield from file
+        return
+    line = 0
+    try:
+        with _opened(path) as file:
+            for raw in file:
+                yield raw
+                line += 1
+    except DAMAGED as error:
+        problem = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise DataError(
+            f"{file_name(path)}, after line {line}: can't be decompressed: {problem}; is the file complete?"
+        ) from None
+
+
+def _opened(path: Path) -> IO[bytes]:
+    opener = OPENERS.get(path.suffix.lower())
+    return opener(path) if opener else path.open("rb")
+
+
+def _zstd(path: Path) -> IO[bytes]:
+    stream = pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
+    return BufferedReader(cast("Any", stream), BLOCK)
+
+
+def _zip(path: Path) -> IO[bytes]:
+    return zipfile.ZipFile(path).open(_only_member(path))
+
+
+def _only_member(path: Path) -> zipfile.ZipInfo:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if _is_data(member)]
+    except (OSError, zipfile.BadZipFile) as error:
+        raise DataError(f"{file_name(path)}: can't be read as .zip: {error}; is the file complete?") from None
+    if len(members) != 1:
+        raise DataError(
+            f"{file_name(path)}: a .zip must hold one file, this one holds {len(members)}; "
+            "unpack it, and name the folder in dataset.path"
+        )
+    return members[0]
+
+
+def _is_data(member: zipfile.ZipInfo) -> bool:
+    parts = Path(member.filename).parts
+    return not member.is_dir() and "__MACOSX" not in parts and parts[-1][0] != "."
+
+
+def _conversion_hint(path: Path, *, is_utf16: bool) -> str:
+    guess, encoding = ("it looks like UTF-16", "utf-16") if is_utf16 else ("if it is a Western Windows file", "cp1252")
+    target = f"{path.stem}-utf8{path.suffix}"
+    decoded = f"Path({str(path)!r}).read_bytes().decode({encoding!r})"
+    code = f"from pathlib import Path; Path({target!r}).write_bytes({decoded}.encode())"
+    return f"save the file as UTF-8; {guess}, in Python:\n  {code}"
+
+
+OPENERS: Mapping[str, Callable[[Path], IO[bytes]]] = {
+    ".gz": lambda path: cast("IO[bytes]", gzip.open(path)),  # noqa: SIM115 (closed by `_opened`'s callers)
+    ".bz2": lambda path: cast("IO[bytes]", bz2.open(path)),  # noqa: SIM115
+    ".zst": _zstd,
+    ".zip": _zip,
+}
+DAMAGED = (OSError, EOFError, ValueError, NotImplementedError, RuntimeError, zlib.error, zipfile.BadZipFile)

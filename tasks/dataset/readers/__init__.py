@@ -1,0 +1,71 @@
+"""Logs of other tools as flat records, one module for each tool.
+
+A reader yields records with these columns: `id`, `input`, `references` (a list), `response` (null for an error or a
+missing sample), `candidate` (the model or run), `error` (text or null), and where the log has them `draw`, `group`,
+`score_<name>` and `metadata.<name>`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tasks.dataset.readers import inspect, lm_eval
+from tasks.dataset.readers.head import Head, head_of
+from tasks.dataset.record import Record, file_name
+from tasks.errors import DataError, did_you_mean
+
+# Files of a folder that `detect` opens.
+FILES_OPENED = 100
+
+
+class Reader(NamedTuple):
+    """What reads the logs of one tool.
+
+    Attributes:
+        recognises: Tells by the head of a file whether it is such a log.
+        read: Yields the records of the logs; files that are none of the tool's logs are refused or passed over.
+    """
+
+    recognises: Callable[[Head], bool]
+    read: Callable[[Sequence[Path]], Iterator[Record]]
+
+
+def detect(path: str | Path) -> str | None:
+    """Return the tool whose log a file is, by its content, or of a folder's files the first that is one; or None."""
+    path = Path(path)
+    for file in _files(path) if path.is_dir() else [path]:
+        head = head_of(file)
+        for tool, reader in READERS.items():
+            if head is not None and reader.recognises(head):
+                return tool
+    return None
+
+
+def read(files: Sequence[Path], tool: str) -> Iterator[Record]:
+    """Yield the records of a tool's logs.
+
+    Raises:
+        DataError: A log can't be read, is of an unknown version, or holds less than it says.
+    """
+    if tool not in READERS:
+        raise DataError(f"dataset.format: {tool!r} is not known{did_you_mean(tool, READERS)}; {', '.join(READERS)}")
+    empty = True
+    try:
+        for record in READERS[tool].read(files):
+            empty = False
+            yield record
+    except OSError as error:
+        raise DataError(f"{file_name(files[0])}: can't be read: {error.strerror or error}") from None
+    if empty:
+        raise DataError(f"{file_name(files[0])}: no record in it (dataset.format: {tool})")
+
+
+def _files(folder: Path) -> list[Path]:
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name[0] != ".")
+    return files[:FILES_OPENED]
+
+
+READERS: Mapping[str, Reader] = {
+    "lm_eval": Reader(lm_eval.recognises, lm_eval.read),
+    "inspect": Reader(inspect.recognises, inspect.read),
+}

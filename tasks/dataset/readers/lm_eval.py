@@ -1,0 +1,236 @@
+"""Logs of EleutherAI's lm-evaluation-harness: samples_*.jsonl, with results_*.json beside them. Written for 0.4.13.
+
+One record for each (document, filter), and for each answer if a filter keeps several. A sample of a multiple-choice
+task is answered by the choice with the largest log-likelihood.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tasks.dataset.readers.head import Head
+from tasks.dataset.readers.log import as_records, count, document, flat, missing, number, objects, part
+from tasks.dataset.record import Record, Value, file_name
+from tasks.errors import DataError
+
+# The end of the name of a file: when the run ended.
+DATED = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
+# Of the results file; samples_*.jsonl state none.
+KNOWN_VERSIONS = re.compile(r"0\.4(\.|$)")
+SAMPLE_KEYS = {"doc_id", "doc", "target", "arguments", "filtered_resps"}
+NO_FILTER = "none"
+
+Answer = tuple[str | None, str | None]
+"""Response, and the error that there is none."""
+
+
+class Run(NamedTuple):
+    """What the results file says of one file of samples.
+
+    Attributes:
+        model: The model's name; without a results file, the name of the folder, which lm_eval names after the model.
+        task: The task's name.
+        samples: How many documents there are; None if that is not stated.
+        filters: The names of the filters that made answers of the responses.
+    """
+
+    model: str
+    task: str
+    samples: int | None
+    filters: tuple[str, ...] = ()
+
+
+def recognises(head: Head) -> bool:
+    """Tell whether a file is samples_*.jsonl or results_*.json."""
+    keys = head.value.keys() if isinstance(head.value, dict) else set()
+    return keys >= SAMPLE_KEYS or {"results", "configs", "versions", "n-shot"} <= keys
+
+
+def read(files: Sequence[Path]) -> Iterator[Record]:
+    """Yield the records of all files of samples.
+
+    Raises:
+        DataError: There is none, two are of one task and model, or one holds other samples than the results say.
+    """
+    samples = [file for file in files if ".jsonl" in file.suffixes]
+    if not samples:
+        raise DataError(f"{file_name(files[0])}: no file samples_*.jsonl; lm_eval writes them with --log_samples")
+    earlier: dict[tuple[str, str], Path] = {}
+    for file in samples:
+        run = _run(file)
+        first = earlier.setdefault((run.model, run.task), file)
+        if first != file:
+            raise DataError(
+                f"{file_name(file)}: {run.task} of {run.model} is also in {file_name(first)}; "
+                "choose one run with dataset.pattern"
+            )
+        yield from as_records(file, _rows(file, run))
+
+
+def _run(file: Path) -> Run:
+    stem = file.name.split(".jsonl")[0]
+    dated = DATED.search(stem)
+    task = DATED.sub("", stem).removeprefix("samples_")
+    for results in sorted(file.parent.glob(f"*_{dated[1]}.json")) if dated else []:
+        return _stated(results, task)
+    return Run(file.absolute().parent.name, task, None)
+
+
+def _stated(results: Path, task: str) -> Run:
+    where, stated = file_name(results), document(results)
+    version = stated.get("lm_eval_version")
+    if version is not None and not KNOWN_VERSIONS.match(str(version)):
+        raise DataError(f"{where}: written by lm_eval {str(version)[:40]}, whose logs can't be read; known: 0.4")
+    name = stated.get("model_name") or stated.get("model_source") or results.absolute().parent.name
+    counts = stated.get("n-samples", {})
+    task_counts = counts.get(task, {}) if isinstance(counts, dict) else {}
+    effective = task_counts.get("effective") if isinstance(task_counts, dict) else task_counts
+    results_of_task = stated.get("results", {}).get(task) if isinstance(stated.get("results"), dict) else None
+    # Keys such as "exact_match,strict-match": metric and filter.
+    filters = dict.fromkeys(key.rpartition(",")[2] for key in results_of_task or () if "," in key)
+    return Run(str(name), task, count(effective, f"{where}, n-samples, {task}"), tuple(filters))
+
+
+def _rows(file: Path, run: Run) -> Iterator[tuple[int, dict[str, Value]]]:
+    documents: dict[str, dict[str, Value]] = {}
+    filters: dict[str, set[str]] = {name: set() for name in run.filters}
+    line = 0
+    for line, sample in objects(file):
+        where = f"{file_name(file)}, line {line}"
+        document_id = part(sample, "doc_id", str, where)
+        name = str(sample.get("filter") or NO_FILTER)
+        filters.setdefault(name, set()).add(document_id)
+        for values in _answers(sample, run, where):
+            documents.setdefault(document_id, values)
+            yield line, values
+    lacking = _missing_documents(list(documents), run, file_name(file))
+    for name, present in (filters or {NO_FILTER: set[str]()}).items():
+        for document_id in [*documents, *lacking]:
+            if document_id not in present:
+                yield line + 1, _missing_sample(document_id, name, run, documents.get(document_id))
+
+
+def _missing_documents(documents: Sequence[str], run: Run, where: str) -> list[str]:
+    """Return the ids of documents that the log lacks.
+
+    Raises:
+        DataError: The log holds more documents than the results say, or their ids can't be known.
+    """
+    expected = run.samples
+    if expected is None or len(documents) == expected:
+        return []
+    numbered = {str(number) for number in range(expected)}
+    if len(documents) > expected or not numbered.issuperset(documents):
+        raise DataError(
+            f"{where}: {len(documents)} documents, but the results file says {expected} (n-samples, effective); "
+            "the log is incomplete, or two runs were written to it"
+        )
+    return sorted(numbered.difference(documents), key=int)
+
+
+def _missing_sample(
+    document_id: str, name: str, run: Run, other_filter: Mapping[str, Value] | None
+) -> dict[str, Value]:
+    return missing(
+        flat(
+            id=f"{run.task}/{document_id}",
+            candidate=_candidate(run, name),
+            metadata={"task": run.task, "doc_id": document_id},
+        ),
+        other_filter,
+    )
+
+
+def _candidate(run: Run, name: str) -> str:
+    return run.model if name == NO_FILTER else f"{run.model} ({name})"
+
+
+def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[str, Value]]:
+    requests = [_texts(request) for request in _items(sample, "arguments", where)]
+    filtered = part(sample, "filtered_resps", list, where)
+    found = _ranked(filtered, requests) if _is_ranking(filtered) else _generated(filtered)
+    scores = {str(metric): number(sample.get(str(metric))) for metric in sample.get("metrics") or []}
+    doc = sample.get("doc")
+    for draw, (response, error) in enumerate(found, 1):
+        yield flat(
+            id=f"{run.task}/{sample['doc_id']}",
+            input=_prompt(requests),
+            references=_references(sample.get("target"), requests, ranked=_is_ranking(filtered)),
+            response=response,
+            candidate=_candidate(run, str(sample.get("filter") or NO_FILTER)),
+            error=error,
+            draw=draw if len(found) > 1 else None,
+            scores={metric: value for metric, value in scores.items() if value is not None},
+            metadata={
+                **(doc if isinstance(doc, dict) else {}),
+                "task": run.task,
+                "doc_id": sample["doc_id"],
+            },
+        )
+
+
+def _items(sample: Mapping[str, Any], key: str, where: str) -> list[Any]:
+    """Return a list, which newer versions write as an object {"gen_args_0": …}."""
+    value = sample.get(key)
+    return list(value.values()) if isinstance(value, dict) else part(sample, key, list, where)
+
+
+def _texts(request: Any) -> list[str]:
+    """Return the texts that one request was made of: the prompt, and what may continue it."""
+    values = request.values() if isinstance(request, dict) else request if isinstance(request, list) else [request]
+    return [value for value in values if isinstance(value, str)]
+
+
+def _prompt(requests: Sequence[Sequence[str]]) -> str | None:
+    return requests[0][0] if requests and requests[0] else None
+
+
+def _is_ranking(filtered: Sequence[Any]) -> bool:
+    """Tell whether the answers are log-likelihoods, each with whether it is the greedy continuation."""
+    return bool(filtered) and all(
+        isinstance(answer, list) and len(answer) == 2 and answer[1] in {"True", "False", "true", "false"}  # noqa: PLR2004
+        for answer in filtered
+    )
+
+
+def _ranked(filtered: Sequence[Sequence[str]], requests: Sequence[Sequence[str]]) -> list[Answer]:
+    choices = _choices(requests)
+    if len(choices) != len(filtered) or len(choices) < 2:  # noqa: PLR2004
+        return [(None, "a log-likelihood, no text")]
+    likelihoods = [number(answer[0]) for answer in filtered]
+    if None in likelihoods:
+        return [(None, "a log-likelihood is no number")]
+    best = max(range(len(choices)), key=lambda index: float(likelihoods[index] or 0))
+    return [(choices[best], None)]
+
+
+def _choices(requests: Sequence[Sequence[str]]) -> list[str]:
+    """Return the texts that differ between the requests of a multiple-choice sample: continuations, or contexts."""
+    pairs = [request for request in requests if len(request) > 1]
+    if len(pairs) < len(requests):
+        return []
+    ends = [request[1].strip() for request in pairs]
+    return ends if len(set(ends)) > 1 else [request[0].strip() for request in pairs]
+
+
+def _generated(filtered: Sequence[Any]) -> list[Answer]:
+    answers = [answer for item in filtered for answer in (item if isinstance(item, list) else [item])]
+    return [(a, None) if isinstance(a, str) else (None, "no response") for a in answers] or [(None, "no response")]
+
+
+def _references(target: Any, requests: Sequence[Sequence[str]], *, ranked: bool) -> list[str]:
+    """Return the target's texts; lm_eval writes a list as Python text, and a choice as its number from 0."""
+    if not isinstance(target, str):
+        return [] if target is None else [str(item) for item in (target if isinstance(target, list) else [target])]
+    choices = _choices(requests) if ranked else []
+    if target.isascii() and target.isdigit() and int(target) < len(choices):
+        return [choices[int(target)]]
+    if target.startswith("[") and target.endswith("]"):
+        try:
+            items = ast.literal_eval(target)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return [target]
+        return [str(item) for item in items]
+    return [target]

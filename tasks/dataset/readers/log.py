@@ -1,0 +1,193 @@
+"""What the readers of other tools' logs share: their JSON, messages, scores and flat records."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from tasks.dataset.formats.json_records import decode_whole, json_error, unique_members
+from tasks.dataset.formats.text_lines import text_lines
+from tasks.dataset.record import Record, Value, file_name
+from tasks.errors import DataError
+
+MISSING = "missing from the log"
+# Tools write NaN for a sample that has no score.
+DECODER = json.JSONDecoder(
+    parse_float=str, parse_int=str, parse_constant=lambda _: None, object_pairs_hook=unique_members
+)
+
+
+def flat(
+    *,
+    id: str,  # noqa: A002 (the column's name)
+    candidate: str,
+    input: str | None = None,  # noqa: A002 (the column's name)
+    references: Sequence[str | None] = (),
+    response: str | None = None,
+    error: str | None = None,
+    draw: str | int | None = None,
+    group: str | None = None,
+    scores: Mapping[str, str | None] | None = None,
+    metadata: Mapping[str, Value] | None = None,
+) -> dict[str, Value]:
+    """Return the values of a record under the names that all readers use; only `draw` and `group` may be absent."""
+    return {
+        "id": id,
+        "input": input,
+        "references": list(references),
+        "response": None if error else response,
+        "candidate": candidate,
+        "error": error,
+        **({} if draw is None else {"draw": str(draw)}),
+        **({} if group is None else {"group": group}),
+        **{f"score_{name}": value for name, value in (scores or {}).items()},
+        **{
+            f"metadata.{key}": value
+            for key, value in (metadata or {}).items()
+            if value is None or isinstance(value, str)
+        },
+    }
+
+
+def missing(values: dict[str, Value], same_question: Mapping[str, Value] | None) -> dict[str, Value]:
+    """Return the record of a sample that a log lacks; its question as in another record of it, if there is one."""
+    asked = {
+        key: value
+        for key, value in (same_question or {}).items()
+        if key in {"input", "references", "group"} or key.startswith("metadata.")
+    }
+    return {**values, **asked, "response": None, "error": MISSING}
+
+
+def document(path: Path) -> dict[str, Any]:
+    """Return a JSON file that holds one object; numbers are text, NaN is null.
+
+    Raises:
+        DataError: It is no such file.
+    """
+    text = "".join(text_lines(path))
+    return parsed(text, file_name(path))
+
+
+def parsed(text: str, name: str) -> dict[str, Any]:
+    """Return the object that a text of JSON holds.
+
+    Raises:
+        DataError: It holds none.
+    """
+    try:
+        value = decode_whole(text, DECODER)
+    except json.JSONDecodeError as error:
+        raise json_error(error, name, error.lineno) from None
+    if not isinstance(value, dict):
+        raise DataError(f"{name}: expected an object, found a {type(value).__name__}")
+    return value
+
+
+def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line and object of each line of a .jsonl file.
+
+    Raises:
+        DataError: A line is no object.
+    """
+    for line, text in enumerate(text_lines(path), 1):
+        if text.strip():
+            try:
+                value = decode_whole(text, DECODER)
+            except json.JSONDecodeError as error:
+                raise json_error(error, file_name(path), line) from None
+            if not isinstance(value, dict):
+                raise DataError(f"{file_name(path)}, line {line}: expected an object, found a {type(value).__name__}")
+            yield line, value
+
+
+def part(value: Mapping[str, Any], key: str, kind: type, where: str) -> Any:
+    """Return a part of a log that must be there.
+
+    Raises:
+        DataError: It is missing or of another kind.
+    """
+    found = value.get(key)
+    if not isinstance(found, kind):
+        problem = "is missing" if key not in value else f"is {_kind(found)}, not {_kind(kind())}"
+        raise DataError(f"{where}: {key!r} {problem}; the log is incomplete or of a version that is not known")
+    return found
+
+
+def count(value: Any, where: str) -> int | None:
+    """Return a count that a log states; None if it states none.
+
+    Raises:
+        DataError: It is no number.
+    """
+    if value is None:
+        return None
+    if not (isinstance(value, str) and value.isascii() and value.isdigit()):
+        raise DataError(f"{where}: {str(value)[:40]!r} is not a count")
+    return int(value)
+
+
+def number(value: Any) -> str | None:
+    """Return a score as text: a number as it is written, true and false as 1 and 0; None for anything else."""
+    if not isinstance(value, str):
+        return None
+    if value in {"true", "false"}:
+        return "1" if value == "true" else "0"
+    try:
+        return value if isfinite(float(value)) else None
+    except ValueError:
+        return None
+
+
+def text_of(content: Any) -> str | None:
+    """Return the text of a message's content: a text, or the texts among its parts; None if there is none."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        return text_of(content.get("text", content.get("content")))
+    if isinstance(content, list):
+        texts = [text for text in map(text_of, content) if text is not None]
+        return "\n".join(texts) if texts else None
+    return None
+
+
+def conversation(messages: Iterable[Any]) -> str | None:
+    """Return messages as one text: a single one as it is, several with their roles."""
+    said = [(message.get("role"), text_of(message)) for message in messages if isinstance(message, dict)]
+    texts = [(role, text) for role, text in said if text is not None]
+    if len(texts) == 1:
+        return texts[0][1]
+    return "\n\n".join(f"{role}: {text}" for role, text in texts) or None
+
+
+def listed(value: Any) -> list[str]:
+    """Return references as a list of texts: a text, or a list of them."""
+    values = value if isinstance(value, list) else [value]
+    return [
+        item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in values if item is not None
+    ]
+
+
+def as_records(path: Path, rows: Iterable[tuple[int, dict[str, Value]]]) -> Iterator[Record]:
+    """Yield numbered rows as records of a file."""
+    name = file_name(path)
+    for line, values in rows:
+        yield Record(name, line, values)
+
+
+def require_version(found: Any, known: Sequence[str], tool: str, where: str) -> None:
+    """Check the version that a log states.
+
+    Raises:
+        DataError: The version is not known.
+    """
+    if found not in known:
+        raise DataError(
+            f"{where}: written by {tool} in version {str(found)[:40]!r} of its format, which can't be read; "
+            f"known: {', '.join(known)}"
+        )
+
+
+def _kind(value: Any) -> str:
+    return {dict: "an object", list: "a list", str: "a text", type(None): "null"}.get(type(value), "another value")

@@ -1,0 +1,181 @@
+"""lm-evaluation-harness's logs; logs/make_lm_eval.py wrote them with lm_eval 0.4.13 and its dummy model."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.dataset.sources import records
+from tasks.errors import DataError
+
+LOGS = Path(__file__).parent / "logs/lm_eval"
+RESULTS = next(LOGS.glob("results_*.json"))
+MODEL = json.loads(RESULTS.read_text())["model_name"]
+TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def read(path, pattern="*"):
+    return [record.values for record in records(path, pattern, "lm_eval")]
+
+
+def log(task):
+    return next(LOGS.glob(f"samples_{task}_*.jsonl"))
+
+
+@pytest.fixture
+def copied(tmp_path):
+    def copy(task, edit=lambda lines: lines, results=lambda text: text):
+        lines = log(task).read_text().splitlines(keepends=True)
+        (tmp_path / log(task).name).write_text("".join(edit(lines)))
+        (tmp_path / RESULTS.name).write_text(results(RESULTS.read_text()))
+        return tmp_path / log(task).name
+
+    return copy
+
+
+def test_a_sample_is_one_record():
+    assert read(log("ask"))[0] == {
+        "id": "ask/0",
+        "input": "Q: What is the capital of France?\nA:",
+        "references": ["Paris", "City of Paris"],
+        "response": "lol",
+        "candidate": MODEL,
+        "error": None,
+        "score_exact_match": "0.0",
+        "metadata.question": "What is the capital of France?",
+        "metadata.topic": "geography",
+        "metadata.task": "ask",
+        "metadata.doc_id": "0",
+    }
+
+
+def test_filters_are_candidates_and_the_answers_of_one_filter_are_draws():
+    rows = [(row["id"], row["candidate"], row.get("draw")) for row in read(log("twice"))]
+
+    assert rows[:3] == [(f"twice/{n}", f"{MODEL} (first)", None) for n in range(3)]
+    assert rows[3:5] == [("twice/0", f"{MODEL} (both)", "1"), ("twice/0", f"{MODEL} (both)", "2")]
+    assert len(rows) == 9
+
+
+def test_the_most_likely_choice_is_the_response():
+    first = json.loads(log("choose").read_text().splitlines()[0])
+    likelihoods = [float(answer[0]) for answer in first["filtered_resps"]]
+    row = read(log("choose"))[0]
+
+    assert row["response"] == ["Paris", "Rome"][likelihoods.index(max(likelihoods))]
+    assert row["references"] == ["Paris"]
+    assert "score_acc" in row
+
+
+def test_a_folder_holds_all_tasks():
+    assert {row["id"].split("/")[0] for row in read(LOGS)} == {"ask", "twice", "choose"}
+
+
+def test_a_file_alone_takes_the_model_from_its_folder(tmp_path):
+    shutil.copy(log("ask"), tmp_path)
+
+    assert {row["candidate"] for row in read(tmp_path)} == {tmp_path.name}
+
+
+def test_a_folder_without_samples_says_how_they_are_written(tmp_path):
+    shutil.copy(RESULTS, tmp_path)
+
+    with pytest.raises(DataError, match=r"no file samples_\*\.jsonl; lm_eval writes them with --log_samples"):
+        read(tmp_path)
+
+
+def test_two_runs_of_a_task_in_one_folder_are_refused(tmp_path):
+    for date in ("2026-01-01T00-00-00.1", "2026-01-02T00-00-00.1"):
+        shutil.copy(log("ask"), tmp_path / f"samples_ask_{date}.jsonl")
+
+    with pytest.raises(DataError, match=r"2026-01-02.*is also in .*choose one run with dataset\.pattern"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("lost", [[0], [2], [0, 1], [0, 1, 2]])
+def test_documents_that_the_log_lacks_have_a_null_response(copied, lost):
+    path = copied("ask", lambda lines: [line for number, line in enumerate(lines) if number not in lost] or ["\n"])
+    rows = read(path)
+
+    assert {row["id"] for row in rows} == {"ask/0", "ask/1", "ask/2"}
+    assert {row["id"] for row in rows if row["error"] == "missing from the log"} == {f"ask/{n}" for n in lost}
+
+
+def test_a_document_that_one_filter_lacks_has_its_question_from_the_other(copied):
+    rows = read(copied("twice", lambda lines: lines[:-1]))
+    missing = rows[-1]
+
+    assert (missing["candidate"], missing["id"], missing["response"]) == (f"{MODEL} (both)", "twice/2", None)
+    assert missing["references"] == ["Beethoven"]
+
+
+def test_more_documents_than_the_results_say_are_refused(copied):
+    extra = lambda lines: [*lines, lines[0].replace('"doc_id": 0', '"doc_id": 7')]  # noqa: E731 (in one place)
+
+    with pytest.raises(DataError, match="4 documents, but the results file says 3"):
+        read(copied("ask", extra))
+
+
+def test_documents_that_are_missing_without_known_ids_are_refused(copied):
+    chosen = lambda lines: [lines[0].replace('"doc_id": 0', '"doc_id": 70')]  # noqa: E731 (in one place)
+
+    with pytest.raises(DataError, match="1 documents, but the results file says 3"):
+        read(copied("ask", chosen))
+
+
+def test_a_version_that_is_not_known_is_named(copied):
+    path = copied("ask", results=lambda text: text.replace('"0.4.13"', '"1.2.0"'))
+
+    with pytest.raises(DataError, match=r"written by lm_eval 1\.2\.0, whose logs can't be read; known: 0\.4"):
+        read(path)
+
+
+def test_a_line_that_is_no_sample_names_what_is_missing(copied):
+    path = copied("ask", lambda lines: [lines[0], lines[1].replace('"filtered_resps"', '"responses"'), lines[2]])
+
+    with pytest.raises(DataError, match="line 2: 'filtered_resps' is missing; the log is incomplete or of a version"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("responses", "response", "error"),
+    [
+        ([], None, "no response"),
+        ([None], None, "no response"),
+        ([["-1.5", "False"]], None, "a log-likelihood, no text"),
+    ],
+)
+def test_a_sample_without_a_text_has_a_null_response(tmp_path, responses, response, error):
+    sample = json.loads(log("ask").read_text().splitlines()[0]) | {"filtered_resps": responses}
+    (tmp_path / "samples_ask.jsonl").write_text(json.dumps(sample))
+    row = read(tmp_path)[0]
+
+    assert (row["response"], row["error"]) == (response, error)
+
+
+@pytest.mark.parametrize("target", ["[broken", "['a', ", "[a]", "[" * 500 + "]"])
+def test_a_target_that_only_looks_like_a_list_is_a_text(tmp_path, target):
+    sample = json.loads(log("ask").read_text().splitlines()[0]) | {"target": target}
+    (tmp_path / "samples_ask.jsonl").write_text(json.dumps(sample))
+
+    assert read(tmp_path)[0]["references"] == [target]
+
+
+@TMP
+@given(data=st.data())
+def test_a_log_that_is_cut_off_is_never_read_as_less(tmp_path, data):
+    text = log("twice").read_text()
+    path = tmp_path / log("twice").name
+    path.write_text(text[: data.draw(st.integers(0, len(text)))])
+    shutil.copy(RESULTS, tmp_path)
+
+    try:
+        rows = read(path)
+    except DataError as error:
+        assert path.name in str(error)  # noqa: PT017 (either outcome is right)
+    else:
+        filters = (f"{MODEL} (first)", f"{MODEL} (both)")
+        assert {(row["id"], row["candidate"]) for row in rows} == {(f"twice/{n}", f) for n in range(3) for f in filters}

@@ -1,0 +1,80 @@
+"""Logs of other tools: recognised by content, and never read as less than they say."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.dataset.readers import READERS, detect
+from tasks.dataset.readers.head import begun_json
+from tasks.dataset.settings import Format
+from tasks.dataset.sources import records
+from tasks.errors import DataError
+
+LOGS = Path(__file__).parent / "logs"
+BY_TOOL = {"inspect": ["inspect.eval", "inspect.json.gz"], "lm_eval": ["lm_eval"]}
+FILES = [(tool, name) for tool, names in BY_TOOL.items() for name in names]
+
+
+def test_each_format_of_the_settings_has_a_reader():
+    assert set(READERS) <= set(Format.__args__)
+
+
+@pytest.mark.parametrize(("tool", "name"), FILES)
+def test_a_log_is_recognised_by_its_content(tool, name, tmp_path):
+    if (LOGS / name).is_dir():
+        assert detect(LOGS / name) == tool
+    else:
+        suffix = ".gz" if name.endswith(".gz") else ""
+        shutil.copy(LOGS / name, tmp_path / f"renamed{suffix}")
+        assert detect(tmp_path / f"renamed{suffix}") == tool
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b'{"a": 1}\n', b"PK\x03\x04", b"\xff\xfe", b"[[[["])
+def test_other_files_are_no_log(tmp_path, content):
+    (tmp_path / "a.json").write_bytes(content)
+
+    assert detect(tmp_path / "a.json") is None
+    assert detect(tmp_path) is None
+
+
+def test_a_log_without_its_format_is_refused_with_it(tmp_path):
+    shutil.copy(LOGS / "inspect.eval", tmp_path / "a.eval")
+
+    with pytest.raises(DataError, match=r"a\.eval: a log of inspect; set dataset\.format: inspect$"):
+        records(tmp_path / "a.eval")
+
+
+def test_an_unknown_format_suggests_one():
+    with pytest.raises(DataError, match="'lm_evel' is not known; did you mean lm_eval"):
+        list(records(LOGS / "inspect.eval", None, "lm_evel"))
+
+
+@pytest.mark.parametrize(("tool", "name"), FILES)
+def test_every_record_has_the_columns_that_all_readers_share(tool, name):
+    for record in records(LOGS / name, "*", tool):
+        assert {"id", "input", "references", "response", "candidate", "error"} <= record.values.keys()
+        assert isinstance(record.values["references"], list)
+        assert (record.values["response"] is None) == (record.values["error"] is not None)
+
+
+@given(st.binary() | st.text(alphabet='{}[]":,\\ab1 \n').map(str.encode))
+def test_begun_json_never_fails(content):
+    begun_json(content.decode(errors="replace"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": "x", "b": [1, 2', {"a": "x", "b": ["1", "2"]}),
+        ('{"a": {"b": "not clos', {"a": {}}),
+        ('{"a": 1, "b"', {"a": "1"}),
+        ('{"a": 1}\n{"b": 2}', {"a": "1"}),
+        ("no json", None),
+        ('{"a": ]', None),
+    ],
+)
+def test_begun_json_leaves_out_what_is_incomplete(text, value):
+    assert begun_json(text) in (value, {})

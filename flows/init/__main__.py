@@ -1,13 +1,15 @@
 """Propose which column of your data is what, write it to params.yaml, load, and show the result."""
 
+import argparse
 import shlex
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from flows.init.proposal import Proposal, propose, show
-from flows.init.proposal.sample import read_sample
+from flows.init.proposal import Proposal, show
+from flows.init.proposal.chosen import Chosen
+from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.section import NAME, replaced
 from flows.system import dvc_rwlock, locks, processes
 from flows.system.command_supervisor import TIMED_OUT
@@ -28,19 +30,22 @@ class LoadError(GoldmeterError):
     """The records can't be loaded as proposed."""
 
 
-def init(data: str, pattern: str | None = None) -> None:
-    """Propose section `dataset` for a file or folder, write it, load, and print the result.
+def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None = None) -> None:
+    """Propose section `dataset` for a file, a folder or several files, write it, load, and print the result.
 
     Args:
-        data: Path of the file or folder.
-        pattern: Of a folder: which files; None: all of the one format in it.
+        data: Path of the file or folder, or of several files that are joined.
+        pattern: Of a folder: which files; None: find out.
+        chosen: What the user said about columns.
 
     Raises:
         GoldmeterError: If nothing can be proposed: then params.yaml is unchanged. Or if the records can't be loaded.
     """
-    path = _from_here(data)
+    paths = [_from_here(each) for each in data]
     with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
-        proposal = propose(path, read_sample(path, pattern))
+        proposal = propose_for(paths, pattern, chosen or Chosen())
+        path = str(proposal.options["path"])
+        _require_own_folder(path, paths)
         kept = _write(proposal)
         say(f"{params.PATH}: section {NAME} written, from {proposal.read}\n")
         show.mapping(proposal)
@@ -54,10 +59,10 @@ def init(data: str, pattern: str | None = None) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Propose, write, load and show; returns the exit status: 0, or 2 for an error that the user can fix."""
-    chosen = parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
 
     try:
-        return exit_status(lambda: init(chosen.data, chosen.pattern))
+        return exit_status(lambda: init(options.data, options.pattern, _chosen(options)))
     finally:
         processes.stop()
 
@@ -68,12 +73,57 @@ def parser() -> Parser:
         prog="python -m flows.init",
         description=__doc__,
         epilog="Exit status: 0 done; 2 an error; 130 interrupted. Only section `dataset` of params.yaml is replaced.",
-        examples=["python -m flows.init data/mine.csv", "python -m flows.init data/parts --pattern '*.parquet'"],
+        examples=[
+            "python -m flows.init data/mine.csv",
+            "python -m flows.init data/parts --pattern '*.parquet'",
+            "python -m flows.init data/mine/questions.jsonl data/mine/gpt4.jsonl data/mine/human.tsv",
+            "python -m flows.init data/mine.jsonl --references gold --candidate gpt4=out_1 --candidate fid=out_2",
+        ],
     )
     add = command_line.add_argument
-    add("data", metavar="DATA", help=".jsonl, .json, .csv, .tsv or .parquet file, or a folder of them")
-    add("--pattern", metavar="GLOB", help="which files of a folder; default: all of the one format in it")
+    add("data", metavar="DATA", nargs="+", help="file, or folder; or files to join: questions, one per system, labels")
+    add("--pattern", metavar="GLOB", help="which files of a folder are pieces of one table; default: find out")
+    add("--id", metavar="COLUMN", help="of the questions' ids; '' for none")
+    add("--input", metavar="COLUMN", help="of the questions; '' for none")
+    add("--references", metavar="COLUMN", action="append", default=[], help="of the right answers; repeat for more")
+    add("--separator", metavar="TEXT", help="between several references in one text; '' for none")
+    add("--candidate", metavar="[NAME=]COLUMN", action="append", default=[], help="of a system's answers; repeat")
+    add("--systems", metavar="COLUMN", help="that names the system of each record (long form); '' for none")
+    add("--label", metavar="[NAME=]COLUMN", action="append", default=[], help="of human labels")
+    add("--draw", metavar="COLUMN", help="that numbers repeated answers to a question; '' for none")
+    add("--group", metavar="COLUMN", help="of conversations or documents; '' for none")
+    add("--slice", metavar="COLUMN", action="append", help="to report value by value; repeat; '' for none")
     return command_line
+
+
+def _chosen(options: argparse.Namespace) -> Chosen:
+    """What the user said about columns."""
+    return Chosen(
+        id=options.id,
+        input=options.input,
+        references=options.references,
+        separator=options.separator,
+        candidates=options.candidate,
+        systems=options.systems,
+        labels=options.label,
+        draw=options.draw,
+        group=options.group,
+        slices=options.slice,
+    )
+
+
+def _require_own_folder(path: str, data: Sequence[str]) -> None:
+    """Raise ParamsError if the folder also holds tables of the pipeline, which DVC would then watch."""
+    if not Path(path).is_dir():
+        return
+    inside = sorted(out for stage in stages().values() for out in stage.outs if Path(path) in [*Path(out).parents])
+    if inside:
+        folder = f"{path}/mine" if path != "." else "data/mine"
+        files = " ".join(map(shlex.quote, data)) if len(data) > 1 else "…"
+        raise ParamsError(
+            f"{path}: this folder also holds tables of the pipeline, such as {inside[0]}; put the files into a folder "
+            f"of their own:\n  mkdir {folder} && mv {files} {folder}\n  python -m flows.init {folder}"
+        )
 
 
 def _from_here(data: str) -> str:

@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flows.init.proposal import names
+from flows.init.proposal import names, verdicts
+from flows.init.proposal.candidates import stray_verdicts
+from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.columns import Column
 from flows.init.proposal.roles import CHECK, Roles, roles
 from flows.init.proposal.sample import Sample
 from flows.init.proposal.section import quoted, shown, written
 from flows.init.proposal.separators import Separator, separator
-from tasks.console.format import counted
+from tasks.console.format import visible
 from tasks.dataset.mapping import LABELS
 from tasks.dataset.sources import Record
 
@@ -22,6 +24,31 @@ COMPLETE = 0.95
 MENTIONED = 0.05
 MOST_UNUSED = 30
 MOST_VERDICTS = 5
+# Every option of the section, in the order of params.yaml, with the value that means none.
+UNSET: Mapping[str, Any] = {
+    "path": None,
+    "pattern": "*",
+    "format": None,
+    "limit": None,
+    "exclude": {},
+    "missing_response": "unmeasured",
+    "id": None,
+    "draw": None,
+    "input": None,
+    "references": None,
+    "reference_separator": None,
+    "candidates": {},
+    "lists": None,
+    "other_questions": "reject",
+    "label_file": None,
+    "labels": "all",
+    "group": None,
+    "slices": [],
+    "phrases": None,
+    "contexts": None,
+    "relevant": None,
+    "scores": {},
+}
 
 
 class Proposal(NamedTuple):
@@ -29,12 +56,14 @@ class Proposal(NamedTuple):
 
     comments: By option, or `candidates.NAME`; one that begins with CHECK asks the user to check the value.
     read: How many records were read, in words.
+    left_out: Files that are not used, and why.
     """
 
     options: Mapping[str, Any]
     comments: Mapping[str, str]
     unused: Sequence[Column]
     read: str
+    left_out: tuple[str, ...] = ()
 
     @property
     def section(self) -> str:
@@ -45,10 +74,11 @@ class Proposal(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """A line with the columns without a role, and what they hold; empty if there is none."""
+        """Lines with the columns without a role, and what they hold, and the files that are not used."""
         shown_ones = [f"{shown(column.name)} ({column.about})" for column in self.unused[:MOST_UNUSED]]
         more = [f"and {len(self.unused) - MOST_UNUSED:,} more"] if len(self.unused) > MOST_UNUSED else []
-        return [f"not used: {', '.join(shown_ones + more)}"] if shown_ones else []
+        columns = [f"not used: {', '.join(shown_ones + more)}"] if shown_ones else []
+        return [*columns, *(f"not used: {visible(text)}" for text in self.left_out)]
 
     @property
     def unsure(self) -> dict[str, str]:
@@ -57,88 +87,149 @@ class Proposal(NamedTuple):
         return {option: comment.removeprefix(CHECK) for option, comment in asking.items()}
 
 
-def propose(path: str, sample: Sample) -> Proposal:
+def propose(path: str, sample: Sample, chosen: Chosen | None = None) -> Proposal:
     """Propose a mapping from the names and values of the columns.
+
+    Args:
+        path: Of the records.
+        sample: The first records.
+        chosen: What the user said about columns; None: nothing.
 
     Raises:
         DataError: If no column fits an option that `load` requires; the message lists the columns.
     """
-    found = roles(path, sample.records)
-    between = separator(found.references.texts) if found.references.kind == "text" else None
-    labels, about_labels = _labels(found)
-    options: dict[str, Any] = {
-        "path": path,
-        "pattern": sample.pattern,
-        "format": None,
-        "limit": None,
-        "exclude": {},
-        "missing_response": "unmeasured",
+    chosen = chosen or Chosen()
+    found = roles(path, sample.records, chosen)
+    options = {"path": path, "pattern": sample.pattern} | mapped(found, chosen)
+    comments = about(found, sample.records, chosen)
+    return Proposal(in_order(options), comments, found.unused, sample.read)
+
+
+def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:
+    """The options that name columns."""
+    between = _separator(found, chosen)
+    return {
         "id": found.id.name,
-        "draw": None,
+        "draw": found.draw.option,
         "input": found.input.name,
-        "references": found.references.name,
+        "references": _one_or_list(found.references),
         "reference_separator": between.text if between and between.plausible else None,
         "candidates": _candidates(found),
-        "lists": None,
-        "other_questions": "reject",
-        "label_file": None,
-        "labels": labels,
+        "lists": _lists(found)[0],
+        "labels": _labels(found)[0],
         "group": found.group.name,
         "slices": [column.name for column in found.slices],
-        "phrases": None,
-        "contexts": None,
-        "relevant": None,
-        "scores": {},
     }
+
+
+def about(found: Roles, records: Sequence[Record], chosen: Chosen) -> dict[str, str]:
+    """Comments on the options, and on candidates.NAME."""
+    between = _separator(found, chosen)
     comments = {
-        "exclude": _marks(found, sample.records),
+        "exclude": _marks(found, records),
         "id": found.id.comment,
+        "draw": f"{CHECK}{found.draw.unsure}" if found.draw.unsure else found.draw.comment,
         "input": found.input.comment,
         "references": found.about_references,
-        "reference_separator": _between(between, len(found.references.values)),
+        "reference_separator": _between(between, len(found.references[0].values)) if found.references else "",
         **{f"candidates.{name}": f"{CHECK}{each.unsure}" for name, each in found.systems.items() if each.unsure},
         "candidates": _verdicts(found),
-        "labels": about_labels,
+        "lists": _lists(found)[1],
+        "labels": _labels(found)[1],
         "group": found.group.comment,
         "slices": ", ".join(f"{shown(column.name)}: {column.distinct} values" for column in found.slices),
         "phrases": _phrases(found.unused),
+        "contexts": _contexts(found.unused),
         "scores": _scores(found.unused),
     }
-    number = counted(len(sample.records), "record")
-    read = f"its {number}" if sample.complete else f"its first {number}"
-    return Proposal(options, {option: text for option, text in comments.items() if text}, found.unused, read)
+    return {option: text for option, text in comments.items() if text}
 
 
-def _candidates(found: Roles) -> dict[str, dict[str, str]]:
-    return {
-        name: {"response": each.response.name} | ({"label": each.label.name} if each.label else {})
-        for name, each in found.systems.items()
-    }
+def in_order(options: Mapping[str, Any]) -> dict[str, Any]:
+    """All options in the order of params.yaml; those that are not given are none."""
+    return {name: options.get(name, default) for name, default in UNSET.items()}
+
+
+def _one_or_list(columns: Sequence[Column]) -> str | list[str] | None:
+    names_ = [column.name for column in columns]
+    return names_[0] if len(names_) == 1 else names_ or None
+
+
+def _separator(found: Roles, chosen: Chosen) -> Separator | None:
+    if chosen.separator is not None or len(found.references) != 1 or found.references[0].kind != "text":
+        return None if not chosen.separator else Separator(chosen.separator, 0, 0, "", plausible=True)
+    return separator(found.references[0].texts)
+
+
+def _candidates(found: Roles) -> dict[str, Any]:
+    if found.long:
+        return {"column": found.long.column.name, **found.long.system.option}
+    return {name: each.option for name, each in found.systems.items()}
+
+
+def _lists(found: Roles) -> tuple[str | None, str]:
+    """Option `lists`, and its comment: whether answers are lists, and what these seem to be."""
+    values = [value for each in found.answering.values() for value in each.response.values]
+    lengths = [len(value) for value in values if isinstance(value, list)]
+    if not lengths:
+        return None, ""
+    if max(lengths) == 1:
+        return "first", "each list holds one answer"
+    several = sum(length > 1 for length in lengths)
+    if 2 * several > len(values) and len(set(lengths)) == 1:
+        return "draws", f"{CHECK}each answer is a list of {lengths[0]}: repeated answers? or: first, join"
+    return (
+        "join",
+        f"{CHECK}{several:,} of {len(values):,} are lists of several texts: one answer? or: first, draws",
+    )
 
 
 def _labels(found: Roles) -> tuple[str, str]:
     """Option `labels`, and its comment: how the labelled rows were chosen, as far as the records show it."""
-    labelled = [each for each in found.systems.values() if each.label]
-    answers = sum(len(each.response.values) for each in labelled)
-    labels = sum(len(each.label.values) for each in labelled if each.label)
+    labelled = [(each, each.label) for each in found.answering.values() if each.label]
+    answers = sum(len(each.response.values) for each, _ in labelled)
+    labels = sum(len(label.columns[0].values) for _, label in labelled)
     if labels >= COMPLETE * answers:
         return "all", ""
     return "other", f"{CHECK}{labels:,} of {answers:,} answers are labelled; random, if those were drawn at random"
 
 
 def _verdicts(found: Roles) -> str:
-    """The comment on labels: they may not be human labels, or a column named like a label holds other words."""
-    labels = [each.label.name for each in found.systems.values() if each.label]
+    """The comment on candidates: the form, and what is uncertain about the labels."""
+    form = found.long.about if found.long else ""
+    unsure = found.long.system.unsure if found.long else ""
+    doubts = "; ".join(filter(None, [unsure, _doubt_of_labels(found), _strays(found)]))
+    text = "; ".join(filter(None, [doubts, form]))
+    return f"{CHECK}{text}" if doubts else text
+
+
+def _doubt_of_labels(found: Roles) -> str:
+    """Labels that may not be human ones, or not be true of right answers."""
+    labels = [each.label for each in found.answering.values() if each.label]
+    plain = [label.columns[0].name for label in labels if not label.reading.rule]
+    ruled = [label.columns[0].name for label in labels if label.reading.rule]
     for unclear, otherwise in (
-        ([name for name in labels if names.MODEL_VERDICTS & set(names.words(name))], "is a model's verdict"),
-        ([name for name in labels if not names.RIGHT & set(names.words(name))], "is true of any but right answers"),
+        ([name for name in plain + ruled if names.MODEL_VERDICTS & set(names.words(name))], "is a model's verdict"),
+        ([name for name in plain if not names.RIGHT & set(names.words(name))], "is true of any but right answers"),
     ):
         if unclear:
             name = f"{shown(unclear[0])}{', …' if len(unclear) > 1 else ''}"
-            return f"{CHECK}label: the column of human labels; if {name} {otherwise}, leave it out"
+            return f"label: the column of human labels; if {name} {otherwise}, leave it out"
+    return ""
+
+
+def _strays(found: Roles) -> str:
+    """Columns of verdicts that no system's label is: their names do not say of which, or no word of theirs is known."""
+    if not any(each.label for each in found.answering.values()) and (strays := stray_verdicts(found.unused)):
+        return f"{shown(strays[0].name)} holds verdicts; of which system? --label NAME={shown(strays[0].name)}"
     for column in found.unused:
-        if column.kind == "text" and column.distinct <= MOST_VERDICTS and names.key_of_label(column.name) is not None:
-            return f"{CHECK}{shown(column.name)} is no label: load takes true and false, 1 and 0, yes and no"
+        words_ = column.kind == "text" and column.distinct <= MOST_VERDICTS and verdicts.reading(column) is None
+        if words_ and names.key_of_label(column.name) is not None:
+            first = ", ".join(quoted(text) for text in list(dict.fromkeys(column.texts))[:MOST_VERDICTS])
+            return (
+                f"{shown(column.name)} holds {first}: if these are human labels, say which are right: "
+                f"label: {{column: {shown(column.name)}, right: […], wrong: […]}}"
+            )
     return ""
 
 
@@ -164,8 +255,9 @@ def _marks(found: Roles, records: Sequence[Record]) -> str:
 
 def _gaps(found: Roles, mark: Column, records: Sequence[Record]) -> str:
     """How many of the missing answers of the system with most of them are in marked records, if most are."""
-    name, system = max(found.systems.items(), key=lambda pair: pair[1].response.blank)
-    lacking = [record.values for record in records if record.values.get(system.response.name) is None]
+    name, system = max(found.answering.items(), key=lambda pair: pair[1].response.blank)
+    cells = zip(records, system.response.cells, strict=True)
+    lacking = [record.values for record, cell in cells if cell is None]
     marked = sum(LABELS.get(str(values.get(mark.name)).strip().lower(), False) for values in lacking)
     told = f", {marked:,} of the {len(lacking):,} without an answer of {name} among them"
     return told if 2 * marked > len(lacking) else ""
@@ -174,6 +266,11 @@ def _gaps(found: Roles, mark: Column, records: Sequence[Record]) -> str:
 def _phrases(unused: Iterable[Column]) -> str:
     named = [c for c in unused if c.kind in {"list", "text", "encoded"} and names.PHRASES & set(names.words(c.name))]
     return f"column of phrases for semantic_list_contains; perhaps {shown(named[0].name)}" if named else ""
+
+
+def _contexts(unused: Iterable[Column]) -> str:
+    named = [column for column in unused if column.kind == "list" and names.CONTEXTS & set(names.words(column.name))]
+    return f"column of the retrieved texts, or their ids; perhaps {shown(named[0].name)}" if named else ""
 
 
 def _scores(unused: Iterable[Column]) -> str:

@@ -1,84 +1,185 @@
-"""Columns with answers of systems, and columns with human labels of them."""
+"""Columns with answers of systems, and columns with human labels of them; or one column of each, in long form."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from flows.init.proposal import names
-from flows.init.proposal.columns import SINGLE, Column
+from flows.init.proposal import names, verdicts
+from flows.init.proposal.columns import SINGLE, Column, Kind
 from flows.init.proposal.section import quoted, shown
-from tasks.dataset.sources import Record
-from tasks.errors import DataError
 
 FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 50
+# Records per question, on average, from which a column of systems' names is taken for the long form.
+RECORDS_PER_QUESTION = 1.2
 NAMED = 3
+# Column of the labels of several raters, whose majority decides.
+MOST_RATERS = 9
+
+
+class Label(NamedTuple):
+    """The columns of human labels, several if there are several raters, and how they are read."""
+
+    columns: tuple[Column, ...]
+    reading: verdicts.Reading
+
+    @property
+    def option(self) -> str | dict[str, Any]:
+        """The value of option `label`."""
+        if len(self.columns) == 1:
+            return verdicts.label(self.columns[0], self.reading.rule)
+        return {"columns": [column.name for column in self.columns], **self.reading.rule}
 
 
 class System(NamedTuple):
-    """The column of a system's answers, the column of their labels, and why the user should check this."""
+    """The column of a system's answers, their labels, and why the user should check this."""
 
     response: Column
-    label: Column | None
+    label: Label | None
     unsure: str = ""
 
+    @property
+    def option(self) -> dict[str, Any]:
+        """The value of `candidates.NAME`, or the part of the long form beside the column of the names."""
+        return {"response": self.response.name} | ({"label": self.label.option} if self.label else {})
 
-def systems(columns: Sequence[Column], references: Column | None) -> dict[str, System]:
+
+class Long(NamedTuple):
+    """A column that names the system of each record, and what the records hold of it."""
+
+    column: Column
+    system: System
+
+    @property
+    def about(self) -> str:
+        """The first systems, in words."""
+        values = list(dict.fromkeys(self.column.texts))
+        listed = ", ".join(map(quoted, values[:NAMED])) + (", …" if len(values) > NAMED else "")
+        return f"one record a system: {shown(self.column.name)} names {len(values)} ({listed})"
+
+
+def systems(columns: Sequence[Column], references: Sequence[Column]) -> dict[str, System]:
     """Name → system, from the columns without another role; empty if there is none."""
-    sure = _by_name(columns, references)
-    found = sure | _by_label(columns)
-    guessed = set() if sure else _by_family(columns) - found
-    responses = [column for column in columns if column.name in found | guessed]
-    called = names.candidate_names([column.name for column in responses]) if responses else []
+    responses = _responses(columns, references)
+    unsure = {column.name: why for column, why in responses}
+    named = [column for column, _ in responses]
+    called = names.candidate_names([column.name for column in named]) if named else []
     if _are_choices(called, references):
         return {}
-    unsure = dict.fromkeys(guessed, "only its name says that it holds answers") | _perhaps_right(responses)
-    labels = [
-        _labels(columns, name, response, alone=len(called) == 1)
-        for name, response in zip(called, responses, strict=True)
-    ]
+    unsure |= _perhaps_right(named)
     return {
-        name: System(response, next(iter(own), None), "; ".join(filter(None, [unsure.get(response.name), _or(own)])))
-        for name, response, own in zip(called, responses, labels, strict=True)
+        name: _system(columns, name, response, unsure.get(response.name, ""), alone=len(called) == 1)
+        for name, response in zip(called, named, strict=True)
     }
 
 
-def require_one_record_a_question(
-    path: str, records: Sequence[Record], asked: str | None, columns: Sequence[Column]
-) -> None:
-    """Raise DataError if each record holds the answer of one of several systems, which a column names.
+def chosen_systems(columns: Sequence[Column], chosen: Mapping[str, Column]) -> dict[str, System]:
+    """The systems whose columns the user named."""
+    return {name: _system(columns, name, response, "", alone=len(chosen) == 1) for name, response in chosen.items()}
+
+
+def find_long(
+    columns: Sequence[Column], question: Column | None, references: Sequence[Column], response: Column | None = None
+) -> Long | None:
+    """The long form: each record holds the answer of one of several systems, which a column names.
 
     Args:
-        path: Of the records, for the message.
-        records: The first records.
-        asked: Name of the column of the input.
-        columns: The columns without a role.
+        columns: The columns without another role.
+        question: What a question's records share: the input, or the id.
+        references: Columns of the references.
+        response: The column of the answers, if the user named it.
     """
-    for column in columns:
-        if asked is None or not names.SYSTEMS & set(names.words(column.name)):
-            continue
-        if column.kind not in SINGLE or not FEWEST_SYSTEMS <= column.distinct <= MOST_SYSTEMS:
-            continue
-        pairs = [(str(record.values.get(asked)), str(record.values.get(column.name))) for record in records]
-        if len({question for question, _ in pairs}) < len(set(pairs)) == len(pairs):
-            raise DataError(f"{path}: {_one_column_a_system(column, asked)}")
+    named = (column for column in columns if question and _may_name_systems(column, question))
+    return next(filter(None, (as_long(columns, column, references, response) for column in named)), None)
 
 
-def _by_name(columns: Sequence[Column], references: Column | None) -> set[str]:
+def as_long(
+    columns: Sequence[Column], column: Column, references: Sequence[Column], response: Column | None = None
+) -> Long | None:
+    """The long form with this column of systems' names; None without a column of answers."""
+    others = [each for each in columns if each is not column]
+    if response is None:
+        found = _responses(others, references)
+        plain = [pair for pair in found if names.key(pair[0].name) in {*names.ANSWERS, *names.RESPONSES}]
+        response, _ = next(iter(plain or found), (None, ""))
+        also = [shown(each.name) for each, _ in found if each is not response]
+    else:
+        also = []
+    if response is None:
+        return None
+    system = _system(others, "", response, f"or response: {', '.join(also)}" if also else "", alone=True)
+    return Long(column, system)
+
+
+def raters(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns of several raters' verdicts."""
+    found = [column for column in columns if names.is_raters(column.name) and verdicts.reading(column)]
+    return tuple(found[:MOST_RATERS])
+
+
+def stray_verdicts(columns: Sequence[Column]) -> list[Column]:
+    """Columns of verdicts that belong to no system that is known."""
+    return [column for column in columns if (found := verdicts.reading(column)) and found.sure and not column.leaf]
+
+
+def label_of(columns: Sequence[Column], name: str, response: Column, *, alone: bool) -> tuple[Label | None, str]:
+    """The labels of a system, and why the user should check them."""
+    own = _labels(columns, name, response, alone=alone)
+    if own:
+        found = verdicts.reading(own[0])
+        doubts = [_or(own), found.doubt if found else ""]
+        return (Label((own[0],), found), "; ".join(filter(None, doubts))) if found else (None, "")
+    several = raters(columns) if alone else ()
+    rule = verdicts.reading(several[0]) if several else None
+    if rule is None:
+        return None, ""
+    return Label(several, rule), f"label: the majority of {len(several)} raters" if len(several) > 1 else ""
+
+
+def _system(columns: Sequence[Column], name: str, response: Column, unsure: str, *, alone: bool) -> System:
+    label, doubt = label_of(columns, name, response, alone=alone)
+    return System(response, label, "; ".join(filter(None, [unsure, doubt])))
+
+
+def _may_name_systems(column: Column, question: Column) -> bool:
+    """Whether the column's name and values are those of systems that answered the same questions."""
+    if column.kind not in SINGLE or not column.fit(names.as_system):
+        return False
+    if not FEWEST_SYSTEMS <= column.distinct <= MOST_SYSTEMS:
+        return False
+    pairs = {(str(asked), str(name)) for asked, name in zip(question.cells, column.cells, strict=True) if name}
+    return len(pairs) >= RECORDS_PER_QUESTION * len({asked for asked, _ in pairs})
+
+
+def _responses(columns: Sequence[Column], references: Sequence[Column]) -> list[tuple[Column, str]]:
+    """The columns of answers, each with why it may be none."""
+    top, nested = [c for c in columns if not c.leaf], [c for c in columns if c.leaf and "[1]" not in c.name]
+    sure = _by_name(top, references)
+    found = sure | _by_label(top)
+    guessed = set() if sure else _by_family(top) - found
+    if not found | guessed:
+        top, found = nested, _by_name(nested, references)
+        guessed = set() if found else _by_place(nested)
+    only_name = {**dict.fromkeys(guessed, "only its name says that it holds answers")}
+    return [(column, only_name.get(column.name, "")) for column in top if column.name in found | guessed]
+
+
+def _by_name(columns: Sequence[Column], references: Sequence[Column]) -> set[str]:
     """Columns that are named like answers; columns of numbers only if the references are numbers too."""
-    kinds = {"text", "boolean", "encoded"} | ({"number"} if references and references.kind == "number" else set())
-    texts = [column for column in columns if column.kind in kinds]
-    named = {column.name for column in texts if names.as_response(column.name) and not _is_label(column)}
-    answers = [column.name for column in texts if names.as_answers(column.name) and not _is_label(column)]
+    kinds: set[Kind] = {"text", "boolean", "encoded", "list"}
+    kinds |= {"number"} if any(column.kind == "number" for column in references) else set()
+    texts = [column for column in columns if column.kind in kinds and not _is_label(column)]
+    named = {column.name for column in texts if column.fit(names.as_response)}
+    answers = [column.name for column in texts if column.kind != "list" and column.fit(names.as_answers)]
     several = len(answers) > 1
     return named | {name for name in answers if references or several}
 
 
 def _is_label(column: Column) -> bool:
-    return column.kind == "boolean" and names.key_of_label(column.name) is not None
+    return names.key_of_label(column.name) is not None and verdicts.reading(column) is not None
 
 
 def _by_label(columns: Sequence[Column]) -> set[str]:
     """Columns after which a label is named, such as aurora if there is aurora_correct."""
-    about = {names.key_of_label(column.name) for column in columns if column.kind == "boolean"} - {None, ""}
+    about = {names.key_of_label(column.name) for column in columns if verdicts.reading(column)} - {None, ""}
     return {column.name for column in columns if column.kind == "text" and names.key(column.name) in about}
 
 
@@ -88,9 +189,16 @@ def _by_family(columns: Sequence[Column]) -> set[str]:
     return {column.name for column in texts if names.names_a_system(column.name)}
 
 
-def _are_choices(called: Sequence[str], references: Column | None) -> bool:
+def _by_place(columns: Sequence[Column]) -> set[str]:
+    """Texts of an object that is named like answers, such as those of {"responses": {"gpt4": "…", "fid": "…"}}."""
+    texts = [column for column in columns if column.kind == "text" and not names.is_attribute(column.leaf)]
+    above = {column.name: column.name.removesuffix(column.leaf).rstrip(".") for column in texts}
+    return {name for name, place in above.items() if names.as_response(place) or names.as_answers(place)}
+
+
+def _are_choices(called: Sequence[str], references: Sequence[Column]) -> bool:
     """Whether the columns are the choices of a multiple-choice question: the references are their names."""
-    right = set() if references is None else {text.strip().casefold() for text in references.texts}
+    right = {text.strip().casefold() for column in references for text in column.texts}
     return bool(right) and len(called) > 1 and right <= {names.key(name) for name in called}
 
 
@@ -101,10 +209,20 @@ def _perhaps_right(responses: Sequence[Column]) -> dict[str, str]:
 
 
 def _labels(columns: Sequence[Column], name: str, response: Column, *, alone: bool) -> list[Column]:
-    """The boolean columns that are named after the system: human labels first, verdicts of a model last."""
+    """The columns of verdicts that are named after the system: human labels first, verdicts of a model last.
+
+    Of an only system also those that only their values tell.
+    """
     own = set(_keys(name, response, alone=alone))
-    named = [c for c in columns if c.kind == "boolean" and c is not response and names.key_of_label(c.name) in own]
+    named = [column for column in columns if column is not response and _is_label_of(column, own, alone=alone)]
     return sorted(named, key=lambda column: names.whose_verdict(column.name))
+
+
+def _is_label_of(column: Column, own: Collection[str], *, alone: bool) -> bool:
+    found = verdicts.reading(column)
+    if found is None or column.leaf:
+        return False
+    return names.key_of_label(column.name) in own or (alone and found.sure and not names.is_raters(column.name))
 
 
 def _or(labels: Sequence[Column]) -> str:
@@ -115,18 +233,8 @@ def _or(labels: Sequence[Column]) -> str:
 
 def _keys(name: str, response: Column, *, alone: bool) -> Iterator[str]:
     """The keys by which the name of a label may refer to this system."""
-    yield names.key(name)
+    if name:
+        yield names.key(name)
     yield names.key(response.name)
     if alone:
         yield from ("", *names.ANSWERS, *names.RESPONSES)
-
-
-def _one_column_a_system(column: Column, asked: str) -> str:
-    values = list(dict.fromkeys(column.texts))
-    systems = ", ".join(map(quoted, values[:NAMED])) + (", …" if len(values) > NAMED else "")
-    return (
-        f"column {shown(column.name)} says which of {len(values)} systems each record belongs to ({systems}), but load "
-        "takes one record per question, with a column of answers per system: pandas' pivot, with "
-        f"index={shown(asked)} and the columns that go with it, columns={shown(column.name)} and the answers as "
-        "values, makes such a table"
-    )

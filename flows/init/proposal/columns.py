@@ -1,12 +1,14 @@
 """The columns of the first records, and the kind of their values."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import isfinite
 from typing import Literal
 
+from flows.init.proposal.names import Fit
 from flows.init.proposal.section import shown
 from tasks.console.format import counted
 from tasks.dataset.mapping import LABELS
@@ -16,19 +18,51 @@ Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"
 # Characters of a text that are read.
 MOST_CHARS = 10_000
 MOST_KEYS = 5
+# Of nested records: how deep they are searched, members of an object, items of a list, and places below a column.
+DEEPEST, MOST_MEMBERS, MOST_ITEMS, MOST_PLACES = 4, 60, 5, 200
+# A name that stands in a path without quotes.
+_PLAIN_STEP = re.compile(r"[^.\[\]'\"\s][^.\[\]'\"]*")
 # A list or an object of JSON or Python, written as text.
 _ENCODED = re.compile(r"""\s*(?:\[\s*["'{\d\]].*\]|\{\s*["'}].*\})\s*\Z""", re.DOTALL)
+# Last names of paths that say nothing about the role.
+PLAIN_LEAVES = frozenset({"text", "content", "value", "values", "raw", "0"})
 # Kinds with one text per record.
 SINGLE: frozenset[Kind] = frozenset({"boolean", "number", "text"})
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its values that are neither null nor blank, and the number of records."""
+    """A column, or a place in nested records.
+
+    name: As params.yaml names it: the column's name, or a path such as doc.question.
+    cells: One value per record; null if it is missing or blank.
+    leaf: Of a path, the last name in it; empty for a column.
+    """
 
     name: str
-    values: tuple[Value, ...]
-    records: int
+    cells: tuple[Value, ...]
+    leaf: str = ""
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """The values that are neither null nor blank."""
+        return tuple(cell for cell in self.cells if cell is not None)
+
+    @property
+    def records(self) -> int:
+        """Number of records."""
+        return len(self.cells)
+
+    def fit(self, fits: Callable[[str], Fit | None]) -> Fit | None:
+        """How well the name fits a role, by a function of module names."""
+        return fits(self.title)
+
+    @property
+    def title(self) -> str:
+        """The name that says what it holds: of a path its last name, or what is before it if that says nothing."""
+        if self.leaf in PLAIN_LEAVES:
+            return self.name.removesuffix(self.leaf).rstrip(".")
+        return self.leaf or self.name
 
     @cached_property
     def kind(self) -> Kind:
@@ -88,18 +122,78 @@ class Column:
 
 
 def columns(records: Sequence[Record]) -> list[Column]:
-    """The columns in order of appearance, without those whose name can't be written to params.yaml."""
-    values: dict[str, list[Value]] = {}
-    for record in records:
-        for name, value in record.values.items():
-            of_column = values.setdefault(name, [])
-            if value not in (None, [], {}) and not (isinstance(value, str) and not value.strip()):
-                of_column.append(value[:MOST_CHARS] if isinstance(value, str) else value)
-    return [
-        Column(name, tuple(own), len(records))
-        for name, own in values.items()
-        if name and name.encode(errors="ignore").decode() == name  # a lone surrogate is no UTF-8
+    """The columns in order of appearance, each followed by what is nested in it.
+
+    Without those whose name can't be written to params.yaml.
+    """
+    names = dict.fromkeys(name for record in records for name in record.values)
+    top = [
+        Column(name, tuple(_cell(record.values.get(name)) for record in records))
+        for name in names
+        if _is_writable(name)
     ]
+    return [
+        each for column in top for each in (column, *islice(_below(column, _quoted_path(column.name), 1), MOST_PLACES))
+    ]
+
+
+def _below(column: Column, path: str, depth: int) -> Iterator[Column]:
+    """What is nested in the values of a column: the members of objects, and the first items of lists of them."""
+    if column.kind != "nested" or depth > DEEPEST:
+        return
+    for key in _members(column.values):
+        cells = tuple(_cell(_item(cell, key)) for cell in column.cells)
+        place = Column(f"{path}{_step(key)}", cells, key if isinstance(key, str) else column.leaf or column.name)
+        yield place
+        yield from _below(place, place.name, depth + 1)
+
+
+def _members(values: Iterable[Value]) -> list[str | int]:
+    """The keys of the objects among the values, and the positions in lists that hold objects or lists."""
+    keys: dict[str | int, None] = {}
+    for value in values:
+        if isinstance(value, dict):
+            keys.update(dict.fromkeys(filter(_is_writable, value)))
+        elif isinstance(value, list) and not _is_texts(value):
+            keys.update(dict.fromkeys(range(min(len(value), MOST_ITEMS))))
+    return list(islice(keys, MOST_MEMBERS))
+
+
+def _item(value: Value, key: str | int) -> Value:
+    if isinstance(value, dict) and isinstance(key, str):
+        return value.get(key)
+    return value[key] if isinstance(value, list) and isinstance(key, int) and key < len(value) else None
+
+
+def _step(key: str | int) -> str:
+    r"""A step of a path.
+
+    >>> _step("question"), _step(0), _step("a.b")
+    ('.question', '[0]', "['a.b']")
+    """
+    if isinstance(key, int):
+        return f"[{key}]"
+    return f".{key}" if _PLAIN_STEP.fullmatch(key) else _quoted_step(key)
+
+
+def _quoted_path(name: str) -> str:
+    """A column's name as the beginning of a path."""
+    return name if _PLAIN_STEP.fullmatch(name) else _quoted_step(name)
+
+
+def _quoted_step(key: str) -> str:
+    escaped = key.replace("\\", "\\\\").replace("'", "\\'")
+    return f"['{escaped}']"
+
+
+def _is_writable(name: str) -> bool:
+    return bool(name) and name.encode(errors="ignore").decode() == name  # a lone surrogate is no UTF-8
+
+
+def _cell(value: Value) -> Value:
+    if value in (None, [], {}) or (isinstance(value, str) and not value.strip()):
+        return None
+    return value[:MOST_CHARS] if isinstance(value, str) else value
 
 
 def _kind_of_texts(texts: Sequence[str]) -> Kind:

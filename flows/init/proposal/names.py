@@ -24,12 +24,15 @@ REFERENCES = (
 ANSWERS = ("answers", "answer")
 RESPONSES = (
     "response", "responses", "prediction", "predictions", "predicted", "pred", "output", "outputs", "completion",
-    "generation", "generated", "hypothesis", "actual", "reply",
+    "generation", "generated", "hypothesis", "actual", "reply", "resps", "resp",
 )  # fmt: skip
 LABELS = frozenset({
     "judge", "judged", "judgment", "judgement", "correct", "label", "labels", "verdict", "human", "right", "acceptable",
     "accepted", "grade", "graded", "annotation", "annotated", "eval", "evaluation", "ok", "pass", "passed",
 })  # fmt: skip
+# Words of labels for which true means wrong.
+INVERTED = frozenset({"hallucination", "hallucinated", "hallucinates", "hallucinations", "incorrect", "wrong"})
+RATERS = frozenset({"annotator", "annotators", "rater", "raters", "labeler", "labeller", "reviewer", "grader"})
 # Words of labels that may be verdicts of a model.
 MODEL_VERDICTS = frozenset({
     "judge", "judged", "judgment", "judgement", "eval", "evaluation", "grade", "graded", "pass", "passed", "predicted",
@@ -52,13 +55,26 @@ EXCLUDED = frozenset({
     "duplicate", "unusable", "broken",
 })  # fmt: skip
 PHRASES = frozenset({"phrase", "phrases", "keyword", "keywords", "must", "points"})
+# Words of a column that numbers repeated answers to a question.
+DRAWS = frozenset({
+    "draw", "epoch", "repeat", "repetition", "trial", "attempt", "sample", "iteration", "seed", "run", "try",
+    "replicate", "rollout",
+})  # fmt: skip
+# Words of columns beside the name of the system: system_prompt, model_output.
+_NO_SYSTEM = frozenset({
+    "prompt", "prompts", "message", "answer", "answers", "response", "responses", "output", "outputs", "prediction",
+    "reply", "score", "verdict", "label", "judgment", "temperature", "config", "args", "date", "hash",
+})  # fmt: skip
+CONTEXTS = frozenset({"contexts", "context", "retrieved", "retrieval", "passages", "documents", "chunks"})
 # Names of a column that names the system of a record.
 SYSTEMS = frozenset({"model", "system", "candidate", "engine", "llm", "assistant", "version", "run"})
 _FAMILIES = re.compile(
     r"(?:chat)?gpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|phi\d|falcon|bard|baseline|bot|agent|v\d|"
     r"model|system|candidate|llm|assistant"
 )
-FILLERS = frozenset({"the", "is", "was", "by", "text", "string", "str", "value", "final", "full", "raw"})
+FILLERS = frozenset(
+    {"filtered", "resps", "resp", "the", "is", "was", "by", "text", "string", "str", "value", "final", "full", "raw"}
+)
 # Words of names of attributes: question_type is not a question.
 ABOUT = frozenset({
     "id", "ids", "uid", "uuid", "idx", "index", "type", "kind", "category", "source", "url", "link", "score", "scores",
@@ -127,6 +143,17 @@ def as_group(name: str) -> Fit | None:
     return fit if fit and set(words(name)) - {GROUPS[fit.phrase]} <= _OF_GROUPS else None
 
 
+def as_system(name: str) -> Fit | None:
+    """How well the name fits a column that names the system of a record; None if it does not."""
+    each = words(name)
+    return Fit(0, len(each) - 1) if SYSTEMS & set(each) and not _NO_SYSTEM & set(each) else None
+
+
+def is_attribute(name: str) -> bool:
+    """Whether the name is that of an attribute of an answer, such as its role or its length."""
+    return bool((ABOUT | SYSTEMS | {"role", "finish", "object", "created"}) & set(words(name)))
+
+
 def names_a_system(name: str) -> bool:
     """Whether a word of the name stands for a system, such as gpt4, model or v2, and none for an attribute."""
     each = words(name)
@@ -139,8 +166,18 @@ def key_of_label(name: str) -> str | None:
     >>> key_of_label("judge_gpt4"), key_of_label("gpt-4 is correct"), key_of_label("label"), key_of_label("topic")
     ('gpt4', 'gpt4', '', None)
     """
-    each = words(name)
-    return "".join(word for word in each if word not in LABELS | FILLERS) if LABELS & set(each) else None
+    each, of_labels = words(name), LABELS | INVERTED
+    return "".join(word for word in each if word not in of_labels | FILLERS) if of_labels & set(each) else None
+
+
+def is_inverted(name: str) -> bool:
+    """Whether a label of this name says what is wrong, such as is_hallucination."""
+    return bool(INVERTED & set(words(name))) and not RIGHT & set(words(name))
+
+
+def is_raters(name: str) -> bool:
+    """Whether the column holds what one of several raters said, such as annotator2."""
+    return bool(RATERS & {word.rstrip("0123456789") for word in words(name)})
 
 
 def whose_verdict(name: str) -> int:
@@ -176,6 +213,19 @@ def candidate_names(columns: Sequence[str]) -> list[str]:
         if all(any(map(str.isalpha, name)) for name in found) and len(set(map(key, found))) == len(found):
             return found
     return _once_each([_fit_name(name) for name in columns])
+
+
+def file_names(stems: Sequence[str]) -> list[str]:
+    """Names for the systems whose answers are in files of these names: the parts that differ.
+
+    >>> file_names(["gpt4_answers", "FiD_answers"]), file_names(["NQ_FiD", "NQ2_FiD-KD"]), file_names(["answers"])
+    (['gpt4', 'FiD'], ['NQ_FiD', 'NQ2_FiD-KD'], ['answers'])
+    """
+    pieces = [re.split(r"(?<=[_.\- ])|(?=[_.\- ])", stem) for stem in stems]
+    for place in (0, -1):
+        while len(pieces) > 1 and all(len(own) > 1 for own in pieces) and len({own[place] for own in pieces}) == 1:
+            pieces = [own[1:] if place == 0 else own[:-1] for own in pieces]
+    return _once_each([_fit_name("".join(own)) for own in pieces])
 
 
 def _fit(name: str, phrases: Iterable[str], barred: frozenset[str]) -> Fit | None:

@@ -1,11 +1,15 @@
 """The role of each column, by its name and its values."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from flows.init.proposal import names
-from flows.init.proposal.candidates import System, require_one_record_a_question, systems
-from flows.init.proposal.columns import SINGLE, Column, columns
+from flows.init.proposal import chosen as given
+from flows.init.proposal import names, verdicts
+from flows.init.proposal.candidates import Label, Long, System, as_long, chosen_systems, find_long, systems
+from flows.init.proposal.chosen import Chosen
+from flows.init.proposal.columns import SINGLE, Column, Kind, columns
+from flows.init.proposal.repeats import Repeats, determines, keys, repeats
 from flows.init.proposal.section import quoted, shown
 from flows.init.proposal.unrecognised import explain
 from tasks.dataset.sources import Record
@@ -16,10 +20,13 @@ FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 40
 # Fewer values than this among so many records are categories, not groups of related records.
 FEW_GROUPS, MANY = 10, 100
 LONGEST_CODE = 2
+OF_LISTS: frozenset[Kind] = frozenset({"list", "encoded"})
 # Share of records without an input up to which the comment does not mention them.
 FEW_BLANK = 0.05
 # Prefix of a comment that asks the user to check a value.
 CHECK = "check: "
+_NUMBER_AT_END = re.compile(r"[\W_]*\d+\]?(?:\.\w+)?$")
+_NUMBER_IN_PATH = re.compile(r"\[\d+\]")
 
 
 class Choice(NamedTuple):
@@ -35,75 +42,180 @@ class Choice(NamedTuple):
 
 
 class Roles(NamedTuple):
-    """The columns by role; `unused` have none."""
+    """The columns by role; `unused` have none.
+
+    systems: Of the wide form, name → system; empty in the long form.
+    """
 
     id: Choice
     input: Choice
-    references: Column
+    references: tuple[Column, ...]
     about_references: str
     systems: Mapping[str, System]
+    long: Long | None
+    draw: Repeats
     group: Choice
     slices: Sequence[Column]
     unused: Sequence[Column]
 
+    @property
+    def answering(self) -> dict[str, System]:
+        """The systems; in long form one, under the name of the column that names them."""
+        return {self.long.column.name: self.long.system} if self.long else dict(self.systems)
 
-def roles(path: str, records: Sequence[Record]) -> Roles:
+
+def roles(path: str, records: Sequence[Record], chosen: Chosen, *, alone: bool = True) -> Roles:
     """Find the role of each column of these records.
 
+    Args:
+        path: Of the records, for messages.
+        records: The first records.
+        chosen: What the user said about columns.
+        alone: Whether all is in these records; else references and answers may stand in other files.
+
     Raises:
-        DataError: If no column fits an option that `load` requires, or a record holds the answer of one of several
-            systems.
+        DataError: If no column fits an option that `load` requires, or a chosen column does not exist.
     """
     found = columns(records)
-    key = _id(found)
-    left = _without(found, key.column)
-    asked = _input(left)
-    left = _without(left, asked.column)
-    references = _references(left)
-    left = _without(left, references.column)
-    answering = systems(left, references.column)
-    if not (key.column or asked.column) or references.column is None or not answering:
-        raise DataError(explain(path, found, key.column, asked.column, references.column, answering))
-    left = _without(left, *(column for each in answering.values() for column in (each.response, each.label)))
-    require_one_record_a_question(path, records, asked.name, left)
-    group = _group(left)
+    ids = _ids(path, found, chosen)
+    asked = _input(path, _without(found, *ids), chosen)
+    left = _without(found, asked.column, *ids)
+    references, about = _references(path, left, asked.column, chosen)
+    left = _without(left, *references)
+    question = asked.column or next((column for column in ids if column.blank == 0), None)
+    long, wide = _answers(path, found, left, question, references, chosen)
+    key, draw = _key(ids, asked.column, references, long, wide, _without(left, *_taken(long, wide)))
+    draw = _draw(path, found, draw, chosen)
+    if alone and (not (key.column or asked.column) or not references or not (long or wide)):
+        missing = [*references, None][0]
+        raise DataError(explain(path, found, key.column, asked.column, missing, [*wide, *([""] if long else [])]))
+    left = _without(_without(found, key.column, asked.column, *references), *_taken(long, wide), draw.column)
+    group = _group(path, found, left, chosen)
     left = _without(left, group.column)
-    slices = [column for column in left if _is_slice(column)]
-    unused = _without(left, *slices)
-    return Roles(key, asked, references.column, references.comment, answering, group, slices, unused)
+    slices = _slices(path, found, left, chosen)
+    used = [key.column, asked.column, *references, *_taken(long, wide), draw.column, group.column, *slices]
+    return Roles(key, asked, references, about, wide, long, draw, group, slices, _unused(found, used))
 
 
 def _without(left: Sequence[Column], *taken: Column | None) -> list[Column]:
     return [column for column in left if not any(column is each for each in taken)]
 
 
+def _taken(long: Long | None, wide: Mapping[str, System]) -> list[Column]:
+    """The columns of the answers, their labels, and the systems' names."""
+    answering = [long.system] if long else list(wide.values())
+    labels = [column for each in answering if each.label for column in each.label.columns]
+    return [*(each.response for each in answering), *labels, *([long.column] if long else [])]
+
+
+def _unused(found: Sequence[Column], used: Sequence[Column | None]) -> list[Column]:
+    """The columns without a role, unless a role has a place in them."""
+    places = [column.name for column in used if column and column.leaf]
+    without = _without([column for column in found if not column.leaf], *used)
+    return [c for c in without if not any(p.startswith((f"{c.name}.", f"{c.name}[", f"['{c.name}'")) for p in places)]
+
+
 def _fitting(
-    left: Sequence[Column], fits: Callable[[str], names.Fit | None], kinds: frozenset[str]
+    left: Sequence[Column], fits: Callable[[str], names.Fit | None], kinds: frozenset[Kind]
 ) -> list[tuple[names.Fit, Column]]:
-    """The columns of these kinds whose names fit, the best first."""
-    found = [(fit, column) for column in left if column.kind in kinds and (fit := fits(column.name))]
-    return sorted(found, key=lambda pair: pair[0])
+    """The columns of these kinds whose names fit, the best first; places in nested records last."""
+    found = [(fit, column) for column in left if column.kind in kinds and (fit := column.fit(fits))]
+    return sorted(found, key=lambda pair: (bool(pair[1].leaf), pair[0]))
 
 
-def _id(left: Sequence[Column]) -> Choice:
-    named = [column for _, column in _fitting(left, names.as_id, SINGLE)]
-    for column in named:
-        if column.is_unique:
-            return Choice(column, f"each of the {column.records:,} values stands once" if column.records > 1 else "")
-    repeated = f"; {shown(named[0].name)} is null or has a value twice" if named else ""
-    return Choice(None, f"none: a hash of the input{repeated}")
+def _ids(path: str, found: Sequence[Column], chosen: Chosen) -> list[Column]:
+    """Columns named like an id, the best first."""
+    if chosen.id is not None:
+        return [given.column(path, found, chosen.id, "--id")] if chosen.id else []
+    named = [column for _, column in _fitting(found, names.as_id, SINGLE) if not column.leaf]
+    of_groups = [
+        c for c in found if c.kind in SINGLE and not c.leaf and c.is_unique and names.words(c.name)[-1:] == ["id"]
+    ]
+    return named or of_groups
 
 
-def _input(left: Sequence[Column]) -> Choice:
+def _key(
+    ids: Sequence[Column],
+    asked: Column | None,
+    references: Sequence[Column],
+    long: Long | None,
+    wide: Mapping[str, System],
+    left: Sequence[Column],
+) -> tuple[Choice, Repeats]:
+    """The id, which must tell the questions apart, and the repeated answers."""
+    system = long.column if long else None
+    responses = [long.system.response] if long else [each.response for each in wide.values()]
+    for column in ids:
+        if column.blank or not determines(column, asked):
+            continue
+        question = keys(column, system)
+        if len(set(question)) == len(question) and not (asked and _numbers_rows(column, asked, long)):
+            return Choice(column, _about_id(column, long)), Repeats(None)
+        found = repeats(_without(left, column), question, responses)
+        if found.option is not None:
+            return Choice(column, "stands once per draw"), found
+    if asked is None:
+        return Choice(None, _no_id(ids)), Repeats(None)
+    found = repeats(left, keys(asked, *references, system), responses) if responses else Repeats(None)
+    return Choice(None, _no_id(ids)), found
+
+
+def _draw(path: str, found: Sequence[Column], guess: Repeats, chosen: Chosen) -> Repeats:
+    if chosen.draw is None:
+        return guess
+    column = given.column(path, found, chosen.draw, "--draw") if chosen.draw else None
+    return Repeats(column.name if column else None, column, chosen.comment)
+
+
+def _numbers_rows(column: Column, asked: Column, long: Long | None) -> bool:
+    """Whether the id differs between the answers of several systems to one question."""
+    return long is not None and len(set(keys(column))) > len(set(keys(asked)))
+
+
+def _about_id(column: Column, long: Long | None) -> str:
+    if long:
+        return f"{column.distinct:,} ids, each once per system"
+    return f"each of the {column.records:,} values stands once" if column.records > 1 else ""
+
+
+def _no_id(ids: Sequence[Column]) -> str:
+    repeated = f"; {shown(ids[0].name)} {_why_no_id(ids[0])}" if ids else ""
+    return f"none: a hash of the input{repeated}"
+
+
+def _why_no_id(column: Column) -> str:
+    return "numbers the records, not the questions" if column.is_unique else "is null or has a value twice"
+
+
+def _input(path: str, left: Sequence[Column], chosen: Chosen) -> Choice:
+    if chosen.input is not None:
+        return Choice(given.column(path, left, chosen.input, "--input") if chosen.input else None, chosen.comment)
     fitting = _fitting(left, names.as_input, frozenset({"text", "number"}))
+    top = [pair for pair in fitting if not pair[1].leaf]
+    fitting = top or _of_messages(fitting, left)
     if fitting:
         (fit, best), *more = sorted(fitting, key=lambda pair: _is_sparse(pair[1]))
         others = [column for _, column in more]
         blank = [column for each, column in fitting if each <= fit and _is_sparse(column)]
-        return Choice(best, _blank(blank, best, others) if blank else _others(others, unsure=fit.others > 0))
+        return Choice(best, _blank(blank, best, others) if blank else _others(others, unsure=_is_doubtful(fit, best)))
     unfit = [column for _, column in _fitting(left, names.as_input, frozenset({"nested", "list", "encoded"}))]
     why = f"{shown(unfit[0].name)} holds no text: {unfit[0].about}" if unfit else "no column is named like one"
     return Choice(None, f"{CHECK}none; {why}; a judge would not see what was asked")
+
+
+def _of_messages(fitting: Sequence[tuple[names.Fit, Column]], left: Sequence[Column]) -> list[tuple[names.Fit, Column]]:
+    """Places in nested records; of messages, only the last one of the user."""
+    by_name = {column.name: column for column in left}
+    said = {c.name: by_name.get(f"{c.name.removesuffix('.content')}.role") for c in left if c.leaf == "content"}
+    users = [
+        column for column in left if (role := said.get(column.name)) and role.texts and set(role.texts) == {"user"}
+    ]
+    plain = [pair for pair in fitting if said.get(pair[1].name) is None]
+    return plain or [(names.Fit(0, 0), column) for column in users[-1:] if column.kind == "text"]
+
+
+def _is_doubtful(fit: names.Fit, column: Column) -> bool:
+    return fit.others > 0 and not column.leaf
 
 
 def _is_sparse(column: Column) -> bool:
@@ -118,63 +230,154 @@ def _blank(columns: Sequence[Column], best: Column, others: Sequence[Column]) ->
     return f"{CHECK}{told}{'; or: ' if also else ''}{', '.join(also)}"
 
 
-def _references(left: Sequence[Column]) -> Choice:
-    fitting = _fitting(left, names.as_references, SINGLE | {"list"})
-    fitting.sort(key=lambda pair: pair[1].kind == "boolean")
+def _references(
+    path: str, left: Sequence[Column], asked: Column | None, chosen: Chosen
+) -> tuple[tuple[Column, ...], str]:
+    """The columns of the references, and the reason."""
+    if chosen.references:
+        named = [given.column(path, left, name, "--references") for name in chosen.references if name]
+        return tuple(named), chosen.comment
+    kinds: frozenset[Kind] = SINGLE | OF_LISTS
+    fitting = _fitting(left, names.as_references, kinds)
+    fitting.sort(key=lambda pair: (bool(pair[1].leaf), pair[1].kind == "boolean"))
     if not fitting:
-        answers = _fitting(left, names.as_answers, SINGLE | {"list"})
-        fitting = [(fit, column) for fit, column in answers if names.key(column.name) in names.ANSWERS]
-    if not fitting and any(names.as_response(column.name) for column in left):
+        fitting = _answers_that_are_right(left, kinds)
+    if not fitting and any(column.fit(names.as_response) for column in left):
         labels = [column for column in left if names.key(column.name) in {"label", "labels"}]
         fitting = [(names.Fit(0, 1), column) for column in labels if column.kind in SINGLE]
     if not fitting:
         return _only_list(left)
     (fit, best), *more = fitting
-    return Choice(best, _doubt(best) or _others([column for _, column in more], unsure=fit.others > 0))
+    others = [column for _, column in more]
+    several = _numbered(best, left)
+    if len(several) > 1:
+        rest = [column for column in others if column not in several]
+        return several, f"{len(several)} columns of right answers{_also(rest)}"
+    return (best,), _doubt(best, asked) or _others(others, unsure=_is_doubtful(fit, best))
 
 
-def _only_list(left: Sequence[Column]) -> Choice:
+def _answers_that_are_right(left: Sequence[Column], kinds: frozenset[Kind]) -> list[tuple[names.Fit, Column]]:
+    """Columns that are just called answers; numbered ones only beside a response."""
+    answers = [(fit, column) for fit, column in _fitting(left, names.as_answers, kinds)]
+    plain = [pair for pair in answers if _stem_key(pair[1]) in names.ANSWERS]
+    if any(column.fit(names.as_response) for column in left):
+        return plain
+    return [pair for pair in plain if names.key(pair[1].title) in names.ANSWERS]
+
+
+def _stem_key(column: Column) -> str:
+    return names.key(_NUMBER_AT_END.sub("", column.title))
+
+
+def _numbered(best: Column, left: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns that differ from this one in a number at the end only, or in a position in a list."""
+    if best.leaf:
+        pattern = _NUMBER_IN_PATH.sub("[]", best.name)
+        return tuple(c for c in left if c.leaf and _NUMBER_IN_PATH.sub("[]", c.name) == pattern)
+    stem = _stem_key(best)
+    return tuple(c for c in left if not c.leaf and _stem_key(c) == stem and c.kind in {"text", "number", "empty"})
+
+
+def _only_list(left: Sequence[Column]) -> tuple[tuple[Column, ...], str]:
     """The only column of lists of texts, unless its name says something else."""
-    lists = [column for column in left if column.kind == "list"]
+    lists = [column for column in left if column.kind == "list" and not column.leaf]
     other = names.ABOUT | names.PHRASES | names.LABELS
-    roles = (names.as_input, names.as_answers, names.as_response, names.as_group)
-    if len(lists) != 1 or other & set(names.words(lists[0].name)) or any(fits(lists[0].name) for fits in roles):
-        return Choice(None)
-    return Choice(lists[0], f"{CHECK}the only column of lists of texts; are they the right answers?")
+    fits = (names.as_input, names.as_answers, names.as_response, names.as_group)
+    if len(lists) != 1 or other & set(names.words(lists[0].name)) or any(fit(lists[0].name) for fit in fits):
+        return (), ""
+    return (lists[0],), f"{CHECK}the only column of lists of texts; are they the right answers?"
 
 
-def _doubt(references: Column) -> str:
+def _doubt(references: Column, asked: Column | None) -> str:
     """Why the column may not hold references, although its name says so."""
     if references.kind == "boolean":
         return f"{CHECK}true and false; people's verdict on an answer would be its label"
-    repeated = 2 * references.distinct <= len(references.values)
+    questions = min(len(references.values), asked.distinct if asked else references.records)
+    repeated = 2 * references.distinct <= questions
     if references.kind == "text" and references.longest <= LONGEST_CODE and repeated:
         return f"{CHECK}codes such as {quoted(references.texts[0])}; the answers must be codes, too"
     return ""
 
 
 def _others(columns: Sequence[Column], *, unsure: bool) -> str:
-    also = f"or: {', '.join(shown(column.name) for column in columns)}" if columns else ""
+    listed = ", ".join(shown(column.name) for column in columns)
+    also = f"or: {listed}" if columns else ""
     if unsure:
         return f"{CHECK}only part of its name says so{f'; {also}' if also else ''}"
     return f"by its name; {also}" if also else "by its name"
 
 
-def _group(left: Sequence[Column]) -> Choice:
+def _also(columns: Sequence[Column]) -> str:
+    return f"; or: {', '.join(shown(column.name) for column in columns)}" if columns else ""
+
+
+def _answers(
+    path: str,
+    found: Sequence[Column],
+    left: Sequence[Column],
+    question: Column | None,
+    references: Sequence[Column],
+    chosen: Chosen,
+) -> tuple[Long | None, Mapping[str, System]]:
+    """The long form or the systems of the wide form, with the labels that the user named."""
+    named = given.by_system(path, found, chosen.candidates, "--candidate")
+    response = next(iter(named.values()), None) if len(named) == 1 else None
+    long = None
+    if chosen.systems:
+        column = given.column(path, found, chosen.systems, "--systems")
+        long = as_long(left, column, references, response)
+    elif chosen.systems is None and len(named) <= 1 and not any("=" in text for text in chosen.candidates):
+        long = find_long(left, question, references, response)
+    wide = {} if long else chosen_systems(left, named) if named else systems(left, references)
+    if not chosen.labels:
+        return long, wide
+    own = {"": long.system} if long else wide
+    labelled = {**own, **_labelled(path, found, own, chosen)}
+    return (Long(long.column, labelled[""]), {}) if long else (None, labelled)
+
+
+def _labelled(path: str, found: Sequence[Column], own: Mapping[str, System], chosen: Chosen) -> dict[str, System]:
+    """The systems with the label columns that the user named.
+
+    Raises:
+        DataError: The values of such a column are no verdicts.
+    """
+    labelled = {}
+    for name, column in given.labels(path, found, chosen.labels, own):
+        reading = verdicts.reading(column) or verdicts.of_named_grades(column)
+        if reading is None:
+            texts = ", ".join(quoted(text) for text in dict.fromkeys(column.texts[:5]))
+            raise DataError(
+                f"--label {column.name}: {texts}: not known as verdicts; write in params.yaml: "
+                f"label: {{column: {shown(column.name)}, right: […], wrong: […]}}"
+            )
+        labelled[name] = System(own[name].response, Label((column,), reading), reading.doubt)
+    return labelled
+
+
+def _group(path: str, found: Sequence[Column], left: Sequence[Column], chosen: Chosen) -> Choice:
+    if chosen.group is not None:
+        return Choice(given.column(path, found, chosen.group, "--group") if chosen.group else None, chosen.comment)
     for _, column in _fitting(left, names.as_group, frozenset({"text", "number"})):
-        repeats = FEWEST_VALUES <= column.distinct < len(column.values)
-        if repeats and not (column.distinct < FEW_GROUPS and column.records >= MANY):
+        repeats_ = FEWEST_VALUES <= column.distinct < len(column.values)
+        if repeats_ and not column.leaf and not (column.distinct < FEW_GROUPS and column.records >= MANY):
             return Choice(column, f"{column.distinct:,} values in {column.records:,} records")
     return Choice(None)
 
 
+def _slices(path: str, found: Sequence[Column], left: Sequence[Column], chosen: Chosen) -> list[Column]:
+    if chosen.slices is not None:
+        return [given.column(path, found, name, "--slice") for name in chosen.slices if name]
+    return [column for column in left if _is_slice(column)]
+
+
 def _is_slice(column: Column) -> bool:
-    """Whether the column has few, short, repeated values; numbers only by name."""
-    each = set(names.words(column.name))
+    """Whether the column has few, short, repeated values; numbers and nested ones only by name. Never verdicts."""
+    each = set(names.words(column.leaf or column.name))
     named = bool(names.SLICES & each)
-    if column.kind not in SINGLE or (column.kind == "number" and not named):
+    if column.kind not in SINGLE or ((column.kind == "number" or column.leaf) and not named):
         return False
-    if names.EXCLUDED & each or (column.kind == "boolean" and names.key_of_label(column.name) is not None):
+    if names.EXCLUDED & each or verdicts.is_verdict(column):
         return False
     few = FEWEST_VALUES <= column.distinct <= MOST_VALUES and 2 * column.distinct <= len(column.values)
     return few and column.longest <= LONGEST_VALUE and 2 * len(column.values) >= column.records

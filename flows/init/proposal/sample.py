@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from tasks.console.format import counted
 from tasks.dataset.sources import FORMATS, Record, records
 from tasks.errors import DataError
 
@@ -22,6 +23,12 @@ class Sample(NamedTuple):
     records: list[Record]
     pattern: str
     complete: bool
+
+    @property
+    def read(self) -> str:
+        """How many records were read, in words."""
+        number = counted(len(self.records), "record")
+        return f"its {number}" if self.complete else f"its first {number}"
 
 
 def read_sample(path: str, pattern: str | None = None) -> Sample:
@@ -42,6 +49,11 @@ def read_sample(path: str, pattern: str | None = None) -> Sample:
     if not found:
         raise DataError(f"{path}: no record in it")
     return Sample(found[:MOST_RECORDS], chosen, len(found) <= MOST_RECORDS)
+
+
+def has_known_suffix(path: Path) -> bool:
+    """Whether `load` reads files of this suffix."""
+    return path.suffix.lower() in FORMATS
 
 
 def _pattern(path: Path) -> str:

@@ -85,6 +85,8 @@ def flow(value: Any) -> str:
         return f"{{{', '.join(f'{scalar(key)}: {flow(each)}' for key, each in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(flow, value))}]"
+    if isinstance(value, bool | int | float):
+        return f"{value}".lower()
     return "" if value is None else scalar(value)
 
 

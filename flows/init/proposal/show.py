@@ -23,9 +23,15 @@ CUT = 240
 RECORDS = REJECTED = 3
 MOST_LINES = 5
 # Options that are printed: those that name a column, or say how it is read.
-ROLES = ("id", "input", "references", "reference_separator", "candidates", "labels", "group", "slices")
+ROLES = (
+    "format", "id", "draw", "input", "references", "reference_separator", "candidates", "lists", "other_questions",
+    "label_file", "labels", "group", "slices", "contexts", "scores",
+)  # fmt: skip
 # Options that are printed only with a comment.
-ONLY_WITH_COMMENT = ("reference_separator", "candidates", "labels")
+ONLY_WITH_COMMENT = (
+    "format", "draw", "reference_separator", "candidates", "lists", "other_questions", "label_file", "labels",
+    "contexts", "scores",
+)  # fmt: skip
 STANDS_OUT = "yellow"
 
 
@@ -62,17 +68,23 @@ def _lines(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
     """Name, columns and comment of each role and each system."""
     for option in ROLES:
         value, comment = proposal.options[option], proposal.comments.get(option, "")
-        if option == "candidates":
+        if option == "candidates" and all(isinstance(columns, Mapping) for columns in value.values()):
             for name, columns in value.items():
-                label = f", label {scalar(columns['label'])}" if "label" in columns else ""
-                yield name, scalar(columns["response"]) + label, proposal.comments.get(f"{option}.{name}", "")
+                yield name, _system(columns), proposal.comments.get(f"{option}.{name}", "")
         if comment or option not in ONLY_WITH_COMMENT:
             yield option, _columns(option, value), comment
 
 
+def _system(columns: Mapping[str, Any]) -> str:
+    """The columns of a system, and the file of its own."""
+    labels = f", label {flow(columns['label'])}" if "label" in columns else ""
+    file = f" of {scalar(columns['path'])}" if "path" in columns else ""
+    return f"{scalar(columns['response'])}{labels}{file}"
+
+
 def _columns(option: str, value: Any) -> str:
     """The columns of an option; those of the candidates are listed with each of them."""
-    if option == "candidates":
+    if option == "candidates" and all(isinstance(columns, Mapping) for columns in value.values()):
         return counted(len(value), "system")
     return flow(value) if value else ""
 

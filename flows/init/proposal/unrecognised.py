@@ -47,7 +47,7 @@ def explain(
             *(f"  {role}: {MISSING[role]}" for role in missing),
             *_unreadable(columns, unfit),
             *_listed(columns),
-            "Name the columns so, or write section dataset of params.yaml by hand, and `dvc repro`:",
+            "Say which it is (--input --references --candidate NAME=COLUMN), or write section dataset of params.yaml:",
             *_by_hand(path, key, asked, references),
         ]
     )
@@ -57,13 +57,23 @@ def _unreadable(columns: Sequence[Column], roles: Sequence[str]) -> Iterator[str
     """Columns with a fitting name whose values `load` does not accept, and what to do."""
     for role in roles:
         for column in columns:
-            if column.kind in {"nested", "encoded", "list"} and _ROLES[role](column.name):
+            if not column.leaf and column.kind in {"nested", "encoded", "list"} and _ROLES[role](column.name):
                 taken = "a text or a list of texts" if role == "references" else "a text"
-                yield f"  {shown(column.name)}: {column.about}, but load takes {taken}; put that into its own column"
+                yield f"  {shown(column.name)}: {column.about}, but load takes {taken}{_way_out(column, columns)}"
+
+
+def _way_out(column: Column, columns: Sequence[Column]) -> str:
+    places = [
+        each
+        for each in columns
+        if each.leaf and each.texts and each.name.startswith((f"{column.name}.", f"{column.name}["))
+    ]
+    return f"; name a place in it, such as {shown(places[0].name)}" if places else "; put that into its own column"
 
 
 def _listed(columns: Sequence[Column]) -> Iterator[str]:
-    yield f"{counted(len(columns), 'column')}, with a value of each:"
+    top = sum(not column.leaf for column in columns)
+    yield f"{counted(top, 'column')}, with a value of each:"
     for column in columns[:MOST_COLUMNS]:
         yield f"  {shown(column.name)}: {quoted(column.texts[0]) if column.texts else column.about}"
     if len(columns) > MOST_COLUMNS:

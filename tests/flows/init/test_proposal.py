@@ -162,33 +162,44 @@ def test_openai_evals_have_messages_and_no_answers() -> None:
     row = {"input": [{"role": "user", "content": "q?"}], "ideal": "Paris"}
 
     assert refused(row).splitlines() == [
-        "rows.jsonl: not recognised: input, candidates",
-        "  input: the question, such as a column `question` (or a column `id` of unique values)",
+        "rows.jsonl: not recognised: candidates",
         "  candidates: the answers of the system, such as a column `response`, or answer_A and answer_B of two systems",
-        "  input: a list of objects with role, content, but load takes a text; put that into its own column",
         "2 columns, with a value of each:",
         "  input: a list of objects with role, content",
+        '  "input[0]": an object with role, content',
+        '  "input[0].role": "user"',
+        '  "input[0].content": "q?"',
         '  ideal: "Paris"',
-        "Name the columns so, or write section dataset of params.yaml by hand, and `dvc repro`:",
+        "Say which it is (--input --references --candidate NAME=COLUMN), or write section dataset of params.yaml:",
         "  path: rows.jsonl",
-        "  input: …",
+        '  input: "input[0].content"',
         "  references: ideal",
         "  candidates: {mine: {response: …}}",
     ]
 
 
-def test_an_id_is_never_the_question() -> None:
+def test_places_in_nested_records() -> None:
     nested = {"question": "q?"}
     rows = [{"id": i, "input": nested, "gold": {"answers": ["a"]}, "outputs": {"m": {"text": "a"}}} for i in range(3)]
+
+    assert mapped(of(*rows)) == {
+        "id": "id",
+        "input": "input.question",
+        "references": "gold.answers",
+        "candidates": {"m": {"response": "outputs.m.text"}},
+    }
+
+
+def test_an_id_is_never_the_question() -> None:
+    rows = [{"id": i, "input": {"blob": [1, 2]}, "gold": {"start": [3]}, "outputs": [{"role": "x"}]} for i in range(3)]
 
     message = refused(*rows).splitlines()
 
     assert message[0] == "rows.jsonl: not recognised: references, candidates"
-    assert [line for line in message if "but load takes" in line] == [
-        "  input: an object with question, but load takes a text; put that into its own column",
-        "  gold: an object with answers, but load takes a text or a list of texts; put that into its own column",
-        "  outputs: an object with m, but load takes a text; put that into its own column",
-    ]
+    assert (
+        "  gold: an object with start, but load takes a text or a list of texts; put that into its own column"
+        in message
+    )
     assert message[-4:] == ["  id: id", "  input:", "  references: …", "  candidates: {mine: {response: …}}"]
 
 
@@ -231,7 +242,7 @@ def test_truthfulqa_has_no_answers() -> None:
 
 
 def test_truthfulqa_with_answers() -> None:
-    rows = [[*TRUTHFUL_ROW, f"a {i}"] for i in range(3)]
+    rows = [[*TRUTHFUL_ROW[:2], f"What if {i}?", *TRUTHFUL_ROW[3:], f"a {i}"] for i in range(3)]
 
     proposal = found(table("t.csv", [*TRUTHFUL, "gpt-4 answer"], rows))
 
@@ -244,13 +255,10 @@ def test_truthfulqa_with_answers() -> None:
     assert proposal.comments["references"] == 'by its name; or: "Best Answer"'
 
 
-def test_answers_of_squad_have_to_be_taken_out() -> None:
+def test_answers_of_squad() -> None:
     row = {"id": "1", "question": "q?", "answers": {"text": ["g"], "answer_start": [1]}, "prediction_text": "r"}
 
-    assert (
-        "answers: an object with text, answer_start, but load takes a text or a list of texts; "
-        "put that into its own column" in refused(row)
-    )
+    assert mapped(of(row))["references"] == "answers.text"
 
 
 def test_squad_with_answers_taken_out() -> None:
@@ -400,24 +408,24 @@ def test_only_the_first_records_are_looked_at() -> None:
     assert mapped(proposal)["id"] == "id"
 
 
-def test_a_record_a_system_is_told_with_the_way_out() -> None:
+def test_a_record_a_system_is_the_long_form() -> None:
     rows = [
-        {"question": f"q{i}", "gold": "a", "model": model, "answer": f"{model}{i}"} for i in "12" for model in "xyz"
+        {"question": f"q{i}", "gold": "an a", "model": model, "answer": f"{model}{i}"} for i in "12" for model in "xyz"
     ]
 
-    message = refused(*rows)
+    proposal = of(*rows)
 
-    assert message.startswith('rows.jsonl: column model says which of 3 systems each record belongs to ("x", "y", "z")')
-    wide = pd.DataFrame(rows).pivot(index=["question", "gold"], columns="model", values="answer").reset_index()
-    wide.columns = ["question", "gold", "answer_x", "answer_y", "answer_z"]
-    assert [*mapped(of(*wide.to_dict("records")))["candidates"]] == ["x", "y", "z"]
+    assert mapped(proposal) == {
+        "input": "question", "references": "gold", "candidates": {"column": "model", "response": "answer"}
+    }  # fmt: skip
+    assert proposal.comments["candidates"] == 'one record a system: model names 3 ("x", "y", "z")'
+    assert proposal.unsure == {}
 
 
-def test_a_list_in_a_cell_is_told() -> None:
+def test_a_list_in_a_cell_is_taken_for_references() -> None:
     rows = [["q?", "['a', 'b']", "a"], ["r?", "['c']", "c"]]
 
-    with pytest.raises(DataError, match="references: a list or an object as text, but load takes"):
-        found(table("cells.csv", ["question", "references", "response"], rows))
+    assert mapped(found(table("cells.csv", ["question", "references", "response"], rows)))["references"] == "references"
 
 
 def test_columns_named_like_models_are_taken_but_unsure() -> None:
@@ -433,9 +441,12 @@ def test_columns_named_like_models_are_taken_but_unsure() -> None:
 
 
 def test_a_label_in_other_words_is_told() -> None:
-    row = {"question": "q", "gold": "an a", "response": "b", "human_label": "correct"}
+    row = {"question": "q", "gold": "an a", "response": "b", "human_label": "somewhat"}
 
-    assert of(row).unsure == {"candidates": "human_label is no label: load takes true and false, 1 and 0, yes and no"}
+    assert of(row).unsure == {
+        "candidates": 'human_label holds "somewhat": if these are human labels, say which are right: '
+        "label: {column: human_label, right: […], wrong: […]}"
+    }
 
 
 def test_a_baseline_beside_a_labelled_system_is_one_too() -> None:

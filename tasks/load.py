@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
+from tasks.dataset.joined import questions
 from tasks.dataset.settings import Params
-from tasks.dataset.sources import Record, Records, records
+from tasks.dataset.sources import Record, Records
 from tasks.dataset.table import tables
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress
@@ -20,7 +21,7 @@ REPORT_EVERY = 1_000
 
 def source(params: Params) -> Records:
     """Open the user's files as records."""
-    return records(params.dataset.path, params.dataset.pattern, params.dataset.format)
+    return questions(params)
 
 
 def load(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
@@ -39,7 +40,7 @@ def expect(params: Params) -> Contract:
     return Contract(
         rows=[
             *(gxe.ExpectColumnValuesToNotBeNull(column=c) for c in ["id", "candidate", "references", "content"]),
-            gxe.ExpectColumnValuesToBeInSet(column="candidate", value_set=list(params.dataset.named)),
+            *(gxe.ExpectColumnValuesToBeInSet(column="candidate", value_set=names) for names in _names(params)),
             *(
                 gxe.ExpectColumnValueLengthsToBeBetween(column=column, min_value=low, max_value=params.load.max_chars)
                 for column, low in [("id", 1), ("input", 0), ("response", 0)]
@@ -56,6 +57,13 @@ def expect(params: Params) -> Contract:
             ),
         ],
     )
+
+
+def _names(params: Params) -> list[list[str]]:
+    """The names that candidates may have, if params.yaml lists them; in the long form they are in the records."""
+    dataset = params.dataset
+    names = list(dataset.long.only if dataset.long else dataset.named)
+    return [names] if names else []
 
 
 def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:

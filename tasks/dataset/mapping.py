@@ -1,35 +1,31 @@
 """Turn a user's record into rows by the mapping in params.yaml."""
 
+import ast
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
+from tasks.dataset.answers import Answer, Source
+from tasks.dataset.joined import Entry, row_keys, same_text
+from tasks.dataset.labels import LABELS, label_of, majority
+from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
-from tasks.errors import DataError, did_you_mean
 from tasks.pipeline.hashing import sha256
 from tasks.scores.label_status import CONFIRMED, STALE
 
-# pandas writes 1.0 and 0.0 for 1 and 0 in a column with missing values.
-LABELS = dict.fromkeys(("true", "1", "1.0", "yes"), True) | dict.fromkeys(("false", "0", "0.0", "no"), False)
 CANONICAL_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-# Columns that an error message lists.
-COLUMNS_LISTED = 30
-# Characters of a value that an error message quotes.
-QUOTED_LENGTH = 60
-
-
-class RecordIndex(NamedTuple):
-    """What is known of all records before the first row is made; a position counts the selected records from 0.
-
-    numbers: For inputs that several records share: hash of the input → hash of the references → number, from 1.
-    repeated: Position of a record whose id an earlier record has → file and line of the earlier one.
-    """
-
-    numbers: Mapping[bytes, Mapping[bytes, int]]
-    repeated: Mapping[int, tuple[str, int]]
+# Digits of the number of a draw: it is stored in 64 bits.
+LONGEST_NUMBER = 18
+# Characters of the name of a candidate in a long table.
+LONGEST_NAME = 200
+# A list of strings as Python and numpy print it, and its strings.
+_STRING = r"""'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+["]"""
+_PRINTED_LIST = re.compile(rf"\[\s*+(?:(?:{_STRING})(?:\s*+,\s*+|\s++|(?=\s*+\])))*+\s*+\]")
+_STRINGS = re.compile(_STRING)
 
 
 class UnusableValueError(Exception):
@@ -46,88 +42,21 @@ class SharedValues(NamedTuple):
     phrases: list[str] | None
 
 
-def require_columns(records: Iterable[Record], dataset: Dataset) -> None:
-    """Check that each mapped column is in at least one record; in the other records it counts as null.
-
-    Raises:
-        DataError: A mapped column is in no record.
-    """
-    mapped = dict(_mapped_columns(dataset))
-    present: dict[str, None] = {}
-    missing = set(mapped)
-    for record in records:
-        missing -= record.values.keys()
-        if not missing:
-            return
-        present.update(dict.fromkeys(record.values))
-    if present:
-        lines = [_missing_column(place, column, list(present)) for column, place in mapped.items() if column in missing]
-        listed = [_quoted(column) for column in present][:COLUMNS_LISTED] + ["…"] * (len(present) > COLUMNS_LISTED)
-        raise DataError("\n".join([*lines[:COLUMNS_LISTED], f"existing columns: {', '.join(listed)}"]))
-
-
 def selected(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
-    """Yield the records that `exclude` does not match, at most `limit` of them."""
+    """Yield the records of chosen candidates that `exclude` does not match, at most `limit` of them."""
     number = 0
+    only = dataset.long.only if dataset.long else ()
     for record in records:
-        if not any(_equals(record.values.get(column), value) for column, value in dataset.exclude.items()):
+        excluded = any(_equals(record.values.get(column), value) for column, value in dataset.exclude.items())
+        if not excluded and (not only or candidate_name(record, dataset) in only):
             yield record
             number += 1
         if number == dataset.limit:
             return
 
 
-def index_records(records: Iterable[Record], params: Params) -> RecordIndex:
-    """Number the records that share an input, and find those whose id is taken, in one pass over all records.
-
-    Without an id column the same input and references are the same id. A second pass finds the first record of each
-    repeated id.
-
-    Raises:
-        DataError: No record is selected.
-    """
-    first: dict[bytes, bytes] = {}
-    shared: dict[bytes, set[bytes]] = {}
-    again: dict[int, tuple[bytes, bytes]] = {}
-    position = -1
-    for position, record in enumerate(selected(records, params.dataset)):
-        key = _key(record, params)
-        if key is None:
-            continue
-        text, references = key
-        if text not in first:
-            first[text] = references
-            continue
-        others = shared.setdefault(text, {first[text]})
-        if references in others:
-            again[position] = key
-        others.add(references)
-    if position < 0:
-        raise DataError(
-            f"dataset: no record is left; dataset.exclude leaves out all: {params.dataset.exclude}"
-            if params.dataset.exclude
-            else "dataset: there is no record"
-        )
-    numbers = {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in shared.items()}
-    return RecordIndex(numbers, _repeated(records, again, params))
-
-
-def _repeated(
-    records: Iterable[Record], again: Mapping[int, tuple[bytes, bytes]], params: Params
-) -> dict[int, tuple[str, int]]:
-    places: dict[tuple[bytes, bytes], tuple[str, int]] = {}
-    wanted = set(again.values())
-    for record in selected(records, params.dataset) if wanted else ():
-        key = _key(record, params)
-        if key in wanted and key is not None:
-            places.setdefault(key, (record.file, record.line))
-            if len(places) == len(wanted):
-                break
-    return {position: places[key] for position, key in again.items()}
-
-
 def require_new_id(record: Record, earlier: tuple[str, int] | None, dataset: Dataset) -> None:
-    """Reject a record whose id an earlier one has.
+    """Reject a record whose id an earlier one has; in the long form, one of the same candidate.
 
     Raises:
         UnusableValueError: There is an earlier record.
@@ -135,13 +64,85 @@ def require_new_id(record: Record, earlier: tuple[str, int] | None, dataset: Dat
     if earlier is None:
         return
     file, line = earlier
+    whose = f" of {quoted(candidate_name(record, dataset))}" if dataset.long else ""
     if dataset.id:
-        quoted = _quoted(record.values.get(dataset.id))
-        raise UnusableValueError(f"the id {quoted} (dataset.id: {dataset.id}) is also in {file}, line {line}")
+        id_ = quoted(record.values.get(dataset.id))
+        raise UnusableValueError(f"the id {id_}{whose} (dataset.id: {dataset.id}) is also in {file}, line {line}")
     raise UnusableValueError(
-        f"{_quoted(record.values.get(dataset.input or ''))}: the same input and references as in {file}, line {line}; "
-        "dataset.id can name a column of unique ids"
+        f"{quoted(record.values.get(dataset.input or ''))}: the same input and references{whose} as in {file}, "
+        f"line {line}; dataset.id can name a column of unique ids"
     )
+
+
+def require_same_question(earlier: tuple[str, int] | None, dataset: Dataset) -> None:
+    """Reject a record that asks something else than the first one of its id.
+
+    Raises:
+        UnusableValueError: The first record has another input or other references.
+    """
+    if earlier is not None:
+        file, line = earlier
+        raise UnusableValueError(
+            f"{dataset.id}: the first record of this id has another input or references: {file}, line {line}"
+        )
+
+
+def candidate_name(record: Record, dataset: Dataset) -> str | None:
+    """Return the name of the candidate in a record of the long form; None without one that can be used."""
+    if dataset.long is None:
+        return None
+    try:
+        return _candidate_name(record, dataset.long.column)
+    except UnusableValueError:
+        return None
+
+
+def require_candidate(record: Record, dataset: Dataset) -> None:
+    """Reject a record of the long form whose candidate has no usable name.
+
+    Raises:
+        UnusableValueError: The name is missing, or can't be used.
+    """
+    if dataset.long is not None:
+        _candidate_name(record, dataset.long.column)
+
+
+def _candidate_name(record: Record, column: str) -> str:
+    name = _checked_text(record.values.get(column), column, LONGEST_NAME, "200 is the longest name")
+    if name is None or not name.strip():
+        raise UnusableValueError(f"{column}: no candidate")
+    return name
+
+
+def raw_draw(values: Mapping[str, Value], dataset: Dataset) -> int | None:
+    """Return the number in the column of draws; None without a usable one."""
+    value = values.get(dataset.draw) if isinstance(dataset.draw, str) else None
+    text = value.strip().removesuffix(".0") if isinstance(value, str) else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else None
+
+
+def draw_of(answer: Answer, by_order: int, first: int, dataset: Dataset) -> int | None:
+    """Return the number of an answer among the repeated ones, from 1; None if there are none.
+
+    Args:
+        answer: The answer.
+        by_order: Its number in the order of the records.
+        first: The smallest number in the column of draws.
+        dataset: The mapping.
+
+    Raises:
+        UnusableValueError: The column of draws holds no whole number.
+    """
+    if not dataset.has_draws:
+        return None
+    if answer.draw is not None:
+        return answer.draw
+    if not isinstance(dataset.draw, str):
+        return by_order
+    number = raw_draw(answer.values, dataset)
+    if number is None:
+        raise UnusableValueError(f"{dataset.draw}: {quoted(answer.values.get(dataset.draw))} is no whole number")
+    return number + 1 - first
 
 
 def id_from_column(record: Record, params: Params) -> str:
@@ -156,82 +157,140 @@ def id_from_column(record: Record, params: Params) -> str:
     return text
 
 
-def id_from_input(shared: SharedValues, index: RecordIndex) -> str:
-    """Return the sha256 of the input; records that share it get -2, -3, … by the order of their references' hash."""
+def id_from_input(shared: SharedValues, numbers: Mapping[bytes, Mapping[bytes, int]]) -> str:
+    """Return the sha256 of the input; records that share it get -2, -3, … by the order of their references' hash.
+
+    numbers: hash of the input → hash of the references → number, for inputs that several records share.
+    """
     text, references = _content_key(shared)
-    number = index.numbers.get(text, {}).get(references, 1)
+    number = numbers.get(text, {}).get(references, 1)
     return text.hex() if number == 1 else f"{text.hex()}-{number}"
 
 
-def shared_values(record: Record, params: Params) -> SharedValues:
+def question_key(record: Record, source: Source) -> tuple[bytes, bytes] | None:
+    """Return what tells the question of a record from others; None for a record that will be rejected."""
+    try:
+        if source.dataset.id:
+            return json_hash(id_from_column(record, source.params)), b""
+        return _content_key(shared_values(record, source))
+    except UnusableValueError:
+        return None
+
+
+def content_of(record: Record, source: Source) -> bytes | None:
+    """Return the hash of what is asked; None for a record that will be rejected."""
+    try:
+        return _content(shared_values(record, source))
+    except UnusableValueError:
+        return None
+
+
+def shared_values(record: Record, source: Source) -> SharedValues:
     """Return the values that all candidates of the record share.
 
     Raises:
         UnusableValueError: One of them can't be used, so that no candidate of the record gets a row.
     """
-    dataset, values, max_chars = params.dataset, record.values, params.load.max_chars
+    dataset, values, max_chars = source.dataset, record.values, source.params.load.max_chars
     shared = SharedValues(
         _text(values, dataset.input, max_chars),
-        _references(values, dataset, max_chars),
+        _references(record, source, max_chars),
         _text(values, dataset.group, max_chars),
         {name: _text(values, name, max_chars) for name in dataset.slices},
         _phrases(values, dataset.phrases, max_chars),
     )
     if dataset.id is None and (shared.input is None or not shared.input.strip()):
         raise UnusableValueError(f"{dataset.input}: no input to make an id of")
-    if params.load.require_references and not shared.references:
-        raise UnusableValueError(f"{dataset.references or 'references'}: no reference that is not blank")
+    if source.params.load.require_references and not shared.references:
+        raise UnusableValueError(f"{dataset.references}: no reference that is not blank")
     return shared
 
 
-def candidate_row(record: Record, row_id: str, shared: SharedValues, name: str, params: Params) -> dict[str, Any]:
-    """Return the row of one candidate.
+def candidate_row(
+    record: Record, question: str, draw: int | None, shared: SharedValues, answer: Answer, source: Source
+) -> dict[str, Any]:
+    """Return the row of one answer.
+
+    Args:
+        record: Of the question.
+        question: Its id.
+        draw: Number of the answer among the repeated ones; None: there are none.
+        shared: Values of the question.
+        answer: The answer.
+        source: Settings and joined files.
 
     Raises:
         UnusableValueError: The candidate's response or one of its scores can't be used.
-        DataError: The label is neither true nor false.
+        UnknownLabelError: The label is neither true nor false.
     """
-    dataset = params.dataset
-    candidate = dataset.named[name]
-    label = _label(record, candidate.label.column if candidate.label else None, f"dataset.candidates.{name}.label")
-    response = _text(record.values, candidate.response, params.load.max_chars)
-    status = _label_status(record.values, candidate.labelled, response) if label is not None else None
+    dataset, name = source.dataset, str(answer.candidate)
+    response = _checked_text(answer.response, answer.columns.response, source.params.load.max_chars)
+    label, status = _label(record, answer, response, source)
     if response is None and dataset.missing_response == "wrong":
         response = ""
     return {
-        "id": row_id,
+        "id": question if draw is None else f"{question}#{draw}",
         "candidate": name,
         **shared._asdict(),
+        **({} if draw is None else {"group": shared.group or question, "question": question, "draw": draw}),
         "response": response,
         "label": None if status == STALE else label,
         "label_status": status,
-        **{f"score_{key}": _number(record.values, score, name) for key, score in dataset.scores.items()},
-        "content": _json_hash([shared.input, shared.references]).hex(),
+        **{f"score_{key}": _number(answer.values, score, name) for key, score in dataset.scores.items()},
+        "content": _content(shared).hex(),
     }
 
 
-def _mapped_columns(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """Yield each column of the mapping with its path in params.yaml."""
-    for place in ("id", "input"):
-        if column := getattr(dataset, place):
-            yield column, f"dataset.{place}"
-    yield from ((column, "dataset.references") for column in (dataset.references and dataset.references.columns) or ())
-    for place in ("group", "phrases"):
-        if column := getattr(dataset, place):
-            yield column, f"dataset.{place}"
-    yield from ((column, "dataset.slices") for column in dataset.slices)
-    yield from ((column, "dataset.exclude") for column in dataset.exclude)
-    for name, candidate in dataset.named.items():
-        yield candidate.response, f"dataset.candidates.{name}.response"
-        if candidate.label and candidate.label.column:
-            yield candidate.label.column, f"dataset.candidates.{name}.label"
-        if candidate.labelled:
-            yield candidate.labelled, f"dataset.candidates.{name}.labelled"
-        yield from ((score.column_of(name), f"dataset.scores.{key}") for key, score in dataset.scores.items())
+def label_key(record: Record, answer: Answer, response: str | None, source: Source) -> tuple[str | None, ...] | None:
+    """Return what the labels of an answer have in common in a file of labels; None without such a file."""
+    given, joined = source.dataset.label_file, source.joined.labels
+    if given is None or joined is None:
+        return None
+    text = same_text(response or "") if given.response and not given.candidate else None
+    return joined.key(row_keys(record, source.dataset)), answer.candidate if given.candidate else None, text
 
 
-def _missing_column(place: str, column: str, present: list[str]) -> str:
-    return f"{place}: no record has a column {column!r}{did_you_mean(column, present, _quoted)}"
+def _label(record: Record, answer: Answer, response: str | None, source: Source) -> tuple[bool | None, str | None]:
+    """Return the label, and whether it is of this response."""
+    mapping = answer.columns.label
+    if source.joined.labels is not None:
+        return _label_of_file(record, answer, response, source)
+    if mapping is None:
+        return None, None
+    entry = answer.entry
+    label = label_of(answer.values, mapping, entry.file, entry.line, f"{answer.place}.label")
+    return label, _label_status(answer.values, answer.columns.labelled, response) if label is not None else None
+
+
+def _label_of_file(
+    record: Record, answer: Answer, response: str | None, source: Source
+) -> tuple[bool | None, str | None]:
+    given, joined = source.dataset.label_file, source.joined.labels
+    key = label_key(record, answer, response, source)
+    if given is None or joined is None or key is None:
+        return None, None
+    entries = [
+        entry for entry in joined.of(row_keys(record, source.dataset)) if entry_key(key[0], entry, source) == key
+    ]
+    if response is None and key[2] is not None:
+        return None, None
+    label = majority([label_of(e.values, given.label, e.file, e.line, "dataset.label_file.label") for e in entries])
+    if label is None or given.response is None:
+        return label, None
+    texts = [entry.values.get(given.response) for entry in entries]
+    same = all(same_text(text if isinstance(text, str) else "") == same_text(response or "") for text in texts)
+    return label, CONFIRMED if same else STALE
+
+
+def entry_key(question: str | None, entry: Entry, source: Source) -> tuple[str | None, ...] | None:
+    """Return what an entry of a file of labels has in common with the answers it is of; as `label_key`."""
+    given = source.dataset.label_file
+    if given is None:
+        return None
+    candidate, text = (entry.values.get(column) if column else None for column in (given.candidate, given.response))
+    name = candidate if isinstance(candidate, str) else None
+    labelled = same_text(text if isinstance(text, str) else "") if given.response and not given.candidate else None
+    return question, name, labelled
 
 
 def _equals(value: Value, wanted: object) -> bool:
@@ -241,21 +300,16 @@ def _equals(value: Value, wanted: object) -> bool:
     return value == as_text(wanted)
 
 
-def _key(record: Record, params: Params) -> tuple[bytes, bytes] | None:
-    """Return what must be unique among the records; None for a record that will be rejected."""
-    try:
-        if params.dataset.id:
-            return _json_hash(id_from_column(record, params)), b""
-        return _content_key(shared_values(record, params))
-    except UnusableValueError:
-        return None
-
-
 def _content_key(shared: SharedValues) -> tuple[bytes, bytes]:
-    return sha256(shared.input or ""), _json_hash(shared.references)
+    return sha256(shared.input or ""), json_hash(shared.references)
 
 
-def _json_hash(value: object) -> bytes:
+def _content(shared: SharedValues) -> bytes:
+    return json_hash([shared.input, shared.references])
+
+
+def json_hash(value: object) -> bytes:
+    """Return the sha256 of a value as canonical JSON."""
     return sha256(CANONICAL_JSON.encode(value))
 
 
@@ -263,14 +317,14 @@ def _text(values: Mapping[str, Value], column: str | None, max_chars: int) -> st
     return None if column is None else _checked_text(values.get(column), column, max_chars)
 
 
-def _checked_text(value: Value, column: str, max_chars: int) -> str | None:
+def _checked_text(value: Value, column: str, max_chars: int, limit: str = "") -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
         kind = "a list" if isinstance(value, list) else "an object"
         raise UnusableValueError(f"{column}: {kind} where text is expected")
     if len(value) > max_chars:
-        raise UnusableValueError(f"{column}: {len(value):,} characters; load.max_chars is {max_chars:,}")
+        raise UnusableValueError(f"{column}: {len(value):,} characters; {limit or f'load.max_chars is {max_chars:,}'}")
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -284,14 +338,41 @@ def _texts(value: Value, column: str, max_chars: int) -> list[str]:
     return [text for text in checked if text is not None and text.strip()]
 
 
-def _references(values: Mapping[str, Value], dataset: Dataset, max_chars: int) -> list[str]:
-    if dataset.references is None:
+def _references(record: Record, source: Source, max_chars: int) -> list[str]:
+    given, joined = source.dataset.references, source.joined.references
+    if given is None:
         return []
-    [column] = dataset.references.columns
-    value = values.get(column)
-    if isinstance(value, str) and dataset.reference_separator:
-        value = [part.strip() for part in value.split(dataset.reference_separator)]
-    return _texts(value, column, max_chars)
+    if joined is not None:
+        entries = joined.of(row_keys(record, source.dataset))
+        pairs = [(str(given.column), entry.values.get(str(given.column))) for entry in entries]
+    else:
+        pairs = [(column, record.values.get(column)) for column in given.columns]
+    separator = source.dataset.reference_separator
+    return [text for column, value in pairs for text in _texts(_split(value, separator), column, max_chars)]
+
+
+def _split(value: Value, separator: str | None) -> Value:
+    """Return the list that a text prints, or the parts of the text between separators."""
+    if not isinstance(value, str):
+        return value
+    if (listed := _printed_list(value)) is not None:
+        return listed
+    return [part.strip() for part in value.split(separator)] if separator else value
+
+
+def _printed_list(text: str) -> Value:
+    r"""Read a list of strings as Python or numpy prints it; None for any other text.
+
+    >>> _printed_list("['a', 'b']"), _printed_list("['a' 'b']"), _printed_list("[sic]"), _printed_list("['a'] or b")
+    (['a', 'b'], ['a', 'b'], None, None)
+    """
+    bare = text.strip()
+    if not bare.startswith("[") or not _PRINTED_LIST.fullmatch(bare):
+        return None
+    try:
+        return [ast.literal_eval(string) for string in _STRINGS.findall(bare)]
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
 
 
 def _phrases(values: Mapping[str, Value], column: str | None, max_chars: int) -> list[str] | None:
@@ -303,19 +384,6 @@ def _phrases(values: Mapping[str, Value], column: str | None, max_chars: int) ->
         with suppress(ValueError, RecursionError):  # not JSON: one phrase that begins with a bracket
             value = as_text(DECODER.decode(value.strip()))
     return _texts(value, column, max_chars)
-
-
-def _label(record: Record, column: str | None, place: str) -> bool | None:
-    value = record.values.get(column) if column else None
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    label = LABELS.get(value.strip().lower()) if isinstance(value, str) else None
-    if label is None:
-        raise DataError(
-            f"{record.file}, line {record.line}: {column} is {_quoted(value)}, which is not a label ({place}); "
-            "allowed: true and false, 1 and 0, yes and no, or nothing"
-        )
-    return label
 
 
 def _label_status(values: Mapping[str, Value], column: str | None, response: str | None) -> str | None:
@@ -338,13 +406,8 @@ def _number(values: Mapping[str, Value], score: ScoreMapping, candidate: str) ->
     except ValueError:
         number = nan
     if not isfinite(number):
-        raise UnusableValueError(f"{column}: {_quoted(value)} is no number")
+        raise UnusableValueError(f"{column}: {quoted(value)} is no number")
     low, high = score.bounds or (number, number)
     if not low <= number <= high:
         raise UnusableValueError(f"{column}: {number:g} is outside the bounds {low:g} to {high:g}")
     return number
-
-
-def _quoted(value: Value) -> str:
-    text = repr(value)
-    return text if len(text) <= QUOTED_LENGTH else f"{text[:QUOTED_LENGTH]}…"

@@ -59,6 +59,9 @@ class LabelMapping(Section):
             raise ValueError("columns: a column appears twice")
         if (self.right or self.wrong) and (self.at_least is not None or self.at_most is not None):
             raise ValueError("at_least and at_most are for numbers, right and wrong for words; use one of the two")
+        lists = [{str(word).strip().casefold() for word in words} for words in (self.right, self.wrong, self.unsure)]
+        if shared := lists[0] & lists[1] | lists[0] & lists[2] | lists[1] & lists[2]:
+            raise ValueError(f"{min(shared)!r} stands in two of right, wrong and unsure")
         if None not in (self.at_least, self.at_most) and self.at_least > self.at_most:  # type: ignore[operator]
             raise ValueError(f"at_least {self.at_least:g} and at_most {self.at_most:g} contain no number")
         return self
@@ -330,27 +333,20 @@ class Params(Section):
         if len(self.dataset.named) > self.load.part_rows:
             count = len(self.dataset.named)
             raise ParamsError(f"load.part_rows: {self.load.part_rows}, but one id alone has {count} candidates")
-        self._check_support()
+        self._check_combinations()
         if self.load.require_references and self.dataset.references is None:
             raise ParamsError("dataset.references: null, but load.require_references is true; name the column")
 
-    def _check_support(self) -> None:
+    def _check_combinations(self) -> None:
         dataset = self.dataset
-        unsupported = {
-            "draw": dataset.draw,
-            "candidates.column": dataset.long,
-            "candidates.NAME.path": any(candidate.path for candidate in dataset.named.values()),
-            "references.path": dataset.references and dataset.references.path,
-            "lists": dataset.lists,
-            "label_file": dataset.label_file,
-            "contexts": dataset.contexts,
-            "relevant": dataset.relevant,
-        }
-        for option, value in unsupported.items():
-            if value:
+        for option in ("contexts", "relevant"):
+            if getattr(dataset, option):
                 raise ParamsError(f"dataset.{option}: not supported yet")
-        for name, candidate in dataset.named.items():
-            if candidate.label and candidate.label != LabelMapping(column=candidate.label.column):
-                raise ParamsError(f"dataset.candidates.{name}.label: options not supported yet; name a column")
-        if dataset.references and len(dataset.references.columns) > 1:
-            raise ParamsError("dataset.references: several columns are not supported yet")
+        if dataset.lists == "draws" and dataset.draw is not None:
+            raise ParamsError("dataset.draw: the answers of a list are numbered by lists: draws; use one of the two")
+        if dataset.label_file is None:
+            return
+        if dataset.long.label if dataset.long else any(candidate.label for candidate in dataset.named.values()):
+            raise ParamsError("dataset.label_file: the candidates have labels already; leave out one of the two")
+        if not (dataset.label_file.candidate or dataset.label_file.response or len(dataset.named) == 1):
+            raise ParamsError("dataset.label_file: name the column of the candidate, or of the answer, in it")

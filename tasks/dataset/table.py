@@ -1,13 +1,22 @@
 """The tables data/load and data/load_rejected: one row per (id, candidate) in each."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
 from tasks.dataset import mapping
+from tasks.dataset.answers import Answer, Source, with_columns
+from tasks.dataset.index import RecordIndex, index_records
+from tasks.dataset.joined import Joined, Lost, read_joined, row_keys
+from tasks.dataset.labels import UnknownLabelError
+from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Params, ScoreMapping
-from tasks.dataset.sources import Record
+from tasks.dataset.sources import Record, Value
+from tasks.errors import DataError
 from tasks.pipeline.tables import describe
 from tasks.scores.column_facts import ColumnFacts, statement
 
@@ -23,12 +32,14 @@ LABEL = ColumnFacts(
 def tables(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
     """Yield the parts of both tables, rows in input order.
 
-    A record that can't be used, or whose id an earlier record has, is rejected for every candidate, so records x
-    candidates = rows + rejected rows.
+    A record that can't be used, or whose id an earlier record has, is rejected for every candidate. Entries of joined
+    files that become no row are rejected behind the last row. So answers read = rows + rejected rows, where a record of
+    the wide form holds an answer of each candidate, and a record of the long form one.
 
     Args:
-        records: The user's records. They are iterated three times (columns, ids, rows; once more if ids repeat), so
-            that memory holds no more than one part and a hash per record; an iterator is first read into a list.
+        records: The user's records. They are iterated three times (columns, ids, rows; once more if ids repeat or files
+            are joined), so that memory holds no more than one part and a hash per record, in the long form and with
+            draws three, and of joined files the mapped columns; an iterator is first read into a list.
         params: The sections `dataset` and `load`.
 
     Yields:
@@ -39,19 +50,35 @@ def tables(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.T
     """
     params.check()
     records = list(records) if isinstance(records, Iterator) else records
-    mapping.require_columns(records, params.dataset)
-    index = mapping.index_records(records, params)
-    part = LoadPart(params, index)
-    for position, record in enumerate(mapping.selected(records, params.dataset)):
-        if part.is_full:
+    source = Source(params, read_joined(params))
+    records = with_columns(records, source)
+    try:
+        yield from _parts(records, source)
+    except UnknownLabelError as error:
+        raise error.with_words(_labelled(records, source)) from None
+
+
+def _parts(records: Iterable[Record], source: Source) -> Iterator[dict[str, pa.Table]]:
+    index = index_records(records, source)
+    remainder = _remainder(records, source, index) if source.joined.all else Remainder([], {})
+    facts = {**_description(source.params, index), "left_out": remainder.left_out}
+    part = LoadPart(source, index, facts)
+    for position, record in enumerate(mapping.selected(records, source.dataset)):
+        answers = [*source.answers(record, is_first=position not in index.later)]
+        if part.is_full_with(len(answers)):
             yield part.tables()
-            part = LoadPart(params, index)
-        part.add(record, position)
+            part = LoadPart(source, index, facts)
+        part.add(record, position, answers)
+    lost = iter(remainder.rejected)
+    while part.add_lost(islice(lost, source.params.load.part_rows - min(part.read, source.params.load.part_rows))):
+        if part.is_full_with(1):
+            yield part.tables()
+            part = LoadPart(source, index, facts)
     yield part.tables()
 
 
 def schema(params: Params) -> pa.Schema:
-    """Return the schema of data/load; `slices` and `score_<name>` depend on what is mapped."""
+    """Return the schema of data/load; `slices`, `score_<name>`, `question` and `draw` depend on what is mapped."""
     slices = pa.struct([(name, pa.string()) for name in params.dataset.slices])
     texts = pa.list_(pa.string())
     return pa.schema(
@@ -65,6 +92,7 @@ def schema(params: Params) -> pa.Schema:
             "phrases": texts,
             **{f"score_{name}": pa.float64() for name in params.dataset.scores},
             "content": pa.string(),
+            **({"question": pa.string(), "draw": pa.int64()} if params.dataset.has_draws else {}),
         }
     )
 
@@ -72,57 +100,174 @@ def schema(params: Params) -> pa.Schema:
 class LoadPart:
     """Collects the rows of one part of data/load and data/load_rejected."""
 
-    def __init__(self, params: Params, index: mapping.RecordIndex) -> None:
-        self.params, self.index = params, index
+    def __init__(self, source: Source, index: RecordIndex, facts: Mapping[str, Any]) -> None:
+        self.source, self.index, self.facts = source, index, facts
         self.rows: list[dict[str, Any]] = []
         self.rejected: list[dict[str, Any]] = []
         self.read = 0
 
-    @property
-    def is_full(self) -> bool:
-        """Whether one more record would exceed `load.part_rows`; rows of one record stay in one part."""
-        return self.read + len(self.params.dataset.named) > self.params.load.part_rows
+    def is_full_with(self, answers: int) -> bool:
+        """Whether so many more answers would exceed `load.part_rows`; those of one record stay in one part."""
+        return self.read > 0 and self.read + answers > self.source.params.load.part_rows
 
-    def add(self, record: Record, position: int) -> None:
-        """Add a row or a rejected row for each candidate; position: the record's, among those selected."""
-        candidates = self.params.dataset.named
-        self.read += len(candidates)
-        row_id = None
+    def add(self, record: Record, position: int, answers: Iterable[Answer]) -> None:
+        """Add a row or a rejected row for each answer; position: the record's, among those selected."""
+        answers, question, dataset = [*answers], None, self.source.dataset
+        self.read += len(answers)
         try:
-            if self.params.dataset.id:
-                row_id = mapping.id_from_column(record, self.params)
-            shared = mapping.shared_values(record, self.params)
-            row_id = row_id or mapping.id_from_input(shared, self.index)
-            mapping.require_new_id(record, self.index.repeated.get(position), self.params.dataset)
+            if dataset.id:
+                question = mapping.id_from_column(record, self.source.params)
+            shared = mapping.shared_values(record, self.source)
+            question = question or mapping.id_from_input(shared, self.index.numbers)
+            mapping.require_candidate(record, dataset)
+            mapping.require_same_question(self.index.differing.get(position), dataset)
+            mapping.require_new_id(record, self.index.repeated.get(position), dataset)
         except mapping.UnusableValueError as reason:
-            self.rejected += [_rejected_row(record, row_id, name, reason) for name in candidates]
+            self.rejected += [_rejected_row(answer, question, reason) for answer in answers]
             return
-        for name in candidates:
+        for answer in answers:
             try:
-                self.rows.append(mapping.candidate_row(record, row_id, shared, name, self.params))
+                draw = mapping.draw_of(answer, self.index.draws.get(position, 1), self.index.first_draw, dataset)
+                self.rows.append(mapping.candidate_row(record, question, draw, shared, answer, self.source))
             except mapping.UnusableValueError as reason:
-                self.rejected.append(_rejected_row(record, row_id, name, reason))
+                self.rejected.append(_rejected_row(answer, question, reason))
+
+    def add_lost(self, lost: Iterable[tuple[str | None, Lost]]) -> int:
+        """Add rejected rows for entries of joined files that became no row; returns how many."""
+        rows = [
+            {"file": one.entry.file, "line": one.entry.line, "id": one.key, "candidate": name, "reason": one.reason}
+            for name, one in lost
+        ]
+        self.rejected += rows
+        self.read += len(rows)
+        return len(rows)
 
     def tables(self) -> dict[str, pa.Table]:
         """Return both tables of the part."""
-        description = {**_description(self.params), "rows_read": self.read}
+        description = {**self.facts, "rows_read": self.read}
         return {
-            "load": describe(pa.Table.from_pylist(self.rows, schema(self.params)), description),
+            "load": describe(pa.Table.from_pylist(self.rows, schema(self.source.params)), description),
             "load_rejected": pa.Table.from_pylist(self.rejected, REJECTED),
         }
 
 
-def _rejected_row(record: Record, row_id: str | None, candidate: str, reason: Exception) -> dict[str, Any]:
-    return {"file": record.file, "line": record.line, "id": row_id, "candidate": candidate, "reason": str(reason)}
+def _rejected_row(answer: Answer, question: str | None, reason: Exception) -> dict[str, Any]:
+    file, line = answer.entry.file, answer.entry.line
+    return {"file": file, "line": line, "id": question, "candidate": answer.candidate, "reason": str(reason)}
 
 
-def _description(params: Params) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Remainder:
+    """Entries of joined files that become no row: rejected ones with their candidate, and how many are left out."""
+
+    rejected: list[tuple[str | None, Lost]]
+    left_out: dict[str, int]
+
+
+def _remainder(records: Iterable[Record], source: Source, index: RecordIndex) -> Remainder:
+    """Find the entries of joined files that become no row."""
+    files = source.joined.all
+    known = _known_keys(records, [one for _, one in files], source)
+    left_out: Counter[str] = Counter()
+    rejected: list[tuple[str | None, Lost]] = []
+    for (name, one), keys in zip(files, known, strict=True):
+        others = [*one.others(keys)]
+        if source.dataset.other_questions == "leave_out":
+            left_out[one.path] += len(others)
+            others = []
+        rejected += [(name, lost) for lost in [*one.keyless, *others]]
+    rejected += _repeated_entries(records, source, index)
+    left_out.update(_unused_labels(records, source, index))
+    return Remainder(rejected, {path: number for path, number in left_out.items() if number})
+
+
+def _known_keys(records: Iterable[Record], files: list[Joined], source: Source) -> list[frozenset[str]]:
+    """Return for each file which of its keys a question has, excluded ones and those beyond the limit too."""
+    known: list[set[str]] = [set() for _ in files]
+    for record in records:
+        keys = row_keys(record, source.dataset)
+        for one, found in zip(files, known, strict=True):
+            if (key := one.key(keys)) is not None and key in one.entries:
+                found.add(key)
+    return [frozenset(found) for found in known]
+
+
+def _repeated_entries(
+    records: Iterable[Record], source: Source, index: RecordIndex
+) -> Iterator[tuple[str | None, Lost]]:
+    """Yield second answers of a candidate to a question that has no draws."""
+    if source.dataset.draw is not None or not source.joined.candidates:
+        return
+    seen: set[tuple[str, str]] = set()
+    for position, record in enumerate(mapping.selected(records, source.dataset)):
+        keys = row_keys(record, source.dataset)
+        for name, one in source.joined.candidates.items():
+            key, entries = one.key(keys), one.of(keys)
+            if key is None or len(entries) < 2 or (name, key) in seen or position in index.repeated:  # noqa: PLR2004
+                continue
+            seen.add((name, key))
+            first = f"{entries[0].file}, line {entries[0].line}"
+            reason = f"the {one.by} {quoted(key)} is also in {first}; dataset.draw takes repeated answers"
+            yield from ((name, Lost(entry, key if one.by == "id" else None, reason)) for entry in entries[1:])
+
+
+def _unused_labels(records: Iterable[Record], source: Source, index: RecordIndex) -> dict[str, int]:
+    """Count the labels of questions that are there, but of none of their answers.
+
+    Raises:
+        DataError: No label is of any answer.
+    """
+    labels = source.joined.labels
+    if labels is None:
+        return {}
+    unused = matched = 0
+    for keys, entries in _label_keys(records, source, index, labels):
+        used = sum(mapping.entry_key(labels.key(of), entry, source) in keys for of, entry in entries)
+        matched, unused = matched + used, unused + len(entries) - used
+    if not matched:
+        raise DataError(
+            f"dataset.label_file: no label of {labels.path} is of an answer in the data; its {labels.by} and "
+            f"{'candidate' if source.dataset.label_file and source.dataset.label_file.candidate else 'response'} "
+            "must be those of the answers"
+        )
+    return {labels.path: unused}
+
+
+def _label_keys(records: Iterable[Record], source: Source, index: RecordIndex, labels: Joined) -> Iterator[Any]:
+    """Yield for each question with labels the keys of its answers, and the entries, each with its keys."""
+    answers: dict[str, set[Any]] = {}
+    of: dict[str, Any] = {}
+    for position, record in enumerate(mapping.selected(records, source.dataset)):
+        keys = row_keys(record, source.dataset)
+        key = labels.key(keys)
+        if key is None or key not in labels.entries:
+            continue
+        of[key] = keys
+        for answer in source.answers(record, is_first=position not in index.later):
+            text = answer.response if isinstance(answer.response, str) else None
+            answers.setdefault(key, set()).add(mapping.label_key(record, answer, text, source))
+    for key, keys in of.items():
+        yield answers.get(key, set()), [(keys, entry) for entry in labels.entries[key]]
+
+
+def _labelled(records: Iterable[Record], source: Source) -> Iterator[Mapping[str, Value]]:
+    """Yield the values of all records that may hold labels."""
+    for _, one in source.joined.all:
+        for entries in one.entries.values():
+            yield from (entry.values for entry in entries)
+    yield from (record.values for record in records)
+
+
+def _description(params: Params, index: RecordIndex) -> dict[str, Any]:
     """Describe data/load for later stages."""
     dataset = params.dataset
     labels = {"label": LABEL} if dataset.has_labels else {}
     scores = {f"score_{name}": _score_description(name, score) for name, score in dataset.scores.items()}
     return {
-        "candidates": {name: candidate.about for name, candidate in dataset.named.items()},
+        "candidates": {
+            name: dataset.long.about.get(name, {}) if dataset.long else dataset.named[name].about
+            for name in index.names
+        },
         **statement(labels | scores),
         "labels": dataset.labels,
         "max_rejected": params.load.max_rejected,

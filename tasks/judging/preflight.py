@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from tasks.console.terminal import say
+from tasks.dataset.joined import questions
 from tasks.dataset.normalized import normalized
-from tasks.dataset.sources import records
 from tasks.dataset.table import tables
 from tasks.errors import ModelError
 from tasks.judging import canaries
@@ -29,10 +29,9 @@ def plan_next_run(*, retry_failed: bool = False) -> Plan | None:
     if options.provider != "openai":
         return None
     load, normalize = params.for_stage("load"), params.for_stage("normalize").normalize
-    dataset = load.dataset
 
     def parts() -> Iterator[pa.Table]:
-        for part in tables(records(dataset.path, dataset.pattern), load):
+        for part in tables(questions(load), load):
             yield normalized(part["load"], normalize)
 
     with Verdicts(root() / "judge", recorded("judge", "judge", "base_url")) as ledger:

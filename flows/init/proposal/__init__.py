@@ -13,7 +13,7 @@ from flows.init.proposal.sample import Sample
 from flows.init.proposal.section import quoted, shown, written
 from flows.init.proposal.separators import Separator, separator
 from tasks.console.format import visible
-from tasks.dataset.mapping import LABELS
+from tasks.dataset.labels import LABELS
 from tasks.dataset.sources import Record
 
 # Largest share of records that a column such as `invalid` may mark, to be proposed for `exclude`.

@@ -11,7 +11,7 @@ from typing import Literal
 from flows.init.proposal.names import Fit
 from flows.init.proposal.section import shown
 from tasks.console.format import counted
-from tasks.dataset.mapping import LABELS
+from tasks.dataset.labels import LABELS
 from tasks.dataset.sources import Record, Value
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]

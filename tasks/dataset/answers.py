@@ -1,0 +1,163 @@
+"""The answers in a record of the questions: of each candidate, from the record itself or a joined file."""
+
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from tasks.dataset.joined import Entry, Joined, JoinedFiles, row_keys
+from tasks.dataset.paths import flat
+from tasks.dataset.settings import CandidateMapping, Dataset, LongCandidates, Params
+from tasks.dataset.sources import Record, Value
+
+Columns: TypeAlias = "CandidateMapping | LongCandidates"
+
+
+class Answer(NamedTuple):
+    """One answer of a candidate to the question of a record.
+
+    Attributes:
+        candidate: Its name; None if the record names none.
+        entry: The record that holds the answer.
+        values: The columns of the answer's record, then those of the question's.
+        response: As its column holds it; an item, if the column holds a list of repeated answers.
+        draw: Number of the answer among the repeated ones; None if a column or the order of records says it.
+        columns: The mapping of the candidate.
+        place: The option of params.yaml with this mapping.
+    """
+
+    candidate: str | None
+    entry: Entry
+    values: Mapping[str, Value]
+    response: Value
+    draw: int | None
+    columns: Columns
+    place: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """The settings and joined files that turn records into rows."""
+
+    params: Params
+    joined: JoinedFiles
+
+    @property
+    def dataset(self) -> Dataset:
+        """Section `dataset`."""
+        return self.params.dataset
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a record of the questions is all that its id stands for, as in the wide form without draws."""
+        return self.dataset.long is None and self.dataset.draw is None
+
+    @cached_property
+    def _wide(self) -> list[tuple[str, CandidateMapping, Joined | None, str]]:
+        places = ((name, f"dataset.candidates.{name}") for name in self.dataset.named)
+        return [(name, self.dataset.named[name], self.joined.candidates.get(name), place) for name, place in places]
+
+    def answers(self, record: Record, *, is_first: bool = True) -> Iterator[Answer]:
+        """Yield the answers to the question of a record.
+
+        is_first: Whether it is the first record of its question; a later one has no answers of joined files.
+        """
+        own = Entry(record.file, record.line, record.values)
+        if self.dataset.long:
+            name = record.values.get(self.dataset.long.column)
+            candidate = name if isinstance(name, str) and name.strip() else None
+            yield from self._listed(candidate, own, record.values, self.dataset.long, "dataset.candidates", None)
+            return
+        for name, columns, joined, place in self._wide:
+            if joined is None:
+                yield from self._listed(name, own, record.values, columns, place, None)
+            elif is_first:
+                yield from self._joined(name, joined, columns, place, record)
+
+    def _joined(
+        self, name: str, joined: Joined, columns: CandidateMapping, place: str, record: Record
+    ) -> Iterator[Answer]:
+        entries = joined.of(row_keys(record, self.dataset))
+        if not entries:
+            values: Mapping[str, Value] = {key: v for key, v in record.values.items() if key not in joined.columns}
+            draw = 1 if self.dataset.has_draws else None
+            yield Answer(name, Entry(record.file, record.line, {}), values, None, draw, columns, place)
+            return
+        by_order = self.dataset.draw is True
+        for number, entry in enumerate(entries if self.dataset.draw is not None else entries[:1], 1):
+            values = ChainMap(dict(entry.values), record.values)
+            yield from self._listed(name, entry, values, columns, place, number if by_order else None)
+
+    def _listed(
+        self,
+        name: str | None,
+        entry: Entry,
+        values: Mapping[str, Value],
+        columns: Columns,
+        place: str,
+        draw: int | None,
+    ) -> Iterator[Answer]:
+        """Yield the answer, or as many as its column lists."""
+        response, lists = entry.values.get(columns.response), self.dataset.lists
+        if lists == "draws":
+            items = response if isinstance(response, list) else [response]
+            for number, item in enumerate(items or [None], 1):
+                yield Answer(name, entry, values, item, number, columns, place)
+            return
+        if isinstance(response, list) and lists == "first":
+            response = response[0] if response else None
+        elif isinstance(response, list) and lists == "join" and all(isinstance(each, str | None) for each in response):
+            texts = [each for each in response if isinstance(each, str)]
+            response = "\n".join(texts) if texts else None
+        yield Answer(name, entry, values, response, draw, columns, place)
+
+
+def with_columns(records: Iterable[Record], source: Source) -> Iterable[Record]:
+    """Make each mapped path a column of the records.
+
+    Raises:
+        DataError: A mapped column or path is in no record.
+    """
+    wanted: dict[str, str] = {}
+    for column, place in _mapped(source):
+        wanted.setdefault(column, place)
+    return flat(records, wanted)
+
+
+def _mapped(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield each column of the mapping with its path in params.yaml."""
+    dataset = source.dataset
+    yield from _named(dataset, "id", "input")
+    yield from ((column, "dataset.references") for column in (dataset.references.columns if dataset.references else ()))
+    yield from _named(dataset, "group", "phrases")
+    yield from ((column, "dataset.slices") for column in dataset.slices)
+    yield from ((column, "dataset.exclude") for column in dataset.exclude)
+    if isinstance(dataset.draw, str) and (dataset.long or len(source.joined.candidates) < len(dataset.named)):
+        yield dataset.draw, "dataset.draw"
+    if dataset.long:
+        yield dataset.long.column, "dataset.candidates.column"
+        yield from _answer_columns(dataset.long, "dataset.candidates", frozenset())
+        scores = ((score.column, f"dataset.scores.{key}") for key, score in dataset.scores.items())
+        yield from ((column, place) for column, place in scores if "{candidate}" not in column)
+    for name, candidate in dataset.named.items():
+        joined = source.joined.candidates.get(name)
+        elsewhere = joined.columns if joined else frozenset()
+        yield from _answer_columns(candidate, f"dataset.candidates.{name}", elsewhere)
+        scores = ((score.column_of(name), f"dataset.scores.{key}") for key, score in dataset.scores.items())
+        yield from ((column, place) for column, place in scores if column not in elsewhere)
+
+
+def _named(dataset: Dataset, *options: str) -> Iterator[tuple[str, str]]:
+    for option in options:
+        if column := getattr(dataset, option):
+            yield column, f"dataset.{option}"
+
+
+def _answer_columns(columns: Columns, place: str, elsewhere: frozenset[str]) -> Iterator[tuple[str, str]]:
+    named = [
+        (columns.response, f"{place}.response"),
+        *((column, f"{place}.label") for column in (columns.label.all_columns if columns.label else ())),
+        *([(columns.labelled, f"{place}.labelled")] if columns.labelled else []),
+    ]
+    yield from (one for one in named if one[0] not in elsewhere)

@@ -1,0 +1,195 @@
+"""What is known of all records before the first row is made: repeated ids, numbers of equal inputs, names, draws."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from tasks.dataset import mapping
+from tasks.dataset.answers import Source
+from tasks.dataset.paths import quoted
+from tasks.dataset.sources import Record
+from tasks.errors import DataError, did_you_mean
+
+Place: TypeAlias = tuple[str, int]
+# Candidates of a long table: more are a column of something else.
+MOST_CANDIDATES = 1_000
+NAMES_LISTED = 30
+
+
+class RecordIndex(NamedTuple):
+    """What is known of all records before the first row is made; a position counts the selected records from 0.
+
+    numbers: For inputs that several records share: hash of the input → hash of the references → number, from 1.
+    repeated: Position of a record whose key an earlier record has → file and line of the earlier one.
+    differing: Position of a record that asks something else than the first one of its id → place of that one.
+    later: Positions of the records that are not the first of their question, if some answers are in joined files.
+    draws: Position → number of the answer among those to the question, where the order of records says it; else 1.
+    first_draw: The smallest number in the column of draws, 0 or 1.
+    names: The candidates, in the order in which tables list them.
+    """
+
+    numbers: Mapping[bytes, Mapping[bytes, int]]
+    repeated: Mapping[int, Place]
+    differing: Mapping[int, Place]
+    later: frozenset[int]
+    draws: Mapping[int, int]
+    first_draw: int
+    names: tuple[str, ...]
+
+
+def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
+    """Find in one pass what later passes need; a second one finds the first record of each repeated key.
+
+    Without an id column the same input and references are the same id. In memory: a hash per record.
+
+    Raises:
+        DataError: No record is selected, or the names of candidates can't be used.
+    """
+    found = _Found(source)
+    position = -1
+    for position, record in enumerate(mapping.selected(records, source.dataset)):
+        found.add(position, record)
+    if position < 0:
+        exclude = source.dataset.exclude
+        reason = f"no record is left; dataset.exclude leaves out all: {exclude}" if exclude else "there is no record"
+        raise DataError(f"dataset: {reason}")
+    numbers = {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in found.shared.items()}
+    return RecordIndex(
+        numbers,
+        _places(records, found.again, source, _unit),
+        _places(records, found.differing, source, _question),
+        frozenset(found.later),
+        found.draws,
+        found.first_draw,
+        _names(found.names, source),
+    )
+
+
+@dataclass
+class _Found:
+    """Collects what `RecordIndex` holds, record by record."""
+
+    source: Source
+    first: dict[bytes, bytes] = field(default_factory=dict)
+    shared: dict[bytes, set[bytes]] = field(default_factory=dict)
+    again: dict[int, bytes] = field(default_factory=dict)
+    differing: dict[int, bytes] = field(default_factory=dict)
+    later: set[int] = field(default_factory=set)
+    draws: dict[int, int] = field(default_factory=dict)
+    first_draw: int = 1
+    names: dict[str, None] = field(default_factory=dict)
+    units: set[bytes] = field(default_factory=set)
+    counts: Counter[bytes] = field(default_factory=Counter)
+    contents: dict[bytes, bytes] = field(default_factory=dict)
+
+    def add(self, position: int, record: Record) -> None:
+        """Take in the next record."""
+        name = mapping.candidate_name(record, self.source.dataset)
+        if name is not None and len(self.names) <= MOST_CANDIDATES:
+            self.names[name] = None
+        key = mapping.question_key(record, self.source)
+        if key is None:
+            return
+        is_known = self._number(*key)
+        if self.source.is_plain:
+            if is_known:
+                self.again[position] = mapping.json_hash([part.hex() for part in key])
+            return
+        if is_known and self.source.joined.candidates:
+            self.later.add(position)
+        self._compare(position, record)
+        self._count(position, record)
+
+    def _number(self, text: bytes, references: bytes) -> bool:
+        """Return whether an earlier record has the same key."""
+        if text not in self.first:
+            self.first[text] = references
+            return False
+        others = self.shared.setdefault(text, {self.first[text]})
+        is_known = references in others
+        others.add(references)
+        return is_known
+
+    def _compare(self, position: int, record: Record) -> None:
+        """Note a record that asks something else than the first one of its id."""
+        question = _question(record, self.source)
+        content = mapping.content_of(record, self.source)
+        if question is not None and content is not None and self.contents.setdefault(question, content) != content:
+            self.differing[position] = question
+
+    def _count(self, position: int, record: Record) -> None:
+        """Number the answers, or note one that is there twice."""
+        if mapping.raw_draw(record.values, self.source.dataset) == 0:
+            self.first_draw = 0
+        unit = _unit(record, self.source)
+        if unit is None or position in self.differing:
+            return
+        if self.source.dataset.draw is True:
+            self.counts[unit] += 1
+            if self.counts[unit] > 1:
+                self.draws[position] = self.counts[unit]
+        elif unit in self.units:
+            self.again[position] = unit
+        else:
+            self.units.add(unit)
+
+
+def _question(record: Record, source: Source) -> bytes | None:
+    key = mapping.question_key(record, source)
+    return None if key is None else mapping.json_hash([part.hex() for part in key])
+
+
+def _unit(record: Record, source: Source) -> bytes | None:
+    """Return a hash of what must be unique: the question, its candidate in the long form, and its draw."""
+    question = _question(record, source)
+    if question is None or source.is_plain:
+        return question
+    dataset = source.dataset
+    name = mapping.candidate_name(record, dataset)
+    if dataset.long and name is None:
+        return None
+    draw = mapping.raw_draw(record.values, dataset)
+    if isinstance(dataset.draw, str) and draw is None:
+        return None
+    return mapping.json_hash([question.hex(), name, draw])
+
+
+def _places(
+    records: Iterable[Record],
+    later: Mapping[int, bytes],
+    source: Source,
+    key_of: Callable[[Record, Source], bytes | None],
+) -> dict[int, Place]:
+    """Return for each position the place of the first record with the same key."""
+    places: dict[bytes, Place] = {}
+    wanted = set(later.values())
+    for record in mapping.selected(records, source.dataset) if wanted else ():
+        key = key_of(record, source)
+        if key is not None and key in wanted:
+            places.setdefault(key, (record.file, record.line))
+            if len(places) == len(wanted):
+                break
+    return {position: places[key] for position, key in later.items()}
+
+
+def _names(found: Mapping[str, None], source: Source) -> tuple[str, ...]:
+    long = source.dataset.long
+    if long is None:
+        return tuple(source.dataset.named)
+    if not found:
+        raise DataError(f"dataset.candidates.column: no record has a name in {long.column}")
+    if len(found) > MOST_CANDIDATES:
+        raise DataError(
+            f"dataset.candidates.column: {long.column} has more than {MOST_CANDIDATES:,} different values, such as "
+            f"{', '.join(map(quoted, [*found][:3]))}; it names no systems"
+        )
+    for option, names in (("only", long.only), ("about", long.about)):
+        for name in names:
+            if name not in found and not (option == "about" and long.only):
+                listed = ", ".join(map(quoted, sorted(found)[:NAMES_LISTED]))
+                raise DataError(
+                    f"dataset.candidates.{option}: no record has {quoted(name)} in {long.column}"
+                    f"{did_you_mean(name, found, quoted)}; its values: {listed}"
+                )
+    return long.only or tuple(sorted(found))

@@ -1,0 +1,220 @@
+"""Files that are joined to the questions: a candidate's answers, references, human labels."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from tasks.dataset.paths import flat, quoted
+from tasks.dataset.settings import CandidateMapping, Dataset, Params
+from tasks.dataset.sources import Record, Records, Value, records
+from tasks.errors import DataError, ParamsError
+
+By = Literal["id", "input"]
+
+
+class Keys(NamedTuple):
+    """What a question is joined by: its id, and its input without differences in white space."""
+
+    id: str | None
+    input: str | None
+
+
+class Entry(NamedTuple):
+    """A record of a joined file: its place, and the values of the mapped columns."""
+
+    file: str
+    line: int
+    values: Mapping[str, Value]
+
+
+class Lost(NamedTuple):
+    """An entry that becomes no row, and why."""
+
+    entry: Entry
+    key: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The entries of a file by the key of their question; all are in memory, with the values of mapped columns.
+
+    place: the option of params.yaml. columns: those that the file has. keyless: entries without a key.
+    """
+
+    place: str
+    path: str
+    by: By
+    columns: frozenset[str]
+    entries: Mapping[str, list[Entry]]
+    keyless: Sequence[Lost] = field(default=())
+
+    def key(self, keys: Keys) -> str | None:
+        """Return the one of a question's keys that this file is joined by."""
+        return keys.id if self.by == "id" else keys.input
+
+    def of(self, keys: Keys) -> list[Entry]:
+        """Return the entries of a question."""
+        key = self.key(keys)
+        return self.entries.get(key, []) if key is not None else []
+
+    def others(self, known: frozenset[str]) -> Iterator[Lost]:
+        """Yield the entries of questions that are not among the known ones."""
+        for key, entries in self.entries.items():
+            if key not in known:
+                reason = f"no question in dataset.path has this {self.by}: {quoted(key)}; see dataset.other_questions"
+                yield from (Lost(entry, key if self.by == "id" else None, reason) for entry in entries)
+
+
+@dataclass(frozen=True)
+class JoinedFiles:
+    """All joined files of a mapping."""
+
+    candidates: Mapping[str, Joined]
+    references: Joined | None
+    labels: Joined | None
+
+    @property
+    def all(self) -> list[tuple[str | None, Joined]]:
+        """Each file, with the candidate whose answers it has."""
+        others = [(None, one) for one in (self.references, self.labels) if one]
+        return [*self.candidates.items(), *others]
+
+
+def questions(params: Params) -> Records:
+    """Open the files of the questions.
+
+    Raises:
+        DataError: As `sources.records`, or a file is joined and matches dataset.pattern too.
+    """
+    dataset = params.dataset
+    found = records(dataset.path, dataset.pattern, dataset.format)
+    joined = {_checked_path(path, place, dataset).resolve() for path, place in _paths(dataset)}
+    if both := [path for path in found.files if path.resolve() in joined]:
+        raise DataError(
+            f"dataset.pattern: {dataset.pattern!r} matches {both[0].as_posix()}, which is joined to the questions; "
+            "choose a pattern that matches the files of the questions only"
+        )
+    return found
+
+
+def read_joined(params: Params) -> JoinedFiles:
+    """Read the joined files of a mapping into memory.
+
+    Raises:
+        DataError: A file can't be read, or lacks a column.
+        ParamsError: A file is outside of the folder dataset.path.
+    """
+    dataset = params.dataset
+    candidates = {name: _of_candidate(name, one, dataset) for name, one in dataset.named.items() if one.path}
+    return JoinedFiles(candidates, _of_references(dataset), _of_labels(dataset))
+
+
+def same_text(text: str) -> str:
+    """Return the form in which the answer of a label and the answer of a candidate are compared.
+
+    White space and case do not count: label files often hold answers that were trimmed or retyped.
+    """
+    return "".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def same_input(text: str) -> str:
+    """Return the form in which inputs are joined: runs of white space count as one."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _of_candidate(name: str, candidate: CandidateMapping, dataset: Dataset) -> Joined:
+    place = f"dataset.candidates.{name}"
+    by: By = candidate.on or ("input" if candidate.input or not (candidate.id or dataset.id) else "id")
+    column = (candidate.id or dataset.id) if by == "id" else (candidate.input or dataset.input)
+    if column is None:
+        raise ParamsError(f"{place}.on: {by}, but dataset.{by} names no column")
+    labels = candidate.label.all_columns if candidate.label else ()
+    scores = [score.column_of(name) for score in dataset.scores.values()]
+    optional = [*labels, *([candidate.labelled] if candidate.labelled else []), *scores]
+    wanted = {candidate.response: f"{place}.response"}
+    if isinstance(dataset.draw, str):
+        wanted[dataset.draw] = "dataset.draw"
+    return _read(str(candidate.path), place, by, column, wanted, optional, dataset)
+
+
+def _of_references(dataset: Dataset) -> Joined | None:
+    given = dataset.references
+    if given is None or given.path is None or given.column is None:
+        return None
+    wanted = {given.column: "dataset.references.column"}
+    return _read(given.path, "dataset.references", *_by(given.id, given.input), wanted, (), dataset)
+
+
+def _of_labels(dataset: Dataset) -> Joined | None:
+    given = dataset.label_file
+    if given is None:
+        return None
+    wanted = dict.fromkeys(given.label.all_columns, "dataset.label_file.label")
+    wanted |= {column: "dataset.label_file" for column in (given.candidate, given.response) if column}
+    return _read(given.path, "dataset.label_file", *_by(given.id, given.input), wanted, (), dataset)
+
+
+def _by(id_: str | None, input_: str | None) -> tuple[By, str]:
+    return ("id", id_) if id_ else ("input", str(input_))
+
+
+def _read(
+    path: str, place: str, by: By, column: str, wanted: Mapping[str, str], optional: Iterable[str], dataset: Dataset
+) -> Joined:
+    if getattr(dataset, by) is None:
+        raise ParamsError(f"{place}.{by}: joins by the {by}, but dataset.{by} names no column of the questions")
+    whole = records(_checked_path(path, f"{place}.path", dataset))
+    present: set[str] = set()
+    entries: dict[str, list[Entry]] = {}
+    keyless: list[Lost] = []
+    named = [*dict.fromkeys([*wanted, *optional])]
+    for record in flat(whole, {**wanted, column: f"{place}.{by}"}, optional):
+        values = {name: record.values[name] for name in named if name in record.values}
+        present |= values.keys()
+        entry, key = Entry(record.file, record.line, values), _key(record.values.get(column), by)
+        if key is None:
+            keyless.append(Lost(entry, None, f"{column}: no {by} to join by"))
+        else:
+            entries.setdefault(key, []).append(entry)
+    return Joined(place, path, by, frozenset(present), entries, keyless)
+
+
+def _key(value: Value, by: By) -> str | None:
+    if not isinstance(value, str) or not value.strip():
+        return None
+    return value if by == "id" else same_input(value)
+
+
+def _paths(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    for name, candidate in dataset.named.items():
+        if candidate.path:
+            yield candidate.path, f"dataset.candidates.{name}.path"
+    if dataset.references and dataset.references.path:
+        yield dataset.references.path, "dataset.references.path"
+    if dataset.label_file:
+        yield dataset.label_file.path, "dataset.label_file.path"
+
+
+def _checked_path(path: str, place: str, dataset: Dataset) -> Path:
+    """Return the path of a joined file; it must be in the folder dataset.path, because DVC watches nothing else."""
+    folder = Path(dataset.path)
+    if folder.is_dir():
+        for file in (Path(path), folder / path):
+            if file.exists() and file.resolve().is_relative_to(folder.resolve()):
+                return file
+        if not Path(path).exists():
+            records(folder / path if Path(path).parts[:1] != folder.parts[:1] else path)  # raises, with similar names
+    common = folder if folder.is_dir() else folder.parent
+    raise ParamsError(
+        f"{place}: {path} is not in the folder dataset.path, so changes of it would not be noticed; keep all files in "
+        f"one folder, and set dataset.path: {common.as_posix()} and dataset.pattern: the name of the questions' file"
+    )
+
+
+def row_keys(record: Record, dataset: Dataset) -> Keys:
+    """Return what a record of the questions is joined by."""
+    by_id, by_input = (record.values.get(column) if column else None for column in (dataset.id, dataset.input))
+    return Keys(_key(by_id, "id"), _key(by_input, "input"))

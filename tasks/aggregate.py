@@ -99,7 +99,7 @@ def aggregate(
             scored,
             params.aggregate,
         ),
-        "comparisons": _comparisons(scored, params.gate, decides),
+        "comparisons": _comparisons(scored, params, decides),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored, decides.name),
     }
@@ -173,10 +173,11 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
 
 
-def _comparisons(scored: Sequence[Candidate], gate: Gate, decides: Primary) -> list[PairEntry]:
+def _comparisons(scored: Sequence[Candidate], params: Params, decides: Primary) -> list[PairEntry]:
     """Compare every two candidates of the run; the comparisons by the primary measure are one family of tests."""
     pairings = [pair(base, head) for base, head in combinations(scored, 2)]
-    return candidate_pairs.entries(candidate_pairs.compare(pairings, gate, decides.name), pairings)
+    families = candidate_pairs.compare(pairings, params.gate, decides.name, params.aggregate.pass_at)
+    return candidate_pairs.entries(families, pairings)
 
 
 def _first_screen(

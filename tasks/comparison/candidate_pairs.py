@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.comparison import differences
 from tasks.comparison.differences import Compared, Difference
@@ -19,12 +20,16 @@ from tasks.comparison.document import (
 )
 from tasks.comparison.gate import ROLES, Gate, Role, Verdict
 from tasks.comparison.measures import LABEL, Measure, differing, measures, without_threshold
-from tasks.comparison.pairing import Pairing
+from tasks.comparison.pairing import Pairing, pair_questions
 from tasks.comparison.roles import duplicates, margin, roles_of
 from tasks.console.format import counted
 from tasks.scores import estimates
 from tasks.scores.columns import ScoreColumn
 from tasks.scores.estimates import rounded
+from tasks.scores.repeated_answers import parsed
+
+# Why pass@k of two candidates can't be compared.
+ONE_ANSWER = "the questions of one version or both have a single answer (dataset.draw)"
 
 
 class Refused(NamedTuple):
@@ -59,20 +64,26 @@ class Families(NamedTuple):
         return not self.differences["primary"] or any(refused.blocks for refused in self.refused)
 
 
-def compare(pairings: Sequence[Pairing], gate: Gate, primary: str) -> Families:
+def compare(pairings: Sequence[Pairing], gate: Gate, primary: str, pass_at: Sequence[int] = ()) -> Families:
     """Compare all pairs of candidates: by the primary measure, by the guards, and by every other pass rate.
 
-    Each of the three is a family of its own at the gate's confidence.
+    Each of the three is a family of its own at the gate's confidence. Candidates with repeated answers are also
+    compared by question: pass@k and pass^k for each k in `pass_at`, and those that are guards.
     """
+    ks = sorted({*pass_at, *(found[1] for name in gate.metrics if (found := parsed(name)))})
     chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []
     for pairing in pairings:
-        base, head = measures(pairing.base), measures(pairing.head)
-        for name, role in roles_of(pairing, gate, primary).items():
-            if reason := _refusal(name, pairing, base, head):
+        sides = {False: _sides(pairing), True: _sides(pair_questions(pairing, ks))}
+        for name, role in roles_of(pairing, gate, primary, pass_at).items():
+            of, base, head = sides[parsed(name) is not None]
+            if of is None:
+                refused.append(Refused(pairing, name, role, ONE_ANSWER))
+                continue
+            if reason := _refusal(name, of, base, head):
                 refused.append(Refused(pairing, name, role, reason))
                 continue
-            compared = differences.compared(pairing, base[name], head[name])
+            compared = differences.compared(of, base[name], head[name])
             if reason := _unmeasured(compared, gate):
                 refused.append(Refused(pairing, name, role, reason + _stale(compared)))
             else:
@@ -83,6 +94,18 @@ def compare(pairings: Sequence[Pairing], gate: Gate, primary: str) -> Families:
         margins = [margin(gate, one.head.name, role) for one in family]
         estimated[role], critical[role] = differences.family(family, margins, gate.confidence)
     return Families(estimated, refused, critical)
+
+
+class _Sides(NamedTuple):
+    """Rows or questions of two candidates, and the measures of each candidate by name."""
+
+    pairing: Pairing | None
+    base: Mapping[str, Measure]
+    head: Mapping[str, Measure]
+
+
+def _sides(pairing: Pairing | None) -> _Sides:
+    return _Sides(None, {}, {}) if pairing is None else _Sides(pairing, measures(pairing.base), measures(pairing.head))
 
 
 def entries(families: Families, pairings: Sequence[Pairing]) -> list[PairEntry]:
@@ -98,7 +121,7 @@ def entries(families: Families, pairings: Sequence[Pairing]) -> list[PairEntry]:
                 one.compared.head.name: _measure_entry(one, role)
                 for role, family in families.differences.items()
                 for one in family
-                if one.compared.pairing is pairing
+                if one.compared.pairing.rows is pairing
             },
             "refused": [
                 {"measure": refused.name, "role": refused.role, "reason": refused.reason, "blocks": refused.blocks}
@@ -120,7 +143,15 @@ def _row_counts(pairing: Pairing) -> RowCounts:
     }
     if stale := len(pairing.stale):
         counts["stale_labels"] = stale
+    if pairing.base.questions is not None and pairing.head.questions is not None:
+        counts["draws"] = {"base": _draws(pairing.base.questions), "head": _draws(pairing.head.questions)}
     return counts
+
+
+def _draws(questions: NDArray[np.uint64]) -> list[int]:
+    """The smallest and the largest number of draws of a question; none without questions."""
+    sizes = np.unique(questions, return_counts=True)[1]
+    return [int(sizes.min()), int(sizes.max())] if len(sizes) else []
 
 
 def rates(pairing: Pairing) -> list[Compared]:
@@ -166,7 +197,7 @@ def slice_entries(families: Families, pairings: Sequence[Pairing], gate: Gate) -
         }
         for (name, value, part), difference, q in zip(parts, tested, adjusted, strict=True)
     ]
-    owners = [part.pairing for _, _, part in parts]
+    owners = [part.pairing.rows for _, _, part in parts]
     return [[rounded(row) for row, owner in zip(rows, owners, strict=True) if owner is pairing] for pairing in pairings]
 
 
@@ -238,7 +269,7 @@ def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
     }
     # More rows reduce no error of a judge.
     undecided = difference.verdict == "cannot tell" and JUDGE_ERROR not in (estimate.method or "")
-    return {
+    entry: MeasureEntry = {
         "role": role,
         "unit": "points" if compared.head.is_share else "score",
         "base": base,
@@ -254,6 +285,9 @@ def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
         "rows_needed": differences.rows_needed(compared, lost, difference.confidence) if undecided else None,
         "signature": compared.head.signature,
     }
+    if compared.pairing.of_draws is not None:
+        entry["per"] = "question"
+    return entry
 
 
 def _composition(compared: Compared, shared: float) -> CompositionEntry:

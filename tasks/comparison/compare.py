@@ -61,7 +61,7 @@ def _compare(
     if options.rescore:
         pairings = version_scores.with_thresholds(pairings)
     chosen = shared_primary(pairings, gate, random=all(one.base.labels_random for one in pairings))
-    families = candidate_pairs.compare(pairings, gate, chosen.name)
+    families = candidate_pairs.compare(pairings, gate, chosen.name, version_scores.pass_at(versions))
     pairs: list[PairEntry] = candidate_pairs.entries(families, pairings)
     slice_entries = candidate_pairs.slice_entries(families, pairings, gate)
     for pairing, pair, slices in zip(pairings, pairs, slice_entries, strict=True):

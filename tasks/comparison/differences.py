@@ -16,6 +16,7 @@ from tasks.scores.columns import Mask, ScoreColumn
 from tasks.scores.estimates import UNBOUNDED
 from tasks.scores.headline import MOST_OUTSIDE, have_labels, is_by_offline_judge, offline_bias, standard_error
 from tasks.scores.primary import MEANING_MATCH, column
+from tasks.scores.repeated_answers import parsed
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import BiasModel, PairedDifference
@@ -135,7 +136,8 @@ def critical_value(measures: Sequence[Compared], confidence: float) -> float:
     if len(measures) > MOST_JOINT or len(measures) * len(keys) > MOST_NUMBERS:
         return sidak(len(measures), confidence)
     influence = np.zeros((len(keys), len(measures)))
-    groups = None if measures[0].pairing.groups is None else np.arange(len(keys), dtype=np.intp)
+    grouped = any(one.pairing.groups is not None for one in measures)
+    groups = np.arange(len(keys), dtype=np.intp) if grouped else None
     for number, one in enumerate(measures):
         rows = np.searchsorted(keys, one.pairing.keys[one.measured])
         influence[rows, number] = _influence(one)
@@ -252,7 +254,7 @@ def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: fl
 
     The interval then includes how far the judge's bias differs between systems, for the rows whose answers changed:
     those that any measure tells apart. With too many rows outside of the judge's domain, or a judge whose bias was not
-    measured, it is as wide as can be.
+    measured, it is as wide as can be; so it is for pass@k and pass^k of several draws, where nobody measured its bias.
     """
     from tasks.statistics import transported_difference
 
@@ -264,7 +266,8 @@ def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: fl
     if not changed:
         return estimate
     model, outside = offline_bias(), _outside(one)
-    if model is None or outside > MOST_OUTSIDE:
+    several = (parsed(one.head.name) or ("", 1))[1] > 1
+    if model is None or outside > MOST_OUTSIDE or several:
         return estimate._replace(low=-1.0, high=1.0, p_value=1.0, method=f"{estimate.method}; judge's error unknown")
     sd = standard_error(estimate.low, estimate.high, confidence)
     wider = transported_difference(estimate.value, sd**2, model, confidence, changed)
@@ -288,10 +291,11 @@ def is_by_judge_alone(one: Compared) -> bool:
 
     Labels that changed answers lack check nothing: the others are of answers that did not change.
     """
-    sides = (one.pairing.base, one.pairing.head)
-    if one.head.name != MEANING_MATCH or not all(map(is_by_offline_judge, sides)):
+    rows, by_question = one.pairing.rows, parsed(one.head.name)
+    sides, name = (rows.base, rows.head), by_question[0] if by_question else one.head.name
+    if name != MEANING_MATCH or not all(map(is_by_offline_judge, sides)):
         return False
-    return not have_labels(sides) or _lack_labels(one.pairing)
+    return not have_labels(sides) or _lack_labels(rows)
 
 
 def _lack_labels(pairing: Pairing) -> bool:

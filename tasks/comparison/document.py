@@ -42,7 +42,7 @@ class MeasureEntry(TypedDict):
 
     unit: how differences are read: those of shares in percentage points. margin: the smallest loss that
     matters. detectable: the smallest difference that these rows would have shown. rows_needed: how many rows would
-    decide, None for a verdict that is decided.
+    decide, None for a verdict that is decided. per: what n and rows_needed count, if not rows.
     """
 
     role: Role
@@ -52,6 +52,7 @@ class MeasureEntry(TypedDict):
     difference: DifferenceEntry
     verdict: Verdict
     n: int
+    per: NotRequired[Literal["question"]]
     margin: float
     higher_is_better: bool
     unmeasured: UnmeasuredEntry
@@ -70,14 +71,26 @@ class CrossedEntry(TypedDict):
     neither: int
 
 
+class DrawCounts(TypedDict):
+    """The smallest and the largest number of answers to a question in each version."""
+
+    base: list[int]
+    head: list[int]
+
+
 class RowCounts(TypedDict):
-    """How many rows were paired, and how many were not; stale_labels: shared rows whose label is of another answer."""
+    """How many rows were paired, and how many were not.
+
+    stale_labels: shared rows whose label is of another answer. draws: the smallest and the largest number of answers to
+    a question, where both versions have repeated answers.
+    """
 
     shared: int
     only_base: int
     only_head: int
     data_changed: int
     stale_labels: NotRequired[int]
+    draws: NotRequired[DrawCounts]
 
 
 class RefusedEntry(TypedDict):

@@ -1,9 +1,10 @@
 """Names of measures in params.yaml, checked against the metrics that params.yaml configures, before anything runs."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tasks.errors import ParamsError, did_you_mean
+from tasks.scores import repeated_answers
 from tasks.scores.column_facts import VALUE
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import MEANING_MATCH
@@ -24,12 +25,10 @@ def check_measures(sections: Mapping[str, Any]) -> None:
     """
     names = list(dict.fromkeys(_measures(sections)))
     gate, targets = sections["gate"], sections["report"].targets
-    options = {"gate.primary": [gate.primary] if gate.primary else [], "gate.metrics": gate.metrics}
-    for option, named in (options | {"report.targets": targets}).items():
-        for name in named:
-            if name not in names:
-                suggestion = did_you_mean(name, names) or ";"
-                raise ParamsError(f"{option}: unknown measure {name!r}{suggestion} allowed: {', '.join(names)}")
+    options = {"gate.primary": [gate.primary] if gate.primary else [], "report.targets": targets}
+    for option, named in options.items():
+        _check_names(option, named, names)
+    _check_names("gate.metrics", gate.metrics, [*names, *_by_question(sections)])
     _check_targets(targets, sections["dataset"])
     labelled = sections["dataset"].all_have_labels
     if gate.primary is None and not labelled and MEANING_MATCH not in names:
@@ -41,9 +40,7 @@ def check_measures(sections: Mapping[str, Any]) -> None:
 
 def _measures(sections: Mapping[str, Any]) -> Iterator[str]:
     yield LABEL
-    judge = sections["judge"]
-    judged = [] if judge.provider == "none" else judge.metrics
-    for metric in [*judged, *(metric for family in FAMILIES for metric in sections[family].root.values())]:
+    for metric in _metrics(sections):
         for name, facts in facts_of(metric, {}).items():
             yield name
             if facts.has_graded_score:
@@ -52,6 +49,38 @@ def _measures(sections: Mapping[str, Any]) -> Iterator[str]:
         yield f"score_{name}"
         if score.threshold is not None:
             yield f"score_{name}{VALUE}"
+
+
+def _by_question(sections: Mapping[str, Any]) -> Iterator[str]:
+    """pass@k and pass^k of everything with a pass rate, where questions have several answers."""
+    if not sections["dataset"].has_draws:
+        return
+    rated = [
+        LABEL,
+        *(
+            name
+            for metric in _metrics(sections)
+            for name, facts in facts_of(metric, {}).items()
+            if facts.rate_signature is not None
+        ),
+    ]
+    rated += [f"score_{name}" for name, score in sections["dataset"].scores.items() if score.threshold is not None]
+    for name in rated:
+        yield from repeated_answers.names(name, sections["aggregate"].pass_at)
+
+
+def _metrics(sections: Mapping[str, Any]) -> Iterator[Any]:
+    judge = sections["judge"]
+    yield from [] if judge.provider == "none" else judge.metrics
+    for family in FAMILIES:
+        yield from sections[family].root.values()
+
+
+def _check_names(option: str, named: Collection[str], allowed: Sequence[str]) -> None:
+    for name in named:
+        if name not in allowed:
+            suggestion = did_you_mean(name, allowed) or ";"
+            raise ParamsError(f"{option}: unknown measure {name!r}{suggestion} allowed: {', '.join(allowed)}")
 
 
 def _check_targets(targets: Collection[str], dataset: Any) -> None:

@@ -1,11 +1,13 @@
 """Pairs the rows of two candidates by id."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.scores.columns import Candidate, Mask
+from tasks.scores.repeated_answers import by_question
 
 Positions = NDArray[np.intp]
 
@@ -19,6 +21,7 @@ class Pairing:
     answer does.
     only_base, only_head: positions of the rows that the other candidate lacks.
     stale: positions in `head` of shared rows whose label, in either version, is of another answer; it is unmeasured.
+    of_draws: the pairing of rows that a pairing of questions was made from; None for a pairing of rows.
     """
 
     base: Candidate
@@ -29,6 +32,12 @@ class Pairing:
     only_base: Positions
     only_head: Positions
     stale: Positions = field(default_factory=lambda: np.empty(0, np.intp))
+    of_draws: "Pairing | None" = None
+
+    @property
+    def rows(self) -> "Pairing":
+        """The pairing of rows, of which every pair of candidates has one."""
+        return self.of_draws or self
 
     @property
     def keys(self) -> NDArray[np.uint64]:
@@ -60,3 +69,19 @@ def pair(base: Candidate, head: Candidate) -> Pairing:
         np.setdiff1d(np.arange(len(base.keys)), base_rows, assume_unique=True),
         np.setdiff1d(np.arange(len(head.keys)), head_rows, assume_unique=True),
     )
+
+
+def pair_questions(rows: Pairing, ks: Sequence[int]) -> Pairing | None:
+    """Pair the questions of two candidates, with pass@k and pass^k of all draws that each of them has.
+
+    Questions without a shared row are left out, for nobody compared what they ask, and so are those with a changed row.
+
+    Returns:
+        None unless both candidates have draws.
+    """
+    base, head = by_question(rows.base, ks), by_question(rows.head, ks)
+    if base is None or head is None or rows.head.questions is None:
+        return None
+    paired = pair(base, head)
+    shared, changed = (np.isin(paired.keys, rows.head.questions[some]) for some in (rows.head_rows, rows.changed))
+    return replace(paired.without(~shared | changed), of_draws=rows)

@@ -94,9 +94,10 @@ def significance(entry: MeasureEntry, by: str, confidence: str) -> str:
         confidence: The confidence of the interval, in words.
     """
     loss = f" of more than {_amount(entry, entry['margin'])}" if entry["margin"] else ""
+    items = entry.get("per", "row")
     if entry["verdict"] == "unchanged":
-        return f"No row changed ({by}, {counted(entry['n'], 'row')})."
-    figures = f"({by}: {_difference(entry, confidence)}, {counted(entry['n'], 'row')})"
+        return f"No row changed ({by}, {counted(entry['n'], items)})."
+    figures = f"({by}: {_difference(entry, confidence)}, {counted(entry['n'], items)})"
     if entry["verdict"] == "cannot tell":
         return f"No significant difference {figures}.{_would_decide(entry)}"
     conclusions = {

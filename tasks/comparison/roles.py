@@ -14,7 +14,8 @@ from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
 from tasks.scores.columns import Candidate
 from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import Primary, column, primary
+from tasks.scores.primary import MEANING_MATCH, Primary, column, primary
+from tasks.scores.repeated_answers import names
 
 # Two measures whose correlation over the rows is rounded to 1.00 are one measure.
 SAME = 0.995
@@ -42,13 +43,21 @@ def shared_primary(pairings: Sequence[Pairing], gate: Gate, *, random: bool) -> 
     return primary(gate.primary, [side for both in sides for side in both], random=random)
 
 
-def roles_of(pairing: Pairing, gate: Gate, decides: str) -> dict[str, Role]:
-    """The measures of two candidates by name with their roles: the primary one, the guards, and every other rate."""
+def roles_of(pairing: Pairing, gate: Gate, decides: str, pass_at: Sequence[int] = ()) -> dict[str, Role]:
+    """The measures of two candidates by name with their roles: the primary one, the guards, and every other rate.
+
+    Candidates with repeated answers also have pass@k and pass^k of the rates that people read first: the primary one,
+    human labels and verdicts; those of the others would hide them.
+    """
     found: dict[str, Role] = {decides: "primary"}
     for name in gate.metrics:
         found.setdefault(name, "guard")
     for name in [name for candidate in (pairing.base, pairing.head) for name in _rates(candidate)]:
         found.setdefault(name, "secondary")
+    if pairing.base.questions is not None and pairing.head.questions is not None:
+        read_first = [name for name in dict.fromkeys([decides, LABEL, MEANING_MATCH]) if name in found]
+        for name in [name for column in read_first for name in names(column, pass_at)]:
+            found.setdefault(name, "secondary")
     return found
 
 
@@ -61,9 +70,9 @@ def margin(gate: Gate, name: str, role: Role) -> float:
 
 def duplicates(values: Mapping[str, Floats]) -> list[list[str]]:
     """Groups of measures that say the same row by row; values: name → the value of each row, shape (n,)."""
-    names = [name for name, rows in values.items() if np.nanstd(rows) > 0]
+    varying = [name for name, rows in values.items() if np.nanstd(rows) > 0]
     groups: list[list[str]] = []
-    for name in names:
+    for name in varying:
         group = next((group for group in groups if _same(values[group[0]], values[name])), None)
         if group is None:
             groups.append([name])

@@ -15,9 +15,10 @@ from tasks.errors import ComparisonError
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import VALUE, stated
-from tasks.scores.columns import Candidate, Mask, ScoreColumn, candidates, hashed
+from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, hashed
 from tasks.scores.label_status import STALE
 from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
+from tasks.scores.repeated_answers import parsed
 from tasks.versions.version import Version
 
 # Tables that hold scores, beside data/load.
@@ -54,12 +55,12 @@ def require_asked(versions: Sequence[Version], scores: Sequence[VersionScores], 
     every = sorted({measure for by_table in measures_by_table for names in by_table.values() for measure in names})
     named = {"gate.primary": [gate.primary] if gate.primary else [], "gate.metrics": [*gate.metrics]}
     for option, names in named.items():
-        for name in names:
+        for name in map(_of_a_table, names):
             if name not in every and name != LABEL:  # the answers may have no labels yet
                 raise ComparisonError(f"{option}: {unknown('measure', name, every)}")
     for version, own, others in zip(versions, measures_by_table, reversed(measures_by_table), strict=True):
         for table, measures in others.items():
-            asked = gate.primary is None or not measures.isdisjoint([gate.primary, *gate.metrics])
+            asked = gate.primary is None or not measures.isdisjoint(map(_of_a_table, [gate.primary, *gate.metrics]))
             if asked and table not in own and version.plans(f"data/{table}"):
                 version.parts(table)
 
@@ -134,9 +135,14 @@ def pairings(
     if not any(len(pairing.head_rows) + len(pairing.changed) for pairing in paired):
         raise ComparisonError(
             f"{base.name} and {head.name} have no row in common: they are of different data sets, or ids were made "
-            "anew (dataset.id; without one they are made from the input)."
+            f"anew (dataset.id; without one they are made from the input).{_one_has_draws(base, head)}"
         )
     return paired
+
+
+def _one_has_draws(base: VersionScores, head: VersionScores) -> str:
+    names = [version.name for version in (base, head) if QUESTION in version.load.schema.names]
+    return f" Only {names[0]} has repeated answers (dataset.draw)." if len(names) == 1 else ""
 
 
 def with_thresholds(pairings: Sequence[Pairing]) -> list[Pairing]:
@@ -148,6 +154,22 @@ def _measures(table: Parts) -> set[str]:
     """The names of all measures of a table's columns, as tasks.comparison.measures gives them."""
     columns = stated(table.about)
     return {*columns} | {f"{name}{VALUE}" for name, facts in columns.items() if facts.rate_signature is not None}
+
+
+def _of_a_table(measure: str) -> str:
+    """The measure of a table that a measure by question is made of; any other name as it is."""
+    by_question = parsed(measure)
+    return by_question[0] if by_question else measure
+
+
+def pass_at(versions: Sequence[Version]) -> list[int]:
+    """The k of pass@k and pass^k of these versions, each of which states them if its questions have several answers."""
+    found: set[int] = set()
+    for version in versions:
+        if version.has(METRICS):
+            with reading(version.path(METRICS), version.name) as document:
+                found.update(document.get("pass_at", []))
+    return sorted(found)
 
 
 def _fitted(version: Version) -> dict[str, float]:

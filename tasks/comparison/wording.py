@@ -1,6 +1,6 @@
 """A comparison in words: sentences and table cells for the terminal, for Markdown and for the page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tasks.comparison.document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry, Unit, WorstSlice
@@ -77,6 +77,9 @@ def rows_line(pair: PairEntry, measure: str | None = None) -> str:
 
 def failed(pair: PairEntry, measure: MeasureEntry) -> int:
     """How many shared rows were asked for in both versions, and could not be measured in one or both."""
+    if "per" in measure:
+        left = measure["unmeasured"]
+        return max(left["failed_base"], left["failed_head"])
     return int(pair["rows"]["shared"] - measure["n"] - measure["unmeasured"]["not_asked"])
 
 
@@ -146,7 +149,7 @@ def measure_cells(name: str, measure: MeasureEntry) -> list[str]:
         level_of(measure["head"], unit),
         difference,
         measure["verdict"],
-        count(measure["n"]),
+        counted(measure["n"], "question") if "per" in measure else count(measure["n"]),
         about(measure["rows_needed"]) if measure["rows_needed"] else "",
         "" if measure["detectable"] is None else f"±{signed(measure['detectable'], unit).removeprefix('+')}",
     ]
@@ -229,11 +232,35 @@ def _not_compared(pair: PairEntry) -> Iterator[str]:
         yield f"{refused['measure']} not compared: {refused['reason']}{blocks}"
     if any("measured differently" in refused["reason"] for refused in pair["refused"]):
         yield "--rescore scores BASE again by HEAD's settings, where that needs no model"
+    yield from _draws(pair)
     if stale := pair["rows"].get("stale_labels", 0):
         yield f"{counted(stale, 'label is', 'labels are')} of another answer (stale), and not measured"
     if ids := pair.get("data_changed"):
         more = pair["rows"]["data_changed"] - min(len(ids), NAMES)
         yield f"data changed, kept out: {', '.join(ids[:NAMES])}{f' and {count(more)} more' if more > 0 else ''}"
+
+
+def _draws(pair: PairEntry) -> Iterator[str]:
+    """What is left out of a comparison by rows where the versions have other numbers of draws."""
+    rows = pair["rows"]
+    draws = rows.get("draws")
+    if draws is None or not (rows["only_base"] or rows["only_head"]):
+        return
+    before, after = (number_of_draws(each) for each in (draws["base"], draws["head"]))
+    yield (
+        f"{before} answers per question before, {after} after: by rows, each answer is compared with the one of its "
+        f"number, so {counted(rows['only_base'] + rows['only_head'], 'answer')} without a partner are left out; by "
+        "question, pass@k and pass^k use all answers"
+    )
+
+
+def number_of_draws(sizes: Sequence[int]) -> str:
+    """The numbers of answers per question in words.
+
+    >>> number_of_draws([10, 10]), number_of_draws([3, 5])
+    ('10', '3 to 5')
+    """
+    return " to ".join(dict.fromkeys(map(count, sizes)))
 
 
 def _duplicates(pair: PairEntry) -> Iterator[str]:

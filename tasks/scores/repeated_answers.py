@@ -1,5 +1,6 @@
 """Repeated answers: a candidate by question instead of by draw, and the report's entries on pass@k and pass^k."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads 
 Codes = NDArray[np.intp]
 # At least one of k draws passes; all of k draws pass.
 AT, ALL = "pass@", "pass^"
+_BY_QUESTION = re.compile(r"(?P<column>.+)\.pass[@^](?P<k>[1-9][0-9]{0,8})", re.ASCII | re.DOTALL)
 
 
 class Questions(NamedTuple):
@@ -57,13 +59,14 @@ def names(column: str, ks: Sequence[int]) -> list[str]:
     return [f"{column}.{kind}{k}" for kind, k in _kinds(ks)]
 
 
-def is_by_question(measure: str) -> bool:
-    """Whether a measure is pass@k or pass^k, one value per question.
+def parsed(measure: str) -> tuple[str, int] | None:
+    """The column and the k of a measure by question, pass@k or pass^k; None for any other name.
 
-    >>> is_by_question("label.pass^5"), is_by_question("f1.value")
-    (True, False)
+    >>> parsed("label.pass^5"), parsed("f1.value"), parsed("f1.pass@0")
+    (('label', 5), None, None)
     """
-    return measure.rpartition(".")[2].startswith((AT, ALL))
+    found = _BY_QUESTION.fullmatch(measure)
+    return (found["column"], int(found["k"])) if found else None
 
 
 def by_question(candidate: Candidate, ks: Sequence[int]) -> Candidate | None:

@@ -53,6 +53,16 @@ def answers(text: str, candidate: str = "aurora", **others: Any) -> list[Row]:
     return [row(number, said[sign], candidate, **others) for number, sign in enumerate(text)]
 
 
+def drawn(*texts: str, candidate: str = "aurora", **others: Any) -> list[Row]:
+    """Questions with several answers: one text per question, one sign per answer, as of `answers`."""
+    found = []
+    for number, text in enumerate(texts):
+        for draw, one in enumerate(answers(text, candidate, **others), 1):
+            asked = row(number, one["response"], candidate, **others)
+            found.append(asked | {"id": f"q{number}#{draw}", "group": f"q{number}", "question": f"q{number}"})
+    return found
+
+
 def load_table(rows: Sequence[Row], scores: Mapping[str, dict[str, Any]] | None = None) -> pa.Table:
     """data/load of these rows; scores: column → what the table says of it, for numbers that the rows hold."""
     texts = pa.list_(pa.string())
@@ -69,6 +79,9 @@ def load_table(rows: Sequence[Row], scores: Mapping[str, dict[str, Any]] | None 
         **{name: pa.array([each.get(name) for each in rows], pa.float64()) for name in scores or {}},
         "content": pa.array(asked, pa.string()),
     }
+    if any("question" in each for each in rows):
+        columns["question"] = pa.array([each["question"] for each in rows], pa.string())
+        columns["draw"] = pa.array([int(each["id"].partition("#")[2]) for each in rows], pa.int64())
     labelled = {"label": LABEL.to_json()} if any(each["label"] is not None for each in rows) else {}
     facts = {"columns": labelled | dict(scores or {}), "missing_response": "unmeasured", "labels": "all"}
     return describe(pa.table(columns), facts)

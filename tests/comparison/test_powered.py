@@ -10,7 +10,7 @@ import pytest
 from tasks.comparison import candidate_pairs
 from tasks.comparison.differences import Compared, compared, powered, rows_needed, uncorrected, with_judge_error
 from tasks.comparison.measures import measures
-from tasks.comparison.pairing import Pairing, pair
+from tasks.comparison.pairing import Pairing, pair, pair_questions
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.headline import leaders
@@ -125,6 +125,26 @@ def test_few_changed_rows_have_little_of_the_judges_error() -> None:
 
     assert alone.high - alone.low < estimate.high - estimate.low < 1.1 * (alone.high - alone.low)
     assert estimate.low > 0.0
+
+
+def test_by_question_the_offline_judges_error_is_known_for_one_draw_only() -> None:
+    rows = verdicts(lost=50, gained=150, changed=600).pairing
+    questions = KEYS % np.uint64(100)
+    base, head = (replace(side, questions=questions) for side in (rows.base, rows.head))
+    pairing = pair_questions(pair(base, head), (1, 5))
+    assert pairing is not None
+    one, several = (
+        compared(pairing, measures(pairing.base)[name], measures(pairing.head)[name])
+        for name in ("meaning_match.pass@1", "meaning_match.pass@5")
+    )
+
+    alone, with_error = uncorrected(one, 0.95), with_judge_error(one, uncorrected(one, 0.95), 0.95)
+    unknown = with_judge_error(several, uncorrected(several, 0.95), 0.95)
+
+    assert with_error.high - with_error.low > alone.high - alone.low
+    assert with_error.method.endswith("judge's error on other data")
+    assert (unknown.low, unknown.high) == (-1.0, 1.0)
+    assert unknown.method.endswith("judge's error unknown")
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,8 @@ def test_adding_a_reference_never_lowers_a_best_of_references_score(metric, rows
 @given(rows=ROWS)
 @pytest.mark.parametrize("metric", PROFILES)
 def test_the_corpus_score_ignores_what_was_not_measured(metric, rows):
-    measured = [(response, references) for response, references in rows if response is not None]
+    applies = metric.applies(pairs_of(rows)).tolist()
+    measured = [row for row, asked in zip(rows, applies, strict=True) if asked and row[0] is not None]
 
     corpus = metric.score(stats(metric, rows).sum(axis=0))
 

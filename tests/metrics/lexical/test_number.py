@@ -1,0 +1,145 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.errors import ParamsError
+from tasks.metrics.catalogue import configure
+from tasks.metrics.lexical.number import Number
+from tasks.metrics.pairs import Pairs
+
+
+def scores(responses, references, **options):
+    metric = Number(**options)
+    return metric.score(metric.row_stats(Pairs.of(responses, references))).tolist()
+
+
+def score(response, reference, **options):
+    return scores([response], [reference], **options)[0]
+
+
+def details(response, references, **options):
+    return json.loads(Number(**options).row_details(Pairs.of([response], [references]))[0])
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        ("The answer is 42.", "42"),
+        ("3 of 7, so 42", "#### 42"),
+        ("1,000", "1e3"),
+        ("0.5", "1/2"),
+        ("50 %", "0.5"),
+        ("forty-two (42)", "42.0"),
+        ("(2, 4)", "(2,4)"),
+    ],
+)
+def test_the_same_number_however_it_is_written(response, reference):
+    assert score(response, reference) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        ("41", "42"),
+        ("none", "42"),
+        ("42, no: 41", "42"),
+        ("(2,4)", "2.4"),
+        ("2.4", "(2,4)"),
+        ("(2,4)", "[2,4]"),
+        ("(2,4)", "4"),
+        ("-42", "42"),
+        ("50 %", "50"),
+        ("nan", "42"),
+        ("inf", "1e999"),
+    ],
+)
+def test_another_number(response, reference):
+    assert score(response, reference) == 0.0
+
+
+def test_prose_is_not_asked():
+    assert np.isnan(score("42", "Paris"))
+    assert details("42", ["Paris"]) == {"unmeasured": "not applicable"}
+    assert score("42", ["Paris", "42"]) == 1.0
+
+
+def test_which_number_counts():
+    assert score("5 because 5.0 = 5", "5", which="only") == 1.0
+    assert score("5 or 6", "5", which="only") == 0.0
+    assert np.isnan(score("5", "5 or 6", which="only"))
+    assert score(r"\boxed{5}, not 6", "5", which="boxed") == 1.0
+    assert score("5", "5", which="boxed") == 0.0
+    assert score("5", r"\boxed{5} of 6", which="boxed_or_last") == 1.0
+
+
+def test_tolerances_include_their_limit():
+    assert score("1.1", "1", absolute_tolerance=0.1) == 1.0
+    assert score("1.11", "1", absolute_tolerance=0.1) == 0.0
+    assert score("101", "100", relative_tolerance=0.01) == 1.0
+    assert score("101", "100", relative_tolerance=0.001, absolute_tolerance=1) == 1.0
+
+
+def test_options_of_reading():
+    assert score("3 km", "3000 m", units={"km": 1000, "m": 1}) == 1.0
+    assert score("2.5 million", "2500000", units={"million": 1e6}) == 1.0
+    assert score("25%", "25", percent="ignore") == 1.0
+    assert score("3. April: 1.234,5", "1234,5", decimal=",") == 1.0
+    assert score("on 3 April 2025", "2025-04-03", dates="dmy") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        (r"so $x = \boxed{\frac{1}{2}}$", "0.5"),
+        (r"\boxed{\left( 2, 4 \right)}", "(2,4)"),
+        (r"\boxed{32{,}348\text{ m}}", "32348"),
+        (r"It is $50\%$", "50"),
+        (r"\boxed{3\times10^{5}}", "300000"),
+    ],
+)
+def test_profile_math_reads_latex(response, reference):
+    assert score(response, reference, profile="math") == 1.0
+
+
+def test_the_details_state_both_numbers_or_the_problem():
+    assert details("It is 41.", ["42"]) == {"found": "41", "expected": "42"}
+    assert details("It is 41.", ["7", "41.0"]) == {"found": "41", "expected": "41.0"}
+    assert details("no idea", ["42"]) == {"note": "no number", "expected": "42"}
+    assert details("1 or 2", ["42"], which="only") == {"note": "2 numbers, not one", "expected": "42"}
+    assert details("1", ["42"], which="boxed") == {"note": "no box", "expected": "42"}
+
+
+def test_the_signature_says_how_the_number_was_made():
+    metric = Number(units={"km": 1000, "m": 1}, which="only")
+
+    assert metric.signature() == (
+        "number|which:only|relative_tolerance:0|absolute_tolerance:0|decimal:.|thousands:yes|scientific:yes|"
+        "fractions:yes|percent:hundredth|units:km=1000+m=1|latex:no|refs:best|v:1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"relative_tolerance": -1}, r"^lexical\.number\.relative_tolerance: .*greater than or equal to 0"),
+        ({"units": {"km": 0}}, r"^lexical\.number\.units\.km: .*greater than 0"),
+        ({"units": "km"}, r"^lexical\.number\.units: "),
+        ({"which": "first"}, r"^lexical\.number\.which: .*'last'"),
+        ({"threshold": 0.5}, r"binary"),
+    ],
+)
+def test_wrong_options_are_refused(options, message):
+    with pytest.raises(ParamsError, match=message):
+        configure("lexical", "number", options)
+
+
+@given(st.fractions(max_denominator=999), st.fractions(min_value=0, max_value=1, max_denominator=99))
+def test_a_tolerance_is_a_share_of_the_reference(expected, tolerance):
+    near, far = expected * (1 + tolerance / 2), expected * (1 + 2 * tolerance)
+    options = {"relative_tolerance": float(tolerance)}
+
+    assert score(f"{near}", f"{expected}", **options) == 1.0
+    assert score(f"{far}", f"{expected}", **options) == float(far == expected)

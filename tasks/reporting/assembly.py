@@ -16,6 +16,7 @@ from tasks.reporting.cards import card_groups
 from tasks.reporting.checks import stage_checks
 from tasks.reporting.conclusion import conclude
 from tasks.reporting.content import Content
+from tasks.reporting.draws import repeated_answers
 from tasks.reporting.evidence import trust, worst_slices
 from tasks.reporting.explorer import explorer, room
 from tasks.reporting.histograms import Distribution, distribution
@@ -92,6 +93,7 @@ def report_files(
         candidates=candidates,
         agreement=_agreement(measured["candidates"]),
         candidate_pairs=_in_order(pairs_of_a_run(measured["comparisons"]), candidates),
+        repeated=repeated_answers(measured, candidates),
         lead=next(iter(gated), None),
         families={FAMILIES[name]: family for name, family in families.items() if family},
         distributions=distributions,

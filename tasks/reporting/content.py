@@ -7,6 +7,7 @@ from tasks.comparison.document import ComparisonDocument, PairEntry
 from tasks.reporting.cards import CardGroup
 from tasks.reporting.checks import StageChecks
 from tasks.reporting.conclusion import Conclusion
+from tasks.reporting.draws import RepeatedAnswers
 from tasks.reporting.evidence import SliceLines
 from tasks.reporting.explorer import Explorer
 from tasks.reporting.histograms import Distribution
@@ -22,7 +23,7 @@ class Content(NamedTuple):
     measured: reports/metrics.json. conclusion: None if it has no headlines. worst_slices, trust: evidence beside it.
     version: of the tables, if it is known. agreement: candidate → metric → agreement with the human labels, the highest
     first.
-    candidate_pairs: comparisons of every two candidates.
+    candidate_pairs: comparisons of every two candidates. repeated: None unless questions have several answers.
     lead: the leading metric. families: title → its metrics. without_distribution: metric → the reason.
     slices: slice column → a table for each metric. small_n: fewer measured answers are marked as few.
     comparison: of another version with this one, as `python -m flows.compare --json` writes it; None without one.
@@ -45,6 +46,7 @@ class Content(NamedTuple):
     stages: list[StageChecks]
     agreement: dict[str, dict[str, AgreementEntry]]
     candidate_pairs: Sequence[PairEntry]
+    repeated: RepeatedAnswers | None
     comparison: ComparisonDocument | None
     history: Sequence[Series] | None
     explorer: Explorer | None

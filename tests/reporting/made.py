@@ -67,6 +67,9 @@ def load_table(rows):
     columns["group"] = pa.nulls(len(rows), pa.string())
     columns["slices"] = pa.array([{"topic": each["topic"]} for each in rows], pa.struct([("topic", pa.string())]))
     columns["content"] = columns["id"]
+    if any("question" in each for each in rows):
+        columns["group"] = columns["question"] = pa.array([each["question"] for each in rows], pa.string())
+        columns["draw"] = pa.array([each["draw"] for each in rows], pa.int64())
     labelled = any(each["label"] is not None for each in rows)
     return describe(pa.table(columns), {"columns": {"label": LABEL} if labelled else {}})
 

@@ -2,14 +2,14 @@
 
 A reader yields records with these columns: `id`, `input`, `references` (a list), `response` (null for an error or a
 missing sample), `candidate` (the model or run), `error` (text or null), and where the log has them `draw`, `group`,
-`score_<name>` and `metadata.<name>`.
+`contexts`, `score_<name>` and `metadata.<name>`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.dataset.readers import inspect, lm_eval
+from tasks.dataset.readers import deepeval, every_eval_ever, inspect, langfuse, lm_eval, openai_batch, opik, squad
 from tasks.dataset.readers.head import Head, head_of
 from tasks.dataset.record import Record, file_name
 from tasks.errors import DataError, did_you_mean
@@ -68,4 +68,10 @@ def _files(folder: Path) -> list[Path]:
 READERS: Mapping[str, Reader] = {
     "lm_eval": Reader(lm_eval.recognises, lm_eval.read),
     "inspect": Reader(inspect.recognises, inspect.read),
+    "deepeval": Reader(deepeval.recognises, deepeval.read),
+    "openai_batch": Reader(openai_batch.recognises, openai_batch.read),
+    "every_eval_ever": Reader(every_eval_ever.recognises, every_eval_ever.read),
+    "squad": Reader(squad.recognises, squad.read),
+    "opik": Reader(opik.recognises, opik.read),
+    "langfuse": Reader(langfuse.recognises, langfuse.read),
 }

@@ -28,10 +28,11 @@ def flat(
     error: str | None = None,
     draw: str | int | None = None,
     group: str | None = None,
+    contexts: Sequence[str] | None = None,
     scores: Mapping[str, str | None] | None = None,
     metadata: Mapping[str, Value] | None = None,
 ) -> dict[str, Value]:
-    """Return the values of a record under the names that all readers use; only `draw` and `group` may be absent."""
+    """Return the values of a record under the names that all readers use; `draw`, `group`, `contexts` may be absent."""
     return {
         "id": id,
         "input": input,
@@ -41,6 +42,7 @@ def flat(
         "error": error,
         **({} if draw is None else {"draw": str(draw)}),
         **({} if group is None else {"group": group}),
+        **({} if contexts is None else {"contexts": list(contexts)}),
         **{f"score_{name}": value for name, value in (scores or {}).items()},
         **{
             f"metadata.{key}": value

@@ -14,7 +14,7 @@ from tasks.dataset.sources import records
 from tasks.errors import DataError
 
 LOGS = Path(__file__).parent / "logs"
-BY_TOOL = {"inspect": ["inspect.eval", "inspect.json.gz"], "lm_eval": ["lm_eval"]}
+BY_TOOL = {"deepeval": ["deepeval.json"], "inspect": ["inspect.eval", "inspect.json.gz"], "lm_eval": ["lm_eval"]}
 FILES = [(tool, name) for tool, names in BY_TOOL.items() for name in names]
 
 

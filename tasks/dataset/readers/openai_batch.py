@@ -1,0 +1,124 @@
+"""Files of OpenAI's Batch API: the requests joined with the outputs and errors by custom_id. Written for API version 1.
+
+One record for each request, and for each of its choices if there are several. Name a folder with all files; without
+the file of requests, records have no input, and requests that were never answered are not known.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tasks.dataset.readers.head import Head
+from tasks.dataset.readers.log import MISSING, conversation, flat, objects, part, text_of
+from tasks.dataset.record import Record, Value, file_name
+from tasks.errors import DataError
+
+OK = 200
+
+
+class Reply(NamedTuple):
+    """A line of an output or error file, and its place."""
+
+    file: str
+    line: int
+    values: Mapping[str, Any]
+
+
+def recognises(head: Head) -> bool:
+    """Tell whether a file is of requests, outputs or errors."""
+    keys = head.value.keys() if isinstance(head.value, dict) else set()
+    return "custom_id" in keys and ({"method", "url", "body"} <= keys or bool({"response", "error"} & keys))
+
+
+def read(files: Sequence[Path]) -> Iterator[Record]:
+    """Yield the records in the order of the requests; without requests, of the replies.
+
+    Raises:
+        DataError: A line is neither request nor reply, or a reply has no request although there are requests.
+    """
+    requests, replies = _lines(files)
+    unasked = next((reply for custom_id, reply in replies.items() if requests and custom_id not in requests), None)
+    if unasked:
+        raise DataError(f"{unasked.file}, line {unasked.line}: no request has this custom_id; is it another batch's?")
+    for custom_id in requests or replies:
+        request, reply = requests.get(custom_id), replies.get(custom_id)
+        place = reply or request
+        for values in _records(custom_id, request, reply):
+            if place is not None:
+                yield Record(place.file, place.line, values)
+
+
+def _lines(files: Sequence[Path]) -> tuple[dict[str, Reply], dict[str, Reply]]:
+    requests: dict[str, Reply] = {}
+    replies: dict[str, Reply] = {}
+    for file in files:
+        name = file_name(file)
+        for line, values in objects(file):
+            custom_id = part(values, "custom_id", str, f"{name}, line {line}")
+            group = requests if "body" in values and "method" in values else replies
+            if custom_id in group:
+                first = group[custom_id]
+                raise DataError(f"{name}, line {line}: {custom_id[:60]!r} is also in {first.file}, line {first.line}")
+            group[custom_id] = Reply(name, line, values)
+    return requests, replies
+
+
+def _records(custom_id: str, request: Reply | None, reply: Reply | None) -> Iterator[dict[str, Value]]:
+    asked = request.values.get("body") if request else None
+    body = asked if isinstance(asked, dict) else {}
+    answered, error = _body(reply)
+    texts = _texts(answered) if error is None else []
+    for draw, text in enumerate(texts or [None], 1):
+        yield flat(
+            id=custom_id,
+            input=_input(body),
+            response=text,
+            candidate=text_of(body.get("model")) or text_of(answered.get("model")) or "batch",
+            error=error or (None if text is not None else "no text in the response"),
+            draw=draw if len(texts) > 1 else None,
+        )
+
+
+def _body(reply: Reply | None) -> tuple[Mapping[str, Any], str | None]:
+    """Return the body of a response, and the error that there is none."""
+    if reply is None:
+        return {}, MISSING
+    response, error = reply.values.get("response"), reply.values.get("error")
+    body = response.get("body") if isinstance(response, dict) else None
+    if not isinstance(body, dict):
+        return {}, _message(error) or "no response"
+    if isinstance(response, dict) and response.get("status_code") not in {str(OK), None}:
+        return body, _message(body.get("error")) or f"status {response.get('status_code')}"
+    return body, _message(error) or _message(body.get("error"))
+
+
+def _message(error: Any) -> str | None:
+    if not error:
+        return None
+    return text_of(error.get("message")) or text_of(error.get("code")) if isinstance(error, dict) else text_of(error)
+
+
+def _input(body: Mapping[str, Any]) -> str | None:
+    """Return the messages of a chat, the input of a response, or the prompt of a completion."""
+    asked = body.get("messages", body.get("input", body.get("prompt")))
+    instructions = text_of(body.get("instructions"))
+    text = conversation(asked) if isinstance(asked, list) else text_of(asked)
+    return f"system: {instructions}\n\n{text}" if instructions and text else text
+
+
+def _texts(body: Mapping[str, Any]) -> list[str | None]:
+    """Return the text of each choice; a refusal is a text."""
+    choices, output = body.get("choices"), body.get("output")
+    if isinstance(choices, list):
+        return [_choice(choice) for choice in choices if isinstance(choice, dict)]
+    if isinstance(output, list):
+        messages = [item.get("content") for item in output if isinstance(item, dict) and item.get("type") == "message"]
+        return [text_of(messages)]
+    return []
+
+
+def _choice(choice: Mapping[str, Any]) -> str | None:
+    message = choice.get("message")
+    if isinstance(message, dict):
+        return text_of(message.get("content")) or text_of(message.get("refusal")) or text_of(message.get("content"))
+    return text_of(choice.get("text"))

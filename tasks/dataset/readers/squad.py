@@ -1,0 +1,93 @@
+"""SQuAD 1.1 and 2.0: the questions with a file of predictions, {question id: answer}, for each system.
+
+One record for each question and file of predictions; without one, the responses are null. A question of SQuAD 2.0 that
+can't be answered has no reference and `metadata.is_impossible` "true".
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tasks.dataset.readers.head import Head
+from tasks.dataset.readers.log import MISSING, document, flat, part
+from tasks.dataset.record import Record, Value, file_name
+from tasks.errors import DataError
+
+NO_PREDICTIONS = "no file of predictions"
+
+
+def recognises(head: Head) -> bool:
+    """Tell whether a file has articles with paragraphs."""
+    data = head.value.get("data") if isinstance(head.value, dict) else None
+    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and "paragraphs" in data[0]
+
+
+def read(files: Sequence[Path]) -> Iterator[Record]:
+    """Yield the records of all questions, predictions file by predictions file.
+
+    Raises:
+        DataError: There is not exactly one file of questions, or an answer belongs to none of them.
+    """
+    documents = {file: document(file) for file in files}
+    questions = [file for file, value in documents.items() if isinstance(value.get("data"), list)]
+    if len(questions) != 1:
+        raise DataError(
+            f"{file_name(files[0])}: {len(questions)} files of questions (data, paragraphs, qas), expected one; "
+            "choose files with dataset.pattern"
+        )
+    rows = list(_questions(documents[questions[0]], file_name(questions[0])))
+    predictions = {file: answers for file, answers in documents.items() if file not in questions}
+    for file, answers in predictions.items() or {questions[0]: None}.items():
+        if answers is not None:
+            _require_questions(file, answers, {question for question, _ in rows})
+        for line, (question, values) in enumerate(rows, 1):
+            yield Record(file_name(questions[0]), line, values | _answer(question, file, answers))
+
+
+def _require_questions(file: Path, answers: Mapping[str, Any], questions: set[str]) -> None:
+    unknown = [key for key in answers if key not in questions]
+    if unknown:
+        raise DataError(
+            f"{file_name(file)}: {len(unknown)} of {len(answers)} answers are to no question of the data set, "
+            f"the first to {unknown[0][:60]!r}; leave a file of other things out with dataset.pattern"
+        )
+
+
+def _answer(question: str, file: Path, answers: Mapping[str, Any] | None) -> dict[str, Value]:
+    if answers is None:
+        return {"candidate": "none", "response": None, "error": NO_PREDICTIONS}
+    response = answers.get(question)
+    error = None if isinstance(response, str) else MISSING
+    return {"candidate": file.name.split(".json")[0], "response": None if error else response, "error": error}
+
+
+def _questions(whole: Mapping[str, Any], where: str) -> Iterator[tuple[str, dict[str, Value]]]:
+    for number, article in enumerate(part(whole, "data", list, where), 1):
+        place = f"{where}, article {number}"
+        for paragraph in part(_object(article, place), "paragraphs", list, place):
+            for question in part(_object(paragraph, place), "qas", list, place):
+                yield _question(_object(question, place), article, paragraph, place)
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: expected objects")
+    return value
+
+
+def _question(
+    question: Mapping[str, Any], article: Mapping[str, Any], paragraph: Mapping[str, Any], where: str
+) -> tuple[str, dict[str, Value]]:
+    key = part(question, "id", str, where)
+    title, context = article.get("title"), paragraph.get("context")
+    answers = part(question, "answers", list, f"{where}, question {key[:60]!r}")
+    texts = [part(_object(answer, where), "text", str, f"{where}, question {key[:60]!r}") for answer in answers]
+    return key, flat(
+        id=key,
+        candidate="",
+        input=part(question, "question", str, f"{where}, question {key[:60]!r}"),
+        references=list(dict.fromkeys(texts)),
+        group=title if isinstance(title, str) else None,
+        contexts=[context] if isinstance(context, str) else [],
+        metadata={"title": title, "is_impossible": question.get("is_impossible")},
+    )

@@ -1,0 +1,127 @@
+"""Files of OpenAI's Batch API, as its reference documents them (version 1, read in November 2026)."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.dataset.readers import detect
+from tasks.dataset.sources import records
+from tasks.errors import DataError
+
+TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def request(key, text="Why?", **body):
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}]
+    body = {"model": "gpt-tiny", "messages": messages} | body
+    return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+
+
+def response(key, *texts, status=200, **body):
+    choices = [{"index": n, "message": {"role": "assistant", "content": t}} for n, t in enumerate(texts)]
+    body = {"model": "gpt-tiny-2026", "choices": choices} | body
+    return {"id": "batch_req_1", "custom_id": key, "response": {"status_code": status, "body": body}, "error": None}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(**files):
+        for name, lines in files.items():
+            (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return [record.values for record in records(tmp_path, "*.jsonl", "openai_batch")]
+
+    return read
+
+
+def test_outputs_are_joined_with_requests_in_the_order_of_the_requests(read):
+    rows = read(input=[request("a", "1?"), request("b", "2?")], output=[response("b", "two"), response("a", "one")])
+
+    assert rows[0] == {
+        "id": "a",
+        "input": "system: Be brief.\n\nuser: 1?",
+        "references": [],
+        "response": "one",
+        "candidate": "gpt-tiny",
+        "error": None,
+    }
+    assert [row["response"] for row in rows] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "error"),
+    [
+        ([], "missing from the log"),
+        ([{"custom_id": "a", "response": None, "error": {"code": "batch_expired", "message": "Expired."}}], "Expired."),
+        ([response("a", status=429, error={"message": "Slow down."})], "Slow down."),
+        ([response("a", "half", status=500)], "status 500"),
+        ([response("a", None)], "no text in the response"),
+        ([{"custom_id": "a", "response": None, "error": None}], "no response"),
+    ],
+)
+def test_a_request_without_an_answer_has_a_null_response(read, lines, error):
+    rows = read(input=[request("a")], output=lines)
+
+    assert [(row["id"], row["response"], row["error"]) for row in rows] == [("a", None, error)]
+
+
+def test_several_choices_are_draws(read):
+    rows = read(input=[request("a")], output=[response("a", "x", "y")])
+
+    assert [(row["id"], row["draw"], row["response"]) for row in rows] == [("a", "1", "x"), ("a", "2", "y")]
+
+
+def test_a_refusal_is_an_answer(read):
+    refused = {"choices": [{"message": {"content": None, "refusal": "I can't help."}}]}
+
+    assert read(output=[response("a", **refused)])[0]["response"] == "I can't help."
+
+
+def test_the_responses_and_completions_endpoints(read):
+    new = {"output": [{"type": "reasoning"}, {"type": "message", "content": [{"type": "output_text", "text": "4"}]}]}
+    asked = request("a", messages=None, input="2 + 2?", instructions="Sum.")
+    del asked["body"]["messages"]
+    old = {"choices": [{"text": "four"}]}
+    rows = read(input=[asked, request("b")], output=[response("a", choices=None, **new), response("b", **old)])
+
+    assert (rows[0]["input"], rows[0]["response"]) == ("system: Sum.\n\n2 + 2?", "4")
+    assert rows[1]["response"] == "four"
+
+
+def test_outputs_alone_have_no_input(read):
+    row = read(output=[response("a", "x")])[0]
+
+    assert (row["input"], row["response"], row["candidate"]) == (None, "x", "gpt-tiny-2026")
+
+
+def test_an_output_without_its_request_is_refused(read):
+    with pytest.raises(DataError, match=r"output\.jsonl, line 1: no request has this custom_id"):
+        read(input=[request("a")], output=[response("b", "x")])
+
+
+def test_a_custom_id_that_is_repeated_is_refused(read):
+    with pytest.raises(DataError, match=r"output\.jsonl, line 2: 'a' is also in .*output\.jsonl, line 1"):
+        read(output=[response("a", "x"), response("a", "y")])
+
+
+@pytest.mark.parametrize("line", [request("a"), response("a", "x")])
+def test_both_files_are_recognised(tmp_path, line):
+    (tmp_path / "x").write_text(json.dumps(line) + "\n")
+
+    assert detect(tmp_path / "x") == "openai_batch"
+
+
+@TMP
+@given(end=st.integers(0, 10_000))
+def test_an_output_that_is_cut_off_is_never_read_as_less(tmp_path, end):
+    output = "".join(json.dumps(response(key, f"answer {key}")) + "\n" for key in "abc")
+    (tmp_path / "input.jsonl").write_text("".join(json.dumps(request(key)) + "\n" for key in "abc"))
+    (tmp_path / "output.jsonl").write_text(output[: end % len(output)])
+
+    try:
+        rows = list(records(tmp_path, "*", "openai_batch"))
+    except DataError as error:
+        assert "output.jsonl" in str(error)  # noqa: PT017 (either outcome is right)
+    else:
+        assert [row.values["id"] for row in rows] == ["a", "b", "c"]

@@ -55,7 +55,8 @@ def mean(values: Floats, clusters: Any, bounds: Bounds, confidence: float, *, gu
 def corpus_score(column: ScoreColumn) -> Callable[[Floats], Floats]:
     """The function that scores (summed) statistics of a column whose corpus score is not the mean."""
     facts = column.facts
-    return configure(facts.family, facts.metric, facts.options).score
+    metric = configure(facts.family, facts.metric, facts.options)
+    return lambda stats: metric.column_scores(stats)[column.name]
 
 
 def is_one_cluster(clusters: Any) -> bool:

@@ -53,6 +53,17 @@ def test_a_corpus_score_is_the_score_of_sums_and_no_mean(tmp_path: Path) -> None
     assert "below 50" in found.method
 
 
+@pytest.mark.parametrize(("name", "expected"), [("precision", 3 / 4), ("recall", 3 / 5), ("f1_score", 6 / 9)])
+def test_each_column_of_a_corpus_metric_has_its_own_score(name: str, expected: float) -> None:
+    counts = np.array([[1.0, 1.0, 1.0], [2.0, 3.0, 4.0]])  # fields right, in the response, in the reference
+    one = column([1.0, 0.5], stats=counts)
+    facts = replace(one.facts, family="lexical", metric="json_fields", options={}, corpus_is_mean=False)
+
+    found = estimates.estimate(replace(one, name=f"json_fields_{name}", facts=facts), None, 0.95)
+
+    assert found.value == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), None])
 def test_one_cluster_has_a_value_and_no_interval(bounds: Any) -> None:
     found = estimates.estimate(column([0.0, 1.0, 1.0], bounds=bounds), np.array([7, 7, 7]), 0.95)

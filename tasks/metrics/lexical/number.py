@@ -51,7 +51,7 @@ class Number(MeanMetric):
     scientific: bool = True
     fractions: bool = True
     percent: Literal["hundredth", "ignore"] = "hundredth"
-    units: Mapping[str, Factor] | None = None
+    units: dict[str, Factor] | None = None
     dates: Literal["dmy", "mdy"] | None = None
     latex: bool = False
 

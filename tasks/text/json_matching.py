@@ -1,0 +1,223 @@
+"""Comparison of two JSON values field by field; a field is a scalar, or an empty object or list."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import starmap
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tasks.text.normalization import normalize
+from tasks.text.numbers import Tolerance, close, values
+
+Comparer = Literal["exact", "text", "number", "set", "ignore", "ordered", "unordered"]
+Outcome = Literal["right", "wrong", "missing", "extra"]
+Path = tuple[str | int, ...]
+# Pairs of unequal items up to which lists are matched; longer ones are compared in order.
+MAX_PAIRS = 10_000
+ROOT = "$"
+
+
+class Field(NamedTuple):
+    """What became of one field: the response has it right or wrong, lacks it, or has it in addition."""
+
+    outcome: Outcome
+    path: Path
+
+
+class Rules(NamedTuple):
+    """How values are compared.
+
+    Attributes:
+        compare: Pattern of paths, such as `lines[].price`, to the comparer there.
+        value: Comparer of scalars that have none.
+        lists: Comparer of lists that have none.
+        tolerance: Of comparer number.
+    """
+
+    compare: Mapping[str, Comparer]
+    value: Literal["exact", "text", "number"] = "exact"
+    lists: Literal["ordered", "unordered"] = "ordered"
+    tolerance: Tolerance = Tolerance()
+
+
+def fields(response: Any, reference: Any, rules: Rules) -> list[Field]:
+    """Compare two values of `tasks.text.json_values`.
+
+    >>> fields({"a": 1, "b": 2}, {"a": 1, "c": 3}, Rules({}))
+    [Field(outcome='right', path=('a',)), Field(outcome='missing', path=('c',)), Field(outcome='extra', path=('b',))]
+    """
+    return [*_Comparison(rules).compared(response, reference, (), "")]
+
+
+def leaves(value: Any, outcome: Outcome, rules: Rules) -> list[Field]:
+    """Return every field of one value with the same outcome."""
+    return [*_Comparison(rules).leaves(value, outcome, (), "")]
+
+
+def pattern(path: Path) -> str:
+    """Return a path with [] for every index; equal for all items of a list.
+
+    >>> pattern(("lines", 0, "unit.price")), pattern(())
+    ("lines[]['unit.price']", '$')
+    """
+    return "".join("[]" if isinstance(step, int) else _named(step) for step in path).removeprefix(".") or ROOT
+
+
+def shown(path: Path) -> str:
+    """Return a path as text.
+
+    >>> shown(("lines", 0, "price"))
+    'lines[0].price'
+    """
+    return "".join(f"[{step}]" if isinstance(step, int) else _named(step) for step in path).removeprefix(".") or ROOT
+
+
+def _named(name: str) -> str:
+    return f"[{name!r}]" if not name or set(name) & set(".[]'\"") else f".{name}"
+
+
+class _Comparison:
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+
+    def compared(self, response: Any, reference: Any, path: Path, where: str) -> Iterator[Field]:
+        """Yield the fields of both values; `where` is the pattern of the path."""
+        comparer = self._comparer(reference, where)
+        if comparer == "ignore":
+            return
+        if comparer in {"ordered", "unordered"} and isinstance(response, list) and response:
+            yield from self._lists(response, reference, path, where, matched=comparer == "unordered")
+        elif comparer == "object" and isinstance(response, dict) and response:
+            yield from self._objects(response, reference, path, where)
+        elif comparer in {"exact", "text", "number", "set"} and self._is_field(response, where):
+            yield Field("right" if self._equal(response, reference, comparer) else "wrong", path)
+        else:
+            yield from self.leaves(reference, "missing", path, where)
+            yield from self.leaves(response, "extra", path, where)
+
+    def leaves(self, value: Any, outcome: Outcome, path: Path, where: str) -> Iterator[Field]:
+        """Yield every field of a value."""
+        comparer = self._comparer(value, where)
+        if comparer == "ignore":
+            return
+        if comparer in {"ordered", "unordered"}:
+            for index, item in enumerate(value):
+                yield from self.leaves(item, outcome, (*path, index), f"{where}[]")
+        elif comparer == "object":
+            for name, member in value.items():
+                yield from self.leaves(member, outcome, (*path, name), where + _named(name))
+        else:
+            yield Field(outcome, path)
+
+    def _comparer(self, value: Any, where: str) -> str:
+        """Return the comparer of a value; `object` for one whose members are compared."""
+        chosen = self._rules.compare.get(where.removeprefix(".") or ROOT)
+        if chosen in {"exact", "text", "number", "set", "ignore"}:
+            return str(chosen)
+        if isinstance(value, list) and value:
+            return chosen or self._rules.lists
+        return "object" if isinstance(value, dict) and value else self._rules.value
+
+    def _is_field(self, value: Any, where: str) -> bool:
+        return self._comparer(value, where) not in {"ordered", "unordered", "object"}
+
+    def _equal(self, response: Any, reference: Any, comparer: str) -> bool:
+        if comparer == "set" and isinstance(response, list) and isinstance(reference, list):
+            return {*map(_frozen, response)} == {*map(_frozen, reference)}
+        if comparer == "text" and isinstance(response, str) and isinstance(reference, str):
+            return _normalized(response) == _normalized(reference)
+        if comparer == "number":
+            given, expected = _number(response), _number(reference)
+            if given is not None and expected is not None:
+                return close(given, expected, self._rules.tolerance)
+        return bool(_frozen(response) == _frozen(reference))
+
+    def _objects(
+        self, response: Mapping[str, Any], reference: Mapping[str, Any], path: Path, where: str
+    ) -> Iterator[Field]:
+        for name, expected in reference.items():
+            inner = (*path, name), where + _named(name)
+            if name in response:
+                yield from self.compared(response[name], expected, *inner)
+            else:
+                yield from self.leaves(expected, "missing", *inner)
+        for name in [name for name in response if name not in reference]:
+            yield from self.leaves(response[name], "extra", (*path, name), where + _named(name))
+
+    def _lists(
+        self, response: Sequence[Any], reference: Sequence[Any], path: Path, where: str, *, matched: bool
+    ) -> Iterator[Field]:
+        """Yield the fields of two lists; the index is that in the reference, of extra items that in the response."""
+        pairs = self._pairs(response, reference, path, where, matched=matched)
+        for _, _, found in sorted(pairs, key=lambda pair: pair[1]):
+            yield from found
+        for j in _others(reference, [j for _, j, _ in pairs]):
+            yield from self.leaves(reference[j], "missing", (*path, j), f"{where}[]")
+        for i in _others(response, [i for i, _, _ in pairs]):
+            yield from self.leaves(response[i], "extra", (*path, i), f"{where}[]")
+
+    def _pairs(
+        self, response: Sequence[Any], reference: Sequence[Any], path: Path, where: str, *, matched: bool
+    ) -> list[tuple[int, int, list[Field]]]:
+        """Return which item is compared with which, and their fields."""
+
+        def pair(i: int, j: int) -> tuple[int, int, list[Field]]:
+            return i, j, [*self.compared(response[i], reference[j], (*path, j), f"{where}[]")]
+
+        if not matched:
+            return [pair(i, i) for i in range(min(len(response), len(reference)))]
+        same = _equal_items(response, reference)
+        given = _others(response, [i for i, _ in same])
+        expected = _others(reference, [j for _, j in same])
+        if len(given) * len(expected) > MAX_PAIRS:
+            return [*starmap(pair, [*same, *zip(given, expected, strict=False)])]
+        return [*starmap(pair, same), *_best([[pair(i, j) for j in expected] for i in given])]
+
+
+def _equal_items(response: Sequence[Any], reference: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return pairs of equal items, each item in at most one pair."""
+    places: dict[Any, list[int]] = {}
+    for i in reversed(range(len(response))):
+        places.setdefault(_frozen(response[i]), []).append(i)
+    frozen = ((j, _frozen(item)) for j, item in enumerate(reference))
+    return [(places[item].pop(), j) for j, item in frozen if places.get(item)]
+
+
+def _best(pairs: Sequence[Sequence[tuple[int, int, list[Field]]]]) -> list[tuple[int, int, list[Field]]]:
+    """Return the pairs, one per item, that have most fields right in all; without those that have none."""
+    if not pairs or not pairs[0]:
+        return []
+    from scipy.optimize import linear_sum_assignment  # importing scipy takes half a second
+
+    right = np.array([[sum(field.outcome == "right" for field in found) for *_, found in row] for row in pairs])
+    rows, columns = linear_sum_assignment(right, maximize=True)
+    return [pairs[i][j] for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if right[i, j]]
+
+
+def _others(items: Sequence[Any], taken: Sequence[int]) -> list[int]:
+    """Return the indices of items that are not taken, in order."""
+    return sorted({*range(len(items))} - {*taken})
+
+
+def _frozen(value: Any) -> Any:
+    """Return a hashable form of a value; equal only for values of equal types: true is not 1."""
+    if isinstance(value, dict):
+        return dict, frozenset((name, _frozen(member)) for name, member in value.items())
+    if isinstance(value, list):
+        return list, tuple(map(_frozen, value))
+    return type(value), value
+
+
+def _number(value: Any) -> Fraction | None:
+    """Return a number, or the one number that a string states, such as "$1,200"."""
+    if isinstance(value, str):
+        found = values(value)
+        value = found[0].value if len(found) == 1 else None
+    return value if isinstance(value, Fraction) else None
+
+
+@lru_cache(maxsize=1 << 14)
+def _normalized(text: str) -> str:
+    return normalize(text)

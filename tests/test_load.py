@@ -144,10 +144,68 @@ def test_a_column_that_some_records_lack_is_null_there():
         (" a / b/a// ", "/", ["a", "b", "a"]),
         (["a/b", " ", None, "c "], "/", ["a/b", "c "]),
         ("7", "/", ["7"]),
+        ("a \r\n b\n\n", "\n", ["a", "b"]),
+        ("['a', \"it's\"]", None, ["a", "it's"]),
+        ("['a / b', 'c',]", "/", ["a / b", "c"]),
+        (r"['\\', '\'', 'é\n']", None, ["\\", "'", "é\n"]),
+        ("['a' 'b'\n 'c']", None, ["a", "b", "c"]),
+        ('["a", "b"]', None, ["a", "b"]),
+        ("['a']x", None, ["['a']x"]),
+        ("['a', 1]", None, ["['a', 1]"]),
+        ("['a'", None, ["['a'"]),
+        ("[sic]", None, ["[sic]"]),
+        (r"['\x']", None, [r"['\x']"]),
+        ("['a'.b]", None, ["['a'.b]"]),
     ],
 )
 def test_references(given, separator, expected):
     assert column("references", [PARIS | {"ref": given}], reference_separator=separator) == [expected]
+
+
+def test_references_in_several_columns() -> None:
+    values = [PARIS | {"ref": "a/b", "ref2": None, "ref3": ["c", " "]}]
+
+    assert column("references", values, references=["ref3", "ref", "ref2"], reference_separator="/") == [
+        ["c", "a", "b"]
+    ]
+
+
+def test_a_text_that_begins_like_a_list_is_read_in_no_time() -> None:
+    hostile = ["[" * 40_000, "['a'" + " " * 40_000 + "x", "['" * 20_000, "['" + "\\" * 40_000, "['a'," * 9_999]
+
+    values = [PARIS | {"id": str(n), "ref": text} for n, text in enumerate(hostile)]
+
+    assert column("references", values, limits={"max_chars": 100_000}) == [[text] for text in hostile]
+
+
+@given(st.lists(st.text(max_size=9)), st.sampled_from([repr, json.dumps]))
+def test_a_printed_list_is_read_again(texts, printed):
+    text = printed(texts)
+    [found] = column("references", [PARIS | {"ref": text}], limits={"max_chars": 999, "require_references": False})
+
+    assert found == [each for each in texts if each.strip()]
+
+
+def test_every_mapped_column_may_be_nested() -> None:
+    values = {
+        "id": {"n": "1"},
+        "doc": {"q": "?", "refs": ["a"], "skip": "no", "must": ["b"], "thread": "t", "topic": "art"},
+        "out": [{"text": "x", "ok": "yes"}],
+        "scores": {"match": {"value": "0.5"}},
+    }
+
+    rows, rejected = loaded(
+        [values, {**values, "doc": {**values["doc"], "skip": "yes"}}],
+        id="id.n", input="doc.q", references="doc.refs", exclude={"doc.skip": True}, phrases="doc.must",
+        group="doc.thread", slices=["doc.topic"], scores={"s": "scores.match.value"},
+        candidates={"m": {"response": "out[0].text", "label": "out.0.ok"}},
+    )  # fmt: skip
+
+    assert rejected == []
+    [row] = rows
+    assert (row["id"], row["input"], row["references"], row["response"]) == ("1", "?", ["a"], "x")
+    assert (row["slices"], row["group"], row["phrases"]) == ({"doc.topic": "art"}, "t", ["b"])
+    assert (row["label"], row["score_s"]) == (True, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The answers in a record of the questions: of each candidate, from the record itself or a joined file."""
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -10,8 +10,14 @@ from tasks.dataset.joined import Entry, Joined, JoinedFiles, row_keys
 from tasks.dataset.paths import flat
 from tasks.dataset.settings import CandidateMapping, Dataset, LongCandidates, Params
 from tasks.dataset.sources import Record, Value
+from tasks.dataset.texts import UnusableValueError, checked_text
 
 Columns: TypeAlias = "CandidateMapping | LongCandidates"
+
+# Digits of the number of a draw: it is stored in 64 bits.
+LONGEST_NUMBER = 18
+# Characters of the name of a candidate in a long table.
+LONGEST_NAME = 200
 
 
 class Answer(NamedTuple):
@@ -65,8 +71,7 @@ class Source:
         """
         own = Entry(record.file, record.line, record.values)
         if self.dataset.long:
-            name = record.values.get(self.dataset.long.column)
-            candidate = name if isinstance(name, str) and name.strip() else None
+            candidate = candidate_name(record, self.dataset)
             yield from self._listed(candidate, own, record.values, self.dataset.long, "dataset.candidates", None)
             return
         for name, columns, joined, place in self._wide:
@@ -85,7 +90,7 @@ class Source:
             yield Answer(name, Entry(record.file, record.line, {}), values, None, draw, columns, place)
             return
         by_order = self.dataset.draw is True
-        for number, entry in enumerate(entries if self.dataset.draw is not None else entries[:1], 1):
+        for number, entry in enumerate(divided(entries, self.dataset)[0], 1):
             values = ChainMap(dict(entry.values), record.values)
             yield from self._listed(name, entry, values, columns, place, number if by_order else None)
 
@@ -111,6 +116,56 @@ class Source:
             texts = [each for each in response if isinstance(each, str)]
             response = "\n".join(texts) if texts else None
         yield Answer(name, entry, values, response, draw, columns, place)
+
+
+def candidate_name(record: Record, dataset: Dataset) -> str | None:
+    """Return the name of the candidate in a record of the long form; None without one that can be used."""
+    if dataset.long is None:
+        return None
+    try:
+        return _candidate_name(record, dataset.long.column)
+    except UnusableValueError:
+        return None
+
+
+def require_candidate(record: Record, dataset: Dataset) -> None:
+    """Reject a record of the long form whose candidate has no usable name.
+
+    Raises:
+        UnusableValueError: The name is missing, or can't be used.
+    """
+    if dataset.long is not None:
+        _candidate_name(record, dataset.long.column)
+
+
+def _candidate_name(record: Record, column: str) -> str:
+    name = checked_text(record.values.get(column), column, LONGEST_NAME, "200 is the longest name")
+    if name is None or not name.strip():
+        raise UnusableValueError(f"{column}: no candidate")
+    return name
+
+
+def raw_draw(values: Mapping[str, Value], dataset: Dataset) -> int | None:
+    """Return the number in the column of draws; None without a usable one."""
+    value = values.get(dataset.draw) if isinstance(dataset.draw, str) else None
+    text = value.strip().removesuffix(".0") if isinstance(value, str) else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else None
+
+
+def divided(entries: Sequence[Entry], dataset: Dataset) -> tuple[list[Entry], list[Entry]]:
+    """Divide a candidate's entries for one question into its answers, and those that repeat one of them."""
+    if dataset.draw is True:
+        return [*entries], []
+    if dataset.draw is None:
+        return [*entries[:1]], [*entries[1:]]
+    answers: list[Entry] = []
+    repeated: list[Entry] = []
+    seen: set[int] = set()
+    for entry in entries:
+        number = raw_draw(entry.values, dataset)
+        (repeated if number in seen else answers).append(entry)
+        seen |= {number} - {None}  # type: ignore[arg-type]
+    return answers, repeated
 
 
 def with_columns(records: Iterable[Record], source: Source) -> Iterable[Record]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from tasks.dataset import mapping
-from tasks.dataset.answers import Source
+from tasks.dataset.answers import Source, candidate_name, raw_draw
 from tasks.dataset.paths import quoted
 from tasks.dataset.sources import Record
 from tasks.errors import DataError, did_you_mean
@@ -61,7 +61,7 @@ def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
         _places(records, found.differing, source, _question),
         frozenset(found.later),
         found.draws,
-        found.first_draw,
+        min(found.first_draw, _first_draw(source)),
         _names(found.names, source),
     )
 
@@ -85,7 +85,7 @@ class _Found:
 
     def add(self, position: int, record: Record) -> None:
         """Take in the next record."""
-        name = mapping.candidate_name(record, self.source.dataset)
+        name = candidate_name(record, self.source.dataset)
         if name is not None and len(self.names) <= MOST_CANDIDATES:
             self.names[name] = None
         key = mapping.question_key(record, self.source)
@@ -120,7 +120,7 @@ class _Found:
 
     def _count(self, position: int, record: Record) -> None:
         """Number the answers, or note one that is there twice."""
-        if mapping.raw_draw(record.values, self.source.dataset) == 0:
+        if raw_draw(record.values, self.source.dataset) == 0:
             self.first_draw = 0
         unit = _unit(record, self.source)
         if unit is None or position in self.differing:
@@ -135,6 +135,12 @@ class _Found:
             self.units.add(unit)
 
 
+def _first_draw(source: Source) -> int:
+    """Return 0 if a column of draws in a joined file holds a 0."""
+    entries = (entry for one in source.joined.candidates.values() for some in one.entries.values() for entry in some)
+    return 0 if any(raw_draw(entry.values, source.dataset) == 0 for entry in entries) else 1
+
+
 def _question(record: Record, source: Source) -> bytes | None:
     key = mapping.question_key(record, source)
     return None if key is None else mapping.json_hash([part.hex() for part in key])
@@ -146,10 +152,10 @@ def _unit(record: Record, source: Source) -> bytes | None:
     if question is None or source.is_plain:
         return question
     dataset = source.dataset
-    name = mapping.candidate_name(record, dataset)
+    name = candidate_name(record, dataset)
     if dataset.long and name is None:
         return None
-    draw = mapping.raw_draw(record.values, dataset)
+    draw = raw_draw(record.values, dataset)
     if isinstance(dataset.draw, str) and draw is None:
         return None
     return mapping.json_hash([question.hex(), name, draw])
@@ -190,6 +196,6 @@ def _names(found: Mapping[str, None], source: Source) -> tuple[str, ...]:
                 listed = ", ".join(map(quoted, sorted(found)[:NAMES_LISTED]))
                 raise DataError(
                     f"dataset.candidates.{option}: no record has {quoted(name)} in {long.column}"
-                    f"{did_you_mean(name, found, quoted)}; its values: {listed}"
+                    f"{did_you_mean(name, found, quoted)}\nits values: {listed}"
                 )
     return long.only or tuple(sorted(found))

@@ -8,28 +8,21 @@ from contextlib import suppress
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
-from tasks.dataset.answers import Answer, Source
+from tasks.dataset.answers import Answer, Source, candidate_name, raw_draw
 from tasks.dataset.joined import Entry, row_keys, same_text
 from tasks.dataset.labels import LABELS, label_of, majority
 from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
+from tasks.dataset.texts import UnusableValueError, checked_text, texts
 from tasks.pipeline.hashing import sha256
 from tasks.scores.label_status import CONFIRMED, STALE
 
 CANONICAL_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-# Digits of the number of a draw: it is stored in 64 bits.
-LONGEST_NUMBER = 18
-# Characters of the name of a candidate in a long table.
-LONGEST_NAME = 200
 # A list of strings as Python and numpy print it, and its strings.
 _STRING = r"""'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+["]"""
 _PRINTED_LIST = re.compile(rf"\[\s*+(?:(?:{_STRING})(?:\s*+,\s*+|\s++|(?=\s*+\])))*+\s*+\]")
 _STRINGS = re.compile(_STRING)
-
-
-class UnusableValueError(Exception):
-    """A value of a record can't be used; the message is stored as the reason in data/load_rejected."""
 
 
 class SharedValues(NamedTuple):
@@ -85,40 +78,6 @@ def require_same_question(earlier: tuple[str, int] | None, dataset: Dataset) -> 
         raise UnusableValueError(
             f"{dataset.id}: the first record of this id has another input or references: {file}, line {line}"
         )
-
-
-def candidate_name(record: Record, dataset: Dataset) -> str | None:
-    """Return the name of the candidate in a record of the long form; None without one that can be used."""
-    if dataset.long is None:
-        return None
-    try:
-        return _candidate_name(record, dataset.long.column)
-    except UnusableValueError:
-        return None
-
-
-def require_candidate(record: Record, dataset: Dataset) -> None:
-    """Reject a record of the long form whose candidate has no usable name.
-
-    Raises:
-        UnusableValueError: The name is missing, or can't be used.
-    """
-    if dataset.long is not None:
-        _candidate_name(record, dataset.long.column)
-
-
-def _candidate_name(record: Record, column: str) -> str:
-    name = _checked_text(record.values.get(column), column, LONGEST_NAME, "200 is the longest name")
-    if name is None or not name.strip():
-        raise UnusableValueError(f"{column}: no candidate")
-    return name
-
-
-def raw_draw(values: Mapping[str, Value], dataset: Dataset) -> int | None:
-    """Return the number in the column of draws; None without a usable one."""
-    value = values.get(dataset.draw) if isinstance(dataset.draw, str) else None
-    text = value.strip().removesuffix(".0") if isinstance(value, str) else ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else None
 
 
 def draw_of(answer: Answer, by_order: int, first: int, dataset: Dataset) -> int | None:
@@ -224,7 +183,7 @@ def candidate_row(
         UnknownLabelError: The label is neither true nor false.
     """
     dataset, name = source.dataset, str(answer.candidate)
-    response = _checked_text(answer.response, answer.columns.response, source.params.load.max_chars)
+    response = checked_text(answer.response, answer.columns.response, source.params.load.max_chars)
     label, status = _label(record, answer, response, source)
     if response is None and dataset.missing_response == "wrong":
         response = ""
@@ -277,8 +236,8 @@ def _label_of_file(
     label = majority([label_of(e.values, given.label, e.file, e.line, "dataset.label_file.label") for e in entries])
     if label is None or given.response is None:
         return label, None
-    texts = [entry.values.get(given.response) for entry in entries]
-    same = all(same_text(text if isinstance(text, str) else "") == same_text(response or "") for text in texts)
+    labelled = [entry.values.get(given.response) for entry in entries]
+    same = all(same_text(text if isinstance(text, str) else "") == same_text(response or "") for text in labelled)
     return label, CONFIRMED if same else STALE
 
 
@@ -314,28 +273,7 @@ def json_hash(value: object) -> bytes:
 
 
 def _text(values: Mapping[str, Value], column: str | None, max_chars: int) -> str | None:
-    return None if column is None else _checked_text(values.get(column), column, max_chars)
-
-
-def _checked_text(value: Value, column: str, max_chars: int, limit: str = "") -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        kind = "a list" if isinstance(value, list) else "an object"
-        raise UnusableValueError(f"{column}: {kind} where text is expected")
-    if len(value) > max_chars:
-        raise UnusableValueError(f"{column}: {len(value):,} characters; {limit or f'load.max_chars is {max_chars:,}'}")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise UnusableValueError(f"{column}: character {error.start + 1} is half of a surrogate pair") from None
-    return value
-
-
-def _texts(value: Value, column: str, max_chars: int) -> list[str]:
-    """Return the items of a list, or one value as a list, without those that are blank."""
-    checked = [_checked_text(item, column, max_chars) for item in (value if isinstance(value, list) else [value])]
-    return [text for text in checked if text is not None and text.strip()]
+    return None if column is None else checked_text(values.get(column), column, max_chars)
 
 
 def _references(record: Record, source: Source, max_chars: int) -> list[str]:
@@ -348,7 +286,7 @@ def _references(record: Record, source: Source, max_chars: int) -> list[str]:
     else:
         pairs = [(column, record.values.get(column)) for column in given.columns]
     separator = source.dataset.reference_separator
-    return [text for column, value in pairs for text in _texts(_split(value, separator), column, max_chars)]
+    return [text for column, value in pairs for text in texts(_split(value, separator), column, max_chars)]
 
 
 def _split(value: Value, separator: str | None) -> Value:
@@ -361,7 +299,7 @@ def _split(value: Value, separator: str | None) -> Value:
 
 
 def _printed_list(text: str) -> Value:
-    r"""Read a list of strings as Python or numpy prints it; None for any other text.
+    r"""Read a list of strings as Python, JSON or numpy print it; None for any other text.
 
     >>> _printed_list("['a', 'b']"), _printed_list("['a' 'b']"), _printed_list("[sic]"), _printed_list("['a'] or b")
     (['a', 'b'], ['a', 'b'], None, None)
@@ -369,6 +307,8 @@ def _printed_list(text: str) -> Value:
     bare = text.strip()
     if not bare.startswith("[") or not _PRINTED_LIST.fullmatch(bare):
         return None
+    with suppress(ValueError, RecursionError):  # of JSON, whose escapes are others than those of Python
+        return list(DECODER.decode(bare))
     try:
         return [ast.literal_eval(string) for string in _STRINGS.findall(bare)]
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -383,7 +323,7 @@ def _phrases(values: Mapping[str, Value], column: str | None, max_chars: int) ->
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):  # not JSON: one phrase that begins with a bracket
             value = as_text(DECODER.decode(value.strip()))
-    return _texts(value, column, max_chars)
+    return texts(value, column, max_chars)
 
 
 def _label_status(values: Mapping[str, Value], column: str | None, response: str | None) -> str | None:

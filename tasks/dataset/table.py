@@ -3,19 +3,19 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
 from tasks.dataset import mapping
-from tasks.dataset.answers import Answer, Source, with_columns
+from tasks.dataset.answers import Answer, Source, divided, require_candidate, with_columns
 from tasks.dataset.index import RecordIndex, index_records
-from tasks.dataset.joined import Joined, Lost, read_joined, row_keys
+from tasks.dataset.joined import Entry, Joined, Lost, read_joined, row_keys
 from tasks.dataset.labels import UnknownLabelError
 from tasks.dataset.paths import quoted
-from tasks.dataset.settings import Params, ScoreMapping
+from tasks.dataset.settings import Dataset, Params, ScoreMapping
 from tasks.dataset.sources import Record, Value
+from tasks.dataset.texts import UnusableValueError
 from tasks.errors import DataError
 from tasks.pipeline.tables import describe
 from tasks.scores.column_facts import ColumnFacts, statement
@@ -69,11 +69,11 @@ def _parts(records: Iterable[Record], source: Source) -> Iterator[dict[str, pa.T
             yield part.tables()
             part = LoadPart(source, index, facts)
         part.add(record, position, answers)
-    lost = iter(remainder.rejected)
-    while part.add_lost(islice(lost, source.params.load.part_rows - min(part.read, source.params.load.part_rows))):
+    for name, lost in remainder.rejected:
         if part.is_full_with(1):
             yield part.tables()
             part = LoadPart(source, index, facts)
+        part.add_lost(name, lost)
     yield part.tables()
 
 
@@ -119,28 +119,24 @@ class LoadPart:
                 question = mapping.id_from_column(record, self.source.params)
             shared = mapping.shared_values(record, self.source)
             question = question or mapping.id_from_input(shared, self.index.numbers)
-            mapping.require_candidate(record, dataset)
+            require_candidate(record, dataset)
             mapping.require_same_question(self.index.differing.get(position), dataset)
             mapping.require_new_id(record, self.index.repeated.get(position), dataset)
-        except mapping.UnusableValueError as reason:
+        except UnusableValueError as reason:
             self.rejected += [_rejected_row(answer, question, reason) for answer in answers]
             return
         for answer in answers:
             try:
                 draw = mapping.draw_of(answer, self.index.draws.get(position, 1), self.index.first_draw, dataset)
                 self.rows.append(mapping.candidate_row(record, question, draw, shared, answer, self.source))
-            except mapping.UnusableValueError as reason:
+            except UnusableValueError as reason:
                 self.rejected.append(_rejected_row(answer, question, reason))
 
-    def add_lost(self, lost: Iterable[tuple[str | None, Lost]]) -> int:
-        """Add rejected rows for entries of joined files that became no row; returns how many."""
-        rows = [
-            {"file": one.entry.file, "line": one.entry.line, "id": one.key, "candidate": name, "reason": one.reason}
-            for name, one in lost
-        ]
-        self.rejected += rows
-        self.read += len(rows)
-        return len(rows)
+    def add_lost(self, name: str | None, lost: Lost) -> None:
+        """Add a rejected row for an entry of a joined file that became no row; name: of the candidate, if known."""
+        self.read += 1
+        file, line = lost.entry.file, lost.entry.line
+        self.rejected.append({"file": file, "line": line, "id": lost.key, "candidate": name, "reason": lost.reason})
 
     def tables(self) -> dict[str, pa.Table]:
         """Return both tables of the part."""
@@ -195,20 +191,23 @@ def _known_keys(records: Iterable[Record], files: list[Joined], source: Source) 
 def _repeated_entries(
     records: Iterable[Record], source: Source, index: RecordIndex
 ) -> Iterator[tuple[str | None, Lost]]:
-    """Yield second answers of a candidate to a question that has no draws."""
-    if source.dataset.draw is not None or not source.joined.candidates:
-        return
+    """Yield second answers of a candidate to a question, or to one draw of it."""
     seen: set[tuple[str, str]] = set()
     for position, record in enumerate(mapping.selected(records, source.dataset)):
         keys = row_keys(record, source.dataset)
         for name, one in source.joined.candidates.items():
-            key, entries = one.key(keys), one.of(keys)
-            if key is None or len(entries) < 2 or (name, key) in seen or position in index.repeated:  # noqa: PLR2004
+            key = one.key(keys)
+            if key is None or (name, key) in seen or position in index.repeated:
                 continue
             seen.add((name, key))
-            first = f"{entries[0].file}, line {entries[0].line}"
-            reason = f"the {one.by} {quoted(key)} is also in {first}; dataset.draw takes repeated answers"
-            yield from ((name, Lost(entry, key if one.by == "id" else None, reason)) for entry in entries[1:])
+            answers, repeated = divided(one.of(keys), source.dataset)
+            yield from ((name, _repeated(entry, answers[0], one, key, source.dataset)) for entry in repeated)
+
+
+def _repeated(entry: Entry, first: Entry, one: Joined, key: str, dataset: Dataset) -> Lost:
+    draws = "" if isinstance(dataset.draw, str) else "; dataset.draw takes repeated answers"
+    reason = f"the {one.by} {quoted(key)} is also in {first.file}, line {first.line}{draws}"
+    return Lost(entry, key if one.by == "id" else None, reason)
 
 
 def _unused_labels(records: Iterable[Record], source: Source, index: RecordIndex) -> dict[str, int]:

@@ -1,0 +1,372 @@
+"""Joined files: a candidate's answers, references and human labels in files of their own; nothing is lost."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.errors import DataError, ParamsError
+from tasks.load import counts, load, source
+from tasks.pipeline.tables import about
+from tests.test_load import params
+
+Rows = list[dict[str, Any]]
+QUESTIONS = [
+    {"id": "1", "q": "Capital of  France?", "ref": "Paris", "b": "B1"},
+    {"id": "2", "q": "Capital of Italy?", "ref": "Rome", "b": "B2"},
+]
+M = {"m": {"response": "prediction", "path": "m.jsonl"}}
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
+
+    def write(**files: Sequence[Mapping[str, Any]]) -> None:
+        for name, values in ({"questions": QUESTIONS} | files).items():
+            Path(f"data/{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in values), "utf-8")
+
+    return write
+
+
+def parts(**mapping: Any) -> list[Any]:
+    wanted = params(**{"path": "data", "pattern": "questions.jsonl", "candidates": M} | mapping)
+    return list(load(source(wanted), wanted))
+
+
+def loaded(**mapping: Any) -> tuple[Rows, Rows]:
+    found = parts(**mapping)
+    for part in found:
+        assert counts(part)["rows_read"] == part["load"].num_rows + part["load_rejected"].num_rows
+    rows, rejected = ([row for part in found for row in part[name].to_pylist()] for name in ("load", "load_rejected"))
+    return rows, rejected
+
+
+def answers(rows: Rows) -> list[tuple[str, str, str | None]]:
+    return [(row["id"], row["candidate"], row["response"]) for row in rows]
+
+
+def refusal(**mapping: Any) -> str:
+    with pytest.raises((DataError, ParamsError)) as caught:
+        loaded(**mapping)
+    return str(caught.value)
+
+
+# answers
+
+
+def test_answers_of_a_file_are_joined_by_id(write: Any) -> None:
+    write(m=[{"id": 2, "prediction": "Rome!"}, {"id": "1", "prediction": "Paris!"}])
+
+    rows, rejected = loaded(candidates=M | {"n": {"response": "b"}})
+
+    assert answers(rows) == [("1", "m", "Paris!"), ("1", "n", "B1"), ("2", "m", "Rome!"), ("2", "n", "B2")]
+    assert rejected == []
+
+
+@pytest.mark.parametrize(
+    ("join", "mapping"),
+    [({"on": "input"}, {}), ({"input": "q"}, {}), ({}, {"id": None})],
+    ids=["on", "input", "without ids"],
+)
+def test_answers_are_joined_by_the_input(write: Any, join: dict[str, str], mapping: dict[str, Any]) -> None:
+    write(m=[{"q": "Capital of Italy?", "prediction": "Rome!"}, {"q": " Capital of France? ", "prediction": "Paris!"}])
+
+    rows, rejected = loaded(candidates={"m": M["m"] | join}, **mapping)
+
+    assert [row["response"] for row in rows] == ["Paris!", "Rome!"]
+    assert rejected == []
+
+
+def test_other_names_and_nested_places_in_the_joined_file(write: Any) -> None:
+    write(m=[{"meta": {"qid": "2"}, "out": {"text": "Rome!"}}])
+
+    rows, _ = loaded(candidates={"m": {"path": "data/m.jsonl", "id": "meta.qid", "response": "out.text"}})
+
+    assert [row["response"] for row in rows] == [None, "Rome!"]
+
+
+def test_a_question_without_an_answer_is_unmeasured(write: Any) -> None:
+    write(m=[{"id": "2", "prediction": "Rome!"}])
+
+    assert [row["response"] for row in loaded()[0]] == [None, "Rome!"]
+    assert [row["response"] for row in loaded(missing_response="wrong")[0]] == ["", "Rome!"]
+
+
+def test_answers_to_other_questions_are_rejected_or_left_out(write: Any) -> None:
+    write(m=[{"id": str(i), "prediction": "x"} for i in range(5)])
+
+    rows, rejected = loaded()
+    assert len(rows) == 2
+    assert [(row["file"], row["line"], row["id"], row["candidate"]) for row in rejected] == [
+        ("data/m.jsonl", 1, "0", "m"), ("data/m.jsonl", 4, "3", "m"), ("data/m.jsonl", 5, "4", "m")
+    ]  # fmt: skip
+    assert rejected[0]["reason"] == "no question in dataset.path has this id: '0'; see dataset.other_questions"
+
+    rows, rejected = loaded(other_questions="leave_out")
+    assert (len(rows), rejected) == (2, [])
+    (part,) = parts(other_questions="leave_out")
+    assert about(part["load"].schema)["left_out"] == {"m.jsonl": 3}
+
+
+def test_answers_to_questions_that_are_excluded_or_beyond_the_limit_are_no_others(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "x"}, {"id": "2", "prediction": "y"}])
+
+    assert [len(rows) for rows in loaded(exclude={"id": "1"})] == [1, 0]
+    assert [len(rows) for rows in loaded(limit=1)] == [1, 0]
+
+
+def test_a_second_answer_and_one_without_a_key_are_rejected(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "x"}, {"id": "1", "prediction": "y"}, {"id": None, "prediction": "z"}])
+
+    rows, rejected = loaded()
+
+    assert [row["response"] for row in rows] == ["x", None]
+    assert [(row["line"], row["reason"]) for row in rejected] == [
+        (3, "id: no id to join by"),
+        (2, "the id '1' is also in data/m.jsonl, line 1; dataset.draw takes repeated answers"),
+    ]
+
+
+def test_labels_and_scores_are_in_either_file(write: Any) -> None:
+    both = {"m": {**M["m"], "label": "ok", "labelled": "of"}}
+    write(
+        questions=[each | {"s_m": "0.5", "of": "Paris!"} for each in QUESTIONS],
+        m=[{"id": "1", "prediction": "Paris!", "ok": "yes"}, {"id": "2", "prediction": "x", "ok": "no"}],
+    )
+
+    rows, _ = loaded(candidates=both, scores={"s": "s_{candidate}"})
+
+    assert [(row["label"], row["label_status"], row["score_s"]) for row in rows] == [
+        (True, "confirmed", 0.5), (None, "stale", 0.5)
+    ]  # fmt: skip
+
+
+def test_a_column_in_neither_file_is_an_error(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "x"}])
+
+    assert "dataset.candidates.m.response: no record has a column 'answer'" in refusal(
+        candidates={"m": {"path": "m.jsonl", "response": "answer"}}
+    )
+    assert "dataset.candidates.m.id: no record has a column 'nr'" in refusal(candidates={"m": M["m"] | {"id": "nr"}})
+    assert "dataset.candidates.m.label: no record has a column 'ok'" in refusal(
+        candidates={"m": M["m"] | {"label": "ok"}}
+    )
+
+
+def test_joined_files_are_in_the_folder_that_dvc_watches(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "x"}])
+    Path("m.jsonl").write_text('{"id": "1", "prediction": "x"}\n')
+
+    alone = refusal(path="data/questions.jsonl", pattern=None)
+    assert alone.startswith("dataset.candidates.m.path: m.jsonl is not in the folder dataset.path")
+    assert "set dataset.path: data and dataset.pattern" in alone
+    assert "is not in the folder" in refusal(candidates={"m": M["m"] | {"path": "../m.jsonl"}})
+    assert "no such file" in refusal(candidates={"m": M["m"] | {"path": "n.jsonl"}})
+
+
+def test_a_joined_file_is_no_file_of_questions(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "x"}])
+
+    assert refusal(pattern="*").startswith("dataset.pattern: '*' matches data/m.jsonl, which is joined")
+
+
+# lists
+
+
+@pytest.mark.parametrize(
+    ("lists", "given", "expected"),
+    [
+        ("first", ["a", "b"], "a"),
+        ("first", [], None),
+        ("join", ["a", None, "b"], "a\nb"),
+        ("join", [], None),
+        ("join", "plain", "plain"),
+        ("first", "plain", "plain"),
+    ],
+)
+def test_a_list_as_answer(write: Any, lists: str, given: Any, expected: str | None) -> None:
+    write(m=[{"id": "1", "prediction": given}])
+
+    assert loaded(lists=lists)[0][0]["response"] == expected
+
+
+def test_a_list_is_rejected_unless_the_mapping_says_how_it_is_read(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": ["a"]}, {"id": "2", "prediction": [["a"]]}])
+
+    assert [row["reason"] for row in loaded()[1]] == ["prediction: a list where text is expected"] * 2
+    assert [row["reason"] for row in loaded(lists="join")[1]] == ["prediction: a list where text is expected"]
+
+
+# references
+
+
+def test_references_of_a_file_of_their_own(write: Any) -> None:
+    write(
+        m=[{"id": "1", "prediction": "x"}],
+        gold=[{"nr": "2", "gold": ["Rome"]}, {"nr": "1", "gold": "Paris/City"}, {"nr": "1", "gold": "Lutetia"}],
+    )
+    references = {"path": "gold.jsonl", "id": "nr", "column": "gold"}
+
+    rows, rejected = loaded(references=references, reference_separator="/")
+
+    assert [row["references"] for row in rows] == [["Paris", "City", "Lutetia"], ["Rome"]]
+    assert rejected == []
+
+
+def test_a_question_without_references_is_rejected_and_references_without_a_question_too(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "x"}], gold=[{"id": "2", "gold": "Rome"}, {"id": "3", "gold": "Oslo"}])
+
+    rows, rejected = loaded(references={"path": "gold.jsonl", "id": "id", "column": "gold"})
+
+    assert [row["id"] for row in rows] == ["2"]
+    assert [(row["id"], row["reason"]) for row in rejected] == [
+        ("1", "gold of gold.jsonl: no reference that is not blank"),
+        ("3", "no question in dataset.path has this id: '3'; see dataset.other_questions"),
+    ]
+
+
+# labels
+
+
+def test_labels_of_a_file_by_candidate(write: Any) -> None:
+    write(
+        m=[{"id": "1", "prediction": "x"}],
+        labels=[
+            {"id": "1", "system": "m", "grade": "A"},
+            {"id": "1", "system": "n", "grade": "B"},
+            {"id": "2", "system": "n", "grade": "A"},
+            {"id": "2", "system": "n", "grade": "A"},
+            {"id": "2", "system": "n", "grade": "B"},
+        ],
+    )
+    label = {"column": "grade", "right": ["A"], "wrong": ["B"]}
+    file = {"path": "labels.jsonl", "id": "id", "candidate": "system", "label": label}
+
+    rows, _ = loaded(candidates=M | {"n": {"response": "b"}}, label_file=file)
+
+    assert [row["label"] for row in rows] == [True, False, None, True]
+
+
+def test_labels_of_a_file_by_the_text_of_the_answer(write: Any) -> None:
+    write(
+        m=[{"id": "1", "prediction": "The  Answer"}, {"id": "2", "prediction": "x"}],
+        labels=[
+            {"question": "Capital of France?", "text": "the answer ", "grade": "no"},
+            {"question": "Capital of Italy?", "text": "B2", "grade": "yes"},
+            {"question": "Capital of Italy?", "text": "of another run", "grade": "yes"},
+        ],
+    )
+    file = {"path": "labels.jsonl", "input": "question", "response": "text", "label": "grade"}
+
+    found = parts(candidates=M | {"n": {"response": "b"}}, label_file=file)
+    rows = found[0]["load"].to_pylist()
+
+    assert [(row["label"], row["label_status"]) for row in rows] == [
+        (False, "confirmed"), (None, None), (None, None), (True, "confirmed")
+    ]  # fmt: skip
+    assert about(found[0]["load"].schema)["left_out"] == {"labels.jsonl": 1}
+
+
+def test_a_label_of_a_file_that_is_of_another_answer_is_stale(write: Any) -> None:
+    write(
+        m=[{"id": "1", "prediction": "new"}, {"id": "2", "prediction": "same"}],
+        labels=[{"id": i, "c": "m", "text": text, "ok": "yes"} for i, text in (("1", "old"), ("2", "same"))],
+    )
+    file = {"path": "labels.jsonl", "id": "id", "candidate": "c", "response": "text", "label": "ok"}
+
+    rows, _ = loaded(label_file=file)
+
+    assert [(row["label"], row["label_status"]) for row in rows] == [(None, "stale"), (True, "confirmed")]
+
+
+def test_labels_of_no_answer_at_all_are_an_error(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "x"}], labels=[{"id": "1", "c": "M", "ok": "yes"}])
+
+    message = refusal(label_file={"path": "labels.jsonl", "id": "id", "candidate": "c", "label": "ok"})
+
+    assert message.startswith("dataset.label_file: no label of labels.jsonl is of an answer in the data")
+
+
+def test_an_unknown_word_in_a_file_of_labels_names_its_line(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "x"}], labels=[{"id": "1", "ok": "good"}, {"id": "2", "ok": "bad"}])
+
+    first, words, _ = refusal(label_file={"path": "labels.jsonl", "id": "id", "label": "ok"}).splitlines()
+
+    assert first.startswith("data/labels.jsonl, line 1: ok is 'good', which is not a label (dataset.label_file.label)")
+    assert words == "its values: 'good', 'bad'"
+
+
+def test_labels_twice_are_an_error(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "x"}], labels=[{"id": "1", "ok": "yes"}])
+    file = {"path": "labels.jsonl", "id": "id", "label": "ok"}
+
+    assert "have labels already" in refusal(label_file=file, candidates={"m": M["m"] | {"label": "ok"}})
+    assert "name the column of the candidate" in refusal(label_file=file, candidates=M | {"n": {"response": "b"}})
+
+
+# properties
+
+ids = st.sampled_from(["1", "2", "3", "4", None, " "])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(ids, max_size=6),
+    st.lists(st.fixed_dictionaries({"id": ids, "prediction": st.none() | st.sampled_from(["a", "b"])}), max_size=8),
+    st.sampled_from(["reject", "leave_out"]),
+    st.integers(2, 5),
+)
+def test_every_answer_is_in_exactly_one_table(
+    write: Any, asked: list[str | None], given_: list[dict[str, Any]], others: str, part_rows: int
+) -> None:
+    questions = [{"id": key, "q": "?", "ref": "r", "b": "B"} for key in ["first", *asked]]
+    write(questions=questions, m=[{"id": "first", "prediction": "x"}, *given_])
+    mapping = {"candidates": M | {"n": {"response": "b"}}, "other_questions": others}
+
+    rows, rejected = loaded(**mapping, limits={"part_rows": part_rows})
+
+    (first, *_) = parts(**mapping)
+    left_out = sum(about(first["load"].schema)["left_out"].values())
+    known = {key for key in asked if key and key.strip()}
+    usable = [each["id"] for each in given_ if each["id"] and each["id"].strip()]
+    extra = len(given_) - len(usable) + sum(usable.count(key) - 1 for key in {*usable} & known)
+    orphans = sum(key not in known for key in usable)
+    assert left_out == (orphans if others == "leave_out" else 0)
+    assert len(rows) + len(rejected) + left_out == 2 * len(questions) + extra + orphans
+    assert len({(row["id"], row["candidate"]) for row in rows}) == len(rows)
+
+
+# real data
+
+NQ301 = Path(__file__).parents[3] / "shared" / "data" / "nq301"
+
+
+@pytest.mark.skipif(not NQ301.exists(), reason="the NQ301 data are not here")
+def test_twelve_systems_of_twelve_files_with_verdicts_of_a_thirteenth() -> None:
+    files = sorted(NQ301.glob("NQ*.jsonl"))
+    first = "NQ301_text-davinci-003_zeroshot"
+    candidates: dict[str, Any] = {path.stem: {"response": "prediction", "path": path.name} for path in files}
+    del candidates[first]["path"]
+    wanted = params(
+        path=str(NQ301), pattern=f"{first}.jsonl", id=None, input="question", references="answer",
+        other_questions="leave_out", lists="join", candidates=candidates,
+        label_file={
+            "path": "NQ301_human.tsv", "input": "Question", "response": "Model answer", "label": "Acceptable?"
+        },
+        limits={"part_rows": 50_000, "max_chars": 100_000},
+    )  # fmt: skip
+
+    (part,) = load(source(wanted), wanted)
+
+    rows = part["load"].to_pandas()
+    labelled = rows.groupby("candidate")["label"].count()
+    assert (len(rows), part["load_rejected"].num_rows) == (12 * 301, 0)
+    assert (labelled.min(), labelled.sum()) == (267, 3518)
+    assert set(rows.loc[rows["label"].notna(), "label_status"]) == {"confirmed"}
+    assert about(part["load"].schema)["left_out"]["NQ_FiD.jsonl"] == 3_309

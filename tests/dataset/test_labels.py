@@ -1,0 +1,134 @@
+"""Human labels: words, numbers, several raters; values that no rule reads are errors that show the words."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.dataset.labels import UnknownLabelError, label_of, majority
+from tasks.dataset.settings import LabelMapping
+from tests.test_load import PARIS, column, refusal
+
+WORDS = {"column": "ok", "right": ["CORRECT", "A", 5, True], "wrong": ["INCORRECT", "B"], "unsure": ["nan", "?"]}
+
+
+def label(value: Any, **mapping: Any) -> bool | None:
+    return label_of({"ok": value}, LabelMapping(**{"column": "ok", **mapping}), "x.csv", 1, "label")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("correct", True),
+        (" Correct ", True),
+        ("a", True),
+        ("5", True),
+        ("5.0", True),
+        ("true", True),
+        ("INCORRECT", False),
+        ("b", False),
+        ("NaN", None),
+        ("?", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_words(value: str | None, expected: bool | None) -> None:
+    assert label(value, **WORDS) is expected
+    assert label(value, **WORDS, invert=True) is (None if expected is None else not expected)
+
+
+@pytest.mark.parametrize(
+    ("limits", "right", "wrong"),
+    [
+        ({"at_least": 4}, ["4", "4.0", "5", "1e9"], ["3.99", "-5", "0"]),
+        ({"at_most": 2}, ["2", "-1"], ["2.01", "5"]),
+        ({"at_least": 2, "at_most": 3}, ["2", "2.5", "3"], ["1", "4"]),
+    ],
+)
+def test_numbers(limits: dict[str, float], right: list[str], wrong: list[str]) -> None:
+    assert [label(value, **limits) for value in right] == [True] * len(right)
+    assert [label(value, **limits) for value in wrong] == [False] * len(wrong)
+
+
+@pytest.mark.parametrize("value", ["high", "nan", "inf", "1_0", ["4"], {"a": "4"}])
+def test_what_is_no_number_is_no_label(value: Any) -> None:
+    with pytest.raises(UnknownLabelError, match="allowed: numbers, or nothing"):
+        label(value, at_least=4)
+
+
+def test_a_column_of_hallucinations_is_inverted() -> None:
+    assert [label(value, invert=True) for value in ["true", "no", None]] == [False, True, None]
+
+
+@pytest.mark.parametrize(
+    ("raters", "expected"),
+    [
+        (["yes", "yes", "no"], True),
+        (["no", "no", "yes"], False),
+        (["yes", "no", None], None),
+        (["yes", "", None], True),
+        ([None, None, None], None),
+    ],
+)
+def test_the_majority_of_raters_decides_and_a_tie_is_no_label(raters: list[str | None], expected: bool | None) -> None:
+    mapping = LabelMapping(columns=("a", "b", "c"))
+
+    assert label_of(dict(zip("abc", raters, strict=True)), mapping, "x", 1, "label") is expected
+
+
+@given(st.lists(st.sampled_from([True, False, None])))
+def test_a_majority_is_more_than_the_others(verdicts: list[bool | None]) -> None:
+    right, wrong = sum(v is True for v in verdicts), sum(v is False for v in verdicts)
+
+    assert majority(verdicts) is (None if right == wrong else right > wrong)
+
+
+def test_an_unknown_word_lists_the_words_and_how_to_map_them() -> None:
+    values = [PARIS | {"id": str(i), "ok": word} for i, word in enumerate(["CORRECT", "true", "nan", "Nan ", None])]
+
+    message = refusal(values, candidates={"m": {"response": "a", "label": "ok"}})
+
+    assert message.splitlines()[1:] == [
+        "its values: 'CORRECT', 'true', 'nan'",
+        "to map them: label: {column: ok, right: [...], wrong: [...], unsure: [...]}, or at_least: 4 for numbers",
+    ]
+
+
+def test_many_words_are_cut() -> None:
+    values = [PARIS | {"id": str(i), "ok": "w" * i} for i in range(1, 200)]
+
+    message = refusal(values, candidates={"m": {"response": "a", "label": {"column": "ok", "right": ["y"]}}})
+
+    assert "allowed: right: y\n" in message
+    assert len(message) < 1_500
+
+
+def test_labels_with_a_mapping_are_loaded() -> None:
+    mapped = {"m": {"response": "a", "label": WORDS}}
+    values = [PARIS | {"id": str(i), "ok": word} for i, word in enumerate(["A", "b", "?"])]
+
+    assert column("label", values, candidates=mapped) == [True, False, None]
+
+
+def test_labels_in_a_nested_column() -> None:
+    mapped = {"m": {"response": "a", "label": "meta.grade"}}
+
+    assert column("label", [PARIS | {"meta": {"grade": "yes"}}], candidates=mapped) == [True]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "problem"),
+    [
+        ({}, "name either column, or the columns"),
+        ({"column": "a", "columns": ["b"]}, "name either column, or the columns"),
+        ({"columns": ["b", "b"]}, "appears twice"),
+        ({"column": "a", "right": ["x"], "at_least": 1}, "use one of the two"),
+        ({"column": "a", "at_least": 3, "at_most": 1}, "contain no number"),
+        ({"column": "a", "right": ["X"], "wrong": ["x"]}, "'x' stands in two"),
+    ],
+)
+def test_a_mapping_that_makes_no_sense(mapping: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        LabelMapping(**mapping)

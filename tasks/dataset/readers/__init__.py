@@ -9,7 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.dataset.readers import deepeval, every_eval_ever, inspect, langfuse, lm_eval, openai_batch, opik, squad
+from tasks.dataset.readers import (
+    deepeval,
+    every_eval_ever,
+    inspect,
+    langfuse,
+    lm_eval,
+    openai_batch,
+    opik,
+    promptfoo,
+    squad,
+)
 from tasks.dataset.readers.head import Head, head_of
 from tasks.dataset.record import Record, file_name
 from tasks.errors import DataError, did_you_mean
@@ -68,6 +78,7 @@ def _files(folder: Path) -> list[Path]:
 READERS: Mapping[str, Reader] = {
     "lm_eval": Reader(lm_eval.recognises, lm_eval.read),
     "inspect": Reader(inspect.recognises, inspect.read),
+    "promptfoo": Reader(promptfoo.recognises, promptfoo.read),
     "deepeval": Reader(deepeval.recognises, deepeval.read),
     "openai_batch": Reader(openai_batch.recognises, openai_batch.read),
     "every_eval_ever": Reader(every_eval_ever.recognises, every_eval_ever.read),

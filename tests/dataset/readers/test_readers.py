@@ -14,12 +14,17 @@ from tasks.dataset.sources import records
 from tasks.errors import DataError
 
 LOGS = Path(__file__).parent / "logs"
-BY_TOOL = {"deepeval": ["deepeval.json"], "inspect": ["inspect.eval", "inspect.json.gz"], "lm_eval": ["lm_eval"]}
+BY_TOOL = {
+    "promptfoo": ["promptfoo.json"],
+    "deepeval": ["deepeval.json"],
+    "inspect": ["inspect.eval", "inspect.json.gz"],
+    "lm_eval": ["lm_eval"],
+}
 FILES = [(tool, name) for tool, names in BY_TOOL.items() for name in names]
 
 
 def test_each_format_of_the_settings_has_a_reader():
-    assert set(READERS) <= set(Format.__args__)
+    assert set(READERS) == set(Format.__args__)
 
 
 @pytest.mark.parametrize(("tool", "name"), FILES)

@@ -1,9 +1,10 @@
-"""The command line: `python -m tasks <stage>`, `judge --plan`, `summary`, `history`, `ledger import REV…`."""
+"""The command line: `python -m tasks <stage>`, `embed|judge --plan`, `summary`, `history`, `ledger import REV…`."""
 
 import argparse
 import gc
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from tasks.console.arguments import Parser
@@ -51,6 +52,10 @@ def parser() -> Parser:
             commands[name].set_defaults(run=_judge)
             plan = "only print how many calls would be made, and their cost"
             commands[name].add_argument("--plan", action="store_true", help=plan)
+        if name == "embed":
+            commands[name].set_defaults(run=_embed)
+            plan = "only print how many texts would be embedded, and the minutes that this takes"
+            commands[name].add_argument("--plan", action="store_true", help=plan)
     commands["summary"].set_defaults(run=_summary)
     commands["history"].add_argument(
         "--html",
@@ -87,6 +92,24 @@ def _judge(chosen: argparse.Namespace) -> None:
     from tasks.judging import preflight
 
     preflight.show()
+
+
+def _embed(chosen: argparse.Namespace) -> None:
+    if not chosen.plan:
+        _stage(chosen)
+        return
+    from tasks import embed
+    from tasks.dataset import preflight
+    from tasks.ledger import root
+    from tasks.ledger.vectors import Vectors
+    from tasks.pipeline import params
+    from tasks.pipeline.dvc_yaml import LEDGER, recorded
+
+    params.check()
+    with closing(Vectors(root() / "embed", recorded("embed", "embed", "base_url"))) as ledger:
+        ledger.take_in(Path(LEDGER, "embed"))
+        ahead = embed.plan(preflight.parts(), params.for_stage("embed"), ledger)
+    say(f"embed: {ahead or 'the ledger has every vector'}")
 
 
 def _summary(_chosen: argparse.Namespace) -> None:

@@ -1,9 +1,10 @@
 """Vectors of texts: one row per distinct text that a semantic metric needs."""
 
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,10 @@ PART_ROWS = 50_000
 # Texts between two writes to the ledger: a killed run loses at most as many.
 ENCODED_AT_ONCE = 1024
 NORM_TOLERANCE = 1e-3
+# Missing texts from which the pace is measured before they are encoded, and seconds from which the user is told.
+FEWEST_TO_TELL, LONG = 1_000, 60
+# To measure it: bands of similar length, and texts timed in each.
+BANDS, TIMED = 6, 24
 SCHEMA = pa.schema(
     {"key": pa.binary(32), "offset": pa.int64(), "tokens": pa.int32(), "truncated": pa.bool_(), "norm": pa.float64()}
 )
@@ -40,7 +45,9 @@ class Params(Section):
 def embed(rows: Parts, params: Params, ledger: Vectors, progress: Progress = quiet) -> Iterator[dict[str, pa.Table]]:
     """List the vector of every distinct text, in key order; encode the texts that the ledger has no vector of."""
     encoder = open_encoder(params.embed)
-    texts = _collect(rows, params, encoder, ledger, progress)
+    texts = _collect(rows, rows.rows, params, encoder, ledger, progress)
+    if len(texts.missing) >= FEWEST_TO_TELL and (ahead := _plan(texts, encoder, params)).is_long:
+        say(f"embed: {ahead}", sys.stderr)
     _encode_missing(texts, encoder, ledger, progress)
     keys = sorted(texts.tokens)
     ledger.use(keys)
@@ -48,6 +55,41 @@ def embed(rows: Parts, params: Params, ledger: Vectors, progress: Progress = qui
     for start in range(0, max(len(keys), 1), PART_ROWS):
         part = keys[start : start + PART_ROWS]
         yield {"embed": describe(_table(part, start, texts, ledger), facts)}
+
+
+class Plan(NamedTuple):
+    """The texts without a vector, their tokens as far as a pass reads them, and the expected time.
+
+    tokens: None if only the server knows.
+    seconds: Measured with a few of the texts; None for a server, which is not asked ahead.
+    """
+
+    model: str
+    texts: int
+    tokens: int | None
+    seconds: float | None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether to tell the user before it starts."""
+        return self.seconds is None or self.seconds >= LONG
+
+    def __str__(self) -> str:
+        tokens = "" if self.tokens is None else f" of {self.tokens:,} tokens"
+        pace = f", {self.texts / self.seconds:,.0f} texts a second here" if self.seconds else ""
+        lasting = "" if self.seconds is None else f": about {_duration(self.seconds)}{pace}"
+        what = f"{self.texts:,} text{'s' * (self.texts != 1)}{tokens} to embed by {self.model}{lasting}"
+        return f"{what}; once, the ledger keeps the vectors. To do without: semantic: {{}} in params.yaml"
+
+
+def plan(rows: Iterable[pa.Table], params: Params, ledger: Vectors) -> Plan | None:
+    """Plan what `embed` would encode of these parts; None if the ledger has every vector.
+
+    A local model encodes a few texts to measure its pace.
+    """
+    encoder = open_encoder(params.embed)
+    texts = _collect(rows, None, params, encoder, ledger, quiet)
+    return _plan(texts, encoder, params) if texts.missing else None
 
 
 def expect(params: Params) -> Contract:  # noqa: ARG001 (part of the protocol)
@@ -91,11 +133,13 @@ class _Texts(NamedTuple):
         return None if tokens is None else self.limit is not None and tokens > self.limit
 
 
-def _collect(rows: Parts, params: Params, encoder: Encoder, ledger: Vectors, progress: Progress) -> _Texts:
+def _collect(
+    rows: Iterable[pa.Table], total: int | None, params: Params, encoder: Encoder, ledger: Vectors, progress: Progress
+) -> _Texts:
     """Collect the texts that the metrics need, part by part; only those without a vector stay in memory."""
     section = params.embed
     collected = _Texts({}, {}, encoder.window if section.long == "truncate" else None)
-    total, done = rows.rows, 0
+    done = 0
     for part in rows:
         pairs = pairs_of(part)
         texts = [*dict.fromkeys(text for metric in params.semantic.root.values() for text in metric.texts(pairs))]
@@ -134,7 +178,7 @@ def _carry_old(texts: Mapping[bytes, str], section: Embedding, ledger: Vectors) 
 
 def _encode_missing(texts: _Texts, encoder: Encoder, ledger: Vectors, progress: Progress) -> None:
     """Encode the texts without a vector, shortest first, and add each batch to the ledger as it comes."""
-    order = sorted(texts.missing, key=lambda key: (texts.tokens[key] or 0, key))
+    order = _shortest_first(texts)
     tokens = np.cumsum([texts.tokens[key] or 1 for key in order])
     for start in range(0, len(order), ENCODED_AT_ONCE):
         progress("texts", start, len(order), share=tokens[start - 1] / tokens[-1] if start else 0.0)
@@ -142,6 +186,48 @@ def _encode_missing(texts: _Texts, encoder: Encoder, ledger: Vectors, progress: 
         ledger.add(keys, encoder.encode([texts.missing[key] for key in keys]))
     if order:
         progress("texts", len(order), len(order))
+
+
+def _shortest_first(texts: _Texts) -> list[bytes]:
+    return sorted(texts.missing, key=lambda key: (texts.tokens[key] or 0, key))
+
+
+def _plan(texts: _Texts, encoder: Encoder, params: Params) -> Plan:
+    read = [tokens for key in texts.missing if (tokens := texts.tokens[key]) is not None]
+    if params.embed.long == "truncate" and encoder.window:
+        read = [min(tokens, encoder.window) for tokens in read]
+    known = sum(read) if len(read) == len(texts.missing) else None
+    seconds = _expected_seconds(texts, encoder) if params.embed.provider == "local" else None
+    return Plan(params.embed.model, len(texts.missing), known, seconds)
+
+
+def _expected_seconds(texts: _Texts, encoder: Encoder) -> float:
+    """Time a few texts of every length, neighbours in the order in which they are encoded."""
+    order = _shortest_first(texts)
+    encoder.encode([texts.missing[order[0]]])  # loads the model
+    bands = [band for band in np.array_split(np.arange(len(order)), BANDS) if len(band)]
+    return sum(_seconds_of(band, order, texts, encoder) for band in bands)
+
+
+def _seconds_of(band: np.ndarray[Any, Any], order: list[bytes], texts: _Texts, encoder: Encoder) -> float:
+    """Time some texts in the middle of a band of similar length, for the whole band; the faster of two times."""
+    middle = max((len(band) - TIMED) // 2, 0)
+    timed = [texts.missing[order[position]] for position in band[middle : middle + TIMED]]
+    seconds = []
+    for _ in range(2):
+        start = time.perf_counter()
+        encoder.encode(timed)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds) * len(band) / len(timed)
+
+
+def _duration(seconds: float) -> str:
+    """A rough time.
+
+    >>> _duration(20), _duration(100), _duration(5000)
+    ('20 seconds', '2 minutes', '83 minutes')
+    """
+    return f"{seconds:.0f} seconds" if seconds < LONG else f"{seconds / 60:.0f} minutes"
 
 
 def _table(keys: list[bytes], start: int, texts: _Texts, ledger: Vectors) -> pa.Table:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tasks import embed as stage
+from tasks.__main__ import main
 from tasks.embed import SCHEMA, Params, counts, embed, expect
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.models.embedding.encoders import old_vector_keys
@@ -370,3 +371,54 @@ def test_dvc_notices_a_model_that_is_trained_again_in_place(tmp_path):
     weights.write_bytes(b"after.")
 
     assert "embed" in dvc("status")
+
+
+def test_a_plan_counts_the_missing_texts_and_measures_the_pace_of_a_local_model(parts, tmp_path):
+    rows = parts((["Paris", "It is Rome", None], [["Paris"], ["Rome"], ["x"]]))
+    ledger = Vectors(tmp_path / "store")
+
+    ahead = stage.plan(rows, params(**LOCAL), ledger)
+
+    assert (ahead.model, ahead.texts, ahead.tokens) == ("all-MiniLM-L6-v2", 3, 11)
+    assert ahead.seconds > 0
+    run(rows, params(**LOCAL), ledger)
+    assert stage.plan(rows, params(**LOCAL), ledger) is None
+
+
+def test_a_plan_asks_no_server(parts, model, tmp_path):
+    rows = parts((["Paris"], [["Paris"]]))
+
+    ahead = stage.plan(rows, params(), Vectors(tmp_path / "store"))
+
+    assert str(ahead).startswith("1 text to embed by noted_embeddings.model; once, the ledger keeps the vectors")
+    assert model.asked == []
+
+
+def test_a_plan_without_semantic_metrics_has_no_text(parts, tmp_path):
+    rows = parts((["Paris"], [["Paris"]]))
+
+    assert stage.plan(rows, params(semantic={}, **LOCAL), Vectors(tmp_path / "store")) is None
+
+
+def test_a_long_run_is_told_before_it_starts(parts, tmp_path, monkeypatch, capsys):
+    rows = parts((["Paris", "It is Rome"], [["Paris"], ["Rome"]]))
+    monkeypatch.setattr(stage, "FEWEST_TO_TELL", 3)
+
+    run(rows, params(**LOCAL), Vectors(tmp_path / "short"))
+    short = capsys.readouterr().err
+    monkeypatch.setattr(stage, "_expected_seconds", lambda *_: 1800.0)
+    run(rows, params(**LOCAL), Vectors(tmp_path / "long"))
+
+    assert short == ""
+    assert capsys.readouterr().err == (
+        "embed: 3 texts of 11 tokens to embed by all-MiniLM-L6-v2: about 30 minutes, 0 texts a second here; "
+        "once, the ledger keeps the vectors. To do without: semantic: {} in params.yaml\n"
+    )
+
+
+@pytest.mark.usefixtures("project")
+def test_the_plan_of_the_next_run_needs_no_table(capsys):
+    assert main(["embed", "--plan"]) == 0
+
+    assert capsys.readouterr().out.startswith("embed: 30 texts of ")
+    assert not Path("data/load").exists()

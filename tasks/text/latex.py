@@ -17,16 +17,28 @@ def boxed(text: str) -> str | None:
     return next((text[opening + 1 : closing[opening]] for opening in reversed(boxes) if opening in closing), None)
 
 
-def plain(text: str) -> str:
+def formulas(text: str) -> list[str]:
+    r"""Return the formulas of a text: $…$, $$…$$, \(…\) and \[…\].
+
+    >>> formulas(r"so $x$ is \(2y\)")
+    ['x', '2y']
+    """
+    return [next(filter(None, match.groups())) for match in _FORMULA.finditer(text)]
+
+
+def plain(text: str, *, braces: bool = False) -> str:
     r"""Return a text without LaTeX's markup: $, \left, \right, \text{…}, spaces; with / for \frac, × for \times.
+
+    braces: keep those that group, as in 2^{x + 1}, and \frac.
 
     >>> plain(r"$\left(2,\dfrac{1}{2}\right)$ is $1{,}000\,\text{km}$ or $50\%$")
     '(2,1/2) is 1,000 km or 50%'
     """
     for pattern, replacement in _REPLACED:
         text = pattern.sub(replacement, text)
-    text = _with_slashes(text)
-    return _BRACES.sub(r"\1", _WRAPPERS.sub("", text))
+    if braces:
+        return _WRAPPERS.sub("", text)
+    return _BRACES.sub(r"\1", _WRAPPERS.sub("", _with_slashes(text)))
 
 
 def _with_slashes(text: str) -> str:
@@ -63,6 +75,7 @@ def _closing_braces(text: str) -> dict[int, int]:
 _BOX = re.compile(r"\\f?box(?:ed)?\s*\{")
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _FRACTION = re.compile(r"\\[dtc]?frac\s*(?:\{([^{}]*)\}|(\d))\s*(?:\{([^{}]*)\}|(\d))")
+_FORMULA = re.compile(r"(?<!\\)\$+([^$]+)(?<!\\)\$+|\\\(([^$]{1,500}?)\\\)|\\\[([^$]{1,500}?)\\\]")
 _SIMPLE = re.compile(r"\d+|\w")
 _WRAPPERS = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|boxed|fbox|operatorname)(?![a-zA-Z])\s*")
 _BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}(?!\{)")

@@ -174,7 +174,11 @@ def _with_tuples(text: str, numbers: Sequence[tuple[Fraction, int, int]]) -> lis
         if last == first:
             found.append(Found(*numbers[first]))
         else:
-            brackets = text[:start].rstrip()[-1] + text[stop:].lstrip()[0]
+            while text[start] not in "([":
+                start -= 1
+            while text[stop - 1] not in ")]":
+                stop += 1
+            brackets = text[start] + text[stop - 1]
             found.append(Found(Tuple(brackets, tuple(number for number, *_ in numbers[first : last + 1])), start, stop))
         first = last + 1
     return found

@@ -4,16 +4,19 @@ import json
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from importlib.util import find_spec
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tasks.metrics.base import Floats, MeanMetric, best_reference
 from tasks.metrics.pairs import Pairs
 from tasks.text import latex
-from tasks.text.numbers import Reading, Tolerance, Value, close, values
+from tasks.text.algebra import Algebra
+from tasks.text.expressions import Tree, expression
+from tasks.text.numbers import Reading, Tolerance, Tuple, Value, close, values
 
 Which = Literal["last", "only", "boxed", "boxed_or_last"]
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
@@ -36,6 +39,9 @@ class Number(MeanMetric):
     units: units of one quantity with their factors, {km: 1000, m: 1, million: 1e6}; other units are ignored.
     dates: 2025-04-03, 3 April 2025 (English) and 3/4/2025 are dates, in that order of day and month.
     latex: LaTeX's markup is removed, and its fractions are read.
+    symbolic: expressions such as 2x + 1 are compared by sympy (extra `symbolic`), in a process of its own. The whole
+    text is the expression, or what its last box or formula holds.
+    time_limit: seconds for one comparison by sympy; one that takes longer is not shown to be equal.
     """
 
     default_threshold: ClassVar[float | None] = None
@@ -54,13 +60,22 @@ class Number(MeanMetric):
     units: dict[str, Factor] | None = None
     dates: Literal["dmy", "mdy"] | None = None
     latex: bool = False
+    symbolic: bool = False
+    time_limit: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 5.0
+
+    @model_validator(mode="after")
+    def _check_sympy(self) -> Self:
+        if self.symbolic and find_spec("sympy") is None:
+            raise ValueError("symbolic: true needs sympy: pip install 'goldmeter[symbolic]'")
+        return self
 
     def applies(self, pairs: Pairs) -> NDArray[np.bool_]:
-        stated = [self._expected(text).value is not None for text in pairs.reference_texts]
+        stated = [self._expected(text).problem is None for text in pairs.reference_texts]
         return pairs.unreferenced | (np.bincount(pairs.rows, stated, len(pairs)) > 0)
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        return np.array([self._same(*pair) for pair in pairs.paired], np.float64).reshape(-1, 1)
+        with self._algebra:
+            return np.array([self._same(*pair) or 0.0 for pair in pairs.paired], np.float64).reshape(-1, 1)
 
     def details(self, pairs: Pairs) -> list[str | None]:
         notes = super().details(pairs)
@@ -72,23 +87,34 @@ class Number(MeanMetric):
 
     def signature_fields(self) -> dict[str, object]:
         units = self.units and "+".join(f"{name}={factor:g}" for name, factor in self.units.items())
-        return {**super().signature_fields(), "units": units, "refs": "best"}
+        symbolic = {} if self.symbolic else {"symbolic": None, "time_limit": None}
+        return {**super().signature_fields(), "units": units, **symbolic, "refs": "best"}
 
-    def _same(self, response: str, reference: str) -> bool:
-        number, expected = self._answered(response).value, self._expected(reference).value
-        return number is not None and expected is not None and close(number, expected, self._tolerance)
+    def _same(self, response: str, reference: str) -> bool | None:
+        """Return whether both state the same; None if sympy could not tell in time."""
+        answered, expected = self._answered(response), self._expected(reference)
+        if answered.problem or expected.problem:
+            return False
+        if answered.value is not None and expected.value is not None:
+            return close(answered.value, expected.value, self._tolerance)
+        return self._algebra.equal(answered.tree, expected.tree)
 
     def _note(self, response: str, reference: str) -> str:
         answered, expected = self._answered(response), self._expected(reference)
         note = {"note": answered.problem} if answered.problem else {"found": answered.text}
-        return json.dumps({**note, "expected": expected.text}, ensure_ascii=False)
+        undecided = {"note": "not decided by sympy"} if self._same(response, reference) is None else {}
+        return json.dumps({**note, **undecided, "expected": expected.text}, ensure_ascii=False)
 
     def _answered(self, text: str) -> "_Answer":
-        return _answer(text, self.which, self._reading, self.latex)
+        return _answer(text, self.which, self._reading, self.latex, self.symbolic)
 
     def _expected(self, text: str) -> "_Answer":
         which: Which = "boxed_or_last" if self.which == "boxed" else self.which
-        return _answer(text, which, self._reading, self.latex)
+        return _answer(text, which, self._reading, self.latex, self.symbolic)
+
+    @cached_property
+    def _algebra(self) -> Algebra:
+        return Algebra(self.time_limit)
 
     @cached_property
     def _reading(self) -> Reading:
@@ -101,20 +127,31 @@ class Number(MeanMetric):
 
 
 class _Answer(NamedTuple):
-    """The number of a text as read and as written; or the problem why there is none."""
+    """The number or expression of a text, as read and as written; or the problem why there is none."""
 
     value: Value | None
     text: str | None = None
     problem: str | None = None
+    expression: Tree | None = None
+
+    @property
+    def tree(self) -> Tree:
+        """The expression, or the number as one."""
+        if self.expression is not None:
+            return self.expression
+        if isinstance(self.value, Tuple):
+            return ["tuple", self.value.brackets, *(["number", str(number)] for number in self.value.numbers)]
+        return ["number", str(self.value)]
 
 
 @lru_cache(maxsize=1 << 16)
-def _answer(text: str, which: Which, reading: Reading, is_latex: bool) -> _Answer:  # noqa: FBT001 (for the cache)
-    if which.startswith("boxed"):
-        box = latex.boxed(text)
-        if box is None and which == "boxed":
-            return _Answer(None, problem="no box")
-        text = text if box is None else box
+def _answer(text: str, which: Which, reading: Reading, is_latex: bool, symbolic: bool) -> _Answer:  # noqa: FBT001 (for the cache)
+    box = latex.boxed(text) if which.startswith("boxed") else None
+    if box is None and which == "boxed":
+        return _Answer(None, problem="no box")
+    if symbolic and (written := _expression(text if box is None else box, reading, is_latex=is_latex)):
+        return written
+    text = text if box is None else box
     if is_latex:
         text = latex.plain(text)
     found = values(text, reading)
@@ -124,3 +161,15 @@ def _answer(text: str, which: Which, reading: Reading, is_latex: bool) -> _Answe
         return _Answer(None, problem=f"{len(found)} numbers, not one")
     last = found[-1]
     return _Answer(last.value, text[last.start : last.stop])
+
+
+def _expression(text: str, reading: Reading, *, is_latex: bool) -> _Answer | None:
+    """Return what a text, or its last formula between $, states if that is more than a number."""
+    formulas = latex.formulas(text)
+    text = (formulas[-1] if formulas else text).strip()
+    plain = latex.plain(text) if is_latex else text
+    found = values(plain, reading)
+    if len(found) == 1 and not plain[: found[0].start].strip("( ") and not plain[found[0].stop :].strip(" ).%"):
+        return None
+    tree = expression(text)
+    return None if tree is None else _Answer(None, text, expression=tree)

@@ -104,9 +104,43 @@ def test_profile_math_reads_latex(response, reference):
     assert score(response, reference, profile="math") == 1.0
 
 
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        (r"so $\boxed{(x+1)^2}$", "x^2 + 2x + 1", 1.0),
+        (r"$\frac{\sqrt{2}}{2}$ it is", r"\frac{1}{\sqrt{2}}", 1.0),
+        ("x + 1", "x + 2", 0.0),
+        (r"\boxed{x = 5}", "5", 1.0),
+        (r"\boxed{2.5}", r"\frac{5}{2}", 1.0),
+        ("the answer is 7", "7", 1.0),
+        (r"\boxed{(2,4)}", "2.4", 0.0),
+        (r"\boxed{(2,4)}", r"(2, \sqrt{16})", 1.0),
+        ("no idea", "x", 0.0),
+    ],
+)
+def test_symbolic_equality(response, reference, expected):
+    assert score(response, reference, profile="math", symbolic=True) == expected
+
+
+def test_expressions_that_sympy_cannot_compare_in_time_are_wrong_and_say_so():
+    hard = r"\sin(\sin(\sin(x^{999}+y)))^{999}/(x+1)^{77}"
+    options = {"profile": "math", "symbolic": True, "time_limit": 0.2}
+
+    assert score(hard, r"\cos(\cos(x+y)^{99})^{999}", **options) == 0.0
+    assert details(hard, [r"\cos(\cos(x+y)^{99})^{999}"], **options)["note"] == "not decided by sympy"
+
+
+def test_symbolic_without_sympy_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("tasks.metrics.lexical.number.find_spec", lambda _: None)
+
+    with pytest.raises(ParamsError, match=r"pip install 'goldmeter\[symbolic\]'"):
+        configure("lexical", "number", {"symbolic": True})
+
+
 def test_the_details_state_both_numbers_or_the_problem():
     assert details("It is 41.", ["42"]) == {"found": "41", "expected": "42"}
     assert details("It is 41.", ["7", "41.0"]) == {"found": "41", "expected": "41.0"}
+    assert details("It is ( 2, 4).", ["2.4"]) == {"found": "( 2, 4)", "expected": "2.4"}
     assert details("no idea", ["42"]) == {"note": "no number", "expected": "42"}
     assert details("1 or 2", ["42"], which="only") == {"note": "2 numbers, not one", "expected": "42"}
     assert details("1", ["42"], which="boxed") == {"note": "no box", "expected": "42"}

@@ -6,10 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from tasks.dataset import readers
-from tasks.dataset.formats.delimited import delimited
+from tasks.dataset.formats.arrow import arrow, saved_files
+from tasks.dataset.formats.delimited import delimited, unnamed_columns
+from tasks.dataset.formats.excel import excel
 from tasks.dataset.formats.json_records import DECODER, json_lines, json_list
+from tasks.dataset.formats.parallel_text import parallel_text
 from tasks.dataset.formats.parquet import parquet
-from tasks.dataset.formats.text_lines import OPENERS, inner_suffix
+from tasks.dataset.formats.text_lines import OPENERS, head, inner_suffix
 from tasks.dataset.record import NumberedValues, Record, Value, as_text, file_name
 from tasks.errors import DataError, did_you_mean
 
@@ -17,6 +20,9 @@ __all__ = ["DECODER", "FORMATS", "Record", "Records", "Value", "as_text", "recor
 
 # Files that an error message lists.
 FILES_LISTED = 10
+# Bytes in which the first character of a JSON file is looked for.
+FIRST_BYTES = 1_000
+TEXT = ".txt"
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,24 @@ class Records:
         if self.format is not None:
             yield from readers.read(self.files, self.format)
             return
+        if all(map(_is_text, self.files)):
+            yield from _named(file_name(self.files[0].parent), parallel_text(self.files))
+            return
         for path in self.files:
             yield from _read(path)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know of how the files are read: columns without a name."""
+        separators = {".csv": ",", ".tsv": "\t"}
+        files = [] if self.format else [(file, separators.get(inner_suffix(file))) for file in self.files]
+        return [
+            f"{file_name(file)}: column {number} of the header has no name (pandas writes such an index column); "
+            f"it is called column_{number}"
+            for file, separator in files
+            if separator
+            for number in unnamed_columns(file, separator)
+        ]
 
 
 def records(path: str | Path, pattern: str | None = None, format: str | None = None) -> Records:  # noqa: A002 (its name in params.yaml)
@@ -60,16 +82,20 @@ def records(path: str | Path, pattern: str | None = None, format: str | None = N
     if "://" in str(path):
         raise DataError(f"{path}: fetch it first, by dvc import-url {path}, and name the local file in dataset.path")
     files = _files(Path(path), pattern)
-    for file in files if format is None else ():
-        _require_known(file)
+    if format is None and not (Path(path).is_dir() and all(map(_is_text, files))):
+        for file in files:
+            _require_known(file)
     return Records(tuple(files), format)
 
 
 def _require_known(file: Path) -> None:
     suffix = inner_suffix(file)
-    if suffix in FORMATS and (suffix in TEXT_FORMATS or file.suffix.lower() not in OPENERS):
+    known = suffix in FORMATS and (suffix in TEXT_FORMATS or file.suffix.lower() not in OPENERS)
+    if known and not (suffix == ".json" and head(file, FIRST_BYTES).lstrip().startswith(b"{")):
         return
     tool = readers.detect(file)
+    if known and tool is None:
+        return
     if tool is not None:
         raise DataError(f"{file_name(file)}: a log of {tool}; set dataset.format: {tool}")
     raise DataError(
@@ -78,9 +104,14 @@ def _require_known(file: Path) -> None:
     )
 
 
+def _is_text(file: Path) -> bool:
+    return file.suffix.lower() == TEXT or (file.suffix.lower() in OPENERS and inner_suffix(file) == TEXT)
+
+
 def _files(path: Path, pattern: str | None) -> list[Path]:
     if path.is_dir():
-        return _matching(path, pattern)
+        saved = saved_files(path) if pattern in {None, "*"} else None
+        return _matching(path, pattern) if saved is None else saved
     if path.exists() and not path.is_file():
         raise DataError(f"{file_name(path)}: neither a file nor a folder")
     if not path.exists():
@@ -106,9 +137,13 @@ def _matching(folder: Path, pattern: str | None) -> list[Path]:
 
 
 def _read(path: Path) -> Iterator[Record]:
-    name, line = file_name(path), None
+    yield from _named(file_name(path), FORMATS[inner_suffix(path)](path))
+
+
+def _named(name: str, rows: NumberedValues) -> Iterator[Record]:
+    line = None
     try:
-        for line, values in FORMATS[inner_suffix(path)](path):
+        for line, values in rows:
             yield Record(name, line, values)
     except OSError as error:
         raise DataError(f"{name}: can't be read: {error.strerror or error}") from None
@@ -122,4 +157,9 @@ TEXT_FORMATS: Mapping[str, Callable[[Path], NumberedValues]] = {
     ".csv": partial(delimited, delimiter=","),
     ".tsv": partial(delimited, delimiter="\t"),
 }
-FORMATS: Mapping[str, Callable[[Path], NumberedValues]] = {**TEXT_FORMATS, ".parquet": parquet}
+FORMATS: Mapping[str, Callable[[Path], NumberedValues]] = {
+    **TEXT_FORMATS,
+    ".parquet": parquet,
+    ".arrow": arrow,
+    ".xlsx": excel,
+}

@@ -14,21 +14,14 @@ LONGEST_CELL = 100_000_000
 
 
 def delimited(path: Path, delimiter: str) -> NumberedValues:
-    csv.field_size_limit(LONGEST_CELL)
-    reader = csv.reader(_split_at_cr(text_lines(path)), delimiter=delimiter, strict=True)
+    """Yield line and values of each record.
+
+    A .tsv file whose quotes are part of the text is read without quoting, if every line then has as many fields as the
+    header.
+    """
+    unquoted = delimiter == "\t" and _is_unquoted(path)
     header: list[str] = []
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise DataError(
-                f"{file_name(path)}, line {line}: the record that starts here: {error}; see its quotes"
-            ) from None
-        if cells is None:
-            return
-        if not cells:
-            continue
+    for line, cells in _unquoted_rows(path) if unquoted else _quoted_rows(path, delimiter):
         if not header:
             header = checked_header(cells, f"{file_name(path)}, line {line}")
         elif len(cells) != len(header):
@@ -39,20 +32,67 @@ def delimited(path: Path, delimiter: str) -> NumberedValues:
             yield line, {name: cell or None for name, cell in zip(header, cells, strict=True)}
 
 
+def unnamed_columns(path: Path, delimiter: str) -> list[int]:
+    """Return the numbers of the columns, from 1, to which the header gives no name."""
+    header = next(_quoted_rows(path, delimiter), (0, []))[1]
+    return [number for number, name in enumerate(header, 1) if not name.strip()]
+
+
+def checked_header(names: Sequence[str], where: str) -> list[str]:
+    """Return the names of columns; one without a name is called column_1, column_2, … by its number.
+
+    Raises:
+        DataError: Two have the same name.
+    """
+    named = [name if name.strip() else f"column_{number}" for number, name in enumerate(names, 1)]
+    for number, name in enumerate(named, 1):
+        if named.index(name) + 1 < number:
+            first = named.index(name) + 1
+            raise DataError(f"{where}: the column name {name[:60]!r} appears twice, in columns {first} and {number}")
+    return named
+
+
+def _is_unquoted(path: Path) -> bool:
+    """Tell whether quotes break the file's records, and each line has as many fields as the first without quoting."""
+    if not any('"' in line for line in text_lines(path)):
+        return False
+    return not _is_even(_quoted_rows(path, "\t")) and _is_even(_unquoted_rows(path))
+
+
+def _is_even(rows: Iterator[tuple[int, list[str]]]) -> bool:
+    try:
+        return len({len(cells) for _, cells in rows}) == 1
+    except DataError:
+        return False
+
+
+def _unquoted_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    for line, text in enumerate(_split_at_cr(text_lines(path)), 1):
+        if text.strip("\r\n"):
+            yield line, text.rstrip("\r\n").split("\t")
+
+
+def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(LONGEST_CELL)
+    reader = csv.reader(_split_at_cr(text_lines(path)), delimiter=delimiter, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise DataError(
+                f"{file_name(path)}, line {line}: the record that starts here: {error}; see its quotes"
+            ) from None
+        if cells is None:
+            return
+        if cells:
+            yield line, cells
+
+
 def _split_at_cr(lines: Iterator[str]) -> Iterator[str]:
     """Split lines also after a CR without LF, as csv.reader requires."""
     for line in lines:
         yield from filter(None, LONE_CR.split(line)) if "\r" in line else (line,)
-
-
-def checked_header(names: Sequence[str], where: str) -> list[str]:
-    for number, name in enumerate(names, 1):
-        if not name.strip():
-            raise DataError(f"{where}: column {number} of the header has no name; pandas writes such an index column")
-        if names.index(name) + 1 < number:
-            first = names.index(name) + 1
-            raise DataError(f"{where}: the column name {name[:60]!r} appears twice, in columns {first} and {number}")
-    return list(names)
 
 
 LONE_CR = re.compile(r"(?<=\r)(?!\n)")

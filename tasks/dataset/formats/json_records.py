@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -10,11 +10,15 @@ from tasks.dataset.formats.text_lines import text_lines
 from tasks.dataset.record import NumberedValues, Value, as_text, file_name
 from tasks.errors import DataError
 
-# Characters of a key that an error message suggests as the place of the records.
+# Characters of the keys that an error message suggests as the place of the records.
 LONGEST_KEY = 60
+PLACES_LISTED = 5
+# Levels of an object at which the list of records is looked for.
+DEEPEST = 2
 
 
 def json_lines(path: Path) -> NumberedValues:
+    """Yield line and values of each object, one a line."""
     for line, whole in enumerate(text_lines(path), 1):
         text = whole.rstrip(" \t\r\n")
         if not text:
@@ -27,11 +31,11 @@ def json_lines(path: Path) -> NumberedValues:
 
 
 def json_list(path: Path) -> NumberedValues:
+    """Yield line and values of each object of a list, which is the file or the only list of objects in an object."""
     text = "".join(text_lines(path))
     line, counted = 1, 0
     try:
-        _refuse_object(text, path)
-        for position, value in _elements(text):
+        for position, value in _elements(text, _list_of_records(text, path)):
             line, counted = line + text.count("\n", counted, position), position
             yield line, _checked_object(value, path, line)
     except json.JSONDecodeError as error:
@@ -49,9 +53,9 @@ def decode_whole(text: str, decoder: json.JSONDecoder) -> Any:
     return value
 
 
-def _elements(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield the position and value of each element of a JSON list."""
-    position = _skip_space(text, 0)
+def _elements(text: str, position: int) -> Iterator[tuple[int, Any]]:
+    """Yield the position and value of each element of the JSON list at `position`."""
+    is_whole = position == _skip_space(text, 0)
     if position == len(text):
         return
     position = _skip_sign(text, position, "[", "expected a list of objects (one object a line is .jsonl)")
@@ -63,30 +67,62 @@ def _elements(text: str) -> Iterator[tuple[int, Any]]:
         more = text[position : position + 1] != "]"
         if more:
             position = _skip_sign(text, position, ",", "expected ',' or ']'")
-    _require_end(text, position + 1)
+    if is_whole:
+        _require_end(text, position + 1)
 
 
-def _refuse_object(text: str, path: Path) -> None:
-    """Raise DataError if the text is one object; the message suggests which of its keys holds the records."""
+def _list_of_records(text: str, path: Path) -> int:
+    """Return the position of the list of records: the text's start, or in an object the only list of objects.
+
+    Raises:
+        DataError: An object holds no list of objects one or two levels down, or several.
+    """
     start = _skip_space(text, 0)
     if text[start : start + 1] != "{":
-        return
+        return start
     value, end = _decode(text, start)
     if _skip_space(text, end) < len(text):
-        return  # Several objects: `_elements` explains that one object a line is .jsonl.
-    lists = [key for key, item in value.items() if isinstance(item, list) and item and isinstance(item[0], dict)]
-    lists = [key for key in lists if len(key) <= LONGEST_KEY]
-    hint = _extraction_hint(path, lists[0]) if lists else ""
-    raise DataError(f"{file_name(path)}: an object, expected a list of objects{hint}")
+        return start  # Several objects: `_elements` explains that one object a line is .jsonl.
+    lists = list(_lists_of_objects(value))
+    if len(lists) != 1:
+        raise DataError(f"{file_name(path)}: an object, expected a list of objects{_places(lists, path)}")
+    for key in lists[0]:
+        start = _member(text, start, key)
+    return start
 
 
-def _extraction_hint(path: Path, key: str) -> str:
+def _lists_of_objects(value: Mapping[str, Any], level: int = 1) -> Iterator[tuple[str, ...]]:
+    """Yield the keys that lead to each list of objects, at most two levels down."""
+    for key, item in value.items():
+        if isinstance(item, list) and item and all(isinstance(element, dict) for element in item):
+            yield (key,)
+        elif isinstance(item, dict) and level < DEEPEST:
+            yield from ((key, *below) for below in _lists_of_objects(item, level + 1))
+
+
+def _member(text: str, position: int, wanted: str) -> int:
+    """Return the position of a member's value in the JSON object that starts at `position`."""
+    key = None
+    while key != wanted:
+        key, end = _decode(text, _skip_space(text, position + 1))
+        start = _skip_space(text, _skip_space(text, end) + 1)
+        position = _skip_space(text, _decode(text, start)[1])
+    return start
+
+
+def _places(lists: Sequence[tuple[str, ...]], path: Path) -> str:
+    """Return a hint at the places where the records may be."""
+    short = [keys for keys in lists if sum(map(len, keys)) <= LONGEST_KEY]
+    if not short:
+        return ""
+    names = [".".join(keys) for keys in short[:PLACES_LISTED]] + ["…"] * (len(short) > PLACES_LISTED)
     target = f"{path.stem}-records.json"
+    place = "".join(f"[{key!r}]" for key in short[0])
     code = (
-        f"import json; json.dump(json.load(open({str(path)!r}, encoding='utf-8'))[{key!r}], "
+        f"import json; json.dump(json.load(open({str(path)!r}, encoding='utf-8')){place}, "
         f"open({target!r}, 'w', encoding='utf-8'))"
     )
-    return f"; the records seem to be under {key!r}; as a list, in Python:\n  {code}"
+    return f"; there are several, {', '.join(names)}; the first as a file, in Python:\n  {code}"
 
 
 def _decode(text: str, position: int, decoder: json.JSONDecoder | None = None) -> tuple[Any, int]:

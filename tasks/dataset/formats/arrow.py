@@ -1,0 +1,83 @@
+"""Arrow: stream and file format, and the folders that Hugging Face's `datasets` saves."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tasks.dataset.formats.delimited import checked_header
+from tasks.dataset.record import NumberedValues, as_text, file_name
+from tasks.errors import DataError
+
+FILE_FORMAT = b"ARROW1"
+# The end of a stream (Arrow's specification, "IPC Streaming Format"); before 0.15, the last four bytes alone.
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
+STATE, SPLITS = "state.json", "dataset_dict.json"
+
+
+def arrow(path: Path) -> NumberedValues:
+    """Yield number and values of each row.
+
+    Raises:
+        DataError: The file can't be read, or its end is missing.
+    """
+    row = 0
+    try:
+        with pa.OSFile(str(path)) as file:
+            batches = _batches(file, path)
+            checked_header(batches.schema.names, file_name(path))
+            for index in range(batches.num_record_batches) if hasattr(batches, "num_record_batches") else batches:
+                batch = batches.get_batch(index) if isinstance(index, int) else index
+                for row, values in enumerate(batch.to_pylist(), row + 1):  # noqa: B020 (counts on)
+                    yield row, {name: as_text(value) for name, value in values.items()}
+    except DataError:
+        raise
+    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
+        problem = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise DataError(f"{file_name(path)}, near row {max(row, 1)}: not readable as Arrow: {problem}") from None
+
+
+def saved_files(folder: Path) -> list[Path] | None:
+    """Return the Arrow files of a folder that `Dataset.save_to_disk` wrote; None if it is no such folder.
+
+    Raises:
+        DataError: The folder holds several splits, or a file that it lists is missing.
+    """
+    if (folder / SPLITS).is_file():
+        splits = _part(folder / SPLITS, "splits")
+        if len(splits) != 1:
+            raise DataError(
+                f"{file_name(folder)}: a data set with the splits {', '.join(map(str, splits))}; "
+                f"name one in dataset.path, such as {file_name(folder / str(splits[0] if splits else 'test'))}"
+            )
+        return saved_files(folder / str(splits[0]))
+    if not (folder / STATE).is_file():
+        return None
+    files = [folder / str(item.get("filename")) for item in _part(folder / STATE, "_data_files")]
+    for file in files:
+        if not file.is_file():
+            raise DataError(f"{file_name(file)}: not there, but {STATE} lists it; the data set is incomplete")
+    return files
+
+
+def _part(path: Path, key: str) -> list[Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{file_name(path)}: can't be read: {error}") from None
+    found = content.get(key) if isinstance(content, dict) else None
+    if not isinstance(found, list) or (key != "splits" and not all(isinstance(item, dict) for item in found)):
+        raise DataError(f"{file_name(path)}: {key!r} is missing; not a data set that datasets 2 to 5 saved")
+    return found
+
+
+def _batches(file: Any, path: Path) -> Any:
+    if file.read(len(FILE_FORMAT)) == FILE_FORMAT:
+        file.seek(0)
+        return pa.ipc.open_file(file)
+    file.seek(max(file.size() - len(END_OF_STREAM), 0))
+    if not file.read().endswith(END_OF_STREAM[4:]):
+        raise DataError(f"{file_name(path)}: the end of the Arrow stream is missing; is the file complete?")
+    file.seek(0)
+    return pa.ipc.open_stream(file)

@@ -1,0 +1,85 @@
+"""Arrow files, and folders of `datasets`; readers/logs/make_datasets.py wrote one with datasets 5.2.0."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.dataset.sources import records
+from tasks.errors import DataError
+
+SAVED = Path(__file__).parents[1] / "readers/logs/datasets"
+TABLE = pa.table({"a": ["x", "é", None], "b": [[1], [], None]})
+TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def read(path, pattern=None):
+    return [record.values for record in records(path, pattern)]
+
+
+def write(path, options=pa.ipc.new_stream):
+    with options(path, TABLE.schema) as writer:
+        writer.write_table(TABLE, max_chunksize=2)
+    return path
+
+
+@pytest.mark.parametrize("options", [pa.ipc.new_stream, pa.ipc.new_file])
+def test_streams_and_files_are_read(tmp_path, options):
+    path = write(tmp_path / "a.arrow", options)
+
+    assert read(path) == [{"a": "x", "b": ["1"]}, {"a": "é", "b": []}, {"a": None, "b": None}]
+    assert [record.line for record in records(path)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("folder", [SAVED, SAVED / "test"])
+@pytest.mark.parametrize("pattern", [None, "*"])
+def test_a_saved_data_set_is_read_in_the_order_of_its_files(folder, pattern):
+    assert read(folder, pattern) == [
+        {"id": "1", "question": "1?", "answers": ["one"]},
+        {"id": "2", "question": "2?", "answers": ["two", "2"]},
+        {"id": "3", "question": "3?", "answers": []},
+    ]
+
+
+def test_a_data_set_of_several_splits_asks_for_one(tmp_path):
+    (tmp_path / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+
+    with pytest.raises(DataError, match=r"the splits train, test; name one in dataset\.path, such as .*train"):
+        read(tmp_path)
+
+
+def test_a_file_that_the_state_lists_must_be_there(tmp_path):
+    shutil.copytree(SAVED / "test", tmp_path / "test")
+    (tmp_path / "test/data-00001-of-00002.arrow").unlink()
+
+    with pytest.raises(DataError, match=r"data-00001-of-00002\.arrow: not there, but state\.json lists it"):
+        read(tmp_path / "test")
+
+
+@pytest.mark.parametrize("state", ["{", "[]", '{"_data_files": [1]}', "{}"])
+def test_a_state_that_is_none_is_refused(tmp_path, state):
+    (tmp_path / "state.json").write_text(state)
+
+    with pytest.raises(DataError, match=r"state\.json: "):
+        read(tmp_path)
+
+
+@TMP
+@given(data=st.data(), options=st.sampled_from([pa.ipc.new_stream, pa.ipc.new_file]))
+def test_a_file_that_is_cut_off_is_refused(tmp_path, data, options):
+    path = write(tmp_path / "a.arrow", options)
+    content = path.read_bytes()
+    path.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
+
+    with pytest.raises(DataError, match=r"a\.arrow"):
+        read(path)
+
+
+def test_the_counts_of_the_fixture_are_its_own():
+    info = json.loads((SAVED / "test/dataset_info.json").read_text())
+
+    assert set(info["features"]) == {"id", "question", "answers"}

@@ -1,0 +1,77 @@
+"""TSV whose quotes are part of the text, and columns without a name."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.dataset.sources import records
+from tasks.errors import DataError
+
+TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(name, content):
+        (tmp_path / name).write_bytes(content.encode())
+        return name
+
+    return write
+
+
+def read(path):
+    return [record.values for record in records(path)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_quotes_that_break_a_tsv_file_are_text(write, end):
+    path = write("a.tsv", end.join(["q\ta", '"Hi" he said\tx', '6" long\t', ""]))
+
+    assert read(path) == [{"q": '"Hi" he said', "a": "x"}, {"q": '6" long', "a": None}]
+
+
+def test_quoting_that_works_is_quoting(write):
+    assert read(write("a.tsv", 'q\ta\n"x\ty"\t1\n')) == [{"q": "x\ty", "a": "1"}]
+
+
+def test_quotes_that_break_a_tsv_file_of_uneven_lines_are_refused(write):
+    with pytest.raises(DataError, match=r"a\.tsv, line 2: the record that starts here: .* see its quotes"):
+        read(write("a.tsv", 'q\ta\n"Hi" x\t1\n2\n'))
+
+
+def test_quotes_that_break_a_csv_file_are_refused(write):
+    with pytest.raises(DataError, match=r"a\.csv, line 2"):
+        read(write("a.csv", 'q,a\n"Hi" x,1\n'))
+
+
+def test_columns_without_a_name_are_numbered_and_told(write):
+    path = write("a.csv", ",q, \n0,x,y\n")
+
+    assert read(path) == [{"column_1": "0", "q": "x", "column_3": "y"}]
+    assert records(path).notes == [
+        "a.csv: column 1 of the header has no name (pandas writes such an index column); it is called column_1",
+        "a.csv: column 3 of the header has no name (pandas writes such an index column); it is called column_3",
+    ]
+
+
+def test_a_numbered_name_that_is_taken_is_refused(write):
+    with pytest.raises(DataError, match=r"line 1: the column name 'column_1' appears twice, in columns 1 and 2"):
+        read(write("a.csv", ",column_1\n0,x\n"))
+
+
+def test_names_for_all_columns_need_no_note(write):
+    assert records(write("a.csv", "a,b\n1,2\n")).notes == []
+
+
+cells = st.text(st.characters(exclude_characters="\t\r\n", exclude_categories=["Cs"]), min_size=1)
+
+
+@TMP
+@given(rows=st.lists(st.tuples(cells, cells), min_size=1))
+def test_unquoted_cells_round_trip(tmp_path, rows):
+    path = tmp_path / "a.tsv"
+    path.write_bytes("\n".join(["a\tb", '"x" y\tz', *map("\t".join, rows)]).encode())
+
+    assert [tuple(values.values()) for values in read(path)[1:]] == rows

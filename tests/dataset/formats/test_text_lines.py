@@ -1,0 +1,102 @@
+"""Compressed files: read as what is in them, and refused when they are damaged."""
+
+import bz2
+import gzip
+import zipfile
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.dataset.sources import records
+from tasks.errors import DataError
+
+TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+TEXT = "".join(f'{{"a": "{number * 7919}"}}\n' for number in range(50)).encode()
+
+
+def zipped(path, content, *names):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.writestr(name, content)
+
+
+WRITERS = {
+    ".gz": lambda path, content: path.write_bytes(gzip.compress(content)),
+    ".bz2": lambda path, content: path.write_bytes(bz2.compress(content)),
+    ".zst": lambda path, content: path.write_bytes(pa.compress(content, codec="zstd", asbytes=True)),
+    ".zip": lambda path, content: zipped(path, content, "a.jsonl", "__MACOSX/._a.jsonl"),
+}
+
+
+def read(path):
+    return [record.values for record in records(path)]
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_compressed_file_is_read_as_what_is_in_it(tmp_path, suffix):
+    (tmp_path / "a.jsonl").write_bytes(TEXT)
+    WRITERS[suffix](tmp_path / f"b.jsonl{suffix}", TEXT)
+
+    assert read(tmp_path / f"b.jsonl{suffix}") == read(tmp_path / "a.jsonl")
+    assert [record.line for record in records(tmp_path / f"b.jsonl{suffix}")] == list(range(1, 51))
+
+
+def test_several_frames_are_one_file(tmp_path):
+    half = len(TEXT) // 2
+    parts = [pa.compress(part, codec="zstd", asbytes=True) for part in (TEXT[:half], TEXT[half:])]
+    (tmp_path / "a.jsonl.zst").write_bytes(b"".join(parts))
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(TEXT[:half]) + gzip.compress(TEXT[half:]))
+
+    assert len(read(tmp_path / "a.jsonl.zst")) == len(read(tmp_path / "a.jsonl.gz")) == 50
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_bytes_that_are_not_utf8_have_their_place(tmp_path, suffix):
+    WRITERS[suffix](tmp_path / f"a.jsonl{suffix}", b'{"a": 1}\ncaf\xe9')
+
+    with pytest.raises(DataError, match="line 2: byte 0xe9 at byte offset 12 is not UTF-8"):
+        read(tmp_path / f"a.jsonl{suffix}")
+
+
+@pytest.mark.parametrize("names", [["a.jsonl", "b.jsonl"], []])
+def test_a_zip_of_several_files_is_refused(tmp_path, names):
+    zipped(tmp_path / "a.zip", TEXT, *names)
+
+    with pytest.raises(DataError, match=f"a .zip must hold one file, this one holds {len(names)}; unpack it"):
+        read(tmp_path / "a.zip")
+
+
+def test_tables_are_not_read_compressed(tmp_path):
+    (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(b""))
+
+    with pytest.raises(DataError, match=r"unknown format '\.parquet'"):
+        read(tmp_path / "a.parquet.gz")
+
+
+@TMP
+@given(suffix=st.sampled_from([*WRITERS]), data=st.data())
+def test_a_compressed_file_that_is_cut_off_is_refused(tmp_path, suffix, data):
+    path = tmp_path / f"a.jsonl{suffix}"
+    WRITERS[suffix](path, TEXT)
+    content = path.read_bytes()
+    path.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
+
+    with pytest.raises(DataError, match=r"a\.jsonl"):
+        read(path)
+
+
+@TMP
+@given(suffix=st.sampled_from([*WRITERS]), place=st.integers(0, 10_000), byte=st.integers(0, 255))
+def test_a_compressed_file_with_a_wrong_byte_is_read_or_refused(tmp_path, suffix, place, byte):
+    path = tmp_path / f"a.jsonl{suffix}"
+    WRITERS[suffix](path, TEXT)
+    content = bytearray(path.read_bytes())
+    content[place % len(content)] = byte
+    path.write_bytes(content)
+
+    try:
+        assert read(path)
+    except DataError as error:
+        assert "a.jsonl" in str(error)  # noqa: PT017 (either outcome is right)

@@ -52,11 +52,19 @@ def detect(path: str | Path) -> str | None:
 
 
 def read(files: Sequence[Path], tool: str) -> Iterator[Record]:
-    """Yield the records of a tool's logs.
+    """Yield the records of a tool's logs; if some have draws, one that was answered once is draw 1.
 
     Raises:
         DataError: A log can't be read, is of an unknown version, or holds less than it says.
     """
+    has_draws = any("draw" in record.values for record in _records(files, tool))
+    for record in _records(files, tool):
+        if has_draws:
+            record.values.setdefault("draw", "1")
+        yield record
+
+
+def _records(files: Sequence[Path], tool: str) -> Iterator[Record]:
     if tool not in READERS:
         raise DataError(f"dataset.format: {tool!r} is not known{did_you_mean(tool, READERS)}; {', '.join(READERS)}")
     empty = True

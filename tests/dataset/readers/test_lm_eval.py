@@ -55,7 +55,7 @@ def test_a_sample_is_one_record():
 def test_filters_are_candidates_and_the_answers_of_one_filter_are_draws():
     rows = [(row["id"], row["candidate"], row.get("draw")) for row in read(log("twice"))]
 
-    assert rows[:3] == [(f"twice/{n}", f"{MODEL} (first)", None) for n in range(3)]
+    assert rows[:3] == [(f"twice/{n}", f"{MODEL} (first)", "1") for n in range(3)]
     assert rows[3:5] == [("twice/0", f"{MODEL} (both)", "1"), ("twice/0", f"{MODEL} (both)", "2")]
     assert len(rows) == 9
 

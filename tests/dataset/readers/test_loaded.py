@@ -1,0 +1,78 @@
+"""Logs of other tools through the load stage: every record becomes a row or is rejected with a reason."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tasks.dataset.settings import Params
+from tasks.load import load, source
+from tasks.pipeline.yaml import parse_yaml
+from tests.documents import blocks
+from tests.small_project import PARAMS, ROOT
+
+LOGS = Path(__file__).parent / "logs"
+STATED = parse_yaml(PARAMS.read_text(encoding="utf-8"))
+SHOWN = [block.text for block in blocks(ROOT / "docs/how-to/other-tools-logs.md") if block.kind == "yaml"]
+NONE = {"exclude": {}, "slices": [], "scores": {}, "phrases": None, "group": None, "reference_separator": None}
+
+
+def loaded(mapping, limits=None, **changes):
+    dataset = STATED["dataset"] | NONE | {"draw": None} | mapping | changes
+    params = Params(dataset=dataset, load=STATED["load"] | {"max_rejected": 1} | (limits or {}))
+    tables = list(load(source(params), params))
+    return {name: [row for part in tables for row in part[name].to_pylist()] for name in ("load", "load_rejected")}
+
+
+@pytest.fixture(params=SHOWN, ids=["inspect", "lm_eval", "one model"])
+def mapping(request):
+    return parse_yaml(request.param)["dataset"]
+
+
+LOG_OF = {"inspect": "inspect.eval", "lm_eval": "lm_eval"}
+
+
+def test_the_mappings_of_the_page_load(mapping):
+    tables = loaded(mapping, path=str(LOGS / LOG_OF[mapping["format"]]))
+
+    assert tables["load"]
+    assert not tables["load_rejected"]
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "rows", "unmeasured"),
+    [
+        ("inspect.eval", "inspect", 6, 1),
+        ("inspect.json.gz", "inspect", 3, 1),
+        ("promptfoo.json", "promptfoo", 4, 2),
+        ("deepeval.json", "deepeval", 3, 0),
+        ("lm_eval", "lm_eval", 14, 0),
+    ],
+)
+def test_errors_are_rows_without_a_response(name, tool, rows, unmeasured):
+    long = {"column": "candidate", "response": "response"}
+    draw = "draw" if name in {"inspect.eval", "lm_eval"} else None
+    mapping = {
+        "pattern": "*",
+        "id": "id",
+        "input": "input",
+        "references": "references",
+        "candidates": long,
+        "draw": draw,
+    }
+    tables = loaded(mapping, path=str(LOGS / name), format=tool)
+
+    assert len(tables["load"]) == rows
+    assert sum(row["response"] is None for row in tables["load"]) == unmeasured
+    assert not tables["load_rejected"]
+
+
+def test_samples_that_the_log_lacks_are_counted(tmp_path):
+    log = json.loads(gzip.decompress((LOGS / "inspect.json.gz").read_bytes()))
+    (tmp_path / "log.json").write_text(json.dumps(log | {"samples": log["samples"][:1], "results": None}))
+    mapping = parse_yaml(SHOWN[0])["dataset"] | {"draw": None, "path": str(tmp_path / "log.json")}
+    strict, lenient = loaded(mapping), loaded(mapping, limits={"require_references": False})
+
+    assert [row["reason"] for row in strict["load_rejected"]] == ["references: no reference that is not blank"] * 2
+    assert [(row["id"], row["response"]) for row in lenient["load"][1:]] == [("sums/q1", None), ("sums/q2", None)]

@@ -1,9 +1,11 @@
 """Loads the user's records by the mapping in params.yaml; unusable records go to a second table, with the reason."""
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
+from tasks.dataset.answers import mapped_columns
 from tasks.dataset.joined import questions
 from tasks.dataset.settings import Params
 from tasks.dataset.sources import Record, Records
@@ -13,6 +15,8 @@ from tasks.pipeline.progress import Progress
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, about
 
+log = logging.getLogger(__name__)
+
 # Rejected answers that a message lists.
 LISTED = 5
 # Records between two reports of progress: reporting every one would take as long as reading it.
@@ -20,8 +24,16 @@ REPORT_EVERY = 1_000
 
 
 def source(params: Params) -> Records:
-    """Open the user's files as records."""
-    return questions(params)
+    """Open the user's files as records.
+
+    Raises:
+        DataError: A file can't be opened, or lacks a mapped column that another one has.
+    """
+    opened = questions(params)
+    opened.require_in_all_tables(mapped_columns(params))
+    for note in opened.notes:
+        log.warning(note)
+    return opened
 
 
 def load(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:

@@ -180,6 +180,14 @@ def with_columns(records: Iterable[Record], source: Source) -> Iterable[Record]:
     return flat(records, wanted)
 
 
+def mapped_columns(params: Params) -> dict[str, str]:
+    """Return each column of the mapping, as if no file were joined, with its path in params.yaml."""
+    columns: dict[str, str] = {}
+    for column, place in _mapped(Source(params, JoinedFiles({}, None, None))):
+        columns.setdefault(column, place)
+    return columns
+
+
 def _mapped(source: Source) -> Iterator[tuple[str, str]]:
     """Yield each column of the mapping with its path in params.yaml."""
     dataset = source.dataset

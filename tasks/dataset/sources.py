@@ -23,6 +23,8 @@ FILES_LISTED = 10
 # Bytes in which the first character of a JSON file is looked for.
 FIRST_BYTES = 1_000
 TEXT = ".txt"
+# Formats whose columns the header names for all records.
+TABLES = {".csv", ".tsv", ".parquet", ".arrow", ".xlsx"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,25 @@ class Records:
             return
         for path in self.files:
             yield from _read(path)
+
+    def require_in_all_tables(self, wanted: Mapping[str, str]) -> None:
+        """Check that a mapped column is in each of the files with a header, if it is in one of them.
+
+        wanted: Column → its place in params.yaml.
+
+        Raises:
+            DataError: A file lacks a column that another has.
+        """
+        tables = [file for file in self.files if not self.format and inner_suffix(file) in TABLES]
+        headers = {file: next(_read(file)).values.keys() for file in tables} if len(tables) > 1 else {}
+        for column, place in wanted.items():
+            having = [file for file, header in headers.items() if column in header]
+            lacking = [file for file in headers if file not in having]
+            if having and lacking:
+                raise DataError(
+                    f"{place}: {file_name(lacking[0])} has no column {column[:60]!r}, but {file_name(having[0])} has; "
+                    "choose files by dataset.pattern, or add the column to all (an empty cell is null)"
+                )
 
     @property
     def notes(self) -> list[str]:

@@ -24,9 +24,9 @@ from tasks.comparison.pairing import Pairing, pair_questions
 from tasks.comparison.roles import duplicates, margin, roles_of
 from tasks.console.format import counted
 from tasks.scores import estimates
-from tasks.scores.columns import ScoreColumn
+from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.estimates import rounded
-from tasks.scores.repeated_answers import parsed
+from tasks.scores.repeated_answers import by_question, parsed
 
 # Why pass@k of two candidates can't be compared.
 ONE_ANSWER = "the questions of one version or both have a single answer (dataset.draw)"
@@ -70,12 +70,14 @@ def compare(pairings: Sequence[Pairing], gate: Gate, primary: str, pass_at: Sequ
     Each of the three is a family of its own at the gate's confidence. Candidates with repeated answers are also
     compared by question: pass@k and pass^k for each k in `pass_at`, and those that are guards.
     """
-    ks = sorted({*pass_at, *(found[1] for name in gate.metrics if (found := parsed(name)))})
+    roles = [roles_of(pairing, gate, primary, pass_at) for pairing in pairings]
+    questions = _by_question(pairings, roles)
     chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []
-    for pairing in pairings:
-        sides = {False: _sides(pairing), True: _sides(pair_questions(pairing, ks))}
-        for name, role in roles_of(pairing, gate, primary, pass_at).items():
+    for pairing, named in zip(pairings, roles, strict=True):
+        asked = pair_questions(pairing, *(questions.get(id(side)) for side in (pairing.base, pairing.head)))
+        sides = {False: _sides(pairing), True: _sides(asked)}
+        for name, role in named.items():
             of, base, head = sides[parsed(name) is not None]
             if of is None:
                 refused.append(Refused(pairing, name, role, ONE_ANSWER))
@@ -102,6 +104,14 @@ class _Sides(NamedTuple):
     pairing: Pairing | None
     base: Mapping[str, Measure]
     head: Mapping[str, Measure]
+
+
+def _by_question(pairings: Sequence[Pairing], roles: Sequence[Mapping[str, Role]]) -> dict[int, Candidate | None]:
+    """The identity of each candidate → the candidate by question, with the measures that some role names."""
+    named = {found for names in roles for name in names if (found := parsed(name))}
+    columns, ks = {column for column, _ in named}, sorted({k for _, k in named})
+    candidates = {id(side): side for pairing in pairings for side in (pairing.base, pairing.head)} if named else {}
+    return {key: by_question(candidate, ks, columns) for key, candidate in candidates.items()}
 
 
 def _sides(pairing: Pairing | None) -> _Sides:
@@ -226,7 +236,8 @@ def _unmeasured(compared: Compared, gate: Gate) -> str | None:
     """Why too few rows are measured in both; None where enough are."""
     base, head = (not np.isnan(measure.values).all() for measure in (compared.base, compared.head))
     if not base or not head:
-        return f"not measured {'after' if base else 'before' if head else 'before or after'}"
+        missing = "not measured" if compared.pairing.of_draws is None else "no question has enough measured answers"
+        return f"{missing} {'after' if base else 'before' if head else 'before or after'}"
     if not compared.measured.any():
         return "no row is measured both before and after"
     failed_base, failed_head = compared.failed()

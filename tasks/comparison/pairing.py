@@ -1,13 +1,11 @@
 """Pairs the rows of two candidates by id."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.scores.columns import Candidate, Mask
-from tasks.scores.repeated_answers import by_question
 
 Positions = NDArray[np.intp]
 
@@ -71,15 +69,19 @@ def pair(base: Candidate, head: Candidate) -> Pairing:
     )
 
 
-def pair_questions(rows: Pairing, ks: Sequence[int]) -> Pairing | None:
-    """Pair the questions of two candidates, with pass@k and pass^k of all draws that each of them has.
+def pair_questions(rows: Pairing, base: Candidate | None, head: Candidate | None) -> Pairing | None:
+    """Pair the questions of two candidates, with all draws that each of them has.
 
     Questions without a shared row are left out, for nobody compared what they ask, and so are those with a changed row.
+
+    Args:
+        rows: The paired rows.
+        base: `rows.base` by question; None without draws.
+        head: `rows.head` by question; None without draws.
 
     Returns:
         None unless both candidates have draws.
     """
-    base, head = by_question(rows.base, ks), by_question(rows.head, ks)
     if base is None or head is None or rows.head.questions is None:
         return None
     paired = pair(base, head)

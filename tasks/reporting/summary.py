@@ -14,6 +14,7 @@ from tasks.console.terminal import console, plain, width_of
 from tasks.errors import ParamsError
 from tasks.pipeline.yaml import load_yaml
 from tasks.reporting.conclusion import CandidateRate, Conclusion, conclude
+from tasks.reporting.draws import repeated_answers
 from tasks.reporting.evidence import most_frequent_failures, trust, worst_slices
 from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
 
@@ -147,6 +148,9 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
     for target in conclusion.targets:
         verdicts = (f"{says}: {listed([short[name] for name in names])}" for says, names in target.verdicts.items())
         yield f"Target {target.text}: {'; '.join(verdicts)}"
+    if repeated := repeated_answers(document, [*document["candidates"]]):
+        yield from repeated.sentences[:RATES]
+        yield from [f"{name}: {spread['advice']}" for name, spread in repeated.spreads.items()][:1]
     worst = worst_slices(document)
     if conclusion.is_known and worst.are_significant:
         yield f"Worst slice: {worst.lines[0]}"

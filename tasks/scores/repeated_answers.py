@@ -1,7 +1,7 @@
 """Repeated answers: a candidate by question instead of by draw, and the report's entries on pass@k and pass^k."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,10 +69,11 @@ def parsed(measure: str) -> tuple[str, int] | None:
     return (found["column"], int(found["k"])) if found else None
 
 
-def by_question(candidate: Candidate, ks: Sequence[int]) -> Candidate | None:
-    """The candidate with one row per question, and pass@k and pass^k of each column with a pass rate as its columns.
+def by_question(candidate: Candidate, ks: Sequence[int], columns: Container[str]) -> Candidate | None:
+    """The candidate with one row per question, and pass@k and pass^k of these columns as its columns.
 
-    Questions with fewer than k measured draws are unmeasured: not asked if they have fewer than k draws.
+    Columns without a pass rate have neither. Questions with fewer than k measured draws are unmeasured: not asked if
+    they have fewer than k draws.
 
     Returns:
         None for a candidate without draws.
@@ -80,7 +81,7 @@ def by_question(candidate: Candidate, ks: Sequence[int]) -> Candidate | None:
     questions = _questions(candidate)
     if questions is None:
         return None
-    rated = [column for column in candidate.columns if column.passed is not None]
+    rated = [column for column in candidate.columns if column.passed is not None and column.name in columns]
     slices = {name: one._replace(codes=one.codes[questions.first]) for name, one in candidate.slices.items()}
     return replace(
         candidate,

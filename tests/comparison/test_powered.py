@@ -15,6 +15,7 @@ from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.headline import leaders
 from tasks.scores.primary import Primary
+from tasks.scores.repeated_answers import by_question
 from tests.comparison.sample import GATE
 
 LABEL = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")
@@ -131,7 +132,8 @@ def test_by_question_the_offline_judges_error_is_known_for_one_draw_only() -> No
     rows = verdicts(lost=50, gained=150, changed=600).pairing
     questions = KEYS % np.uint64(100)
     base, head = (replace(side, questions=questions) for side in (rows.base, rows.head))
-    pairing = pair_questions(pair(base, head), (1, 5))
+    by = (by_question(side, (1, 5), ["meaning_match"]) for side in (base, head))
+    pairing = pair_questions(pair(base, head), *by)
     assert pairing is not None
     one, several = (
         compared(pairing, measures(pairing.base)[name], measures(pairing.head)[name])

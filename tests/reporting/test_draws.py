@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tasks.reporting.draws import repeated_answers
+from tasks.reporting.summary import of_last_run
 from tests.reporting.made import ROWS, inputs, row, section_of, written
 from tests.test_report import words_of
 
@@ -86,3 +87,18 @@ def test_names_of_candidates_are_shown_as_text(tmp_path):
     html = written(drawn(["++", ".."], hostile), tmp_path)[PAGE]
 
     assert hostile not in section_of(html, "draws")
+
+
+def test_the_summary_of_a_run_says_it_too(tmp_path):
+    _, documents = inputs(HALF, tmp_path, part_rows=1000)
+    path = tmp_path / "metrics.json"
+    path.write_text(json.dumps(documents["reports/metrics.json"]), encoding="utf-8")
+
+    found = of_last_run(path, tmp_path / "none")
+
+    assert found is not None
+    assert [line[:36] for line in found.evidence if "pass" in line] == [
+        "borealis: one answer passes in 100 %",
+        "aurora: one answer passes in 50.0 % ",
+        "aurora: More questions help more tha",
+    ]

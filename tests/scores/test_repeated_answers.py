@@ -52,7 +52,7 @@ def test_a_single_group_has_no_interval() -> None:
 
 
 def test_a_question_lacks_answers_by_design_or_because_some_failed() -> None:
-    found = by_question(candidate(["++", "+", "+-", "+?"]), (2,))
+    found = by_question(candidate(["++", "+", "+-", "+?"]), (2,), ["f1"])
 
     assert found is not None
     at = found.columns[0]

@@ -150,7 +150,8 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         yield f"Target {target.text}: {'; '.join(verdicts)}"
     if repeated := repeated_answers(document, [*document["candidates"]]):
         yield from repeated.sentences[:RATES]
-        yield from [f"{name}: {spread['advice']}" for name, spread in repeated.spreads.items()][:1]
+        by_error = sorted(repeated.spreads.items(), key=lambda item: -item[1]["error"])
+        yield from [f"{name}: {spread['advice']}" for name, spread in by_error[:1]]
     worst = worst_slices(document)
     if conclusion.is_known and worst.are_significant:
         yield f"Worst slice: {worst.lines[0]}"

@@ -97,7 +97,7 @@ def test_the_summary_of_a_run_says_it_too(tmp_path):
     found = of_last_run(path, tmp_path / "none")
 
     assert found is not None
-    assert [line[:36] for line in found.evidence if "pass" in line] == [
+    assert [line[:36] for line in found.evidence[:3]] == [
         "borealis: one answer passes in 100 %",
         "aurora: one answer passes in 50.0 % ",
         "aurora: More questions help more tha",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from tasks.dataset import readers
@@ -46,7 +46,8 @@ class Records:
 
     def __iter__(self) -> Iterator[Record]:
         if self.format is not None:
-            yield from readers.read(self.files, self.format)
+            found = readers.read(self.files, self.format)
+            yield from readers.with_draws(found) if self._has_draws else found
             return
         if all(map(_is_text, self.files)):
             yield from _named(file_name(self.files[0].parent), parallel_text(self.files))
@@ -72,6 +73,11 @@ class Records:
                     f"{place}: {file_name(lacking[0])} has no column {column[:60]!r}, but {file_name(having[0])} has; "
                     "choose files by dataset.pattern, or add the column to all (an empty cell is null)"
                 )
+
+    @cached_property
+    def _has_draws(self) -> bool:
+        """Whether a record of these logs is one of several answers."""
+        return any("draw" in record.values for record in readers.read(self.files, self.format or ""))
 
     @property
     def notes(self) -> list[str]:

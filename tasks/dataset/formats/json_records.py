@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tasks.dataset.formats.text_lines import text_lines
-from tasks.dataset.record import NumberedValues, Value, as_text, file_name
+from tasks.dataset.record import NumberedValues, Value, file_name
 from tasks.errors import DataError
 
 # Characters of the keys that an error message suggests as the place of the records.
@@ -173,12 +173,21 @@ def unique_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Value]:
     Raises:
         ValueError: A key appears twice.
     """
-    values = {key: as_text(value) for key, value in pairs}
+    values = {key: value if isinstance(value, str) else _text(value) for key, value in pairs}
     if len(values) < len(pairs):
         keys = [key for key, _ in pairs]
         repeated = next(key for key in values if keys.count(key) > 1)
         raise ValueError(f"the key {repeated[:60]!r} appears twice in one object")
     return values
+
+
+def _text(value: Any) -> Value:
+    """Convert the booleans of a decoded value; numbers are text already, and so is what objects in it hold."""
+    if isinstance(value, list):
+        return [_text(item) for item in value]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value  # type: ignore[no-any-return]
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -5,7 +5,7 @@ missing sample), `candidate` (the model or run), `error` (text or null), and whe
 `contexts`, `score_<name>` and `metadata.<name>`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,19 +52,11 @@ def detect(path: str | Path) -> str | None:
 
 
 def read(files: Sequence[Path], tool: str) -> Iterator[Record]:
-    """Yield the records of a tool's logs; if some have draws, one that was answered once is draw 1.
+    """Yield the records of a tool's logs.
 
     Raises:
         DataError: A log can't be read, is of an unknown version, or holds less than it says.
     """
-    has_draws = any("draw" in record.values for record in _records(files, tool))
-    for record in _records(files, tool):
-        if has_draws:
-            record.values.setdefault("draw", "1")
-        yield record
-
-
-def _records(files: Sequence[Path], tool: str) -> Iterator[Record]:
     if tool not in READERS:
         raise DataError(f"dataset.format: {tool!r} is not known{did_you_mean(tool, READERS)}; {', '.join(READERS)}")
     empty = True
@@ -76,6 +68,12 @@ def _records(files: Sequence[Path], tool: str) -> Iterator[Record]:
         raise DataError(f"{file_name(files[0])}: can't be read: {error.strerror or error}") from None
     if empty:
         raise DataError(f"{file_name(files[0])}: no record in it (dataset.format: {tool})")
+
+
+def with_draws(records: Iterable[Record]) -> Iterator[Record]:
+    """Give draw 1 to the records without a draw, of logs in which others have one."""
+    for record in records:
+        yield record._replace(values={**record.values, "draw": record.values.get("draw", "1")})
 
 
 def _files(folder: Path) -> list[Path]:

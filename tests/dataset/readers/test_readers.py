@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tasks.dataset.readers import READERS, detect
@@ -13,6 +13,7 @@ from tasks.dataset.settings import Format
 from tasks.dataset.sources import records
 from tasks.errors import DataError
 
+TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 LOGS = Path(__file__).parent / "logs"
 BY_TOOL = {
     "promptfoo": ["promptfoo.json"],
@@ -63,6 +64,25 @@ def test_every_record_has_the_columns_that_all_readers_share(tool, name):
         assert {"id", "input", "references", "response", "candidate", "error"} <= record.values.keys()
         assert isinstance(record.values["references"], list)
         assert (record.values["response"] is None) == (record.values["error"] is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "rows"), [("promptfoo.json", "promptfoo", 4), ("deepeval.json", "deepeval", 3)]
+)
+@TMP
+@given(place=st.integers(0, 20_000), byte=st.integers(0, 255), is_cut=st.booleans())
+def test_a_damaged_log_is_never_read_as_less(tmp_path, name, tool, rows, place, byte, is_cut):
+    content = bytearray((LOGS / name).read_bytes())
+    content[place % len(content)] = byte
+    path = tmp_path / name
+    path.write_bytes(content[: place % len(content)] if is_cut else content)
+
+    try:
+        found = list(records(path, None, tool))
+    except DataError as error:
+        assert name in str(error)  # noqa: PT017 (either outcome is right)
+    else:
+        assert len(found) >= rows
 
 
 @given(st.binary() | st.text(alphabet='{}[]":,\\ab1 \n').map(str.encode))

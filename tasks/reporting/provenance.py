@@ -71,7 +71,7 @@ def provenance(
     }
     return Provenance(
         path=dataset.get("path"),
-        about={name: _about(candidate) for name, candidate in (dataset.get("candidates") or {}).items()},
+        about={name: _about(facts) for name, facts in _facts(dataset.get("candidates") or {}).items()},
         code={stage: lineage["code"] for stage, lineage in lineages.items()},
         params=_recorded_values(sections),
         versions=_recorded_values({stage: lineage["versions"] for stage, lineage in lineages.items()}),
@@ -88,10 +88,17 @@ def _section(lineages: Mapping[str, Mapping[str, Any]], stage: str, section: str
     return recorded
 
 
-def _about(candidate: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(candidates: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return candidate → what params note about it; in the long form, only the candidates with a note."""
+    if isinstance(candidates.get("column"), str):
+        return dict(candidates.get("about") or {})
+    return {name: candidate.get("about") or {} for name, candidate in candidates.items()}
+
+
+def _about(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for key, value in (candidate.get("about") or {}).items()
+        for key, value in facts.items()
     ]
 
 

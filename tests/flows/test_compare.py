@@ -71,6 +71,18 @@ def test_two_tags(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("clone")
+def test_a_version_whose_params_lack_newer_options_is_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    newer = ("format", "draw", "lists", "other_questions", "label_file", "contexts", "relevant")
+    git("checkout", "-q", "-f", "v1")
+    edit(lambda params: [params["dataset"].pop(option) for option in newer])
+    git("commit", "-q", "-a", "-m", "before these options")
+    git("tag", "older")
+    git("checkout", "-q", "-f", "main")
+
+    assert found(capsys, "older", "v2", status=1)["pairs"] == found(capsys, "v1", "v2", status=1)["pairs"]
+
+
+@pytest.mark.usefixtures("clone")
 def test_an_experiment_and_a_tag_and_the_workspace(capsys: pytest.CaptureFixture[str]) -> None:
     tried, workspace = found(capsys, "v1", "try-1", status=1), found(capsys, "v1", status=0)
 

@@ -154,6 +154,13 @@ def test_the_page_shows_data_candidates_params_code_versions_signatures_and_cost
     assert "aurora prompt: v2 n: [1, 2]" in data
 
 
+def test_what_is_noted_about_candidates_of_a_long_table():
+    candidates = {"column": "model", "response": "a", "about": {"aurora": {"size": 7}}}
+    stages = stage_checks(documents(load=made({"dataset": {"path": "x", "candidates": candidates}})))
+
+    assert provenance(stages, (), (), PRICES).about == {"aurora": [("size", "7")]}
+
+
 def test_reports_of_an_earlier_version_say_that_their_making_was_not_kept(tmp_path):
     section = words_of(section_of(written(ROWS, tmp_path)[PAGE], "provenance"))
 

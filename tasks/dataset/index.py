@@ -10,6 +10,7 @@ from tasks.dataset.answers import Source, candidate_name, raw_draw
 from tasks.dataset.paths import quoted
 from tasks.dataset.sources import Record
 from tasks.errors import DataError, did_you_mean
+from tasks.pipeline.hashing import sha256
 
 Place: TypeAlias = tuple[str, int]
 # Candidates of a long table: more are a column of something else.
@@ -94,12 +95,13 @@ class _Found:
         is_known = self._number(*key)
         if self.source.is_plain:
             if is_known:
-                self.again[position] = mapping.json_hash([part.hex() for part in key])
+                self.again[position] = _joined_hash(key)
             return
         if is_known and self.source.joined.candidates:
             self.later.add(position)
-        self._compare(position, record)
-        self._count(position, record)
+        question = _joined_hash(key)
+        self._compare(position, record, question)
+        self._count(position, record, question)
 
     def _number(self, text: bytes, references: bytes) -> bool:
         """Return whether an earlier record has the same key."""
@@ -111,18 +113,19 @@ class _Found:
         others.add(references)
         return is_known
 
-    def _compare(self, position: int, record: Record) -> None:
+    def _compare(self, position: int, record: Record, question: bytes) -> None:
         """Note a record that asks something else than the first one of its id."""
-        question = _question(record, self.source)
+        if self.source.dataset.id is None:
+            return  # the id is made of what is asked
         content = mapping.content_of(record, self.source)
-        if question is not None and content is not None and self.contents.setdefault(question, content) != content:
+        if content is not None and self.contents.setdefault(question, content) != content:
             self.differing[position] = question
 
-    def _count(self, position: int, record: Record) -> None:
+    def _count(self, position: int, record: Record, question: bytes) -> None:
         """Number the answers, or note one that is there twice."""
         if raw_draw(record.values, self.source.dataset) == 0:
             self.first_draw = 0
-        unit = _unit(record, self.source)
+        unit = _unit_of(record, question, self.source)
         if unit is None or position in self.differing:
             return
         if self.source.dataset.draw is True:
@@ -143,14 +146,20 @@ def _first_draw(source: Source) -> int:
 
 def _question(record: Record, source: Source) -> bytes | None:
     key = mapping.question_key(record, source)
-    return None if key is None else mapping.json_hash([part.hex() for part in key])
+    return None if key is None else _joined_hash(key)
+
+
+def _joined_hash(key: tuple[bytes, bytes]) -> bytes:
+    return sha256(key[0].hex() + key[1].hex())
 
 
 def _unit(record: Record, source: Source) -> bytes | None:
-    """Return a hash of what must be unique: the question, its candidate in the long form, and its draw."""
     question = _question(record, source)
-    if question is None or source.is_plain:
-        return question
+    return question if question is None or source.is_plain else _unit_of(record, question, source)
+
+
+def _unit_of(record: Record, question: bytes, source: Source) -> bytes | None:
+    """Return a hash of what must be unique: the question, its candidate in the long form, and its draw."""
     dataset = source.dataset
     name = candidate_name(record, dataset)
     if dataset.long and name is None:

@@ -72,7 +72,7 @@ def _of_rater(value: Value, column: str, mapping: LabelMapping) -> bool | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, str):
-        if _word(value) in _words(mapping.unsure):
+        if mapping.unsure and _word(value) in _words(mapping.unsure):
             return None
         right = _by_rule(value.strip().lower(), mapping)
         if right is not None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from tasks.comparison.release import source
 from tasks.comparison.wording import number_of_draws
 from tasks.console.format import counted, rate_interval
-from tasks.reporting.conclusion import UNKNOWN
+from tasks.reporting.conclusion import NAMED, UNKNOWN
 from tasks.scores.metrics_report import MetricEntry, MetricsReport, PassEntry, SpreadEntry
 from tasks.scores.primary import MEANING_MATCH
 
@@ -22,12 +22,12 @@ class PassTable(NamedTuple):
 class RepeatedAnswers(NamedTuple):
     """The section on repeated answers.
 
-    sentences: the conclusion, one for each candidate. caution: what the intervals leave out. asked: how many questions
-    and answers. table: of the primary measure, or of the first one that passes or fails. others: of the other measures.
-    spreads: candidate → its variance split by the measure of `table`.
+    sentences: candidate → the conclusion on it, of the best ones. caution: what the intervals leave out. asked: how
+    many questions and answers. table: of the primary measure, or of the first one that passes or fails. others: of the
+    other measures. spreads: candidate → its variance split by the measure of `table`.
     """
 
-    sentences: list[str]
+    sentences: dict[str, str]
     caution: str
     asked: str
     table: PassTable
@@ -47,7 +47,7 @@ def repeated_answers(document: MetricsReport, candidates: Sequence[str]) -> Repe
     own = {name: entries[name][chosen.measure] for name in chosen.rows}
     by = source(chosen.measure, next(iter(own.values()))["signature"])
     return RepeatedAnswers(
-        sentences=[_sentence(name, entry, by) for name, entry in own.items()],
+        sentences={name: _sentence(entry, by) for name, entry in [*own.items()][:NAMED]},
         caution=_caution(document, chosen.measure, by),
         asked=_asked(document),
         table=chosen,
@@ -70,16 +70,19 @@ def _table(measure: str, entries: Mapping[str, Mapping[str, MetricEntry]]) -> Pa
     return PassTable(measure, columns, rows)
 
 
-def _sentence(candidate: str, entry: MetricEntry, by: str) -> str:
+def _sentence(entry: MetricEntry, by: str) -> str:
     """The conclusion on one candidate: of one answer, and of as many as some question has."""
     at, every = entry["pass_at"], entry["pass_all"]
     usable = [k for k, one in at.items() if one["value"] is not None]
     if not usable:
-        return f"{candidate}: no question has enough measured answers."
-    parts = [f"one answer passes in {_share(at['1'])} of cases (pass@1)"] if "1" in usable else []
+        return "No question has enough measured answers."
+    parts = [f"One answer passes in {_share(at['1'])} of cases (pass@1)"] if "1" in usable else []
     if (k := usable[-1]) != "1":
-        parts += [f"at least one of {k} in {_share(at[k])} (pass@{k})", f"all of {k} in {_share(every[k])} (pass^{k})"]
-    return f"{candidate}: {', '.join(parts)}, by {by}."
+        parts += [
+            f"{'at' if parts else 'At'} least one of {k} in {_share(at[k])} (pass@{k})",
+            f"all of {k} in {_share(every[k])} (pass^{k})",
+        ]
+    return f"{', '.join(parts)}, by {by}."
 
 
 def _share(entry: PassEntry) -> str:

@@ -149,7 +149,7 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         verdicts = (f"{says}: {listed([short[name] for name in names])}" for says, names in target.verdicts.items())
         yield f"Target {target.text}: {'; '.join(verdicts)}"
     if repeated := repeated_answers(document, [*document["candidates"]]):
-        yield from repeated.sentences[:RATES]
+        yield from (f"{name}: {sentence}" for name, sentence in repeated.sentences.items())
         by_error = sorted(repeated.spreads.items(), key=lambda item: -item[1]["error"])
         yield from [f"{name}: {spread['advice']}" for name, spread in by_error[:1]]
     worst = worst_slices(document)

@@ -30,9 +30,9 @@ HALF = [*drawn(["+++++", "+....", ".....", "++++."] * 5), *drawn(["+++++"] * 20,
 def test_the_conclusion_comes_first_then_the_advice(tmp_path):
     words = words_of(section_of(written(HALF, tmp_path, part_rows=1000)[PAGE], "draws"))
 
-    said = "borealis: one answer passes in 100 % ["
-    assert words.index(said) < words.index("aurora: one answer passes in 50.0 %")
-    assert words.index("aurora: one answer passes") < words.index("More questions help more than more draws")
+    said = "borealis: One answer passes in 100 % ["
+    assert words.index(said) < words.index("aurora: One answer passes in 50.0 %")
+    assert words.index("aurora: One answer passes") < words.index("More questions help more than more draws")
     assert words.index("More questions help more") < words.index("How to read this")
     assert "by human labels" in words
     assert "20 questions with 5 answers each" in words
@@ -98,7 +98,7 @@ def test_the_summary_of_a_run_says_it_too(tmp_path):
 
     assert found is not None
     assert [line[:36] for line in found.evidence[:3]] == [
-        "borealis: one answer passes in 100 %",
-        "aurora: one answer passes in 50.0 % ",
+        "borealis: One answer passes in 100 %",
+        "aurora: One answer passes in 50.0 % ",
         "aurora: More questions help more tha",
     ]

@@ -17,6 +17,7 @@ from benchmarks import (
     nights,
     overhead,
     page,
+    peers,
     stage,
 )
 from benchmarks.data import ROOT
@@ -33,6 +34,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
     return {
         "judge": lambda: judge.run(raw["judge"], raw["run"]["judge"]),
         "lexical": lambda: lexical.run(shipped),
+        "peers": peers.run,
         "stage": lambda: stage.run(shipped, rows),
         "aggregate": lambda: aggregate.run(raw),
         "compile": compile.run,

@@ -1,6 +1,7 @@
 """Comparison of two JSON values field by field; a field is a scalar, or an empty object or list."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import starmap
@@ -17,6 +18,8 @@ Path = tuple[str | int, ...]
 # Pairs of unequal items up to which lists are matched; longer ones are compared in order.
 MAX_PAIRS = 10_000
 ROOT = "$"
+OF_FIELDS = frozenset({"exact", "text", "number", "set", "ignore"})
+OF_LISTS = frozenset({"ordered", "unordered"})
 
 
 class Field(NamedTuple):
@@ -74,6 +77,12 @@ def shown(path: Path) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else _named(step) for step in path).removeprefix(".") or ROOT
 
 
+def _from_root(where: str) -> str:
+    """Return a pattern with a point before a name at its beginning."""
+    return "" if where == ROOT else where if where.startswith("[") else f".{where}"
+
+
+@lru_cache(maxsize=1 << 12)
 def _named(name: str) -> str:
     return f"[{name!r}]" if not name or set(name) & set(".[]'\"") else f".{name}"
 
@@ -81,17 +90,19 @@ def _named(name: str) -> str:
 class _Comparison:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
+        # Patterns as they are put together on the way down.
+        self._chosen = {_from_root(where): comparer for where, comparer in rules.compare.items()}
 
     def compared(self, response: Any, reference: Any, path: Path, where: str) -> Iterator[Field]:
         """Yield the fields of both values; `where` is the pattern of the path."""
         comparer = self._comparer(reference, where)
         if comparer == "ignore":
             return
-        if comparer in {"ordered", "unordered"} and isinstance(response, list) and response:
+        if comparer in OF_LISTS and isinstance(response, list) and response:
             yield from self._lists(response, reference, path, where, matched=comparer == "unordered")
         elif comparer == "object" and isinstance(response, dict) and response:
             yield from self._objects(response, reference, path, where)
-        elif comparer in {"exact", "text", "number", "set"} and self._is_field(response, where):
+        elif comparer in OF_FIELDS and self._is_field(response, where):
             yield Field("right" if self._equal(response, reference, comparer) else "wrong", path)
         else:
             yield from self.leaves(reference, "missing", path, where)
@@ -102,7 +113,7 @@ class _Comparison:
         comparer = self._comparer(value, where)
         if comparer == "ignore":
             return
-        if comparer in {"ordered", "unordered"}:
+        if comparer in OF_LISTS:
             for index, item in enumerate(value):
                 yield from self.leaves(item, outcome, (*path, index), f"{where}[]")
         elif comparer == "object":
@@ -113,15 +124,15 @@ class _Comparison:
 
     def _comparer(self, value: Any, where: str) -> str:
         """Return the comparer of a value; `object` for one whose members are compared."""
-        chosen = self._rules.compare.get(where.removeprefix(".") or ROOT)
-        if chosen in {"exact", "text", "number", "set", "ignore"}:
+        chosen = self._chosen.get(where) if self._chosen else None
+        if chosen in OF_FIELDS:
             return str(chosen)
-        if isinstance(value, list) and value:
+        if value and isinstance(value, list):
             return chosen or self._rules.lists
-        return "object" if isinstance(value, dict) and value else self._rules.value
+        return "object" if value and isinstance(value, dict) else self._rules.value
 
     def _is_field(self, value: Any, where: str) -> bool:
-        return self._comparer(value, where) not in {"ordered", "unordered", "object"}
+        return not isinstance(value, dict | list) or self._comparer(value, where) in OF_FIELDS
 
     def _equal(self, response: Any, reference: Any, comparer: str) -> bool:
         if comparer == "set" and isinstance(response, list) and isinstance(reference, list):
@@ -132,7 +143,9 @@ class _Comparison:
             given, expected = _number(response), _number(reference)
             if given is not None and expected is not None:
                 return close(given, expected, self._rules.tolerance)
-        return bool(_frozen(response) == _frozen(reference))
+        if isinstance(response, dict | list):
+            return bool(_frozen(response) == _frozen(reference))
+        return type(response) is type(reference) and bool(response == reference)
 
     def _objects(
         self, response: Mapping[str, Any], reference: Mapping[str, Any], path: Path, where: str
@@ -212,10 +225,10 @@ def _frozen(value: Any) -> Any:
 
 def _number(value: Any) -> Fraction | None:
     """Return a number, or the one number that a string states, such as "$1,200"."""
-    if isinstance(value, str):
-        found = values(value)
-        value = found[0].value if len(found) == 1 else None
-    return value if isinstance(value, Fraction) else None
+    if isinstance(value, Decimal):
+        return Fraction(value)
+    found = values(value) if isinstance(value, str) else []
+    return found[0].value if len(found) == 1 and isinstance(found[0].value, Fraction) else None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,9 +1,8 @@
-"""JSON values of texts: parsed strictly, with exact numbers, from the whole text or from its last fenced block."""
+"""JSON values of texts: parsed strictly, with numbers as Decimal, from the whole text or from its last fenced block."""
 
 import json
 import re
 from decimal import Decimal, InvalidOperation
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 from tasks.text.numbers import MAX_DIGITS, MAX_EXPONENT
@@ -13,7 +12,7 @@ FENCE = "```"
 
 
 class Parsed(NamedTuple):
-    """A JSON value, its numbers as Fraction; or the problem why a text is no JSON."""
+    """A JSON value, its numbers as Decimal; or the problem why a text is no JSON."""
 
     value: Any
     problem: str | None = None
@@ -25,7 +24,7 @@ def parsed(text: str) -> Parsed:
     Repeated keys, NaN and Infinity, nesting deeper than MAX_DEPTH and huge numbers are no JSON here.
 
     >>> parsed('```json\\n{"total": 1.50}\\n```').value
-    {'total': Fraction(3, 2)}
+    {'total': Decimal('1.50')}
     """
     block = _last_block(text)
     whole = _parsed(text)
@@ -35,7 +34,8 @@ def parsed(text: str) -> Parsed:
 def _parsed(text: str) -> Parsed:
     try:
         value = _DECODER.decode(text.strip())
-        _check_depth(value, MAX_DEPTH)
+        if text.count("[") + text.count("{") > MAX_DEPTH:
+            _check_depth(value, MAX_DEPTH)
     except RecursionError:
         return Parsed(None, _TOO_DEEP)
     except ValueError as error:
@@ -57,14 +57,14 @@ def _check_depth(value: Any, left: int) -> None:
         _check_depth(inner, left - 1)
 
 
-def _number(text: str) -> Fraction:
+def _number(text: str) -> Decimal:
     try:
         number = Decimal(text)
     except InvalidOperation:  # an exponent that Decimal has no room for
         raise ValueError("a number is too large") from None
     if len(text) > MAX_DIGITS or abs(number.adjusted()) > MAX_EXPONENT:
         raise ValueError("a number is too large")
-    return Fraction(number)
+    return number
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -81,14 +81,16 @@ def close(value: Value, expected: Value, tolerance: Tolerance) -> bool:
     >>> close(Fraction(11, 10), Fraction(1), Tolerance(relative=Fraction("0.1")))
     True
     """
+    if value == expected:
+        return True
     if isinstance(value, Fraction) and isinstance(expected, Fraction):
-        limit = max(tolerance.absolute, tolerance.relative * abs(expected))
-        return value == expected or abs(value - expected) <= limit
+        limit = max(tolerance.absolute, tolerance.relative * abs(expected)) if any(tolerance) else 0
+        return abs(value - expected) <= limit
     if isinstance(value, Tuple) and isinstance(expected, Tuple):
         same_form = (value.brackets, len(value.numbers)) == (expected.brackets, len(expected.numbers))
         pairs = zip(value.numbers, expected.numbers, strict=False)
         return same_form and all(close(one, other, tolerance) for one, other in pairs)
-    return value == expected
+    return False
 
 
 def _numbers(text: str, reading: Reading) -> Iterator[tuple[Fraction, int, int]]:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
@@ -125,11 +126,11 @@ class JsonFields(CorpusMetric):
         return [self._fields(*pair) for pair in pairs.paired]
 
     def _fields(self, response: str, reference: str) -> list[Compared]:
-        expected = self._expected(reference)
-        if not expected:
+        value, problem = _parsed(reference)
+        if problem:
             return []
         answered = self._answered(response)
-        return expected if answered.problem else fields(answered.value, _parsed(reference).value, self._rules)
+        return self._expected(reference) if answered.problem else fields(answered.value, value, self._rules)
 
     def _expected(self, reference: str) -> list[Compared]:
         """Return the fields of a reference, all of them missing."""
@@ -140,7 +141,7 @@ class JsonFields(CorpusMetric):
         answered = _parsed(response)
         if answered.problem or self._schema is None:
             return answered
-        error = next(self._schema.iter_errors(answered.value), None)
+        error = next(self._schema.iter_errors(_with_fractions(answered.value)), None)
         return answered if error is None else Parsed(None, _broken_rule(error))
 
     def _note(self, response: str, compared: Sequence[Compared]) -> str:
@@ -183,6 +184,15 @@ def _validator(schema: dict[str, Any]) -> Any:
         "integer", lambda _, value: isinstance(value, Fraction) and value.denominator == 1
     )
     return validators.extend(draft, type_checker=types)(schema, registry=Registry())
+
+
+def _with_fractions(value: Any) -> Any:
+    """Return a JSON value with its numbers as Fraction, which jsonschema can divide by a float."""
+    if isinstance(value, dict):
+        return {name: _with_fractions(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [*map(_with_fractions, value)]
+    return Fraction(value) if isinstance(value, Decimal) else value
 
 
 def _broken_rule(error: Any) -> str:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tasks.console.format import counted
-from tasks.dataset.sources import FORMATS, Record, records
+from tasks.dataset.formats.arrow import saved_files
+from tasks.dataset.formats.text_lines import OPENERS
+from tasks.dataset.sources import FORMATS, TEXT, Record, records
 from tasks.errors import DataError
 
 MOST_RECORDS = 1_000
@@ -60,8 +62,10 @@ def _pattern(path: Path) -> str:
     """All files, or those of the format that `load` reads, if there are others."""
     if not path.is_dir():
         return ALL
-    suffixes = Counter(each.suffix for each in path.iterdir() if each.is_file() and each.name[0] != ".")
-    known = [suffix for suffix in suffixes if suffix.lower() in FORMATS]
+    suffixes = Counter(_suffix(each) for each in path.iterdir() if each.is_file() and each.name[0] != ".")
+    known = [suffix for suffix in suffixes if _format(suffix) in FORMATS]
+    if saved_files(path) is not None or (suffixes and all(_format(suffix) == TEXT for suffix in suffixes)):
+        return ALL
     if len(known) > 1:
         there = ", ".join(f"{suffixes[suffix]} of *{suffix}" for suffix in sorted(known))
         raise DataError(f"{path}: files of several formats, {there}; say which: --pattern '*{known[0]}'")
@@ -69,6 +73,20 @@ def _pattern(path: Path) -> str:
         below = "for files in the folders below, --pattern '**/*.csv' or the like"
         raise DataError(f"{path}: no data files here: a folder must hold {', '.join(FORMATS)}; {below}")
     return f"*{known[0]}" if len(suffixes) > 1 else ALL
+
+
+def _suffix(path: Path) -> str:
+    """Return the suffix of a file; of a compressed one, with that of what is in it."""
+    return "".join(path.suffixes[-2:]) if path.suffix.lower() in OPENERS else path.suffix
+
+
+def _format(suffix: str) -> str:
+    """Return the part of a suffix that says the format.
+
+    >>> _format(".CSV.gz")
+    '.csv'
+    """
+    return "." + suffix.lower().split(".")[1] if suffix else ""
 
 
 def _require_separator(path: Path) -> None:

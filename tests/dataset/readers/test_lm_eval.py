@@ -156,6 +156,14 @@ def test_a_sample_without_a_text_has_a_null_response(tmp_path, responses, respon
     assert (row["response"], row["error"]) == (response, error)
 
 
+@pytest.mark.parametrize("text", ["", "None"])
+def test_a_text_that_may_stand_for_no_answer_stays_an_answer(tmp_path, text):
+    sample = json.loads(log("ask").read_text().splitlines()[0]) | {"filtered_resps": [text]}
+    (tmp_path / "samples_ask.jsonl").write_text(json.dumps(sample))
+
+    assert read(tmp_path)[0]["response"] == text
+
+
 @pytest.mark.parametrize("target", ["[broken", "['a', ", "[a]", "[" * 500 + "]"])
 def test_a_target_that_only_looks_like_a_list_is_a_text(tmp_path, target):
     sample = json.loads(log("ask").read_text().splitlines()[0]) | {"target": target}

@@ -1,11 +1,15 @@
 """Logs of other tools through the load stage: every record becomes a row or is rejected with a reason."""
 
+import bz2
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from tasks.dataset.readers import detect
 from tasks.dataset.settings import Params
 from tasks.load import load, source
 from tasks.pipeline.yaml import parse_yaml
@@ -76,3 +80,20 @@ def test_samples_that_the_log_lacks_are_counted(tmp_path):
 
     assert [row["reason"] for row in strict["load_rejected"]] == ["references: no reference that is not blank"] * 2
     assert [(row["id"], row["response"]) for row in lenient["load"][1:]] == [("sums/q1", None), ("sums/q2", None)]
+
+
+def test_a_missing_response_can_count_as_wrong():
+    mapping = parse_yaml(SHOWN[0])["dataset"] | {"path": str(LOGS / "inspect.eval"), "missing_response": "wrong"}
+
+    assert [row["id"] for row in loaded(mapping)["load"] if row["response"] == ""] == ["sums/q2#1"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".zst"])
+def test_a_log_may_be_compressed(tmp_path, suffix):
+    content = gzip.decompress((LOGS / "inspect.json.gz").read_bytes())
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": partial(pa.compress, codec="zstd", asbytes=True)}
+    (tmp_path / f"log.json{suffix}").write_bytes(compress[suffix](content))
+    mapping = parse_yaml(SHOWN[0])["dataset"] | {"draw": None, "path": str(tmp_path / f"log.json{suffix}")}
+
+    assert detect(mapping["path"]) == "inspect"
+    assert len(loaded(mapping)["load"]) == 3

@@ -66,6 +66,8 @@ def read(files: Sequence[Path], tool: str) -> Iterator[Record]:
             yield record
     except OSError as error:
         raise DataError(f"{file_name(files[0])}: can't be read: {error.strerror or error}") from None
+    except RecursionError:
+        raise DataError(f"{file_name(files[0])}: a value in one of the files is nested too deep") from None
     if empty:
         raise DataError(f"{file_name(files[0])}: no record in it (dataset.format: {tool})")
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tasks.dataset.readers.head import Head
 from tasks.dataset.readers.log import (
+    LARGEST_COUNT,
     as_records,
     conversation,
     count,
@@ -108,6 +109,8 @@ def _log(header: Mapping[str, Any], where: str) -> Log:
     ids = part({"sample_ids": dataset.get("sample_ids") or []}, "sample_ids", list, where)
     results = header.get("results") or {}
     stated = count(results.get("total_samples") if isinstance(results, dict) else None, f"{where}, total_samples")
+    if len(ids) * epochs > LARGEST_COUNT:
+        raise DataError(f"{where}: {len(ids)} samples in {epochs} epochs are more than {LARGEST_COUNT:,}")
     size = count(dataset.get("samples"), f"{where}, samples")
     return Log(
         task=part(evaluated, "task", str, where),

@@ -225,7 +225,7 @@ def _references(target: Any, requests: Sequence[Sequence[str]], *, ranked: bool)
     if not isinstance(target, str):
         return [] if target is None else [str(item) for item in (target if isinstance(target, list) else [target])]
     choices = _choices(requests) if ranked else []
-    if target.isascii() and target.isdigit() and int(target) < len(choices):
+    if target in {str(number) for number in range(len(choices))}:
         return [choices[int(target)]]
     if target.startswith("[") and target.endswith("]"):
         try:

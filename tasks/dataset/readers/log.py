@@ -12,6 +12,8 @@ from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
 MISSING = "missing from the log"
+# Samples of a log; a larger count is a damaged header, and as many missing samples would fill the memory.
+LARGEST_COUNT = 10_000_000
 # Tools write NaN for a sample that has no score.
 DECODER = json.JSONDecoder(
     parse_float=str, parse_int=str, parse_constant=lambda _: None, object_pairs_hook=unique_members
@@ -125,8 +127,8 @@ def count(value: Any, where: str) -> int | None:
     """
     if value is None:
         return None
-    if not (isinstance(value, str) and value.isascii() and value.isdigit()):
-        raise DataError(f"{where}: {str(value)[:40]!r} is not a count")
+    if not (isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < len(str(LARGEST_COUNT))):
+        raise DataError(f"{where}: {str(value)[:40]!r} is not a count below {LARGEST_COUNT:,}")
     return int(value)
 
 

@@ -167,6 +167,25 @@ def test_what_can_not_be_read_is_named(tmp_path, changes, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("epochs", [10**40, 9_000_000])
+def test_a_header_with_absurd_counts_is_refused(tmp_path, epochs):
+    config = JSON["eval"]["config"] | {"epochs": epochs}
+
+    with pytest.raises(DataError, match="10,000,000"):
+        read(written(tmp_path, changed(eval=JSON["eval"] | {"config": config})))
+
+
+@pytest.mark.parametrize("depth", [300, 450, 900, 100_000])
+def test_a_value_that_is_nested_deep_is_read_or_refused(tmp_path, depth):
+    path = written(tmp_path, changed(samples=[JSON["samples"][0] | {"input": "HERE"}]))
+    path.write_text(path.read_text().replace('"HERE"', '{"content": [' * depth + '"x"' + "]}" * depth))
+
+    try:
+        assert read(path)[0]["input"] == "x"
+    except DataError as error:
+        assert "nested too deep" in str(error)  # noqa: PT017 (either outcome is right)
+
+
 def test_a_header_alone_is_no_log(tmp_path):
     dataset = JSON["eval"]["dataset"] | {"sample_ids": []}
     log = changed(eval=JSON["eval"] | {"dataset": dataset})

@@ -164,7 +164,7 @@ def test_a_text_that_may_stand_for_no_answer_stays_an_answer(tmp_path, text):
     assert read(tmp_path)[0]["response"] == text
 
 
-@pytest.mark.parametrize("target", ["[broken", "['a', ", "[a]", "[" * 500 + "]"])
+@pytest.mark.parametrize("target", ["[broken", "['a', ", "[a]", "[" * 500 + "]", "9" * 5_000])
 def test_a_target_that_only_looks_like_a_list_is_a_text(tmp_path, target):
     sample = json.loads(log("ask").read_text().splitlines()[0]) | {"target": target}
     (tmp_path / "samples_ask.jsonl").write_text(json.dumps(sample))

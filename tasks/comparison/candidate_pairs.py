@@ -1,6 +1,6 @@
 """Pairs of candidates compared by their measures, a family of tests for each role, and their entries in documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,13 +64,17 @@ class Families(NamedTuple):
         return not self.differences["primary"] or any(refused.blocks for refused in self.refused)
 
 
-def compare(pairings: Sequence[Pairing], gate: Gate, primary: str, pass_at: Sequence[int] = ()) -> Families:
+def compare(
+    pairings: Sequence[Pairing], gate: Gate, primary: str, pass_at: Sequence[int] = (), others: Collection[str] = ()
+) -> Families:
     """Compare all pairs of candidates: by the primary measure, by the guards, and by every other pass rate.
 
     Each of the three is a family of its own at the gate's confidence. Candidates with repeated answers are also
     compared by question: pass@k and pass^k for each k in `pass_at`, and those that are guards.
+
+    others: more measures of the last family.
     """
-    roles = [roles_of(pairing, gate, primary, pass_at) for pairing in pairings]
+    roles = [roles_of(pairing, gate, primary, pass_at, others) for pairing in pairings]
     questions = _by_question(pairings, roles)
     chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []

@@ -1,7 +1,7 @@
 """Rows whose result changed from one version to the next: how many, and the worst of them with both answers."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -9,13 +9,20 @@ from tasks.comparison.differences import Compared
 from tasks.comparison.document import ChangedRow, ChangedRows
 from tasks.comparison.pairing import Pairing
 from tasks.metrics.base import Floats
-from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Mask
 
 
+class Rows(Protocol):
+    """The texts of a version by position: data/load, or a pandas table."""
+
+    def take(self, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Return position → row for the rows at `positions`."""
+        ...
+
+
 def changed_rows(
-    pairing: Pairing, rates: Sequence[Compared], primary: str, loads: tuple[Parts, Parts], limit: int
+    pairing: Pairing, rates: Sequence[Compared], primary: str, loads: tuple[Rows, Rows], limit: int
 ) -> ChangedRows:
     """Count the shared rows that lost or gained a pass, and show the worst `limit` of them in full.
 
@@ -47,7 +54,7 @@ def changed_rows(
     }
 
 
-def ids(positions: Sequence[int], load: Parts, limit: int) -> list[str]:
+def ids(positions: Sequence[int], load: Rows, limit: int) -> list[str]:
     """The ids of the first `limit` rows at these positions of data/load, sorted."""
     return sorted(row["id"] for row in load.take(["id"], positions[:limit]).values())
 
@@ -62,7 +69,7 @@ def _worst_first(change: Floats, names: Sequence[str], primary: str, keys: Any) 
 
 
 def _in_full(
-    rows: Sequence[int], change: Floats, names: Sequence[str], pairing: Pairing, loads: tuple[Parts, Parts]
+    rows: Sequence[int], change: Floats, names: Sequence[str], pairing: Pairing, loads: tuple[Rows, Rows]
 ) -> list[ChangedRow]:
     base_positions = pairing.base.positions[pairing.base_rows[rows]].tolist()
     head_positions = pairing.head.positions[pairing.head_rows[rows]].tolist()

@@ -6,9 +6,11 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tasks.comparison import candidate_pairs, version_scores
-from tasks.comparison.changed_rows import changed_rows, ids
+from tasks.comparison.candidate_pairs import Families
+from tasks.comparison.changed_rows import Rows, changed_rows, ids
 from tasks.comparison.document import ComparisonDocument, PairEntry, VersionEntry
 from tasks.comparison.gate import Gate
+from tasks.comparison.pairing import Pairing
 from tasks.comparison.release import decision
 from tasks.comparison.rescore import rescored
 from tasks.comparison.roles import shared_primary
@@ -16,6 +18,7 @@ from tasks.comparison.version_scores import VersionScores
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import Mask
 from tasks.scores.estimates import rounded
+from tasks.scores.primary import Primary
 from tasks.versions.version import Version
 
 
@@ -62,26 +65,61 @@ def _compare(
         pairings = version_scores.with_thresholds(pairings)
     chosen = shared_primary(pairings, gate, random=all(one.base.labels_random for one in pairings))
     families = candidate_pairs.compare(pairings, gate, chosen.name, version_scores.pass_at(versions))
+    sides = Sides(
+        _named(versions[0]), _named(versions[1]), (base.load, head.load), matched.only_base, matched.only_head
+    )
+    return document(sides, pairings, families, chosen, gate, changed_rows_shown=options.changed_rows)
+
+
+class Sides(NamedTuple):
+    """Both versions; texts: their rows by position. only_base, only_head: candidates that the other one lacks."""
+
+    base: VersionEntry
+    head: VersionEntry
+    texts: tuple[Rows, Rows]
+    only_base: list[str]
+    only_head: list[str]
+
+
+def document(
+    sides: Sides,
+    pairings: Sequence[Pairing],
+    families: Families,
+    chosen: Primary,
+    gate: Gate,
+    *,
+    changed_rows_shown: int,
+) -> ComparisonDocument:
+    """Write the comparison document.
+
+    Args:
+        sides: Both versions.
+        pairings: Their pairs of candidates.
+        families: The differences of each pair.
+        chosen: The primary measure.
+        gate: Section `gate` of params.yaml.
+        changed_rows_shown: How many rows with another result are shown in full.
+    """
     pairs: list[PairEntry] = candidate_pairs.entries(families, pairings)
     slice_entries = candidate_pairs.slice_entries(families, pairings, gate)
     for pairing, pair, slices in zip(pairings, pairs, slice_entries, strict=True):
         rates = candidate_pairs.rates(pairing)
         pair["slices"] = slices
-        pair["flips"] = changed_rows(pairing, rates, chosen.name, (base.load, head.load), options.changed_rows)
+        pair["flips"] = changed_rows(pairing, rates, chosen.name, sides.texts, changed_rows_shown)
         changed = pairing.head.positions[pairing.changed].tolist()
-        pair["data_changed"] = ids(changed, head.load, options.changed_rows)
-    blocked = families.blocked or bool(matched.only_base)
+        pair["data_changed"] = ids(changed, sides.texts[1], changed_rows_shown)
+    blocked = families.blocked or bool(sides.only_base)
     return {
         "schema": 1,
-        "base": _named(versions[0]),
-        "head": _named(versions[1]),
+        "base": sides.base,
+        "head": sides.head,
         "gate": gate.model_dump(mode="json"),
         "primary": {"measure": chosen.name, "reason": chosen.reason},
         "decision": decision(pairs, chosen, gate, blocked=blocked),
         "critical_value": rounded(families.critical["primary"]),
         "failed": gate.fails(families.verdicts),
         "blocked": blocked,
-        "candidates": {"only_base": matched.only_base, "only_head": matched.only_head},
+        "candidates": {"only_base": sides.only_base, "only_head": sides.only_head},
         "pairs": pairs,
     }
 

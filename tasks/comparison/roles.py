@@ -3,7 +3,7 @@
 Each role is a family of tests of its own, so that measures beside the primary one do not cost it power.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -43,16 +43,18 @@ def shared_primary(pairings: Sequence[Pairing], gate: Gate, *, random: bool) -> 
     return primary(gate.primary, [side for both in sides for side in both], random=random)
 
 
-def roles_of(pairing: Pairing, gate: Gate, decides: str, pass_at: Sequence[int] = ()) -> dict[str, Role]:
+def roles_of(
+    pairing: Pairing, gate: Gate, decides: str, pass_at: Sequence[int] = (), others: Collection[str] = ()
+) -> dict[str, Role]:
     """The measures of two candidates by name with their roles: the primary one, the guards, and every other rate.
 
     Candidates with repeated answers also have pass@k and pass^k of the rates that people read first: the primary one,
-    human labels and verdicts; those of the others would hide them.
+    human labels and verdicts; those of the others would hide them. others: more secondary measures.
     """
     found: dict[str, Role] = {decides: "primary"}
     for name in gate.metrics:
         found.setdefault(name, "guard")
-    for name in [name for candidate in (pairing.base, pairing.head) for name in _rates(candidate)]:
+    for name in [name for candidate in (pairing.base, pairing.head) for name in _rates(candidate)] + [*others]:
         found.setdefault(name, "secondary")
     if pairing.base.questions is not None and pairing.head.questions is not None:
         read_first = [name for name in dict.fromkeys([decides, LABEL, MEANING_MATCH]) if name in found]

@@ -85,7 +85,8 @@ def scores(
         phrases: A list of phrases per row, or None, for metrics that read them.
         ids: Index of the table; None: 0 to n - 1.
         details: Add the columns `<column>_result` (pass, fail or unmeasured), `<metric>_details` (JSON, or None where
-            nothing needs explaining) and `meaning_match_reason`.
+            nothing needs explaining), `meaning_match_reason`, and `in_domain`: whether the offline judge was validated
+            on such rows.
 
     Returns:
         One row per response, and the columns of the metrics in their order, float64; NaN where a row can't be measured.

@@ -98,7 +98,12 @@ def _judged(name: str, metric: Metric | None, judge: OfflineJudge, *, details: b
     scores = judge.scores(name)
     if not (details and metric):
         return {name: scores}
-    return {name: scores, f"{name}_result": metric.result(scores), f"{name}_reason": judge.judged.reasons}
+    return {
+        name: scores,
+        f"{name}_result": metric.result(scores),
+        f"{name}_reason": judge.judged.reasons,
+        "in_domain": [reason is None for reason in judge.judged.outside],
+    }
 
 
 def _scored(metric: Metric, pairs: Pairs, *, details: bool) -> dict[str, Any]:

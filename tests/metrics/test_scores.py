@@ -80,7 +80,7 @@ def test_details_explain_the_scores() -> None:
 
     assert explained.columns.tolist() == [
         *("f1", "f1_result", "f1_details"),
-        *("meaning_match", "meaning_match_result", "meaning_match_reason"),
+        *("meaning_match", "meaning_match_result", "meaning_match_reason", "in_domain"),
     ]
     assert explained.index.name == "id"
     assert explained.loc["c", "f1_result"] == "unmeasured"

@@ -18,6 +18,7 @@ from benchmarks import (
     overhead,
     page,
     peers,
+    scores,
     stage,
 )
 from benchmarks.data import ROOT
@@ -35,6 +36,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
         "judge": lambda: judge.run(raw["judge"], raw["run"]["judge"]),
         "lexical": lambda: lexical.run(shipped),
         "peers": peers.run,
+        "scores": lambda: scores.run(shipped),
         "stage": lambda: stage.run(shipped, rows),
         "aggregate": lambda: aggregate.run(raw),
         "compile": compile.run,

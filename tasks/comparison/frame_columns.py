@@ -75,14 +75,16 @@ class FrameRows(NamedTuple):
 
     def take(self, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Return position → row; a column that the table lacks is empty."""
-        absent: dict[str, Any] = {"input": "", "references": [], "response": None}
         frame, ids = self.table.frame, self.table.ids
-        values = {name: frame[name].tolist() for name in columns if name in frame.columns and name != ID}
-        return {
-            place: {ID: ids[place]}
-            | {name: values[name][place] if name in values else absent.get(name) for name in columns if name != ID}
-            for place in positions
-        }
+        texts = {name: frame[name].tolist() for name in columns if name in frame.columns and name != ID}
+        return {place: {name: _text(texts, name, place, ids[place]) for name in columns} for place in positions}
+
+
+def _text(texts: Mapping[str, Sequence[Any]], name: str, place: int, key: str) -> Any:
+    """A cell; without inputs the id stands in their place."""
+    if name in texts:
+        return texts[name][place]
+    return {ID: key, "input": key, "references": []}.get(name)
 
 
 def keyed(name: str, frame: "pd.DataFrame", on: str | None) -> Keyed:

@@ -240,6 +240,8 @@ def best_reference(scores: Floats, pairs: Pairs) -> NDArray[np.int64]:
     Returns:
         Indices into the flat references, shape (n,), int64; -1 for rows without references.
     """
+    if pairs.has_one_reference_each:
+        return np.arange(len(pairs))
     best = np.full(len(pairs), -1, dtype=np.int64)
     if not len(scores):
         return best

@@ -17,6 +17,8 @@ from tasks.text.tokenizers import Cut, Tokenizer
 from tasks.text.tokens import Chunked, Ragged, chunked, tokens
 from tasks.text.utf8 import distinct, utf8
 
+# Bytes around the visible ASCII characters.
+SPACE, DELETE = 0x20, 0x7F
 Embed = Callable[[Sequence[str]], NDArray[np.float64]]
 
 
@@ -60,6 +62,9 @@ class Pairs:
     normalized: tuple[pa.Array, pa.Array] | None = None
     embed: Embed | None = None
     _tokens: dict[tuple[Tokenizer, bool], Tokens] = field(default_factory=dict, repr=False, compare=False)
+    _matches: dict[tuple[Tokenizer, bool, int, bool], NDArray[np.int64]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     _chunks: dict[Cut, Chunked] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -135,12 +140,24 @@ class Pairs:
     @cached_property
     def blank(self) -> NDArray[np.bool_]:
         """Rows whose response is empty or white space; shape (n,)."""
-        return np.array([text is not None and not text.strip() for text in self.response_texts], dtype=np.bool_)
+        data, offsets = utf8(self.responses)
+        lengths = np.diff(offsets)
+        blank = (lengths == 0) & ~self.missing
+        firsts = data[np.minimum(offsets[:-1], max(len(data) - 1, 0))] if len(data) else np.zeros(len(self), np.uint8)
+        # Text that begins with a visible ASCII character is not blank.
+        for row in np.flatnonzero((lengths > 0) & ((firsts <= SPACE) | (firsts >= DELETE))):
+            blank[row] = not self.responses[int(row)].as_py().strip()
+        return np.asarray(blank, np.bool_)
 
     @cached_property
     def unreferenced(self) -> NDArray[np.bool_]:
         """Rows without a reference; shape (n,)."""
         return np.array(np.diff(self.offsets) == 0, dtype=np.bool_)
+
+    @cached_property
+    def has_one_reference_each(self) -> bool:
+        """Whether each row has exactly one reference."""
+        return len(self.rows) == len(self) and bool((np.diff(self.offsets) == 1).all())
 
     def tokens(self, tokenizer: Tokenizer, *, lowercase: bool = False) -> Tokens:
         """Return token ids; each distinct text is split into chunks once, each distinct chunk tokenised once."""
@@ -151,6 +168,24 @@ class Pairs:
             self._tokens[tokenizer, lowercase] = Tokens(responses, references, vocabulary)
         return self._tokens[tokenizer, lowercase]
 
+    def clipped_matches(
+        self, tokenizer: Tokenizer, max_order: int, *, lowercase: bool, pooled: bool
+    ) -> NDArray[np.int64]:
+        """Return the common n-grams of each order, shape (n or m, max_order); callers do not change it.
+
+        pooled: of each response with all its references; else of each reference with its response.
+        """
+        from tasks.text.kernels.ngrams import clipped_matches  # importing numba takes half a second
+
+        key = (tokenizer, lowercase, max_order, pooled and not self.has_one_reference_each)
+        if key not in self._matches:
+            rows, begins = (
+                (np.arange(len(self)), self.offsets) if key[-1] else (self.rows, np.arange(len(self.rows) + 1))
+            )
+            arrays = self.tokens(tokenizer, lowercase=lowercase).arrays
+            self._matches[key] = clipped_matches(*arrays, rows, begins[:-1], begins[1:], max_order)
+        return self._matches[key]
+
     def _chunked(self, cut: Cut) -> Chunked:
         if cut not in self._chunks:
             texts, which = self._texts
@@ -158,10 +193,14 @@ class Pairs:
             self._chunks[cut] = replace(chunks, texts=chunks.texts.take(which))
         return self._chunks[cut]
 
-    @property
+    @cached_property
     def normalized_texts(self) -> tuple[pa.Array, pa.Array]:
         """The n responses and m references, normalised by the normalize stage, else with the default options."""
-        return self.normalized or (normalized_column(self.responses), normalized_column(self.flat_references))
+        if self.normalized:
+            return self.normalized
+        texts, which = self._texts
+        forms, n = normalized_column(texts).take(pa.array(which)), len(self)
+        return pc.if_else(self.responses.is_null(), pa.scalar(None, pa.string()), forms[:n]), forms[n:]
 
     @cached_property
     def flat_references(self) -> pa.Array:

@@ -63,13 +63,11 @@ class Bleu(CorpusMetric):
 
     def stats(self, pairs: Pairs) -> Floats:
         """Return matches and n-grams of each order, response and closest reference length; (n, 2·max_order + 2)."""
-        from tasks.text.kernels.ngrams import clipped_matches  # importing numba takes half a second
-
         tokens = pairs.tokens(tokenizer(self.tokenizer), lowercase=self.lowercase)
         responses = tokens.responses.lengths
         rows = np.zeros((len(pairs), 2 * self.max_order + 2))
-        rows[:, : self.max_order] = clipped_matches(
-            *tokens.arrays, np.arange(len(pairs)), pairs.offsets[:-1], pairs.offsets[1:], self.max_order
+        rows[:, : self.max_order] = pairs.clipped_matches(
+            tokenizer(self.tokenizer), self.max_order, lowercase=self.lowercase, pooled=True
         )
         counts = ngram_counts(responses, self.max_order)
         rows[:, self.max_order : -2] = np.maximum(counts, 1) if self.empty_orders else counts

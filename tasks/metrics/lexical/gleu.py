@@ -69,11 +69,12 @@ class Gleu(CorpusMetric):
 
     def _reference_stats(self, pairs: Pairs) -> Floats:
         """Return the statistics of each response with each of its references; shape (m, 2)."""
-        from tasks.text.kernels.ngrams import clipped_matches  # importing numba takes half a second
-
         tokens = pairs.tokens(tokenizer(self.tokenizer), lowercase=self.lowercase)
-        first, orders = np.arange(len(pairs.rows)), slice(self.min_order - 1, None)
-        matches = clipped_matches(*tokens.arrays, pairs.rows, first, first + 1, self.max_order)[:, orders].sum(axis=1)
+        orders = slice(self.min_order - 1, None)
+        common = pairs.clipped_matches(
+            tokenizer(self.tokenizer), self.max_order, lowercase=self.lowercase, pooled=False
+        )
+        matches = common[:, orders].sum(axis=1)
         responses = ngram_counts(tokens.responses.lengths, self.max_order)[:, orders].sum(axis=1)
         references = ngram_counts(tokens.references.lengths, self.max_order)[:, orders].sum(axis=1)
         most = np.maximum(responses[pairs.rows], references)

@@ -28,7 +28,7 @@ from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts
 from tasks.scores import estimates, failures, human_labels, metrics_report, repeated_answers
 from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates
+from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
 from tasks.scores.estimates import rounded
 from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.label_status import STALE
@@ -83,7 +83,7 @@ def aggregate(
 ) -> Iterator[dict[str, pa.Table | str]]:
     """Estimate every metric of every candidate: value, interval, counts, pass rate; over all rows and per slice."""
     load, judge = tables["load"], tables["judge"]
-    as_configured = [*candidates(load, [tables["lexical"], tables["semantic"], judge])]
+    as_configured = [*candidates(load, [tables[name] for name in score_tables(tables)])]
     thresholds = human_labels.thresholds(as_configured, params.aggregate.confidence)
     fitted = metrics_report.fitted_thresholds(thresholds)
     scored = [candidate.with_fitted(fitted) for candidate in as_configured]

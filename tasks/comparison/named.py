@@ -11,6 +11,7 @@ from tasks.scores.primary import MEANING_MATCH
 from tasks.scores.tables import facts_of
 
 FAMILIES = ("lexical", "semantic")
+PIPELINE = (*FAMILIES, "judge")
 
 
 def check_measures(sections: Mapping[str, Any]) -> None:
@@ -26,9 +27,11 @@ def check_measures(sections: Mapping[str, Any]) -> None:
     names = list(dict.fromkeys(_measures(sections)))
     gate, targets = sections["gate"], sections["report"].targets
     options = {"gate.primary": [gate.primary] if gate.primary else [], "report.targets": targets}
-    for option, named in options.items():
-        _check_names(option, named, names)
-    _check_names("gate.metrics", gate.metrics, [*names, *_by_question(sections)])
+    # What a stage that a user adds measures is known when it has run; then aggregate and the comparison check the names.
+    if not set(score_tables(stages()["aggregate"].tables_read)) - {*PIPELINE}:
+        for option, named in options.items():
+            _check_names(option, named, names)
+        _check_names("gate.metrics", gate.metrics, [*names, *_by_question(sections)])
     _check_targets(targets, sections["dataset"])
     labelled = sections["dataset"].all_have_labels
     if gate.primary is None and not labelled and MEANING_MATCH not in names:

@@ -15,13 +15,13 @@ from tasks.errors import ComparisonError
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import VALUE, stated
-from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, hashed
+from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, hashed, score_tables
 from tasks.scores.label_status import STALE
 from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
 from tasks.scores.repeated_answers import parsed
 from tasks.versions.version import Version
 
-# Tables that hold scores, beside data/load.
+# Tables of the pipeline that hold scores, beside data/load; a stage that a user adds writes another.
 SCORES = ("lexical", "semantic", "judge")
 Pair = tuple[str, str]
 
@@ -75,8 +75,9 @@ class Matched(NamedTuple):
 
 def scores_of(version: Version) -> VersionScores:
     """A version's rows and scores; a version from before a stage was added lacks that stage's table."""
-    version.require_current([f"data/{name}" for name in ("load", *SCORES)])
-    tables = {name: version.parts(name) for name in SCORES if version.has(f"data/{name}")}
+    names = list(dict.fromkeys([*SCORES, *score_tables(version.tables_read("aggregate"))]))
+    version.require_current([f"data/{name}" for name in ("load", *names)])
+    tables = {name: version.parts(name) for name in names if version.has(f"data/{name}")}
     return VersionScores(version.name, version.parts("load"), tables, _fitted(version))
 
 

@@ -1,5 +1,6 @@
 """The entries of dvc.yaml, which is the only list of stages."""
 
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,12 +27,12 @@ class StageEntry(NamedTuple):
     @property
     def tables_read(self) -> list[str]:
         """Names of the tables among the deps, in order."""
-        return [dep.removeprefix(DATA) for dep in self.deps if _is_table(dep)]
+        return [*tables(self.deps)]
 
     @property
     def tables_written(self) -> list[str]:
         """Names of the tables among the outs, in order."""
-        return [out.removeprefix(DATA) for out in self.outs if _is_table(out)]
+        return [*tables(self.outs)]
 
     @property
     def code_read(self) -> list[str]:
@@ -83,6 +84,11 @@ def recorded(stage: str, section: str, option: str, path: Path = Path("dvc.lock"
 def outs(body: dict[str, Any]) -> tuple[str, ...]:
     """Return the paths that a stage writes; body: its entry in dvc.yaml."""
     return tuple(map(_key, [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]))
+
+
+def tables(paths: Iterable[str]) -> Iterator[str]:
+    """Yield the names of the tables among paths, in order."""
+    return (path.removeprefix(DATA) for path in paths if isinstance(path, str) and _is_table(path))
 
 
 def _stage(name: str, body: dict[str, Any]) -> StageEntry:

@@ -23,11 +23,11 @@ from tasks.reporting.histograms import Distribution, distribution
 from tasks.reporting.notable_rows import Answers, Decisive, blank, choose, notable_kinds, worth_reading
 from tasks.reporting.page import render
 from tasks.reporting.provenance import provenance
-from tasks.reporting.score_tables import FAMILIES, MetricScores, metrics, slices
+from tasks.reporting.score_tables import FAMILIES, MetricScores, family_title, metrics, slices
 from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
 from tasks.scores import failures
-from tasks.scores.columns import ScoreColumn, score_columns
+from tasks.scores.columns import ScoreColumn, score_columns, score_tables
 from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, fitted_thresholds
 from tasks.scores.order import primary_first
 from tasks.scores.primary import MEANING_MATCH
@@ -95,7 +95,7 @@ def report_files(
         candidate_pairs=_in_order(pairs_of_a_run(measured["comparisons"]), candidates),
         repeated=repeated_answers(measured, candidates),
         lead=next(iter(gated), None),
-        families={FAMILIES[name]: family for name, family in families.items() if family},
+        families={family_title(name): family for name, family in families.items() if family},
         distributions=distributions,
         without_distribution=without_distribution,
         slices=slices(estimates, gated, options.slice_values),
@@ -123,7 +123,8 @@ def report_files(
 def _tables(parts: Mapping[str, Parts], fitted: Mapping[str, float]) -> dict[str, ScoreTable]:
     """Return name → table with its score columns in the table's order; fitted: column → its fitted threshold."""
     return {
-        name: (table, [*score_columns(table, fitted)]) for name, table in ((name, parts[name]) for name in FAMILIES)
+        name: (parts[name], [*score_columns(parts[name], fitted)])
+        for name in dict.fromkeys([*FAMILIES, *score_tables(parts)])
     }
 
 

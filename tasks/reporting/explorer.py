@@ -17,7 +17,7 @@ from tasks.reporting.cards import REFERENCES_SHOWN, references_shown
 from tasks.reporting.drawing import colour, shape
 from tasks.reporting.explanations import DetailLines, explanation, explanation_columns, metric_of
 from tasks.reporting.notable_rows import Answers, Kind
-from tasks.reporting.score_tables import FAMILIES
+from tasks.reporting.score_tables import family_title
 from tasks.scores.columns import Mask, ScoreColumn
 
 Rows = NDArray[np.intp]
@@ -183,7 +183,7 @@ def _metric(table: str, column: ScoreColumn, rows: Rows) -> dict[str, Any]:
     )
     return {
         "name": column.name,
-        "family": FAMILIES[table],
+        "family": family_title(table),
         "judge": table == "judge",
         "rule": f"passes {column.facts.rule}" if gated else "",
         "scores": [None if np.isnan(value) else _rounded(value) for value in values.tolist()],

@@ -16,7 +16,7 @@ from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn, details_column
 
 Row = dict[str, Any]
-# Table → the title of its metrics.
+# Table → the title of its metrics; that of a stage that a user adds is its name.
 FAMILIES = {
     "load": "Human labels and imported scores",
     "lexical": "Words and characters",
@@ -25,6 +25,11 @@ FAMILIES = {
 }
 # Estimates of slices on the page at most, about 0.3 kB each. The leading metric comes first.
 MOST_IN_SLICES = 10_000
+
+
+def family_title(table: str) -> str:
+    """Return the title of a table's metrics."""
+    return FAMILIES.get(table) or table.replace("_", " ").capitalize()
 
 
 class MetricScores(NamedTuple):

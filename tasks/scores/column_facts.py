@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 # The stage load writes facts too, so this module imports no metric. Equal to tasks.metrics.base.TO_FIT.
 TO_FIT = "learnt"
+# Key of a table's metadata: column → its facts.
+COLUMNS = "columns"
 # The end of a measure's name that asks for the score of a column with a pass rate.
 VALUE = ".value"
 # Facts that a table's metadata holds as they are, of every column.
@@ -93,9 +95,9 @@ class ColumnFacts:
 
 def stated(table_facts: Mapping[str, Any]) -> dict[str, ColumnFacts]:
     """Column → its facts. table_facts: the metadata of a table, as `tasks.pipeline.tables.about` returns it."""
-    return {name: ColumnFacts.from_json(each) for name, each in table_facts.get("columns", {}).items()}
+    return {name: ColumnFacts.from_json(each) for name, each in table_facts.get(COLUMNS, {}).items()}
 
 
 def statement(columns: Mapping[str, ColumnFacts]) -> dict[str, Any]:
     """The part of a table's metadata that `stated` reads. columns: column → its facts."""
-    return {"columns": {name: facts.to_json() for name, facts in columns.items()}}
+    return {COLUMNS: {name: facts.to_json() for name, facts in columns.items()}}

@@ -1,7 +1,7 @@
 """What is aggregated: every score column of the tables as numbers, one value per (id, candidate), sorted by key."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from tasks.errors import DataError
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.pipeline.tables import Parts
-from tasks.scores.column_facts import ColumnFacts, stated
+from tasks.scores.column_facts import COLUMNS, ColumnFacts, stated
 
 Mask = NDArray[np.bool_]
+# Tables that hold no scores, or only those of data/load; every other table that aggregate and report read does.
+NO_SCORES = frozenset({"load", "load_rejected", "normalize", "embed", "aggregate"})
+KEYS = ("id", "candidate")
 # Column of data/judge: whether a row lies in the judge's domain.
 IN_DOMAIN = "in_domain"
 # Column of data/load where questions have several draws: the question's id, without the draw.
@@ -129,6 +132,11 @@ def candidates(
         )
 
 
+def score_tables(tables: Iterable[str]) -> list[str]:
+    """Return which of these tables hold scores: those of the pipeline's stages, and of any stage that a user adds."""
+    return [name for name in tables if name not in NO_SCORES]
+
+
 def _outside(table: Parts) -> Mask:
     inside = table.whole([IN_DOMAIN])[IN_DOMAIN].fill_null(True)  # noqa: FBT003 (pyarrow)
     return ~np.asarray(inside.to_numpy(zero_copy_only=False), np.bool_)
@@ -146,8 +154,17 @@ def hashed(texts: pa.ChunkedArray) -> NDArray[np.uint64]:
 
 
 def score_columns(table: Parts, thresholds: Mapping[str, float] = NONE_FITTED) -> Iterator[ScoreColumn]:
-    """Every score column of a table, columns and rows in its order; thresholds: column → fitted threshold."""
+    """Every score column of a table, columns and rows in its order; thresholds: column → fitted threshold.
+
+    Raises:
+        DataError: The table does not say what its columns mean.
+    """
     facts_of = stated(table.about)
+    if COLUMNS not in table.about and set(table.schema.names) - {*KEYS}:
+        raise DataError(
+            f"{table.folder}: it does not say which of its columns are scores, and their bounds; write it with "
+            "tasks.scores.own.own_scores"
+        )
     columns = {name: facts_of[name] for name in table.schema.names if name in facts_of}
     wanted = [[name, f"{name}_result", f"{facts.metric}_stats"] for name, facts in columns.items()]
     present = set(table.schema.names)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tasks.errors import ParamsError, VersionError
 from tasks.pipeline import git
 from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.dvc_yaml import outs
+from tasks.pipeline.dvc_yaml import outs, tables
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.yaml import parse_yaml
 
@@ -56,6 +56,11 @@ class Version:
             return any(out in outs(body) for body in (stages or {}).values())
         except (AttributeError, TypeError) as error:
             raise VersionError(f"{self.name}: its {PIPELINE} can't be read: {error!r}") from None
+
+    def tables_read(self, stage: str) -> list[str]:
+        """Return the tables that a stage of its dvc.yaml reads; none without such a stage."""
+        body = (self._yaml(PIPELINE).get("stages") or {}).get(stage) or {}
+        return [*tables(body.get("deps") or [])] if isinstance(body, dict) else []
 
     def hashes(self, outs: Sequence[str]) -> dict[str, str | None]:
         """Return the hash of each of these outs in dvc.lock; None for an out that is not in it."""

@@ -4,8 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tasks.errors import ParamsError, did_you_mean
+from tasks.pipeline.dvc_yaml import stages
 from tasks.scores import repeated_answers
 from tasks.scores.column_facts import VALUE
+from tasks.scores.columns import score_tables
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import MEANING_MATCH
 from tasks.scores.tables import facts_of
@@ -27,7 +29,7 @@ def check_measures(sections: Mapping[str, Any]) -> None:
     names = list(dict.fromkeys(_measures(sections)))
     gate, targets = sections["gate"], sections["report"].targets
     options = {"gate.primary": [gate.primary] if gate.primary else [], "report.targets": targets}
-    # What a stage that a user adds measures is known when it has run; then aggregate and the comparison check the names.
+    # What a stage that a user adds measures is known when it has run; aggregate and the comparison check it then.
     if not set(score_tables(stages()["aggregate"].tables_read)) - {*PIPELINE}:
         for option, named in options.items():
             _check_names(option, named, names)

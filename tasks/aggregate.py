@@ -408,6 +408,8 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> metrics_report.Datas
     }
     if stale := _stale_labels(load):
         counts["stale_labels"] = stale
+    if left_out := load.about.get("left_out"):
+        counts["left_out"] = left_out
     if QUESTION in load.schema.names:
         drawn = load.whole([QUESTION, "candidate"]).group_by([QUESTION, "candidate"]).aggregate([([], "count_all")])
         counts["questions"] = len(drawn[QUESTION].unique())

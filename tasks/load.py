@@ -99,7 +99,7 @@ def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
     return [
         f"{share} answers can't be used, and {limit}; the first:",
         *(
-            f"  {row['file']}, line {row['line']}, {row['candidate']}: {row['reason']}"
+            f"  {row['file']}, line {row['line']}, {row['candidate'] or '–'}: {row['reason']}"
             for row in rejected.slice(0, LISTED).to_pylist()
         ),
     ]

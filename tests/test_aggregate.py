@@ -222,6 +222,15 @@ def test_a_threshold_changes_a_number_that_dvc_shows(tmp_path: Path, threshold: 
     assert json.loads(made["reports/summary.json"])["a"] == {"label": 1.0, "f1": 0.625, "f1.pass": rate}
 
 
+def test_records_of_joined_files_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    load = rows([True, None, None])
+    load = describe(load, about(load.schema) | {"left_out": {"gpt4.jsonl": 7}})
+
+    _, made = run(tmp_path, load, lexical(["x"] * 3, ["x"] * 3))
+
+    assert json.loads(made["reports/metrics.json"])["dataset"]["left_out"] == {"gpt4.jsonl": 7}
+
+
 def test_stale_labels_are_counted(tmp_path: Path) -> None:
     load = rows([True, None, None])
     status = pa.array([None, "stale", "stale"])

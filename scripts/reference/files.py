@@ -7,6 +7,7 @@ import pyarrow as pa
 from scripts.reference.markdown import code, sentence, table
 from tasks import aggregate, embed
 from tasks.dataset import normalized
+from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import REJECTED, schema
 from tasks.judging import rows
 from tasks.pipeline import params
@@ -24,6 +25,9 @@ SAYS = {
     "group": "rows that belong together",
     "slices": "values of the columns under `dataset.slices`; without any, there is no such column",
     "phrases": "for `semantic_list_contains`",
+    "question": "of repeated answers, the id without the number of the answer; without `dataset.draw` and "
+    "`dataset.lists: draws`, there is no such column",
+    "draw": "number of the answer among the repeated ones, from 1; there is no such column likewise",
     "content": "sha256 of input and references: versions are compared where it is equal",
     "file": "where the record stands",
     "line": "its line, or number",
@@ -95,7 +99,7 @@ def pipeline() -> str:
 def tables() -> str:
     """One chapter a table whose columns are known before it is made."""
     schemas = {
-        "load": schema(params.for_stage("load")),
+        "load": _with_draws(params.for_stage("load")),
         "load_rejected": REJECTED,
         "normalize": normalized.SCHEMA,
         "embed": embed.SCHEMA,
@@ -103,6 +107,11 @@ def tables() -> str:
         "aggregate": aggregate.SCHEMA,
     }
     return "\n\n".join(f"### data/{name}\n\n{_columns(schema)}" for name, schema in schemas.items())
+
+
+def _with_draws(load: Load) -> pa.Schema:
+    """The columns of data/load, those of repeated answers included."""
+    return schema(load.model_copy(update={"dataset": load.dataset.model_copy(update={"draw": True})}))
 
 
 def reports() -> str:

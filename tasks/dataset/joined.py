@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tasks.dataset.paths import flat, quoted
+from tasks.dataset.paths import flat
 from tasks.dataset.settings import CandidateMapping, Dataset, Params
 from tasks.dataset.sources import Record, Records, Value, records
 from tasks.errors import DataError, ParamsError
@@ -64,7 +64,7 @@ class Joined:
         """Yield the entries of questions that are not among the known ones."""
         for key, entries in self.entries.items():
             if key not in known:
-                reason = f"no question in dataset.path has this {self.by}: {quoted(key)}; see dataset.other_questions"
+                reason = f"no question in dataset.path has its {self.by}; see dataset.other_questions"
                 yield from (Lost(entry, key if self.by == "id" else None, reason) for entry in entries)
 
 

@@ -212,6 +212,10 @@ def _rejected(dataset: DatasetCounts) -> Iterator[str]:
         reasons = Counter(dataset["rejected_reasons"]).most_common()
         listing = listed([f"{cut(reason)} ({count:,})" for reason, count in reasons], REASONS)
         yield f"{rejected:,} of {rejected + dataset['rows']:,} answers rejected: {listing}; all in data/load_rejected"
+    if left_out := dataset.get("left_out"):
+        listing = listed([f"{cut(path)} ({count:,})" for path, count in left_out.items()], REASONS)
+        records = counted(sum(left_out.values()), "record")
+        yield f"{records} of joined files left out, which belong to no answer in the data: {listing}"
     if stale := dataset.get("stale_labels", 0):
         yield f"{counted(stale, 'label is', 'labels are')} of another answer (stale): as if there were none"
     if cut_texts := dataset["truncated_texts"]:

@@ -254,10 +254,11 @@ class DatasetCounts(TypedDict):
     """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows.
 
     stale_labels: labels that the label file gives to another answer. questions, draws_each: questions with several
-    draws, and their smallest and largest number of draws.
+    draws, and their smallest and largest number of draws. left_out: joined file → its records that became no row.
     """
 
     rows: int
+    left_out: NotRequired[dict[str, int]]
     questions: NotRequired[int]
     draws_each: NotRequired[list[int]]
     stale_labels: NotRequired[int]

@@ -106,7 +106,7 @@ def test_answers_to_other_questions_are_rejected_or_left_out(write: Any) -> None
     assert [(row["file"], row["line"], row["id"], row["candidate"]) for row in rejected] == [
         ("data/m.jsonl", 1, "0", "m"), ("data/m.jsonl", 4, "3", "m"), ("data/m.jsonl", 5, "4", "m")
     ]  # fmt: skip
-    assert rejected[0]["reason"] == "no question in dataset.path has this id: '0'; see dataset.other_questions"
+    assert rejected[0]["reason"] == "no question in dataset.path has its id; see dataset.other_questions"
 
     rows, rejected = loaded(other_questions="leave_out")
     assert (len(rows), rejected) == (2, [])
@@ -227,7 +227,7 @@ def test_a_question_without_references_is_rejected_and_references_without_a_ques
     assert [row["id"] for row in rows] == ["2"]
     assert [(row["id"], row["reason"]) for row in rejected] == [
         ("1", "gold of gold.jsonl: no reference that is not blank"),
-        ("3", "no question in dataset.path has this id: '3'; see dataset.other_questions"),
+        ("3", "no question in dataset.path has its id; see dataset.other_questions"),
     ]
 
 

@@ -230,6 +230,13 @@ def test_labels_of_other_answers_are_counted(tmp_path):
     assert "\n! 2 labels are of another answer (stale)" in terminal(read(tmp_path, several("a"), stale_labels=2))
 
 
+def test_records_of_joined_files_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    told = terminal(read(tmp_path, several("a"), left_out={"gpt4.jsonl": 3_309, "labels.csv": 2}))
+
+    assert "3,311 records of joined files left out" in told
+    assert "gpt4.jsonl (3,309), labels.csv (2)" in " ".join(told.split())
+
+
 def test_the_markdown_has_the_same_numbers(tmp_path: Path) -> None:
     shown = summary.to_markdown(read(tmp_path, several("small", "large"), truncated_texts=5)).splitlines()
 

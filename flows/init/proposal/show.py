@@ -97,7 +97,7 @@ def _counts(load: Parts, rejected: Parts) -> Iterator[str]:
     if refused := rejected.rows:
         yield f"{refused:,} rejected, all in data/load_rejected; the first:"
         for row in rejected.whole().slice(0, REJECTED).to_pylist():
-            place = f"{row['file']}, line {row['line']}, {row['candidate']}"
+            place = f"{row['file']}, line {row['line']}, {row['candidate'] or '–'}"
             yield f"  {_text(': '.join([place, row['reason']]))}"
     else:
         yield "none rejected"

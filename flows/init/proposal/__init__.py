@@ -257,7 +257,7 @@ def _gaps(found: Roles, mark: Column, records: Sequence[Record]) -> str:
     """How many of the missing answers of the system with most of them are in marked records, if most are."""
     name, system = max(found.answering.items(), key=lambda pair: pair[1].response.blank)
     cells = zip(records, system.response.cells, strict=True)
-    lacking = [record.values for record, cell in cells if cell is None]
+    lacking = [each.values for each, cell in cells if cell is None and each.values.get(system.response.name) is None]
     marked = sum(LABELS.get(str(values.get(mark.name)).strip().lower(), False) for values in lacking)
     told = f", {marked:,} of the {len(lacking):,} without an answer of {name} among them"
     return told if 2 * marked > len(lacking) else ""

@@ -1,5 +1,6 @@
 """Columns with answers of systems, and columns with human labels of them; or one column of each, in long form."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ RECORDS_PER_QUESTION = 1.2
 NAMED = 3
 # Column of the labels of several raters, whose majority decides.
 MOST_RATERS = 9
+# The answer in a chat completion of an OpenAI-compatible server.
+_OF_CHOICES = re.compile(r"\bchoices\[0\](?:\.message)?\.(?:content|text)$")
 
 
 class Label(NamedTuple):
@@ -152,11 +155,11 @@ def _may_name_systems(column: Column, question: Column) -> bool:
 def _responses(columns: Sequence[Column], references: Sequence[Column]) -> list[tuple[Column, str]]:
     """The columns of answers, each with why it may be none."""
     top, nested = [c for c in columns if not c.leaf], [c for c in columns if c.leaf and "[1]" not in c.name]
-    sure = _by_name(top, references)
+    sure = _by_name(top, references) or _plain_numbers(top)
     found = sure | _by_label(top)
     guessed = set() if sure else _by_family(top) - found
     if not found | guessed:
-        top, found = nested, _by_name(nested, references)
+        top, found = nested, _by_name(nested, references) | {c.name for c in nested if _OF_CHOICES.search(c.name)}
         guessed = set() if found else _by_place(nested)
     only_name = {**dict.fromkeys(guessed, "only its name says that it holds answers")}
     return [(column, only_name.get(column.name, "")) for column in top if column.name in found | guessed]
@@ -171,6 +174,12 @@ def _by_name(columns: Sequence[Column], references: Sequence[Column]) -> set[str
     answers = [column.name for column in texts if column.kind != "list" and column.fit(names.as_answers)]
     several = len(answers) > 1
     return named | {name for name in answers if references or several}
+
+
+def _plain_numbers(columns: Sequence[Column]) -> set[str]:
+    """Columns of numbers that are just called response or the like, if no other column has the answers."""
+    numbers = [column for column in columns if column.kind == "number" and names.key(column.name) in names.RESPONSES]
+    return {column.name for column in numbers}
 
 
 def _is_label(column: Column) -> bool:

@@ -24,7 +24,7 @@ REFERENCES = (
 ANSWERS = ("answers", "answer")
 RESPONSES = (
     "response", "responses", "prediction", "predictions", "predicted", "pred", "output", "outputs", "completion",
-    "generation", "generated", "hypothesis", "actual", "reply", "resps", "resp",
+    "generation", "generated", "hypothesis", "actual", "reply", "resps", "resp", "completions", "generations",
 )  # fmt: skip
 LABELS = frozenset({
     "judge", "judged", "judgment", "judgement", "correct", "label", "labels", "verdict", "human", "right", "acceptable",

@@ -368,10 +368,10 @@ def _group(path: str, found: Sequence[Column], left: Sequence[Column], chosen: C
 def _slices(path: str, found: Sequence[Column], left: Sequence[Column], chosen: Chosen) -> list[Column]:
     if chosen.slices is not None:
         return [given.column(path, found, name, "--slice") for name in chosen.slices if name]
-    return [column for column in left if _is_slice(column)]
+    return [column for column in left if is_slice(column)]
 
 
-def _is_slice(column: Column) -> bool:
+def is_slice(column: Column) -> bool:
     """Whether the column has few, short, repeated values; numbers and nested ones only by name. Never verdicts."""
     each = set(names.words(column.leaf or column.name))
     named = bool(names.SLICES & each)

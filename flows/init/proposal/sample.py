@@ -1,18 +1,22 @@
 """The first records of the user's files, and the pattern for the files of a folder."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from flows.init.proposal import names
 from tasks.console.format import counted
 from tasks.dataset.formats.arrow import saved_files
 from tasks.dataset.formats.text_lines import OPENERS
-from tasks.dataset.sources import FORMATS, TEXT, Record, records
+from tasks.dataset.sources import FORMATS, TEXT, Record, Records, records
 from tasks.errors import DataError
 
 MOST_RECORDS = 1_000
+# Records that are searched for those of other systems, and systems that are looked for.
+MOST_SEARCHED, MOST_SYSTEMS = 200_000, 10
 ALL = "*"
 _SEPARATORS: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
 _OTHERS = ";\t,|"
@@ -50,12 +54,30 @@ def read_sample(path: str, pattern: str | None = None) -> Sample:
     found = list(islice(source, MOST_RECORDS + 1))
     if not found:
         raise DataError(f"{path}: no record in it")
-    return Sample(found[:MOST_RECORDS], chosen, len(found) <= MOST_RECORDS)
+    if len(found) <= MOST_RECORDS:
+        return Sample(found, chosen, complete=True)
+    return Sample([*found[:MOST_RECORDS], *_of_other_systems(found, source)], chosen, complete=False)
+
+
+def _of_other_systems(found: Sequence[Record], source: Records) -> list[Record]:
+    """Later records, some of each system, if a column names the same system in all of the first ones."""
+    values = {name: {record.values.get(name) for record in found if isinstance(record.values.get(name), str)}
+              for name in found[0].values if names.as_system(name)}  # fmt: skip
+    column = next((name for name, own in values.items() if len(own) == 1), None)
+    if column is None:
+        return []
+    others: dict[str, list[Record]] = {}
+    with suppress(DataError):  # load says it, with file and line
+        for record in islice(source, MOST_RECORDS, MOST_SEARCHED):
+            system = record.values.get(column)
+            if isinstance(system, str) and system not in values[column] and len(others) <= MOST_SYSTEMS:
+                others.setdefault(system, []).append(record)
+    return [record for own in others.values() for record in own[:MOST_RECORDS]]
 
 
 def has_known_suffix(path: Path) -> bool:
     """Whether `load` reads files of this suffix."""
-    return path.suffix.lower() in FORMATS
+    return _format(_suffix(path)) in set(FORMATS) - {TEXT}
 
 
 def _pattern(path: Path) -> str:

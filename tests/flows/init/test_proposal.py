@@ -368,7 +368,8 @@ def test_a_folder_is_read_for_the_one_format_in_it() -> None:
         ("header.csv", b"question,reference,response\n", r"^header\.csv: empty, no record in it$"),
         ("latin.csv", "question,reference\nwho?,R\xf6ntgen\n".encode("latin-1"), r"^latin\.csv, line 2: .* not UTF-8"),
         ("squad.json", b'{"data": []}', r"^squad\.json: an object, expected a list of objects$"),
-        ("mine.xlsx", b"PK", r"^mine\.xlsx: unknown format '\.xlsx'; allowed"),
+        ("mine.xlsx", b"PK", r"^mine\.xlsx: not readable as \.xlsx"),
+        ("mine.txt", b"x", r"^mine\.txt: unknown format '\.txt'; allowed"),
     ],
 )
 def test_what_load_can_not_read_is_its_own_error(name: str, content: bytes, message: str) -> None:

@@ -1,0 +1,273 @@
+"""Files of many shapes, real or made as their formats are documented: proposed, then loaded by the proposal alone.
+
+Records = rows + rejected rows, and nothing is rejected, where the shape needs no word of the user.
+"""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from flows.init.proposal import Proposal
+from flows.init.proposal.chosen import Chosen
+from flows.init.proposal.inputs import propose_for
+from tasks.dataset.joined import questions
+from tasks.dataset.settings import Dataset, Load, Params
+from tasks.dataset.table import tables
+from tests.small_project import ROOT
+
+LOGS = ROOT / "tests/dataset/readers/logs"
+LOAD = Load(part_rows=50_000, max_chars=100_000, max_rejected=1.0, require_references=True)
+
+
+class Loaded(NamedTuple):
+    """What load makes of a proposal."""
+
+    proposal: Proposal
+    rows: list[dict[str, Any]]
+    rejected: list[dict[str, Any]]
+
+    @property
+    def systems(self) -> Counter[str]:
+        """Rows per system."""
+        return Counter(row["candidate"] for row in self.rows)
+
+    @property
+    def labels(self) -> Counter[bool | None]:
+        """Rows per label."""
+        return Counter(row["label"] for row in self.rows)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def loaded(*paths: object, **chosen: Any) -> Loaded:
+    proposal = propose_for([str(path) for path in paths], None, Chosen(**chosen))
+    params = Params(dataset=Dataset.model_validate(dict(proposal.options)), load=LOAD)
+    parts = list(tables(questions(params), params))
+    return Loaded(
+        proposal, *([row for part in parts for row in part[name].to_pylist()] for name in ("load", "load_rejected"))
+    )
+
+
+def lines(name: str, rows: Iterable[dict[str, Any]]) -> str:
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return name
+
+
+def table(name: str, rows: Sequence[dict[str, Any]]) -> str:
+    with Path(name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return name
+
+
+@pytest.fixture(scope="session")
+def nq301() -> Path:
+    folder = ROOT.parent / "shared/data/nq301"
+    if not folder.exists():
+        pytest.skip(f"{folder} is not there")
+    return folder
+
+
+def test_evouna(evouna: Path) -> None:
+    found = loaded(evouna)
+
+    assert found.systems == dict.fromkeys(["fid", "gpt35", "chatgpt", "gpt4", "newbing"], 3609)
+    assert {row["reason"] for row in found.rejected} == {"golden_answer: no reference that is not blank"}
+    assert len(found.rejected) == 5
+
+
+def test_nq301_twelve_systems_from_twelve_files_with_labels_from_a_thirteenth(nq301: Path) -> None:
+    files = [*sorted(nq301.glob("*.jsonl")), nq301 / "NQ301_human.tsv"]
+
+    found = loaded(*files)
+
+    assert len(found.systems) == 12
+    assert set(found.systems.values()) == {301}
+    assert found.rejected == []
+    assert found.proposal.options["label_file"]["path"] == "NQ301_human.tsv"
+    assert found.labels[None] <= 110
+    assert {"other_questions", "lists", "labels"} <= found.proposal.unsure.keys()
+
+
+def test_nq301_as_its_folder_is(nq301: Path) -> None:
+    found = loaded(nq301)
+
+    assert len(found.systems) == 12
+    assert found.proposal.options["label_file"]["path"] == "NQ301_human.tsv"
+    assert "or: NQ301_BEM.tsv" in found.proposal.unsure["label_file"]
+    assert ["NQ301_text-davinci-003.tsv" in text for text in found.proposal.left_out] == [True]
+
+
+def test_a_long_table_with_verdict_words() -> None:
+    words = ["CORRECT", "INCORRECT", "NOT_ATTEMPTED"]
+    rows = [
+        {"question": f"Question {i}?", "answer": f"the {i}", "model": model, "response": f"{i}", "grade": words[i % 3]}
+        for model in ("gpt-4o", "claude") for i in range(30)
+    ]  # fmt: skip
+
+    found = loaded(table("simpleqa.csv", rows))
+
+    assert found.systems == {"gpt-4o": 30, "claude": 30}
+    assert found.labels == {True: 20, False: 20, None: 20}
+    assert found.rejected == []
+    assert "grade" not in found.proposal.options["slices"]
+
+
+def test_a_long_table_sorted_by_system() -> None:
+    rows = [
+        {"question": f"Question {i}?", "gold": f"the {i}", "model": model, "response": f"{model} {i}"}
+        for model in ("a", "b") for i in range(1_200)
+    ]  # fmt: skip
+
+    assert loaded(lines("sorted.jsonl", rows)).systems == {"a": 1200, "b": 1200}
+
+
+def test_repeated_answers_that_a_column_numbers() -> None:
+    rows = [
+        {"id": f"q{i}", "input": f"Question {i}?", "target": f"the {i}", "epoch": epoch, "output": f"{i} {epoch}"}
+        for epoch in (1, 2, 3) for i in range(10)
+    ]  # fmt: skip
+
+    found = loaded(lines("epochs.jsonl", rows))
+
+    assert found.proposal.options["draw"] == "epoch"
+    assert Counter(row["question"] for row in found.rows) == dict.fromkeys([f"q{i}" for i in range(10)], 3)
+    assert found.rejected == []
+
+
+def test_repeated_answers_in_lists() -> None:
+    rows = [{"prompt": f"Question {i}?", "solution": f"{i}", "completions": [f"{i}", f"{i + 1}"]} for i in range(5)]
+
+    found = loaded(lines("draws.jsonl", rows))
+
+    assert found.proposal.options["lists"] == "draws"
+    assert found.proposal.unsure.keys() >= {"lists"}
+    assert len(found.rows) == 10
+
+
+def test_truthfulqa_with_references_in_four_columns() -> None:
+    rows = [
+        {"Question": f"What if {i}?",
+         **{f"Best_Answer{n}": f"it {n} {i}" if n < 4 or i % 2 else "" for n in (1, 2, 3, 4)},
+         "gpt-4 answer": f"it {i}", "is_hallucination": i % 2}
+        for i in range(8)
+    ]  # fmt: skip
+
+    found = loaded(table("truthful.csv", rows))
+
+    assert found.proposal.options["references"] == [f"Best_Answer{n}" for n in (1, 2, 3, 4)]
+    assert Counter(len(row["references"]) for row in found.rows) == {3: 4, 4: 4}
+    assert [row["label"] for row in found.rows] == [True, False] * 4
+
+
+def test_references_in_lines_and_as_a_python_list() -> None:
+    rows = [{"question": f"Question {i}?", "reference": f"the {i}\n{i}", "response": f"{i}"} for i in range(4)]
+    others = [row | {"reference": f"['the {i}', \"{i}\"]"} for i, row in enumerate(rows)]
+
+    in_lines, in_list = loaded(lines("lines.jsonl", rows)), loaded(table("list.csv", others))
+
+    assert in_lines.proposal.options["reference_separator"] == "\n"
+    assert [row["references"] for row in in_lines.rows] == [[f"the {i}", f"{i}"] for i in range(4)]
+    assert [row["references"] for row in in_list.rows] == [[f"the {i}", f"{i}"] for i in range(4)]
+
+
+def test_nested_messages_and_answers() -> None:
+    rows = [
+        {"id": i, "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": f"Why {i}?"}],
+         "expected": {"answers": [f"so {i}"]}, "output": {"choices": [{"message": {"content": f"so {i}"}}]},
+         "metadata": {"category": "ab"[i % 2]}}
+        for i in range(6)
+    ]  # fmt: skip
+
+    found = loaded(lines("chat.jsonl", rows))
+
+    assert [row["input"] for row in found.rows] == [f"Why {i}?" for i in range(6)]
+    assert [row["response"] for row in found.rows] == [f"so {i}" for i in range(6)]
+    assert [row["references"] for row in found.rows] == [[f"so {i}"] for i in range(6)]
+    assert found.rows[0]["slices"] == {"metadata.category": "a"}
+
+
+def test_answers_of_systems_in_one_object() -> None:
+    rows = [
+        {"prompt": f"Why {i}?", "reference": f"so {i}", "responses": {"gpt4": "so", "fid": f"no {i}"}} for i in range(4)
+    ]
+
+    assert loaded(lines("object.jsonl", rows)).systems == {"gpt4": 4, "fid": 4}
+
+
+def test_grades_and_several_raters() -> None:
+    row = {"question": "Why?", "gold": "so", "response": "so"}
+    graded = [row | {"question": f"Why {i}?", "human_grade": str(i + 1)} for i in range(5)]
+    rated = [
+        row | {"question": f"Why {i}?", "annotator1": "Yes", "annotator2": "No", "annotator3": "Yes" if i else ""}
+        for i in range(4)
+    ]
+
+    assert [row["label"] for row in loaded(lines("graded.jsonl", graded)).rows] == [False, False, False, True, True]
+    assert [row["label"] for row in loaded(lines("rated.jsonl", rated)).rows] == [None, True, True, True]
+
+
+def test_booleans_with_gaps_are_no_slice() -> None:
+    rows = [
+        {"question": f"Why {i}?", "gold": "so", "response": "so", "flag": ["True", "False", "nan"][i % 3]}
+        for i in range(9)
+    ]
+
+    found = loaded(lines("gaps.jsonl", rows))
+
+    assert found.proposal.options["slices"] == []
+    assert found.labels == {None: 9}
+    assert found.proposal.notes == ["not used: flag (3 values)"]
+
+
+@pytest.mark.parametrize(
+    ("log", "systems"),
+    [
+        ("deepeval.json", {"tiny": 3}),
+        ("promptfoo.json", {"tiny, prompt 1": 2, "tiny, prompt 2": 2}),
+        ("inspect.eval", {"mockllm/model": 6}),
+        ("inspect.json.gz", {"mockllm/model": 3}),
+    ],
+)
+def test_logs_of_other_tools(log: str, systems: dict[str, int]) -> None:
+    found = loaded(LOGS / log)
+
+    assert found.systems == systems
+    assert found.rejected == []
+    assert found.proposal.options["scores"]
+    assert found.proposal.comments["format"] == f"recognised by its content: logs of {Path(log).name.partition('.')[0]}"
+
+
+def test_a_folder_of_lm_eval_with_several_tasks_and_filters() -> None:
+    found = loaded(LOGS / "lm_eval")
+
+    assert sum(found.systems.values()) == 14
+    assert found.rejected == []
+    assert found.proposal.options["draw"] == "draw"
+    assert found.proposal.options["pattern"] == "**/*"
+
+
+def test_what_was_guessed_wrong_is_overridden() -> None:
+    rows = [
+        {"id": str(i), "text": f"Why {i}?", "a": "so", "b": "no", "ok_b": "1", "gold": "so", "kind": "xy"[i % 2]}
+        for i in range(8)
+    ]
+
+    found = loaded(
+        lines("odd.jsonl", rows), id="", input="text", references=["gold"], candidates=["one=a", "two=b"],
+        labels=["two=ok_b"], slices=[], group="kind",
+    )  # fmt: skip
+
+    assert found.systems == {"one": 8, "two": 8}
+    assert found.labels == {None: 8, True: 8}
+    assert {row["group"] for row in found.rows} == {"x", "y"}
+    assert (found.proposal.options["id"], found.proposal.options["slices"]) == (None, [])

@@ -126,6 +126,14 @@ def test_documents_that_are_missing_without_known_ids_are_refused(copied):
         read(copied("ask", chosen))
 
 
+def test_documents_that_were_not_chosen_are_not_missing(copied):
+    path = copied(
+        "ask", lambda lines: [lines[0], lines[2]], lambda text: text.replace('"effective": 3', '"effective": 2')
+    )
+
+    assert [(row["id"], row["error"]) for row in read(path)] == [("ask/0", None), ("ask/2", None)]
+
+
 def test_a_version_that_is_not_known_is_named(copied):
     path = copied("ask", results=lambda text: text.replace('"0.4.13"', '"1.2.0"'))
 

@@ -1,8 +1,10 @@
 """Paths into nested records: `doc.question`, `choices[0].message.content`, `filtered_resps.0`, `['a.b'].c`."""
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeAlias
 
 from tasks.dataset.sources import Record, Value
@@ -206,9 +208,9 @@ def _index(step: Step) -> int | None:
 
 def _existing(values: Mapping[str, Value]) -> Iterator[str]:
     """Yield the paths of a record, an outer one before those inside it."""
-    open_: list[tuple[Steps, Value]] = [((name,), value) for name, value in values.items()]
+    open_: deque[tuple[Steps, Value]] = deque(((name,), value) for name, value in values.items())
     while open_:
-        steps, value = open_.pop(0)
+        steps, value = open_.popleft()
         if len(steps) > 1:
             yield written(steps)
         if len(steps) < DEPTH and len(open_) < SUGGESTED:
@@ -217,4 +219,4 @@ def _existing(values: Mapping[str, Value]) -> Iterator[str]:
                 inside = value.items()
             elif isinstance(value, list):
                 inside = enumerate(value[:ITEMS])
-            open_ += [((*steps, step), item) for step, item in inside]
+            open_ += [((*steps, step), item) for step, item in islice(inside, SUGGESTED)]

@@ -33,6 +33,8 @@ class SharedValues(NamedTuple):
     group: str | None
     slices: dict[str, str | None]
     phrases: list[str] | None
+    contexts: list[str] | None
+    relevant: list[str] | None
 
 
 def selected(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
@@ -157,6 +159,8 @@ def shared_values(record: Record, source: Source) -> SharedValues:
         _text(values, dataset.group, max_chars),
         {name: _text(values, name, max_chars) for name in dataset.slices},
         _phrases(values, dataset.phrases, max_chars),
+        _retrieved(values, dataset.contexts, max_chars),
+        _retrieved(values, dataset.relevant, max_chars),
     )
     if dataset.id is None and (shared.input is None or not shared.input.strip()):
         raise UnusableValueError(f"{dataset.input}: no input to make an id of")
@@ -324,6 +328,11 @@ def _phrases(values: Mapping[str, Value], column: str | None, max_chars: int) ->
         with suppress(ValueError, RecursionError):  # not JSON: one phrase that begins with a bracket
             value = as_text(DECODER.decode(value.strip()))
     return texts(value, column, max_chars)
+
+
+def _retrieved(values: Mapping[str, Value], column: str | None, max_chars: int) -> list[str] | None:
+    """Read contexts, or the relevant ones: None where they are not known, an empty list where nothing was retrieved."""
+    return None if column is None or values.get(column) is None else _phrases(values, column, max_chars)
 
 
 def _label_status(values: Mapping[str, Value], column: str | None, response: str | None) -> str | None:

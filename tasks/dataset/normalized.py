@@ -19,6 +19,9 @@ SCHEMA = pa.schema(
     }
 )
 
+# Columns of data/load that are kept as they are, where they are mapped.
+RETRIEVED = ("contexts", "relevant")
+
 
 class Normalize(Section):
     """Which differences between texts are ignored; white space always is."""
@@ -37,7 +40,7 @@ def normalized(load: pa.Table, settings: Normalize) -> pa.Table:
         settings: Section `normalize` of params.yaml.
 
     Returns:
-        A table with the columns of `SCHEMA` and the rows of `load`, in the same order.
+        A table with the columns of `SCHEMA`, those of `RETRIEVED` that `load` has, and the rows of `load`.
     """
     options = settings.model_dump()
     references = load["references"].combine_chunks()
@@ -47,4 +50,6 @@ def normalized(load: pa.Table, settings: Normalize) -> pa.Table:
         "response_normalized": normalized_column(load["response"].combine_chunks(), **options),
         "references_normalized": pa.ListArray.from_arrays(offsets, normalized_column(references.flatten(), **options)),
     }
-    return describe(pa.table(columns, SCHEMA), about(load.schema) | {"normalize": options})
+    schema = pa.schema([*SCHEMA, *(pa.field(name, TEXTS) for name in RETRIEVED if name in load.column_names)])
+    columns |= {name: load[name] for name in RETRIEVED if name in load.column_names}
+    return describe(pa.table(columns, schema), about(load.schema) | {"normalize": options})

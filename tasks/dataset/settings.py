@@ -339,9 +339,6 @@ class Params(Section):
 
     def _check_combinations(self) -> None:
         dataset = self.dataset
-        for option in ("contexts", "relevant"):
-            if getattr(dataset, option):
-                raise ParamsError(f"dataset.{option}: not supported yet")
         if dataset.lists == "draws" and dataset.draw is not None:
             raise ParamsError("dataset.draw: the answers of a list are numbered by lists: draws; use one of the two")
         if dataset.label_file is None:

@@ -78,7 +78,7 @@ def _parts(records: Iterable[Record], source: Source) -> Iterator[dict[str, pa.T
 
 
 def schema(params: Params) -> pa.Schema:
-    """Return the schema of data/load; `slices`, `score_<name>`, `question` and `draw` depend on what is mapped."""
+    """Return the schema of data/load; `slices` and all from `contexts` on depend on what is mapped."""
     slices = pa.struct([(name, pa.string()) for name in params.dataset.slices])
     texts = pa.list_(pa.string())
     return pa.schema(
@@ -90,6 +90,7 @@ def schema(params: Params) -> pa.Schema:
             "group": pa.string(),
             **({"slices": slices} if params.dataset.slices else {}),
             "phrases": texts,
+            **{name: texts for name in ("contexts", "relevant") if getattr(params.dataset, name)},
             **{f"score_{name}": pa.float64() for name in params.dataset.scores},
             "content": pa.string(),
             **({"question": pa.string(), "draw": pa.int64()} if params.dataset.has_draws else {}),

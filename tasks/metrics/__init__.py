@@ -72,6 +72,8 @@ def scores(
     *,
     inputs: "Texts | None" = None,
     phrases: "TextLists | None" = None,
+    contexts: "TextLists | None" = None,
+    relevant: "TextLists | None" = None,
     ids: Sequence[Any] | None = None,
     details: bool = False,
 ) -> "pd.DataFrame":
@@ -83,6 +85,8 @@ def scores(
         references: As in `score`.
         inputs: As in `score`.
         phrases: A list of phrases per row, or None, for metrics that read them.
+        contexts: What was retrieved for each row, best first, texts or ids; None: unknown.
+        relevant: What should have been retrieved; None: unknown.
         ids: Index of the table; None: 0 to n - 1.
         details: Add the columns `<column>_result` (pass, fail or unmeasured), `<metric>_details` (JSON, or None where
             nothing needs explaining), `meaning_match_reason`, and `in_domain`: whether the offline judge was validated
@@ -105,7 +109,15 @@ def scores(
     from tasks.metrics.frame import SharedVectors, score_frame
     from tasks.metrics.pairs import Pairs
 
-    pairs = Pairs.of(responses, references, inputs=inputs, phrases=phrases, embed=SharedVectors())
+    pairs = Pairs.of(
+        responses,
+        references,
+        inputs=inputs,
+        phrases=phrases,
+        contexts=contexts,
+        relevant=relevant,
+        embed=SharedVectors(),
+    )
     return score_frame(metrics, pairs, ids=ids, details=details)
 
 

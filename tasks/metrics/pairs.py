@@ -51,6 +51,8 @@ class Pairs:
         references: Lists of strings, one list per row.
         inputs: The question of each row, if there are questions.
         phrases: The phrases of each row, if there are phrases.
+        contexts: The texts or ids that were retrieved for each row, best first; a null list is unknown.
+        relevant: The texts or ids that should have been retrieved; a null list is unknown.
         normalized: Normalised responses and flat references, from the normalize stage.
         embed: Returns unit vectors of texts, shape (len(texts), d); only the semantic family needs it.
     """
@@ -59,6 +61,8 @@ class Pairs:
     references: pa.Array
     inputs: pa.Array | None = None
     phrases: pa.Array | None = None
+    contexts: pa.Array | None = None
+    relevant: pa.Array | None = None
     normalized: tuple[pa.Array, pa.Array] | None = None
     embed: Embed | None = None
     _tokens: dict[tuple[Tokenizer, bool], Tokens] = field(default_factory=dict, repr=False, compare=False)
@@ -75,6 +79,8 @@ class Pairs:
         *,
         inputs: "Texts | None" = None,
         phrases: "TextLists | None" = None,
+        contexts: "TextLists | None" = None,
+        relevant: "TextLists | None" = None,
         embed: Embed | None = None,
     ) -> "Pairs":
         """Create pairs from lists, NumPy arrays, pandas Series or Arrow arrays; a row has one reference or several.
@@ -89,7 +95,9 @@ class Pairs:
         return cls(
             *columns,
             inputs=None if inputs is None else _as_long("inputs", text_column("inputs", inputs), columns[0]),
-            phrases=None if phrases is None else list_column("phrases", phrases, missing=True),
+            phrases=_lists("phrases", phrases, columns[0]),
+            contexts=_lists("contexts", contexts, columns[0]),
+            relevant=_lists("relevant", relevant, columns[0]),
             embed=embed,
         )
 
@@ -211,6 +219,10 @@ class Pairs:
     def _texts(self) -> tuple[pa.Array, NDArray[np.int32]]:
         """The distinct texts, and the index of each response and then each reference among them; shape (n + m,)."""
         return distinct(self.responses, self.flat_references)
+
+
+def _lists(name: str, values: "TextLists | None", responses: pa.Array) -> pa.Array | None:
+    return None if values is None else _as_long(name, list_column(name, values, missing=True), responses)
 
 
 def _as_long(name: str, column: pa.Array, responses: pa.Array) -> pa.Array:

@@ -22,6 +22,8 @@ def pairs_of(rows: pa.Table, embed: Embed | None = None) -> Pairs:
         column["references"],
         inputs=column["input"],
         phrases=column["phrases"],
+        contexts=column.get("contexts"),
+        relevant=column.get("relevant"),
         normalized=(column["response_normalized"], column["references_normalized"].flatten()),
         embed=embed,
     )

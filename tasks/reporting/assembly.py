@@ -19,6 +19,7 @@ from tasks.reporting.content import Content
 from tasks.reporting.draws import repeated_answers
 from tasks.reporting.evidence import trust, worst_slices
 from tasks.reporting.explorer import explorer, room
+from tasks.reporting.fields import field_table
 from tasks.reporting.histograms import Distribution, distribution
 from tasks.reporting.notable_rows import Answers, Decisive, blank, choose, notable_kinds, worth_reading
 from tasks.reporting.page import render
@@ -94,6 +95,7 @@ def report_files(
         agreement=_agreement(measured["candidates"]),
         candidate_pairs=_in_order(pairs_of_a_run(measured["comparisons"]), candidates),
         repeated=repeated_answers(measured, candidates),
+        fields=field_table(tables["lexical"][0], candidates),
         lead=next(iter(gated), None),
         families={family_title(name): family for name, family in families.items() if family},
         distributions=distributions,

@@ -10,6 +10,7 @@ from tasks.reporting.conclusion import Conclusion
 from tasks.reporting.draws import RepeatedAnswers
 from tasks.reporting.evidence import SliceLines
 from tasks.reporting.explorer import Explorer
+from tasks.reporting.fields import FieldTable
 from tasks.reporting.histograms import Distribution
 from tasks.reporting.provenance import Provenance
 from tasks.reporting.score_tables import MetricScores, SliceTable
@@ -24,6 +25,7 @@ class Content(NamedTuple):
     version: of the tables, if it is known. agreement: candidate → metric → agreement with the human labels, the highest
     first.
     candidate_pairs: comparisons of every two candidates. repeated: None unless questions have several answers.
+    fields: None unless answers are scored by json_fields.
     lead: the leading metric. families: title → its metrics. without_distribution: metric → the reason.
     slices: slice column → a table for each metric. small_n: fewer measured answers are marked as few.
     comparison: of another version with this one, as `python -m flows.compare --json` writes it; None without one.
@@ -47,6 +49,7 @@ class Content(NamedTuple):
     agreement: dict[str, dict[str, AgreementEntry]]
     candidate_pairs: Sequence[PairEntry]
     repeated: RepeatedAnswers | None
+    fields: FieldTable | None
     comparison: ComparisonDocument | None
     history: Sequence[Series] | None
     explorer: Explorer | None

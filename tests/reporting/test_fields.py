@@ -1,0 +1,59 @@
+"""The section on fields: right values by field and candidate, and none without `json_fields`."""
+
+import json
+
+import pyarrow as pa
+
+from tasks.metrics.lexical.json_fields import JsonFields
+from tasks.metrics.pairs import Pairs
+from tasks.reporting.fields import MOST, field_table
+from tests.reporting.made import ROWS, parts_of, score_table, section_of, written
+from tests.test_report import words_of
+
+PAGE = "reports/index.html"
+REFERENCE = '{"total": 3, "lines": [{"n": 1}, {"n": 2}]}'
+RESPONSES = [REFERENCE, "no JSON", '{"total": 3, "lines": []}', None, '{"total": 4, "lines": [{"n": 1}, {"n": 2}]}']
+
+
+def lexical(details):
+    nothing = [None] * len(ROWS)
+    table = score_table(ROWS, "f1", "lexical", 0.5, [each["f1"] for each in ROWS], nothing)
+    return {"lexical": table.append_column("json_fields_details", pa.array(details, pa.string()))}
+
+
+def measured():
+    rows = [*RESPONSES, *[REFERENCE] * (len(ROWS) - len(RESPONSES))]
+    return lexical(JsonFields().row_details(Pairs.of(rows, [REFERENCE] * len(rows))))
+
+
+def test_right_values_are_counted_by_field_and_candidate(tmp_path):
+    made = parts_of(measured(), tmp_path, 3)
+
+    table = field_table(made["lexical"], ["aurora", "borealis"])
+
+    assert table.left_out == 0
+    assert {field: {name: tuple(count) for name, count in own.items()} for field, own in table.rows.items()} == {
+        "lines[].n": {"aurora": (6, 8), "borealis": (4, 6)},
+        "total": {"aurora": (3, 4), "borealis": (2, 3)},
+    }
+
+
+def test_the_page_shows_them(tmp_path):
+    words = words_of(section_of(written(ROWS, tmp_path, extra=measured())[PAGE], "fields"))
+
+    assert "total75.0 % 3 of 4" in words
+    assert words.index("lines[].n") > words.index("Right values of each field by json_fields")
+
+
+def test_without_the_metric_there_is_no_section(tmp_path):
+    assert 'id="fields"' not in written(ROWS, tmp_path)[PAGE]
+
+
+def test_many_fields_are_cut_and_a_field_may_belong_to_one_candidate(tmp_path):
+    fields = {f"f{i}": "1 of 2" for i in range(MOST + 5)}
+    details = [json.dumps({"fields": fields}), *[None] * (len(ROWS) - 1)]
+
+    table = field_table(parts_of(lexical(details), tmp_path, 3)["lexical"], ["aurora", "borealis"])
+
+    assert (len(table.rows), table.left_out) == (MOST, 5)
+    assert {*table.rows["f0"]} == {"aurora"}

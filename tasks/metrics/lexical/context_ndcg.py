@@ -6,7 +6,7 @@ Source: Järvelin & Kekäläinen 2002, "Cumulated Gain-Based Evaluation of IR Te
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.lexical._retrieval import RetrievalMetric
+from tasks.metrics.retrieval import RetrievalMetric
 
 
 class ContextNdcg(RetrievalMetric):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.lexical._retrieval import RetrievalMetric
+from tasks.metrics.retrieval import RetrievalMetric
 
 
 class ContextPrecision(RetrievalMetric):

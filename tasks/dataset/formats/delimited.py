@@ -2,8 +2,10 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tasks.dataset.formats.text_lines import text_lines
 from tasks.dataset.record import NumberedValues, file_name
@@ -13,11 +15,18 @@ from tasks.errors import DataError
 LONGEST_CELL = 100_000_000
 
 
+class Size(NamedTuple):
+    """Size of a table, with its header."""
+
+    rows: int
+    fields: int
+
+
 def delimited(path: Path, delimiter: str) -> NumberedValues:
     """Yield line and values of each record.
 
-    A .tsv file whose quotes are part of the text is read without quoting, if every line then has as many fields as the
-    header.
+    A .tsv file whose quotes are part of the text is read without quoting: if every line then has as many fields as the
+    header, and quoting breaks the records or joins lines. (A quoted tab or line break leaves lines with other fields.)
     """
     unquoted = delimiter == "\t" and _is_unquoted(path)
     header: list[str] = []
@@ -53,17 +62,21 @@ def checked_header(names: Sequence[str], where: str) -> list[str]:
 
 
 def _is_unquoted(path: Path) -> bool:
-    """Tell whether quotes break the file's records, and each line has as many fields as the first without quoting."""
+    """Tell whether each line has as many fields as the first without quoting, and not as many records with it."""
     if not any('"' in line for line in text_lines(path)):
         return False
-    return not _is_even(_quoted_rows(path, "\t")) and _is_even(_unquoted_rows(path))
+    quoted, unquoted = _even(_quoted_rows(path, "\t")), _even(_unquoted_rows(path))
+    # In a single column, any line break leaves lines of one field.
+    return unquoted is not None and (quoted is None or (quoted.rows < unquoted.rows and unquoted.fields > 1))
 
 
-def _is_even(rows: Iterator[tuple[int, list[str]]]) -> bool:
+def _even(rows: Iterator[tuple[int, list[str]]]) -> Size | None:
+    """Return the size of a table; None if its rows differ in length or can't be read."""
     try:
-        return len({len(cells) for _, cells in rows}) == 1
+        counts = Counter(len(cells) for _, cells in rows)
     except DataError:
-        return False
+        return None
+    return Size(counts.total(), next(iter(counts))) if len(counts) == 1 else None
 
 
 def _unquoted_rows(path: Path) -> Iterator[tuple[int, list[str]]]:

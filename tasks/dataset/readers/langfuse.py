@@ -1,7 +1,8 @@
 """Traces and observations exported from Langfuse's tables as JSON or JSONL. Written for Langfuse 3.
 
 One record for each trace or observation. References are not in an export: join them from a file of their own. The
-session is the group. Scores are columns with lists of values, of which the mean counts.
+session is the group. An observation that failed before it had a model is of the model of the others with its name.
+Scores are columns with lists of values, of which the mean counts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from tasks.dataset.formats.json_records import json_list
 from tasks.dataset.readers.head import Head
 from tasks.dataset.readers.log import as_records, conversation, flat, number, objects, part, text_of
 from tasks.dataset.record import Record, Value, file_name
+from tasks.errors import DataError
 
 TRACE = {"id", "timestamp", "input", "output", "sessionId"}
 OBSERVATION = {"id", "traceId", "startTime", "input", "output"}
@@ -30,14 +32,39 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     """Yield the records of all exports.
 
     Raises:
-        DataError: A file can't be read.
+        DataError: A file can't be read, or an observation failed whose model is not known.
     """
+    models: dict[str, set[str]] = {}
     for file in files:
-        rows = objects(file) if ".jsonl" in file.suffixes else json_list(file)
-        yield from as_records(file, ((line, _values(row, f"{file_name(file)}, line {line}")) for line, row in rows))
+        for _, row in _rows(file):
+            models.setdefault(text_of(row.get("name")) or "", set()).update(_model(row))
+    for file in files:
+        values = ((line, _values(row, models, f"{file_name(file)}, line {line}")) for line, row in _rows(file))
+        yield from as_records(file, values)
 
 
-def _values(row: Mapping[str, Any], where: str) -> dict[str, Value]:
+def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    return objects(file) if ".jsonl" in file.suffixes else json_list(file)
+
+
+def _model(row: Mapping[str, Any]) -> list[str]:
+    model = text_of(row.get("model"))
+    return [model] if model else []
+
+
+def _candidate(row: Mapping[str, Any], models: Mapping[str, set[str]], where: str) -> str:
+    """Return the model; without one, that of the observations with the same name, or the name."""
+    name = text_of(row.get("name")) or ""
+    found = _model(row) or sorted(models[name] if "traceId" in row else [])
+    if len(found) > 1:
+        raise DataError(
+            f"{where}: of which model? Observations named {name[:60]!r} are of {', '.join(found)[:200]}; "
+            "write the model into it, or export each model's to a folder of its own"
+        )
+    return next(iter(found), name or "langfuse")
+
+
+def _values(row: Mapping[str, Any], models: Mapping[str, set[str]], where: str) -> dict[str, Value]:
     response = _text(row.get("output"))
     failed = row.get("level") == "ERROR" and "traceId" in row
     metadata = row.get("metadata")
@@ -46,7 +73,7 @@ def _values(row: Mapping[str, Any], where: str) -> dict[str, Value]:
         id=part(row, "id", str, where),
         input=_text(row.get("input")),
         response=response,
-        candidate=text_of(row.get("model")) or text_of(row.get("name")) or "langfuse",
+        candidate=_candidate(row, models, where),
         error=_error(row) if failed else None if response is not None else "no output",
         group=session if isinstance(session, str) and session else None,
         scores={name: _mean(value) for name, value in row.items() if isinstance(value, list) and name not in NO_SCORES},

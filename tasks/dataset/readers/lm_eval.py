@@ -1,6 +1,7 @@
 """Logs of EleutherAI's lm-evaluation-harness: samples_*.jsonl, with results_*.json beside them. Written for 0.4.13.
 
-One record for each (document, filter), and for each answer if a filter keeps several. A sample of a multiple-choice
+One record for each (document, filter), and for each answer if a filter keeps several; these have no score, as a score
+is of all answers of a document. A sample of a multiple-choice
 task is answered by the choice with the largest log-likelihood.
 """
 
@@ -151,7 +152,8 @@ def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[s
     requests = [_texts(request) for request in _items(sample, "arguments", where)]
     filtered = part(sample, "filtered_resps", list, where)
     found = _ranked(filtered, requests) if _is_ranking(filtered) else _generated(filtered)
-    scores = {str(metric): number(sample.get(str(metric))) for metric in sample.get("metrics") or []}
+    measured = {str(metric): number(sample.get(str(metric))) for metric in sample.get("metrics") or []}
+    scores = {metric: value for metric, value in measured.items() if value is not None}
     doc = sample.get("doc")
     for draw, (response, error) in enumerate(found, 1):
         yield flat(
@@ -162,7 +164,7 @@ def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[s
             candidate=_candidate(run, str(sample.get("filter") or NO_FILTER)),
             error=error,
             draw=draw if len(found) > 1 else None,
-            scores={metric: value for metric, value in scores.items() if value is not None},
+            scores={metric: value if len(found) == 1 else None for metric, value in scores.items()},
             metadata={
                 **(doc if isinstance(doc, dict) else {}),
                 "task": run.task,

@@ -34,7 +34,10 @@ def flat(
     scores: Mapping[str, str | None] | None = None,
     metadata: Mapping[str, Value] | None = None,
 ) -> dict[str, Value]:
-    """Return the values of a record under the names that all readers use; `draw`, `group`, `contexts` may be absent."""
+    """Return the values of a record under the names that all readers use; `draw`, `group`, `contexts` may be absent.
+
+    A record with an error has no response and no scores, although some tools write 0.
+    """
     return {
         "id": id,
         "input": input,
@@ -45,7 +48,7 @@ def flat(
         **({} if draw is None else {"draw": str(draw)}),
         **({} if group is None else {"group": group}),
         **({} if contexts is None else {"contexts": list(contexts)}),
-        **{f"score_{name}": value for name, value in (scores or {}).items()},
+        **{f"score_{name}": None if error else value for name, value in (scores or {}).items()},
         **{
             f"metadata.{key}": value
             for key, value in (metadata or {}).items()

@@ -1,10 +1,12 @@
 """Files of OpenAI's Batch API: the requests joined with the outputs and errors by custom_id. Written for API version 1.
 
-One record for each request, and for each of its choices if there are several. Name a folder with all files; without
-the file of requests, records have no input, and requests that were never answered are not known.
+One record for each request, and for each of the choices that it asked for. Name a folder with all files; without the
+file of requests, records have no input, requests that were never answered are not known, and an error is of the model
+that all replies name.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +16,10 @@ from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
 OK = 200
+# The candidate, if no line names a model.
+NO_MODEL = "batch"
+# The API's limit of `n`.
+MOST_CHOICES = 128
 
 
 class Reply(NamedTuple):
@@ -22,6 +28,13 @@ class Reply(NamedTuple):
     file: str
     line: int
     values: Mapping[str, Any]
+
+
+class Batch(NamedTuple):
+    """What is taken for a reply without a response: the model, and how many choices it should have."""
+
+    model: str | None
+    choices: int
 
 
 def recognises(head: Head) -> bool:
@@ -34,16 +47,18 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     """Yield the records in the order of the requests; without requests, of the replies.
 
     Raises:
-        DataError: A line is neither request nor reply, or a reply has no request although there are requests.
+        DataError: A line is neither request nor reply, a reply has no request although there are requests, or an error
+            is of a model that is not known.
     """
     requests, replies = _lines(files)
     unasked = next((reply for custom_id, reply in replies.items() if requests and custom_id not in requests), None)
     if unasked:
         raise DataError(f"{unasked.file}, line {unasked.line}: no request has this custom_id; is it another batch's?")
+    batch = Batch(None, 1) if requests else _batch(replies.values())
     for custom_id in requests or replies:
         request, reply = requests.get(custom_id), replies.get(custom_id)
         place = reply or request
-        for values in _records(custom_id, request, reply):
+        for values in _records(custom_id, request, reply, batch):
             if place is not None:
                 yield Record(place.file, place.line, values)
 
@@ -63,20 +78,48 @@ def _lines(files: Sequence[Path]) -> tuple[dict[str, Reply], dict[str, Reply]]:
     return requests, replies
 
 
-def _records(custom_id: str, request: Reply | None, reply: Reply | None) -> Iterator[dict[str, Value]]:
-    asked = request.values.get("body") if request else None
-    body = asked if isinstance(asked, dict) else {}
+def _records(custom_id: str, request: Reply | None, reply: Reply | None, batch: Batch) -> Iterator[dict[str, Value]]:
+    body = _asked(request)
     answered, error = _body(reply)
     texts = _texts(answered) if error is None else []
-    for draw, text in enumerate(texts or [None], 1):
+    draws = max(len(texts), _choices(body) if request else batch.choices)
+    for draw, text in enumerate([*texts, *[None] * (draws - len(texts))], 1):
         yield flat(
             id=custom_id,
             input=_input(body),
             response=text,
-            candidate=text_of(body.get("model")) or text_of(answered.get("model")) or "batch",
+            candidate=text_of(body.get("model")) or text_of(answered.get("model")) or batch.model or NO_MODEL,
             error=error or (None if text is not None else "no text in the response"),
-            draw=draw if len(texts) > 1 else None,
+            draw=draw if draws > 1 else None,
         )
+
+
+def _asked(request: Reply | None) -> Mapping[str, Any]:
+    asked = request.values.get("body") if request else None
+    return asked if isinstance(asked, dict) else {}
+
+
+def _choices(body: Mapping[str, Any]) -> int:
+    """Return how many choices a request asks for."""
+    number = body.get("n")
+    return min(int(number), MOST_CHOICES) if isinstance(number, str) and re.fullmatch("[1-9][0-9]{0,9}", number) else 1
+
+
+def _batch(replies: Iterable[Reply]) -> Batch:
+    """Return what replies without requests tell of those that have no response.
+
+    Raises:
+        DataError: There are errors, and replies of several models.
+    """
+    bodies = [(reply, _body(reply)[0]) for reply in replies]
+    models = sorted({model for _, body in bodies if (model := text_of(body.get("model")))})
+    unnamed = next((reply for reply, body in bodies if not text_of(body.get("model"))), None)
+    if unnamed and len(models) > 1:
+        raise DataError(
+            f"{unnamed.file}, line {unnamed.line}: of which model? The replies are of {', '.join(models)[:200]}; "
+            "put the file of requests into the folder, and name the folder in dataset.path"
+        )
+    return Batch(models[0] if models else None, max([1, *(len(_texts(body)) for _, body in bodies)]))
 
 
 def _body(reply: Reply | None) -> tuple[Mapping[str, Any], str | None]:

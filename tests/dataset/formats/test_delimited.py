@@ -36,6 +36,28 @@ def test_quoting_that_works_is_quoting(write):
     assert read(write("a.tsv", 'q\ta\n"x\ty"\t1\n')) == [{"q": "x\ty", "a": "1"}]
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ['1\tx\t2\t"foo', '2\ty\t3\tbar"'],
+        ['1\t"x\t2\tfoo', '2\ty"\t3\tbar'],
+        ['1\t"x\t2\tfoo', "2\ty\t3\tbar", '3\ty"\t3\tbar'],
+    ],
+)
+def test_quotes_that_would_join_whole_lines_are_text(write, lines):
+    rows = read(write("a.tsv", "\n".join(["id\tq\tr\ta", *lines, "9\tz\t4\tc", ""])))
+
+    assert [list(row.values()) for row in rows] == [*(line.split("\t") for line in lines), ["9", "z", "4", "c"]]
+
+
+@pytest.mark.parametrize("text", ['q\n"x\ny"\n', 'q\ta\n"x\ny"\t1\n', 'q\ta\n"x\n\ty"\t1\n'])
+def test_a_line_break_in_quotes_is_part_of_the_cell(write, text):
+    rows = read(write("a.tsv", text))
+
+    assert len(rows) == 1
+    assert "\n" in rows[0]["q"]
+
+
 def test_quotes_that_break_a_tsv_file_of_uneven_lines_are_refused(write):
     with pytest.raises(DataError, match=r"a\.tsv, line 2: the record that starts here: .* see its quotes"):
         read(write("a.tsv", 'q\ta\n"Hi" x\t1\n2\n'))

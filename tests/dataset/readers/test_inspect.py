@@ -56,6 +56,12 @@ def test_a_sample_with_an_error_has_a_null_response():
     assert failed["references"] == ["4"]
 
 
+def test_a_sample_with_an_error_has_no_scores(tmp_path):
+    sample = JSON["samples"][0] | {"error": {"message": "boom"}, "scores": {"match": {"value": "I"}}}
+
+    assert read(written(tmp_path, changed(samples=[sample])))[0]["score_match"] is None
+
+
 def test_each_epoch_is_a_draw():
     rows = [(row["id"], row["draw"], row["response"]) for row in read(LOGS / "inspect.eval")]
 

@@ -6,6 +6,7 @@ import pytest
 
 from tasks.dataset.readers import detect
 from tasks.dataset.sources import records
+from tasks.errors import DataError
 
 TRACE = {
     "id": "t1",
@@ -65,6 +66,33 @@ def test_an_observation_is_of_a_model(read):
     row = read(observation | {"output": {"role": "assistant", "content": "Because."}})[0]
 
     assert (row["candidate"], row["input"], row["response"]) == ("tiny", "Why?", "Because.")
+
+
+def observation(key, model, **more):
+    return {"id": key, "traceId": "t", "startTime": "x", "name": "answer", "model": model, "input": "Why?"} | more
+
+
+@pytest.mark.parametrize("name", ["export.json", "export.jsonl"])
+def test_an_observation_that_failed_is_of_the_model_of_the_others(read, name):
+    rows = read(
+        observation("1", None, level="ERROR"),
+        observation("2", "tiny", output="x"),
+        observation("3", "other", output="x", name="rewrite"),
+        name=name,
+    )
+
+    assert [(row["id"], row["candidate"], row["response"]) for row in rows] == [
+        ("1", "tiny", None),
+        ("2", "tiny", "x"),
+        ("3", "other", "x"),
+    ]
+
+
+def test_an_observation_that_failed_of_one_of_several_models_is_refused(read):
+    rows = [observation("1", None), observation("2", "tiny"), observation("3", "large")]
+
+    with pytest.raises(DataError, match="line 1: of which model\\? Observations named 'answer' are of large, tiny"):
+        read(*rows)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,13 @@ def test_filters_are_candidates_and_the_answers_of_one_filter_are_draws():
     assert len(rows) == 9
 
 
+def test_a_score_of_a_document_is_of_none_of_its_several_answers():
+    rows = read(log("twice"))
+
+    assert {row["score_exact_match"] for row in rows if "(both)" in row["candidate"]} == {None}
+    assert {row["score_exact_match"] for row in rows if "(first)" in row["candidate"]} != {None}
+
+
 def test_the_most_likely_choice_is_the_response():
     first = json.loads(log("choose").read_text().splitlines()[0])
     likelihoods = [float(answer[0]) for answer in first["filtered_resps"]]

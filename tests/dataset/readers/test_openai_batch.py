@@ -72,6 +72,41 @@ def test_several_choices_are_draws(read):
     assert [(row["id"], row["draw"], row["response"]) for row in rows] == [("a", "1", "x"), ("a", "2", "y")]
 
 
+def expired(key):
+    return {"custom_id": key, "response": None, "error": {"code": "batch_expired", "message": "Expired."}}
+
+
+@pytest.mark.parametrize(("n", "answers"), [(2, ["x", "y"]), (3, ["x"]), (2, None)])
+def test_a_request_that_failed_has_as_many_draws_as_it_asked_for(read, n, answers):
+    outputs = [response("a", *answers)] if answers else [expired("a")]
+    rows = read(input=[request("a", n=n)], output=outputs)
+
+    assert [row["draw"] for row in rows] == [str(draw) for draw in range(1, n + 1)]
+    assert [row["response"] for row in rows] == [*(answers or []), *[None] * (n - len(answers or []))]
+
+
+@pytest.mark.parametrize("n", [0, -1, 10**30, "two", None, 1.5])
+def test_a_number_of_choices_that_is_none_is_bounded(read, n):
+    assert 1 <= len(read(input=[request("a", n=n)], output=[expired("a")])) <= 128
+
+
+def test_an_error_without_its_request_is_of_the_model_of_the_others(read):
+    rows = read(output=[response("a", "x", "y")], errors=[expired("b")])
+
+    assert [(row["id"], row["candidate"], row["draw"]) for row in rows] == [
+        (key, "gpt-tiny-2026", draw) for key in "ba" for draw in "12"
+    ]
+
+
+def test_an_error_of_one_of_several_models_asks_for_the_requests(read):
+    with pytest.raises(DataError, match=r"errors\.jsonl, line 1: of which model\? The replies are of gpt-tiny-2026, m"):
+        read(output=[response("a", "x"), response("b", "x", model="m")], errors=[expired("c")])
+
+
+def test_errors_alone_are_of_the_batch(read):
+    assert {row["candidate"] for row in read(errors=[expired("a")])} == {"batch"}
+
+
 def test_a_refusal_is_an_answer(read):
     refused = {"choices": [{"message": {"content": None, "refusal": "I can't help."}}]}
 

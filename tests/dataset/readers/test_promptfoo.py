@@ -51,6 +51,15 @@ def test_an_error_of_the_provider_is_a_null_response():
     assert failed["references"] == ["paris"]
 
 
+def test_an_error_has_no_scores_although_promptfoo_writes_0():
+    failed = of(read(LOG), "1", 2)
+
+    assert {key: value for key, value in failed.items() if key.startswith("score_")} == {
+        "score_success": None,
+        "score_score": None,
+    }
+
+
 def test_a_failed_assertion_is_no_error(tmp_path):
     def fail(results):
         results["results"][0] |= {"error": "Expected output to contain", "failureReason": 1, "success": False}

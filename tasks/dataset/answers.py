@@ -31,6 +31,7 @@ class Answer(NamedTuple):
         draw: Number of the answer among the repeated ones; None if a column or the order of records says it.
         columns: The mapping of the candidate.
         place: The option of params.yaml with this mapping.
+        problem: Why the answer can't be used; None if it can.
     """
 
     candidate: str | None
@@ -40,6 +41,7 @@ class Answer(NamedTuple):
     draw: int | None
     columns: Columns
     place: str
+    problem: str | None = None
 
 
 @dataclass(frozen=True)
@@ -84,14 +86,15 @@ class Source:
         self, name: str, joined: Joined, columns: CandidateMapping, place: str, record: Record
     ) -> Iterator[Answer]:
         entries = joined.of(row_keys(record, self.dataset))
+        # A label of the questions' file is not of an answer of this one.
+        others = {key: value for key, value in record.values.items() if key not in joined.columns}
         if not entries:
-            values: Mapping[str, Value] = {key: v for key, v in record.values.items() if key not in joined.columns}
             draw = 1 if self.dataset.has_draws else None
-            yield Answer(name, Entry(record.file, record.line, {}), values, None, draw, columns, place)
+            yield Answer(name, Entry(record.file, record.line, {}), others, None, draw, columns, place)
             return
         by_order = self.dataset.draw is True
         for number, entry in enumerate(divided(entries, self.dataset)[0], 1):
-            values = ChainMap(dict(entry.values), record.values)
+            values = ChainMap(dict(entry.values), others)
             yield from self._listed(name, entry, values, columns, place, number if by_order else None)
 
     def _listed(
@@ -106,9 +109,11 @@ class Source:
         """Yield the answer, or as many as its column lists."""
         response, lists = entry.values.get(columns.response), self.dataset.lists
         if lists == "draws":
-            items = response if isinstance(response, list) else [response]
-            for number, item in enumerate(items or [None], 1):
-                yield Answer(name, entry, values, item, number, columns, place)
+            items = (response if isinstance(response, list) else [response]) or [None]
+            of_answers = [*_of_answers(columns, name, self.dataset)]
+            for number, item in enumerate(items, 1):
+                own, problem = _of_item(values, of_answers, number, len(items))
+                yield Answer(name, entry, own, item, number, columns, place, problem)
             return
         if isinstance(response, list) and lists == "first":
             response = response[0] if response else None
@@ -116,6 +121,28 @@ class Source:
             texts = [each for each in response if isinstance(each, str)]
             response = "\n".join(texts) if texts else None
         yield Answer(name, entry, values, response, draw, columns, place)
+
+
+def _of_answers(columns: Columns, name: str | None, dataset: Dataset) -> Iterator[str]:
+    """Yield the columns whose values are of an answer, not of the question: labels and scores."""
+    yield from columns.label.all_columns if columns.label else ()
+    yield from [columns.labelled] if columns.labelled else []
+    yield from (score.column_of(str(name)) for score in dataset.scores.values())
+
+
+def _of_item(
+    values: Mapping[str, Value], columns: Iterable[str], number: int, of: int
+) -> tuple[Mapping[str, Value], str | None]:
+    """Return the values of one answer of a list, and why there are none: a label or score for several answers."""
+    own: dict[str, Value] = {}
+    for column in columns:
+        value = values.get(column)
+        if isinstance(value, list) and len(value) == of:
+            own[column] = value[number - 1]
+        elif value is not None and (of > 1 or isinstance(value, list)):
+            given = f"a list of {len(value)}" if isinstance(value, list) else "one value"
+            return values, f"{column}: {given} for {of} answers of a list; expected a list with one value for each"
+    return (ChainMap(own, dict(values)) if own else values), None
 
 
 def candidate_name(record: Record, dataset: Dataset) -> str | None:

@@ -1,5 +1,6 @@
 """Files that are joined to the questions: a candidate's answers, references, human labels."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from tasks.dataset.sources import Record, Records, Value, records
 from tasks.errors import DataError, ParamsError
 
 By = Literal["id", "input"]
+BESIDE_PUNCTUATION = re.compile(r" (?=\W)|(?<=\W) ")
 
 
 class Keys(NamedTuple):
@@ -115,9 +117,12 @@ def read_joined(params: Params) -> JoinedFiles:
 def same_text(text: str) -> str:
     """Return the form in which the answer of a label and the answer of a candidate are compared.
 
-    White space and case do not count: label files often hold answers that were trimmed or retyped.
+    Case does not count, nor white space beside a punctuation mark: label files often hold answers that were retyped.
+
+    >>> same_text("In the S-block "), same_text("in the s - block"), same_text("1 2 3")
+    ('in the s-block', 'in the s-block', '1 2 3')
     """
-    return "".join(unicodedata.normalize("NFC", text).casefold().split())
+    return BESIDE_PUNCTUATION.sub("", same_input(text).casefold())
 
 
 def same_input(text: str) -> str:

@@ -12,7 +12,7 @@ from tasks.dataset.answers import Answer, Source, candidate_name, raw_draw
 from tasks.dataset.joined import Entry, row_keys, same_text
 from tasks.dataset.labels import LABELS, label_of, majority
 from tasks.dataset.paths import quoted
-from tasks.dataset.settings import Dataset, Params, ScoreMapping
+from tasks.dataset.settings import Dataset, LabelFile, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
 from tasks.dataset.texts import UnusableValueError, checked_text, texts
 from tasks.pipeline.hashing import sha256
@@ -187,6 +187,8 @@ def candidate_row(
         UnknownLabelError: The label is neither true nor false.
     """
     dataset, name = source.dataset, str(answer.candidate)
+    if answer.problem is not None:
+        raise UnusableValueError(answer.problem)
     response = checked_text(answer.response, answer.columns.response, source.params.load.max_chars)
     label, status = _label(record, answer, response, source)
     if response is None and dataset.missing_response == "wrong":
@@ -209,8 +211,14 @@ def label_key(record: Record, answer: Answer, response: str | None, source: Sour
     given, joined = source.dataset.label_file, source.joined.labels
     if given is None or joined is None:
         return None
-    text = same_text(response or "") if given.response and not given.candidate else None
+    text = same_text(response) if _is_by_text(source.dataset) and response is not None else None
     return joined.key(row_keys(record, source.dataset)), answer.candidate if given.candidate else None, text
+
+
+def _is_by_text(dataset: Dataset) -> bool:
+    """Whether the answer's text says which of a candidate's answers a label is of, or of which candidate."""
+    given = dataset.label_file
+    return given is not None and given.response is not None and (given.candidate is None or dataset.has_draws)
 
 
 def _label(record: Record, answer: Answer, response: str | None, source: Source) -> tuple[bool | None, str | None]:
@@ -232,28 +240,35 @@ def _label_of_file(
     key = label_key(record, answer, response, source)
     if given is None or joined is None or key is None:
         return None, None
-    entries = [
-        entry for entry in joined.of(row_keys(record, source.dataset)) if entry_key(key[0], entry, source) == key
-    ]
-    if response is None and key[2] is not None:
-        return None, None
-    label = majority([label_of(e.values, given.label, e.file, e.line, "dataset.label_file.label") for e in entries])
+    found = joined.of(row_keys(record, source.dataset))
+    entries = [entry for entry in found if entry_key(key[0], entry, source) == key]
+    same = [entry for entry in entries if _labels_text(entry, response, given)]
+    verdicts = [label_of(e.values, given.label, e.file, e.line, "dataset.label_file.label") for e in same or entries]
+    label = majority(verdicts)
     if label is None or given.response is None:
         return label, None
-    labelled = [entry.values.get(given.response) for entry in entries]
-    same = all(same_text(text if isinstance(text, str) else "") == same_text(response or "") for text in labelled)
     return label, CONFIRMED if same else STALE
 
 
+def _labels_text(entry: Entry, response: str | None, given: LabelFile) -> bool:
+    """Whether a label is of this answer's text, as far as the file of labels says it."""
+    text = entry.values.get(given.response) if given.response else response
+    return same_text(text if isinstance(text, str) else "") == same_text(response or "")
+
+
 def entry_key(question: str | None, entry: Entry, source: Source) -> tuple[str | None, ...] | None:
-    """Return what an entry of a file of labels has in common with the answers it is of; as `label_key`."""
+    """Return what an entry of a file of labels has in common with the answers it is of, as `label_key`.
+
+    None if it says neither candidate nor text, though labels are joined by it.
+    """
     given = source.dataset.label_file
     if given is None:
         return None
     candidate, text = (entry.values.get(column) if column else None for column in (given.candidate, given.response))
     name = candidate if isinstance(candidate, str) else None
-    labelled = same_text(text if isinstance(text, str) else "") if given.response and not given.candidate else None
-    return question, name, labelled
+    if not _is_by_text(source.dataset):
+        return question, name, None
+    return (question, name, same_text(text)) if isinstance(text, str) else None
 
 
 def _equals(value: Value, wanted: object) -> bool:

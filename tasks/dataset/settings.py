@@ -347,3 +347,8 @@ class Params(Section):
             raise ParamsError("dataset.label_file: the candidates have labels already; leave out one of the two")
         if not (dataset.label_file.candidate or dataset.label_file.response or len(dataset.named) == 1):
             raise ParamsError("dataset.label_file: name the column of the candidate, or of the answer, in it")
+        if dataset.has_draws and dataset.label_file.response is None:
+            raise ParamsError(
+                "dataset.label_file: answers are repeated (dataset.draw or lists: draws); name the column of the "
+                "labelled answer: label_file.response"
+            )

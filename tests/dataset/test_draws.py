@@ -94,6 +94,37 @@ def test_a_list_is_repeated_answers() -> None:
     assert rejected == []
 
 
+SCORED = {"candidates": {"m": {"response": "a", "label": "ok"}}, "scores": {"s": "s"}, "lists": "draws"}
+
+
+def test_labels_and_scores_of_a_list_are_taken_item_by_item() -> None:
+    values = [
+        PARIS | {"a": ["x", "y"], "ok": ["yes", "no"], "s": ["1", None]},
+        PARIS | {"id": "2", "a": ["x"], "ok": ["no"], "s": "3"},
+        PARIS | {"id": "3", "a": ["x", "y"], "ok": None, "s": None},
+    ]
+
+    rows, rejected = loaded(values, **SCORED)
+
+    assert [(row["label"], row["score_s"]) for row in rows] == [
+        (True, 1), (False, None), (False, 3), (None, None), (None, None)
+    ]  # fmt: skip
+    assert rejected == []
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [({"ok": "yes"}, "ok: one value"), ({"s": "1"}, "s: one value"), ({"s": ["1", "2", "3"]}, "s: a list of 3")],
+)
+def test_one_label_or_score_is_not_of_each_answer_of_a_list(values: dict[str, Any], reason: str) -> None:
+    rows, rejected = loaded([PARIS | {"a": ["x", "y"], "ok": None, "s": None} | values], **SCORED)
+
+    assert rows == []
+    assert [row["reason"] for row in rejected] == [
+        f"{reason} for 2 answers of a list; expected a list with one value for each"
+    ] * 2
+
+
 def test_lists_and_a_column_of_draws_exclude_each_other() -> None:
     with pytest.raises(ParamsError, match="use one of the two"):
         loaded([PARIS], lists="draws", draw=True)

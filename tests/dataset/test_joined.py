@@ -147,6 +147,17 @@ def test_labels_and_scores_are_in_either_file(write: Any) -> None:
     ]  # fmt: skip
 
 
+def test_a_label_of_the_questions_file_is_not_of_a_joined_answer(write: Any) -> None:
+    write(
+        questions=[each | {"ok": "yes"} for each in QUESTIONS],
+        m=[{"id": "1", "prediction": "x", "ok": "no"}, {"id": "2", "prediction": "y"}],
+    )
+
+    rows, _ = loaded(candidates={"m": {**M["m"], "label": "ok"}})
+
+    assert [row["label"] for row in rows] == [False, None]
+
+
 def test_a_column_in_neither_file_is_an_error(write: Any) -> None:
     write(m=[{"id": "1", "prediction": "x"}])
 
@@ -283,6 +294,62 @@ def test_a_label_of_a_file_that_is_of_another_answer_is_stale(write: Any) -> Non
     rows, _ = loaded(label_file=file)
 
     assert [(row["label"], row["label_status"]) for row in rows] == [(None, "stale"), (True, "confirmed")]
+
+
+BY_BOTH = {"path": "labels.jsonl", "id": "id", "candidate": "c", "response": "text", "label": "ok"}
+
+
+def labels_of_1(*verdicts: tuple[str | None, str]) -> Rows:
+    return [{"id": "1", "c": "m", "text": text, "ok": ok} for text, ok in verdicts]
+
+
+def test_only_labels_of_the_same_answer_count(write: Any) -> None:
+    write(m=[{"id": "1", "prediction": "new"}], labels=labels_of_1(("new", "yes"), ("old", "no"), ("old", "no")))
+
+    rows, _ = loaded(label_file=BY_BOTH)
+
+    assert (rows[0]["label"], rows[0]["label_status"]) == (True, "confirmed")
+
+
+def test_labels_of_repeated_answers_are_told_apart_by_the_answer(write: Any) -> None:
+    answers = [{"id": "1", "prediction": text} for text in ("2", "9", "5")]
+    write(m=answers, labels=labels_of_1(("2", "yes"), ("9", "no"), ("7", "no")))
+
+    found = parts(label_file=BY_BOTH, draw=True)
+
+    rows = found[0]["load"].to_pylist()
+    assert [(row["label"], row["label_status"]) for row in rows[:3]] == [
+        (True, "confirmed"), (False, "confirmed"), (None, None)
+    ]  # fmt: skip
+    assert about(found[0]["load"].schema)["left_out"] == {"labels.jsonl": 1}
+
+
+@pytest.mark.parametrize("repeated", [{"draw": True}, {"lists": "draws"}])
+def test_labels_of_repeated_answers_name_the_answer(write: Any, repeated: dict[str, Any]) -> None:
+    write(m=[{"id": "1", "prediction": "x"}], labels=labels_of_1(("x", "yes")))
+    file = {key: value for key, value in BY_BOTH.items() if key != "response"}
+
+    assert "name the column of the labelled answer" in refusal(label_file=file, **repeated)
+
+
+def test_a_label_without_the_text_of_an_answer_is_of_none(write: Any) -> None:
+    write(
+        m=[{"id": "1", "prediction": ""}, {"id": "2", "prediction": "x"}],
+        labels=[{"id": "1", "text": None, "ok": "yes"}, {"id": "2", "text": "x", "ok": "yes"}],
+    )
+    file = {"path": "labels.jsonl", "id": "id", "response": "text", "label": "ok"}
+
+    found = parts(label_file=file)
+
+    assert [row["label"] for row in found[0]["load"].to_pylist()] == [None, True]
+    assert about(found[0]["load"].schema)["left_out"] == {"labels.jsonl": 1}
+
+
+@pytest.mark.parametrize(("answer", "labelled"), [("1 2 3", "123"), ("no one", "noone")])
+def test_white_space_between_words_tells_answers_apart(write: Any, answer: str, labelled: str) -> None:
+    write(m=[{"id": "1", "prediction": answer}], labels=labels_of_1((labelled, "yes")))
+
+    assert loaded(label_file=BY_BOTH)[0][0]["label_status"] == "stale"
 
 
 def test_labels_of_no_answer_at_all_are_an_error(write: Any) -> None:

@@ -1,6 +1,5 @@
 """Score columns of a pandas table as a candidate of the comparison."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +13,7 @@ from tasks.dataset.table import LABEL as LABEL_FACTS
 from tasks.errors import ComparisonError, did_you_mean
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.metrics.catalogue import configure
-from tasks.metrics.frame import ATTRS
+from tasks.metrics.frame import ATTRS, NOT_ASKED_SUFFIX, unmeasured_reason
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed
 from tasks.scores.tables import facts_of
@@ -95,6 +94,7 @@ def keyed(name: str, frame: "pd.DataFrame", on: str | None) -> Keyed:
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "attrs"):
         raise ComparisonError(f"{name}: expected a pandas DataFrame with one row per id, found {type(frame).__name__}")
+    frame = frame.rename(columns=str)
     if not frame.columns.is_unique:
         raise ComparisonError(f"{name}: column {frame.columns[frame.columns.duplicated()][0]!r} stands in it twice")
     column = on or (ID if ID in frame.columns else None)
@@ -156,10 +156,11 @@ def _plain(value: Any) -> Any:
 
 def _score_columns(table: Keyed, options: ColumnOptions) -> Iterator[tuple[str, ColumnFacts, Floats]]:
     """Name, meaning and values of each score column; columns of texts are none."""
-    known = _computed(table)
+    known = _computed(table, options)
     others = {table.column, options.group, *options.slices, *CONTENT, IN_DOMAIN}
-    for name in map(str, table.frame.columns):
-        if name in others or (values := _values(table, name)) is None:
+    reserved = {f"{one}{NOT_ASKED_SUFFIX}" for one in (*table.frame.columns, *table.frame.attrs.get(ATTRS, {}))}
+    for name in table.frame.columns:
+        if name in others or name in reserved or (values := _values(table, name)) is None:
             continue
         is_binary = values.binary or name == LABEL
         yield name, known.get(name) or _stated(name, options, is_binary=is_binary), values.numbers
@@ -183,16 +184,31 @@ def _values(table: Keyed, name: str) -> _Values | None:
     return _Values(numbers, binary=kinds == {bool})
 
 
-def _computed(table: Keyed) -> dict[str, ColumnFacts]:
-    """Column → its meaning, of the columns that `tasks.metrics.scores` computed."""
+def _computed(table: Keyed, options: ColumnOptions) -> dict[str, ColumnFacts]:
+    """Column → its meaning, of the columns that `tasks.metrics.scores` computed.
+
+    Raises:
+        ComparisonError: An option says of such a column what the metric says.
+    """
     found: dict[str, ColumnFacts] = {}
     for name, meaning in table.frame.attrs.get(ATTRS, {}).items():
         metric = configure(meaning["family"], name, meaning["options"])
         for column, facts in facts_of(metric, {}).items():
             rate = facts.rate_signature and meaning["rate_signature"]
             # The table holds no statistics of the corpus score: its value is the mean of rows.
-            found[column] = replace(facts, signature=meaning["signature"], rate_signature=rate, corpus_is_mean=True)
+            signed = replace(facts, signature=meaning["signature"], rate_signature=rate, corpus_is_mean=True)
+            found[column] = _with_threshold(signed, options.thresholds.get(column))
+    for option, names in (("bounds", options.bounds), ("lower_is_better", options.lower_is_better)):
+        if fixed := sorted(found.keys() & set(names)):
+            raise ComparisonError(f"{option}: {fixed[0]!r} is a metric of goldmeter, which fixes them; leave it out")
     return found
+
+
+def _with_threshold(facts: ColumnFacts, threshold: float | None) -> ColumnFacts:
+    if threshold is None:
+        return facts
+    rate = f"{facts.signature}|thr:{threshold:.15g}"
+    return replace(facts, threshold=float(threshold), rate_signature=rate, awaits_threshold=False)
 
 
 def _stated(name: str, options: ColumnOptions, *, is_binary: bool) -> ColumnFacts:
@@ -227,24 +243,19 @@ def _score_column(table: Keyed, name: str, facts: ColumnFacts, values: Floats) -
 
 
 def _not_asked(table: Keyed, name: str, facts: ColumnFacts, missing: Mask) -> Mask:
-    """Which rows are unmeasured by design: those without a label, and those whose details say so."""
+    """Which rows are unmeasured by design: those without a label, and those that the table says so of."""
     if name == LABEL:
         return missing
     not_asked = np.zeros_like(missing)
-    details = f"{facts.metric}_details"
+    stated, details = f"{facts.metric}{NOT_ASKED_SUFFIX}", f"{facts.metric}_details"
+    if stated in table.frame.columns:
+        by_design = [not is_missing(value) and bool(value) for value in table.frame[stated].tolist()]
+        return missing & np.array(by_design, np.bool_)
     if details in table.frame.columns and missing.any():
         reasons = table.frame[details].tolist()
         for row in np.flatnonzero(missing).tolist():
-            not_asked[row] = _reason(reasons[row]) in NOT_ASKED
+            not_asked[row] = unmeasured_reason(reasons[row]) in NOT_ASKED
     return not_asked
-
-
-def _reason(details: Any) -> str | None:
-    try:
-        reason = json.loads(details)["unmeasured"]
-    except (TypeError, ValueError, KeyError):
-        return None
-    return reason if isinstance(reason, str) else None
 
 
 def _outside(table: Keyed) -> Mask:

@@ -89,12 +89,13 @@ def scores(
         relevant: What should have been retrieved; None: unknown.
         ids: Index of the table; None: 0 to n - 1.
         details: Add the columns `<column>_result` (pass, fail or unmeasured), `<metric>_details` (JSON, or None where
-            nothing needs explaining), `meaning_match_reason`, and `in_domain`: whether the offline judge was validated
-            on such rows.
+            nothing needs explaining) and `meaning_match_reason`.
 
     Returns:
         One row per response, and the columns of the metrics in their order, float64; NaN where a row can't be measured.
-        `attrs` says how each column was computed, for `tasks.comparison.frames.compare`.
+        `<metric>_not_asked` says which rows are unmeasured by design, if there are any; `in_domain`, beside
+        `meaning_match`, whether the offline judge was validated on such rows. `attrs` says how each column was
+        computed, for `tasks.comparison.frames.compare`.
 
     Raises:
         ParamsError: Unknown metric or option.

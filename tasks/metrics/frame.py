@@ -1,12 +1,14 @@
 """Scores of several metrics as one pandas table: one row per response; tokens and vectors are computed once for all."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.metrics import catalogue
-from tasks.metrics.base import Floats, Metric
+from tasks.metrics.base import NOT_ASKED, Floats, Metric
 from tasks.metrics.offline_judge import OFFLINE_MATCH, OfflineJudge, judged_metric
 from tasks.metrics.pairs import Embed, Pairs
 from tasks.text.columns import entries
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 # Key of DataFrame.attrs: metric → what its columns mean, for `tasks.comparison.frames`.
 ATTRS = "goldmeter"
+# End of the name of the column that says which rows of a metric are unmeasured by design.
+NOT_ASKED_SUFFIX = "_not_asked"
+IN_DOMAIN = "in_domain"
 JUDGE, SEMANTIC = "judge", "semantic"
 Options = Mapping[str, Any] | None
 
@@ -96,13 +101,14 @@ def _embed_all(metrics: Sequence[Metric], pairs: Pairs) -> None:
 
 def _judged(name: str, metric: Metric | None, judge: OfflineJudge, *, details: bool) -> dict[str, Any]:
     scores = judge.scores(name)
-    if not (details and metric):
+    if metric is None:
         return {name: scores}
+    explained = {f"{name}_result": metric.result(scores), f"{name}_reason": judge.judged.reasons} if details else {}
     return {
         name: scores,
-        f"{name}_result": metric.result(scores),
-        f"{name}_reason": judge.judged.reasons,
-        "in_domain": [reason is None for reason in judge.judged.outside],
+        **explained,
+        IN_DOMAIN: [reason is None for reason in judge.judged.outside],
+        **_by_design(name, np.isnan(scores) & judge.pairs.unreferenced & ~judge.pairs.missing),
     }
 
 
@@ -111,7 +117,30 @@ def _scored(metric: Metric, pairs: Pairs, *, details: bool) -> dict[str, Any]:
     if details:
         columns[f"{metric.column}_result"] = metric.result(columns[metric.column])
         columns[f"{metric.name}_details"] = metric.row_details(pairs)
-    return columns
+    return columns | _by_design(metric.name, _not_asked(metric, pairs, np.isnan(columns[metric.column])))
+
+
+def _by_design(name: str, rows: NDArray[np.bool_]) -> dict[str, Any]:
+    """The column of the rows that are unmeasured by design, if there are any."""
+    return {f"{name}{NOT_ASKED_SUFFIX}": rows} if rows.any() else {}
+
+
+def _not_asked(metric: Metric, pairs: Pairs, missing: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of the rows without a score are unmeasured by design."""
+    not_asked = np.zeros_like(missing)
+    rows = np.flatnonzero(missing)
+    if len(rows):
+        not_asked[rows] = [unmeasured_reason(text) in NOT_ASKED for text in metric.row_details(pairs.take(rows))]
+    return not_asked
+
+
+def unmeasured_reason(details: Any) -> str | None:
+    """Return the reason in a row's details for its missing score; None if there is none."""
+    try:
+        reason = json.loads(details)["unmeasured"]
+    except (TypeError, ValueError, KeyError):
+        return None
+    return reason if isinstance(reason, str) else None
 
 
 def _meaning(family: str, metric: Metric) -> dict[str, Any]:
@@ -146,4 +175,4 @@ def _index(ids: Any, rows: int) -> Any:
     listed = entries("ids", ids)
     if len(listed) != rows:
         raise ValueError(f"{rows} responses, but {len(listed)} ids")
-    return pd.Index(listed, name="id")
+    return pd.Index(listed, name="id", tupleize_cols=False)

@@ -104,6 +104,22 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.responses)
 
+    def take(self, rows: NDArray[np.int64]) -> "Pairs":
+        """Return the pairs of these rows, without normalised texts."""
+        inputs, phrases, contexts, relevant = (
+            None if column is None else column.take(rows)
+            for column in (self.inputs, self.phrases, self.contexts, self.relevant)
+        )
+        return Pairs(
+            self.responses.take(rows),
+            self.references.take(rows),
+            inputs=inputs,
+            phrases=phrases,
+            contexts=contexts,
+            relevant=relevant,
+            embed=self.embed,
+        )
+
     @cached_property
     def response_texts(self) -> list[str | None]:
         """The n responses as Python strings."""

@@ -78,6 +78,39 @@ def test_the_judge_decides_only_with_its_domain() -> None:
     assert compare(*undecided).verdict == "undecided"
 
 
+def test_the_domain_of_the_judge_is_known_without_details() -> None:
+    asked = {"references": ["Paris"] * 60, "inputs": ["Capital of France?"] * 60, "ids": IDS}
+    base, head = (scores(["meaning_match"], [said] * 60, **asked) for said in ("Paris", "Lyon"))
+
+    assert compare(base, head).measures.loc["meaning_match", "high"] < 0
+
+
+@pytest.mark.parametrize("details", [False, True])
+def test_rows_that_a_metric_does_not_apply_to_block_nothing(details: bool) -> None:
+    references = ["4"] * 40 + ["Oslo"] * 20
+    base, head = (scores(["number"], [said] * 60, references, ids=IDS, details=details) for said in ("5", "4"))
+
+    compared = compare(base, head, primary="number")
+
+    assert (compared.verdict, compared.measures.loc["number", "n"], compared.refused) == ("ship", 40, {})
+    assert compared.measures.index.tolist() == ["number"]
+
+
+def test_a_threshold_of_a_metric_may_be_another_one() -> None:
+    base = scores(["f1"], ["right and more"] * 60, ["right"] * 60, ids=IDS)
+    head = scores(["f1"], ["right"] * 60, ["right"] * 60, ids=IDS)
+
+    rates = [compare(base, head, primary="f1", thresholds=each) for each in ({"f1": 0.5}, {"f1": 0.9})]
+
+    assert [rate.measures.loc["f1", "difference"] for rate in rates] == [0.0, 1.0]
+
+
+def test_names_of_columns_may_be_numbers() -> None:
+    base = pd.DataFrame({"id": range(20), 0: True})
+
+    assert compare(base, base.assign(**{"0": False})[["id", "0"]], primary="0").measures.loc["0", "difference"] == -1
+
+
 def test_plain_columns_are_compared_by_what_is_said_of_them() -> None:
     rng = np.random.default_rng(0)
     base = pd.DataFrame({"key": IDS, "ms": rng.normal(100, 5, 60), "stars": 4.0, "ok": True, "text": "x"})
@@ -141,6 +174,8 @@ def test_missing_scores_are_counted_as_the_gate_counts_them() -> None:
         ({"label": 3}, {}, "base, column label, id 'q0': 3 is outside the bounds"),
         ({}, {"on": "key"}, "on: base has no column 'key'"),
         ({}, {"group": "thred"}, "group: base has no column 'thred'"),
+        ({}, {"bounds": {"bleu": (0, 2)}}, "bounds: 'bleu' is a metric of goldmeter, which fixes them"),
+        ({}, {"lower_is_better": ["bleu"]}, "lower_is_better: 'bleu' is a metric of goldmeter"),
         ({}, {"thresholds": {"f2": 0.5}}, "thresholds: base has no column 'f2'; it has exact_match, f1, "),
     ],
 )

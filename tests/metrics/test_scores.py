@@ -54,7 +54,7 @@ def test_families_are_mixed() -> None:
 
     together = scores(mixed, RESPONSES, REFERENCES, inputs=INPUTS)
 
-    assert together.columns.tolist() == ["bleu", "similarity", "meaning_match", "offline_match"]
+    assert together.columns.tolist() == ["bleu", "similarity", "meaning_match", "in_domain", "offline_match"]
     for name, options in mixed.items():
         alone = score(name, RESPONSES, REFERENCES, inputs=INPUTS, **(options or {}))
         np.testing.assert_allclose(together[name], alone, atol=2e-6)
@@ -86,6 +86,21 @@ def test_details_explain_the_scores() -> None:
     assert explained.loc["c", "f1_result"] == "unmeasured"
     assert json.loads(explained.loc["c", "f1_details"]) == {"unmeasured": NO_RESPONSE}
     assert "Paris" in explained.loc["a", "meaning_match_reason"]
+
+
+def test_rows_that_a_metric_does_not_apply_to_are_told_from_failures() -> None:
+    responses, references = ["It is 4.", "Oslo", None, "x"], ["4", "Oslo", "5", []]
+
+    told = scores(["number", "meaning_match", "bleu"], responses, references)
+
+    assert told["number_not_asked"].tolist() == [False, True, False, True]
+    assert told["meaning_match_not_asked"].tolist() == [False, False, False, True]
+    assert told["number"].isna().tolist() == [False, True, True, True]
+    assert "number_not_asked" not in scores(["number"], responses[:1], references[:1])
+
+
+def test_ids_may_be_tuples() -> None:
+    assert scores(["f1"], ["a"], ["a"], ids=[("a", 0)]).index.tolist() == [("a", 0)]
 
 
 @pytest.mark.parametrize("kind", COLUMNS)

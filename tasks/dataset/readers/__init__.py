@@ -21,7 +21,8 @@ from tasks.dataset.readers import (
     squad,
 )
 from tasks.dataset.readers.head import Head, head_of
-from tasks.dataset.record import Record, file_name
+from tasks.dataset.readers.log import lacks_question, missing
+from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError, did_you_mean
 
 # Files of a folder that `detect` opens.
@@ -52,7 +53,7 @@ def detect(path: str | Path) -> str | None:
 
 
 def read(files: Sequence[Path], tool: str) -> Iterator[Record]:
-    """Yield the records of a tool's logs.
+    """Yield the records of a tool's logs; missing samples whose question only another log knows, at the end.
 
     Raises:
         DataError: A log can't be read, is of an unknown version, or holds less than it says.
@@ -61,7 +62,7 @@ def read(files: Sequence[Path], tool: str) -> Iterator[Record]:
         raise DataError(f"dataset.format: {tool!r} is not known{did_you_mean(tool, READERS)}; {', '.join(READERS)}")
     empty = True
     try:
-        for record in READERS[tool].read(files):
+        for record in _with_questions(READERS[tool].read, files):
             empty = False
             yield record
     except OSError as error:
@@ -76,6 +77,23 @@ def with_draws(records: Iterable[Record]) -> Iterator[Record]:
     """Give draw 1 to the records without a draw, of logs in which others have one."""
     for record in records:
         yield record._replace(values={**record.values, "draw": record.values.get("draw", "1")})
+
+
+def _with_questions(read: Callable[[Sequence[Path]], Iterator[Record]], files: Sequence[Path]) -> Iterator[Record]:
+    """Yield records; a missing sample that is in another log too has its question from there."""
+    lacking: set[Value] = set()
+    for record in read(files):
+        if len(files) > 1 and lacks_question(record.values):
+            lacking.add(record.values["id"])
+        else:
+            yield record
+    asked: dict[Value, Mapping[str, Value]] = {}
+    for record in read(files) if lacking else ():
+        if record.values["id"] in lacking and not lacks_question(record.values):
+            asked.setdefault(record.values["id"], record.values)
+    for record in read(files) if lacking else ():
+        if lacks_question(record.values):
+            yield record._replace(values=missing(record.values, asked.get(record.values["id"])))
 
 
 def _files(folder: Path) -> list[Path]:

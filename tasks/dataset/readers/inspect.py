@@ -32,6 +32,7 @@ from tasks.errors import DataError
 KNOWN_VERSIONS = ("2",)
 HEADER, START = "header.json", "_journal/start.json"
 SAMPLE = re.compile(r"samples/.*\.json")
+NO_ATTACHMENT = "its attachment is missing from the log"
 ATTACHMENT = re.compile(r"attachment://([0-9a-f]+)")
 # What a letter grade or a word counts in Inspect: correct, incorrect, partially correct, no answer.
 GRADES: Mapping[str, str] = {"C": "1", "I": "0", "P": "0.5", "N": "0", "yes": "1", "no": "0"}
@@ -163,13 +164,15 @@ def _values(sample: Mapping[str, Any], log: Log, where: str) -> dict[str, Value]
     metadata = sample.get("metadata")
     asked = sample.get("input")
     target = part(sample, "target", (str if isinstance(sample.get("target"), str) else list), where)
+    references = [_attached(reference, texts) for reference in listed(target)]
+    is_incomplete = any(ATTACHMENT.search(text) for text in (response, *references) if text)
     return flat(
         id=f"{log.task}/{sample['id']}",
         input=_attached(conversation(asked) if isinstance(asked, list) else text_of(asked), texts),
-        references=[_attached(reference, texts) for reference in listed(target)],
+        references=references,
         response=response,
         candidate=log.model,
-        error=error,
+        error=error or (NO_ATTACHMENT if is_incomplete else None),
         draw=sample["epoch"] if log.epochs > 1 else None,
         scores=dict(_scores(sample.get("scores"))),
         metadata={**(metadata if isinstance(metadata, dict) else {}), "task": log.task, "sample": sample["id"]},

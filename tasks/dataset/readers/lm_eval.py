@@ -7,6 +7,7 @@ task is answered by the choice with the largest log-likelihood.
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ DATED = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
 KNOWN_VERSIONS = re.compile(r"0\.4(\.|$)")
 SAMPLE_KEYS = {"doc_id", "doc", "target", "arguments", "filtered_resps"}
 NO_FILTER = "none"
+# Whether a continuation is the most likely one, as text.
+GREEDY = {"True", "False", "true", "false"}
 
 Answer = tuple[str | None, str | None]
 """Response, and the error that there is none."""
@@ -97,20 +100,23 @@ def _stated(results: Path, task: str) -> Run:
 def _rows(file: Path, run: Run) -> Iterator[tuple[int, dict[str, Value]]]:
     documents: dict[str, dict[str, Value]] = {}
     filters: dict[str, set[str]] = {name: set() for name in run.filters}
+    draws = Counter[str]()
     line = 0
     for line, sample in objects(file):
         where = f"{file_name(file)}, line {line}"
         document_id = part(sample, "doc_id", str, where)
         name = str(sample.get("filter") or NO_FILTER)
         filters.setdefault(name, set()).add(document_id)
-        for values in _answers(sample, run, where):
+        for answer, values in enumerate(_answers(sample, run, where), 1):
+            draws[name] = max(draws[name], answer)
             documents.setdefault(document_id, values)
             yield line, values
     lacking = _missing_documents(list(documents), run, file_name(file))
     for name, present in (filters or {NO_FILTER: set[str]()}).items():
         for document_id in [*documents, *lacking]:
-            if document_id not in present:
-                yield line + 1, _missing_sample(document_id, name, run, documents.get(document_id))
+            for draw in range(1, max(draws[name], 1) + 1) if document_id not in present else ():
+                known = documents.get(document_id)
+                yield line + 1, _missing_sample(document_id, name, run, draw if draws[name] > 1 else None, known)
 
 
 def _missing_documents(documents: Sequence[str], run: Run, where: str) -> list[str]:
@@ -132,12 +138,13 @@ def _missing_documents(documents: Sequence[str], run: Run, where: str) -> list[s
 
 
 def _missing_sample(
-    document_id: str, name: str, run: Run, other_filter: Mapping[str, Value] | None
+    document_id: str, name: str, run: Run, draw: int | None, other_filter: Mapping[str, Value] | None
 ) -> dict[str, Value]:
     return missing(
         flat(
             id=f"{run.task}/{document_id}",
             candidate=_candidate(run, name),
+            draw=draw,
             metadata={"task": run.task, "doc_id": document_id},
         ),
         other_filter,
@@ -192,9 +199,17 @@ def _prompt(requests: Sequence[Sequence[str]]) -> str | None:
 def _is_ranking(filtered: Sequence[Any]) -> bool:
     """Tell whether the answers are log-likelihoods, each with whether it is the greedy continuation."""
     return bool(filtered) and all(
-        isinstance(answer, list) and len(answer) == 2 and answer[1] in {"True", "False", "true", "false"}  # noqa: PLR2004
+        isinstance(answer, list) and len(answer) == 2 and answer[1] in GREEDY and _is_likelihood(answer[0])  # noqa: PLR2004
         for answer in filtered
     )
+
+
+def _is_likelihood(value: Any) -> bool:
+    """Whether a value may be a log-likelihood: NaN, or at most 0."""
+    try:
+        return value is None or not float(value) > 0
+    except (TypeError, ValueError):
+        return False
 
 
 def _ranked(filtered: Sequence[Sequence[str]], requests: Sequence[Sequence[str]]) -> list[Answer]:
@@ -223,7 +238,10 @@ def _generated(filtered: Sequence[Any]) -> list[Answer]:
 
 
 def _references(target: Any, requests: Sequence[Sequence[str]], *, ranked: bool) -> list[str]:
-    """Return the target's texts; lm_eval writes a list as Python text, and a choice as its number from 0."""
+    """Return the target's texts; lm_eval writes a list as Python text, and a choice as its number from 0.
+
+    A list of anything but texts, such as [-1, 1], is one answer.
+    """
     if not isinstance(target, str):
         return [] if target is None else [str(item) for item in (target if isinstance(target, list) else [target])]
     choices = _choices(requests) if ranked else []
@@ -234,5 +252,5 @@ def _references(target: Any, requests: Sequence[Sequence[str]], *, ranked: bool)
             items = ast.literal_eval(target)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return [target]
-        return [str(item) for item in items]
+        return items if all(isinstance(item, str) for item in items) else [target]
     return [target]

@@ -67,24 +67,29 @@ def missing(values: dict[str, Value], same_question: Mapping[str, Value] | None)
     return {**values, **asked, "response": None, "error": MISSING}
 
 
-def document(path: Path) -> dict[str, Any]:
+def lacks_question(values: Mapping[str, Value]) -> bool:
+    """Whether a record is of a missing sample, and of its question no more than the id is known."""
+    return values["error"] == MISSING and values["input"] is None and not values["references"]
+
+
+def document(path: Path, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:
     """Return a JSON file that holds one object; numbers are text, NaN is null.
 
     Raises:
         DataError: It is no such file.
     """
     text = "".join(text_lines(path))
-    return parsed(text, file_name(path))
+    return parsed(text, file_name(path), decoder)
 
 
-def parsed(text: str, name: str) -> dict[str, Any]:
+def parsed(text: str, name: str, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:
     """Return the object that a text of JSON holds.
 
     Raises:
         DataError: It holds none.
     """
     try:
-        value = decode_whole(text, DECODER)
+        value = decode_whole(text, decoder)
     except json.JSONDecodeError as error:
         raise json_error(error, name, error.lineno) from None
     if not isinstance(value, dict):

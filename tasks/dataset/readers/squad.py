@@ -4,15 +4,19 @@ One record for each question and file of predictions; without one, the responses
 can't be answered has no reference and `metadata.is_impossible` "true".
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tasks.dataset.formats.json_records import unique_members
 from tasks.dataset.readers.head import Head
 from tasks.dataset.readers.log import MISSING, document, flat, part
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
+# Numbers and true and false stay what they are.
+AS_WRITTEN = json.JSONDecoder(object_pairs_hook=lambda pairs: unique_members(pairs) and dict(pairs))
 NO_PREDICTIONS = "no file of predictions"
 
 
@@ -36,10 +40,11 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
             "choose files with dataset.pattern"
         )
     rows = list(_questions(documents[questions[0]], file_name(questions[0])))
-    predictions = {file: answers for file, answers in documents.items() if file not in questions}
+    predictions = {file: document(file, AS_WRITTEN) for file in documents if file not in questions}
     for file, answers in predictions.items() or {questions[0]: None}.items():
         if answers is not None:
             _require_questions(file, answers, {question for question, _ in rows})
+            _require_texts(file, answers)
         for line, (question, values) in enumerate(rows, 1):
             yield Record(file_name(questions[0]), line, values | _answer(question, file, answers))
 
@@ -50,6 +55,16 @@ def _require_questions(file: Path, answers: Mapping[str, Any], questions: set[st
         raise DataError(
             f"{file_name(file)}: {len(unknown)} of {len(answers)} answers are to no question of the data set, "
             f"the first to {unknown[0][:60]!r}; leave a file of other things out with dataset.pattern"
+        )
+
+
+def _require_texts(file: Path, answers: Mapping[str, Any]) -> None:
+    """Refuse files beside the predictions: probabilities that there is no answer, lists of the best answers."""
+    other = next((key for key, answer in answers.items() if not (answer is None or isinstance(answer, str))), None)
+    if other is not None:
+        raise DataError(
+            f"{file_name(file)}: the answer to {other[:60]!r} is no text; "
+            "leave a file of other things out with dataset.pattern"
         )
 
 

@@ -89,6 +89,15 @@ def test_attachments_are_resolved(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "change", [{"output": {"choices": [{}], "completion": "see attachment://abc0"}}, {"target": "attachment://abc0"}]
+)
+def test_a_text_that_the_log_lacks_is_no_answer(tmp_path, change):
+    row = read(written(tmp_path, changed(samples=[JSON["samples"][0] | change])))[0]
+
+    assert (row["response"], row["error"]) == (None, "its attachment is missing from the log")
+
+
+@pytest.mark.parametrize(
     ("value", "score"),
     [("C", "1"), ("I", "0"), ("P", "0.5"), ("N", "0"), (0.25, "0.25"), (True, "1"), ("no idea", None), (None, None)],
 )

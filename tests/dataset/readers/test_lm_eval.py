@@ -171,6 +171,33 @@ def test_a_sample_without_a_text_has_a_null_response(tmp_path, responses, respon
     assert (row["response"], row["error"]) == (response, error)
 
 
+def sampled(tmp_path, **changes):
+    sample = json.loads(log("ask").read_text().splitlines()[0]) | changes
+    (tmp_path / "samples_ask.jsonl").write_text(json.dumps(sample))
+    return read(tmp_path)
+
+
+@pytest.mark.parametrize("answers", [["False", "True"], ["x", "False"], ["7", "True"]])
+def test_two_answers_of_which_one_is_a_truth_value_are_no_ranking(tmp_path, answers):
+    assert [row["response"] for row in sampled(tmp_path, filtered_resps=[answers])] == answers
+
+
+@pytest.mark.parametrize("target", ["[-1, 1]", "['a', 1]", "[None]", "[['a']]"])
+def test_a_list_of_other_things_than_texts_is_one_reference(tmp_path, target):
+    assert sampled(tmp_path, target=target)[0]["references"] == [target]
+
+
+def test_a_missing_document_has_as_many_draws_as_its_filter_gives_answers(copied):
+    lost = lambda lines: [line for line in lines if json.loads(line)["doc_id"] != 1]  # noqa: E731 (in one place)
+    rows = [row for row in read(copied("twice", lost)) if row["id"] == "twice/1"]
+
+    assert [(row["candidate"], row["draw"]) for row in rows] == [
+        (f"{MODEL} (first)", "1"),
+        (f"{MODEL} (both)", "1"),
+        (f"{MODEL} (both)", "2"),
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "None"])
 def test_a_text_that_may_stand_for_no_answer_stays_an_answer(tmp_path, text):
     sample = json.loads(log("ask").read_text().splitlines()[0]) | {"filtered_resps": [text]}

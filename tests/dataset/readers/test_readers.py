@@ -1,5 +1,7 @@
 """Logs of other tools: recognised by content, and never read as less than they say."""
 
+import gzip
+import json
 import shutil
 from pathlib import Path
 
@@ -64,6 +66,36 @@ def test_every_record_has_the_columns_that_all_readers_share(tool, name):
         assert {"id", "input", "references", "response", "candidate", "error"} <= record.values.keys()
         assert isinstance(record.values["references"], list)
         assert (record.values["response"] is None) == (record.values["error"] is not None)
+
+
+def test_a_missing_sample_has_its_question_from_another_log_of_the_folder(tmp_path):
+    log = json.loads(gzip.decompress((LOGS / "inspect.json.gz").read_bytes()))
+    cut = log | {"samples": log["samples"][:1], "results": None}
+    (tmp_path / "a.json").write_text(json.dumps(cut))
+    (tmp_path / "b.json").write_text(json.dumps(log | {"eval": log["eval"] | {"model": "other"}}))
+    rows = [record.values for record in records(tmp_path, "*", "inspect")]
+    lacking = [row for row in rows if row["error"] == "missing from the log"]
+
+    assert [(row["id"], row["candidate"], row["response"]) for row in lacking] == [
+        ("sums/q1", "mockllm/model", None),
+        ("sums/q2", "mockllm/model", None),
+    ]
+    assert [row["references"] for row in lacking] == [["2"], ["4"]]
+    assert all(row["input"] for row in lacking)
+    assert len(rows) == 6
+
+
+def test_a_missing_sample_whose_question_no_log_knows_is_still_a_record(tmp_path):
+    log = json.loads(gzip.decompress((LOGS / "inspect.json.gz").read_bytes()))
+    for name in "ab":
+        cut = log | {"samples": log["samples"][:2], "results": None, "eval": log["eval"] | {"model": name}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(cut))
+    rows = [record.values for record in records(tmp_path, "*", "inspect")]
+
+    assert [(row["id"], row["candidate"], row["input"]) for row in rows[4:]] == [
+        ("sums/q2", "a", None),
+        ("sums/q2", "b", None),
+    ]
 
 
 @pytest.mark.parametrize(

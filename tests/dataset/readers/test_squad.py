@@ -74,6 +74,12 @@ def test_without_predictions_the_responses_are_null(read):
     assert {(row["response"], row["error"]) for row in read(dev=DATA)} == {(None, "no file of predictions")}
 
 
+@pytest.mark.parametrize("value", [0.97, 1, True, [{"text": "A"}], {"text": "A"}])
+def test_a_file_of_other_things_about_the_questions_is_no_candidate(read, value):
+    with pytest.raises(DataError, match=r"na_prob\.json: the answer to 'a' is no text; leave a file"):
+        read(dev=DATA, na_prob={"a": value}, tiny={"a": "one"})
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from flows.init.proposal import names, verdicts
 from flows.init.proposal.candidates import stray_verdicts
 from flows.init.proposal.chosen import Chosen
-from flows.init.proposal.columns import Column
+from flows.init.proposal.columns import SINGLE, Column
 from flows.init.proposal.roles import CHECK, Roles, roles
 from flows.init.proposal.sample import Sample
 from flows.init.proposal.section import quoted, shown, written
@@ -220,11 +220,12 @@ def _doubt_of_labels(found: Roles) -> str:
 
 def _strays(found: Roles) -> str:
     """Columns of verdicts that no system's label is: their names do not say of which, or no word of theirs is known."""
-    if not any(each.label for each in found.answering.values()) and (strays := stray_verdicts(found.unused)):
+    labelled = any(each.label for each in found.answering.values())
+    if not labelled and (strays := stray_verdicts(found.unused)):
         return f"{shown(strays[0].name)} holds verdicts; of which system? --label NAME={shown(strays[0].name)}"
     for column in found.unused:
-        words_ = column.kind == "text" and column.distinct <= MOST_VERDICTS and verdicts.reading(column) is None
-        if words_ and names.key_of_label(column.name) is not None:
+        words_ = column.kind in SINGLE and not column.leaf and column.distinct <= verdicts.MOST_WORDS
+        if words_ and column.distinct and verdicts.is_verdict(column) and not (labelled and verdicts.reading(column)):
             first = ", ".join(quoted(text) for text in list(dict.fromkeys(column.texts))[:MOST_VERDICTS])
             return (
                 f"{shown(column.name)} holds {first}: if these are human labels, say which are right: "

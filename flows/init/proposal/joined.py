@@ -21,6 +21,8 @@ from tasks.errors import DataError
 MOST_RECORDS = 50_000
 # Share of the questions of the first file that another one must have.
 FEWEST_SHARED = 0.5
+# Share of the labelled questions that a file must have to hold them all but for a few.
+COVERED = 0.95
 # Records per question from which a file with labels is one of labels, and not of one system's answers.
 REPEATED = 1.2
 LISTED = 3
@@ -124,7 +126,7 @@ def propose_joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable:
     """
     labels = sorted((part for part in parts if part.is_labels), key=_whose)
     systems = [part for part in parts if part.is_system]
-    base = _base(path, [part for part in parts if part not in labels], systems)
+    base = _base(path, [part for part in parts if part not in labels], systems, labels)
     joins = {part.name: _join(base, part) for part in parts if part is not base}
     apart = [part for part in parts if part is not base and joins[part.name] is None]
     systems = [part for part in systems if part not in apart]
@@ -136,6 +138,7 @@ def propose_joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable:
     comments |= _about_candidates(systems, base)
     references, told = _references(base, parts, joins)
     options["references"] = references or options["references"]
+    told = told or _other_references(base, systems)
     comments |= {"references": told} if told else {}
     options |= _lists(systems)
     comments |= _about_lists(systems)
@@ -154,8 +157,8 @@ def propose_joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable:
     return Proposal(in_order(options), comments, base.found.unused, read, tuple(left_out))
 
 
-def _base(path: str, parts: Sequence[Part], systems: Sequence[Part]) -> Part:
-    """The file of the questions: one without answers, else that of the system with the fewest."""
+def _base(path: str, parts: Sequence[Part], systems: Sequence[Part], labels: Sequence[Part]) -> Part:
+    """The file of the questions: one without answers, else that of the system with the most."""
     asking = [part for part in parts if part.asked or part.ids]
     plain = [part for part in asking if part not in systems]
     plain.sort(key=lambda part: (part.asked is None, not part.found.references))
@@ -165,7 +168,16 @@ def _base(path: str, parts: Sequence[Part], systems: Sequence[Part]) -> Part:
     if not having:
         names_ = ", ".join(part.name for part in parts[:LISTED])
         raise DataError(f"{path}: no column of questions in {names_}; say which: --input COLUMN")
-    return min(having, key=lambda part: (len(_texts(part.asked)), bool(_with_lists([part]))))
+    return _fewest_labelled(having, labels) or max(having, key=lambda p: (len(_texts(p.asked)), not _with_lists([p])))
+
+
+def _fewest_labelled(systems: Sequence[Part], labels: Sequence[Part]) -> Part | None:
+    """The smallest file with the labelled questions; None without labels."""
+    judged = _texts(labels[0].asked) if labels else set()
+    covered = {part.name: len(judged & _texts(part.asked)) for part in systems}
+    most = max(covered.values())
+    having = [part for part in systems if most and covered[part.name] >= COVERED * most]
+    return min(having, key=lambda part: (len(_texts(part.asked)), bool(_with_lists([part]))), default=None)
 
 
 def _join(base: Part, part: Part) -> dict[str, Any] | None:
@@ -255,6 +267,26 @@ def _references(
         if part is not base and part.found.references and (join := joins[part.name]):
             return {"path": part.name, **join, "column": part.found.references[0].name}, ""
     raise DataError(f"{base.name}: no file has references to its questions; say which column: --references COLUMN")
+
+
+def _other_references(base: Part, systems: Sequence[Part]) -> str:
+    """The comment on references where the files of systems do not have the same."""
+    mine = _by_question(base)
+    for part in systems:
+        theirs = _by_question(part) if part is not base else {}
+        both = mine.keys() & theirs.keys()
+        if others := sum(mine[key] != theirs[key] for key in both):
+            asked = f"{others:,} of {len(both):,} questions of {part.name}"
+            return f"{CHECK}those of {base.name} count for all systems; {asked} have others there"
+    return ""
+
+
+def _by_question(part: Part) -> dict[str, list[str]]:
+    """Each question → its references."""
+    if part.asked is None or not part.found.references:
+        return {}
+    given = zip(*(column.cells for column in part.found.references), strict=True)
+    return {str(text): list(map(str, each)) for text, each in zip(part.asked.cells, given, strict=True) if text}
 
 
 def _lists(systems: Sequence[Part]) -> dict[str, str]:

@@ -39,6 +39,11 @@ MODEL_VERDICTS = frozenset({
     "prediction", "pred", "auto", "automatic", "estimated",
 })  # fmt: skip
 HUMAN_VERDICTS = frozenset({"human", "humans", "people", "annotator", "annotated", "annotation", "expert", "manual"})
+# Words of columns that judge answers, of people or not; with those of labels none is a slice.
+JUDGING = frozenset({
+    "correctness", "match", "matches", "matched", "hit", "rating", "rated", "thumbs", "faithful", "faithfulness",
+    "supported", "grounded", "groundedness", "assessment", "verdicts",
+})  # fmt: skip
 # Words of labels for which true means right.
 RIGHT = frozenset({"correct", "right", "acceptable", "accepted", "ok"})
 IDS = ("id", "uid", "uuid", "guid", "qid", "key", "example id", "question id", "sample id", "record id", "index", "idx")
@@ -168,6 +173,16 @@ def key_of_label(name: str) -> str | None:
     """
     each, of_labels = words(name), LABELS | INVERTED
     return "".join(word for word in each if word not in of_labels | FILLERS) if of_labels & set(each) else None
+
+
+def is_verdict(name: str) -> bool:
+    """Whether the name is that of verdicts on answers, and of nothing that tells kinds of questions apart.
+
+    >>> is_verdict("correctness"), is_verdict("human"), is_verdict("match_type"), is_verdict("topic")
+    (True, True, False, False)
+    """
+    each = set(words(name))
+    return bool(each & (JUDGING | LABELS | INVERTED)) and not each & SLICES
 
 
 def is_inverted(name: str) -> bool:

@@ -18,7 +18,20 @@ WRONG_WORDS = frozenset({
 })  # fmt: skip
 UNSURE_WORDS = frozenset({
     "nan", "none", "null", "n/a", "na", "-", "?", "unsure", "unknown", "unclear", "undecided", "ambiguous", "maybe",
-    "not attempted", "unjudged", "not judged", "skip", "skipped", "tie", "missing", "pending", "todo", "idk",
+    "not attempted", "unjudged", "not judged", "skip", "skipped", "tie", "missing", "pending", "todo", "idk", "error",
+})  # fmt: skip
+# Words that are said of other things than answers, too, or in another language: both kinds in a column are verdicts.
+LIKE_RIGHT = RIGHT_WORDS | {
+    "supported", "success", "succeeded", "successful", "faithful", "grounded", "relevant", "match", "hit", "up", "ok",
+    "t", "tp", "tn", "✓", "✔", "✅", "👍", "richtig", "ja", "wahr", "correcto", "correcta", "sí", "vrai", "oui",
+}  # fmt: skip
+LIKE_WRONG = WRONG_WORDS | {
+    "unsupported", "failure", "error", "unfaithful", "ungrounded", "irrelevant", "mismatch", "miss", "down", "f", "fp",
+    "fn", "✗", "✘", "❌", "👎", "falsch", "nein", "incorrecto", "incorrecta", "faux", "non",
+}  # fmt: skip
+DEGREES = frozenset({
+    "fully", "mostly", "largely", "completely", "totally", "entirely", "partly", "partially", "somewhat", "very",
+    "thumbs",
 })  # fmt: skip
 PARTLY = frozenset({"partial", "partially correct", "partly correct", "partly", "partially", "mostly correct"})
 # Letters of well-known graders → their words. SimpleQA: A correct, B incorrect, C not attempted. Inspect: C, I, P, N.
@@ -68,9 +81,30 @@ def label(column: Column, rule: Mapping[str, Any]) -> str | dict[str, Any]:
 
 def is_verdict(column: Column) -> bool:
     """Whether the column can't be a slice: its values are verdicts or booleans with gaps, or its name says so."""
-    if reading(column) is None:
+    if column.kind == "text":
+        return reading(column) is not None or _is_like_verdicts(column) or names.is_verdict(column.name)
+    if column.kind == "boolean" and names.is_verdict(column.name):
+        return True
+    return reading(column) is not None and (_is_named(column) or names.is_raters(column.name))
+
+
+def _is_like_verdicts(column: Column) -> bool:
+    """Whether some values are said of right answers, and some of wrong ones."""
+    texts = list(dict.fromkeys(column.texts))
+    if len(texts) > MOST_WORDS:
         return False
-    return column.kind == "text" or _is_named(column) or names.is_raters(column.name)
+    return {True, False} <= {_leaning(_spelled(text.strip())) for text in texts}
+
+
+def _leaning(word: str) -> bool | None:
+    """Whether the word is said of right answers, or of wrong ones; None if of neither."""
+    each = word.split()
+    while len(each) > 1 and each[0] in DEGREES:
+        each = each[1:]
+    plain = " ".join(each)
+    if plain in LIKE_WRONG or (each[0] == "not" and " ".join(each[1:]) in LIKE_RIGHT):
+        return False
+    return True if plain in LIKE_RIGHT else None
 
 
 def _is_named(column: Column) -> bool:
@@ -118,7 +152,7 @@ def _of_grades(column: Column) -> Reading | None:
 
 
 def _spelled(text: str) -> str:
-    return " ".join(text.casefold().replace("_", " ").replace("-", " ").split()) or text
+    return " ".join(text.casefold().replace("_", " ").replace("-", " ").rstrip(".!,;:").split()) or text
 
 
 def _is_known(word: str) -> bool:

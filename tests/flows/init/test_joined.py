@@ -99,15 +99,43 @@ def test_files_of_systems_that_hold_the_questions_too() -> None:
 
     assert chosen(proposal) == {
         "path": "mine",
-        "pattern": "NQ_b.jsonl",
+        "pattern": "NQ_a.jsonl",
         "id": None,
         "input": "question",
         "references": "answer",
-        "candidates": {"a": {"response": "prediction", "path": "NQ_a.jsonl"}, "b": {"response": "prediction"}},
-        "other_questions": "leave_out",
+        "candidates": {"a": {"response": "prediction"}, "b": {"response": "prediction", "path": "NQ_b.jsonl"}},
         "label_file": None,
     }
-    assert proposal.unsure == {"other_questions": "questions that NQ_b.jsonl lacks: NQ_a.jsonl 1"}
+    assert proposal.unsure == {}
+
+
+def test_questions_that_people_judged_decide_where_files_differ() -> None:
+    more = [*QUESTIONS, *({"question": f"more {i}?", "gold": "an a"} for i in range(2))]
+    for name, asked in (("a", more), ("b", QUESTIONS)):
+        rows = [{"question": r["question"], "answer": [r["gold"]], "prediction": f"{name} {r['gold']}"} for r in asked]
+        lines(f"NQ_{name}.jsonl", rows)
+    verdicts = [
+        {"question": r["question"], "Model answer": f"{name} {r['gold']}", "grade": ("CORRECT", "INCORRECT")[i % 2]}
+        for i, r in enumerate(QUESTIONS)
+        for name in "ab"
+    ]
+    lines("human.jsonl", verdicts)
+
+    proposal = joined("mine")
+
+    assert (proposal.options["pattern"], proposal.options["other_questions"]) == ("NQ_b.jsonl", "leave_out")
+    assert proposal.unsure["other_questions"] == "questions that NQ_b.jsonl lacks: NQ_a.jsonl 2"
+
+
+def test_references_that_differ_between_systems_are_told() -> None:
+    for name, end in (("a", ""), ("b", " more")):
+        rows = [{"question": r["question"], "answer": r["gold"] + end, "prediction": name} for r in QUESTIONS]
+        lines(f"NQ_{name}.jsonl", rows)
+
+    count = len(QUESTIONS)
+    assert joined("mine").unsure["references"] == (
+        f"those of NQ_a.jsonl count for all systems; {count} of {count} questions of NQ_b.jsonl have others there"
+    )
 
 
 def test_human_labels_in_a_further_file_are_joined_by_the_answer() -> None:

@@ -450,6 +450,44 @@ def test_a_label_in_other_words_is_told() -> None:
     }
 
 
+VERDICTS = {
+    "verdict": ["Correct.", "Incorrect."],
+    "match": ["1", "0", ""],
+    "hit": ["true", "false"],
+    "judge": ["YES", "NO", "ERROR"],
+    "correctness": ["richtig", "falsch"],
+    "rating": ["4/5", "5/5", "1/5"],
+    "support": ["supported", "not supported"],
+    "faithful": ["faithful", "unfaithful"],
+    "status": ["success", "failure"],
+    "check": ["✓", "✗"],
+    "assessment": ["fully correct", "mostly wrong", "wrong"],
+    "thumbs": ["up", "down"],
+    "flag": ["t", "f"],
+    "outcome": ["TP", "FP"],
+}
+
+
+@pytest.mark.parametrize(("name", "values"), VERDICTS.items(), ids=VERDICTS.keys())
+@pytest.mark.parametrize("systems", [1, 2])
+def test_verdicts_are_never_a_slice_and_are_told(name: str, values: list[str], systems: int) -> None:
+    answers = {f"answer_{each}": "b" for each in ("v1", "v2")[:systems]}
+    rows = [{"id": i, "question": f"q{i}", "gold": "a", **answers, name: values[i % len(values)]} for i in range(12)]
+
+    proposal = of(*rows)
+
+    assert proposal.options["slices"] == []
+    label = proposal.options["candidates"].popitem()[1].get("label")
+    assert (label and label["column"] == name) or name in proposal.unsure["candidates"]
+
+
+@pytest.mark.parametrize("values", [["open", "closed"], ["yes/no", "list"], ["up", "left"], ["valid", "test"]])
+def test_other_words_stay_slices(values: list[str]) -> None:
+    rows = [{"id": i, "question": f"q{i}", "gold": "a", "response": "b", "match_type": values[i % 2]} for i in range(9)]
+
+    assert of(*rows).options["slices"] == ["match_type"]
+
+
 def test_a_baseline_beside_a_labelled_system_is_one_too() -> None:
     rows = [{"question": "q", "gold": "an a", "baseline": f"b{i}", "v2": "c", "v2_correct": "yes"} for i in range(2)]
 

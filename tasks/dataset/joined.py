@@ -11,6 +11,7 @@ from tasks.dataset.paths import flat
 from tasks.dataset.settings import CandidateMapping, Dataset, Params
 from tasks.dataset.sources import Record, Records, Value, records
 from tasks.errors import DataError, ParamsError
+from tasks.pipeline.hashing import sha256
 
 By = Literal["id", "input"]
 BESIDE_PUNCTUATION = re.compile(r" (?=\W)|(?<=\W) ")
@@ -24,11 +25,12 @@ class Keys(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A record of a joined file: its place, and the values of the mapped columns."""
+    """A record of a joined file: its place, the values of the mapped columns, and the hash of the question it names."""
 
     file: str
     line: int
     values: Mapping[str, Value]
+    asked: bytes | None = None
 
 
 class Lost(NamedTuple):
@@ -59,8 +61,20 @@ class Joined:
 
     def of(self, keys: Keys) -> list[Entry]:
         """Return the entries of a question."""
+        return [entry for entry in self._named(keys) if _asks(entry, keys)]
+
+    def of_another(self, keys: Keys) -> list[Entry]:
+        """Return the entries with the id of a question that name another question."""
+        return [entry for entry in self._named(keys) if not _asks(entry, keys)]
+
+    def _named(self, keys: Keys) -> list[Entry]:
         key = self.key(keys)
         return self.entries.get(key, []) if key is not None else []
+
+    @property
+    def has_questions(self) -> bool:
+        """Whether entries that are joined by id name their question too."""
+        return any(entry.asked is not None for entries in self.entries.values() for entry in entries)
 
     def others(self, known: frozenset[str]) -> Iterator[Lost]:
         """Yield the entries of questions that are not among the known ones."""
@@ -68,6 +82,11 @@ class Joined:
             if key not in known:
                 reason = f"no question in dataset.path has its {self.by}; see dataset.other_questions"
                 yield from (Lost(entry, key if self.by == "id" else None, reason) for entry in entries)
+
+
+def _asks(entry: Entry, keys: Keys) -> bool:
+    """Whether an entry does not name another question; an entry without one is of any."""
+    return entry.asked is None or keys.input is None or entry.asked == sha256(keys.input)
 
 
 @dataclass(frozen=True)
@@ -176,10 +195,13 @@ def _read(
     entries: dict[str, list[Entry]] = {}
     keyless: list[Lost] = []
     named = [*dict.fromkeys([*wanted, *optional])]
-    for record in flat(whole, {**wanted, column: f"{place}.{by}"}, optional):
+    asked = dataset.input if by == "id" and dataset.input not in {*named, column} else None
+    for record in flat(whole, {**wanted, column: f"{place}.{by}"}, [*optional, *([asked] if asked else [])]):
         values = {name: record.values[name] for name in named if name in record.values}
         present |= values.keys()
-        entry, key = Entry(record.file, record.line, values), _key(record.values.get(column), by)
+        question = _key(record.values.get(asked), "input") if asked else None
+        entry = Entry(record.file, record.line, values, None if question is None else sha256(question))
+        key = _key(record.values.get(column), by)
         if key is None:
             keyless.append(Lost(entry, None, f"{column}: no {by} to join by"))
         else:

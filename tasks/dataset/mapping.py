@@ -118,12 +118,12 @@ def id_from_column(record: Record, params: Params) -> str:
     return text
 
 
-def id_from_input(shared: SharedValues, numbers: Mapping[bytes, Mapping[bytes, int]]) -> str:
+def id_from_input(shared: SharedValues, numbers: Mapping[bytes, Mapping[bytes, int]], source: Source) -> str:
     """Return the sha256 of the input; records that share it get -2, -3, … by the order of their references' hash.
 
     numbers: hash of the input → hash of the references → number, for inputs that several records share.
     """
-    text, references = _content_key(shared)
+    text, references = _content_key(shared, source)
     number = numbers.get(text, {}).get(references, 1)
     return text.hex() if number == 1 else f"{text.hex()}-{number}"
 
@@ -133,7 +133,7 @@ def question_key(record: Record, source: Source) -> tuple[bytes, bytes] | None:
     try:
         if source.dataset.id:
             return json_hash(id_from_column(record, source.params)), b""
-        return _content_key(shared_values(record, source))
+        return _content_key(shared_values(record, source), source)
     except UnusableValueError:
         return None
 
@@ -278,8 +278,10 @@ def _equals(value: Value, wanted: object) -> bool:
     return value == as_text(wanted)
 
 
-def _content_key(shared: SharedValues) -> tuple[bytes, bytes]:
-    return sha256(shared.input or ""), json_hash(shared.references)
+def _content_key(shared: SharedValues, source: Source) -> tuple[bytes, bytes]:
+    # Several records of one question may list its references in different orders.
+    references = shared.references if source.is_plain else sorted(set(shared.references))
+    return sha256(shared.input or ""), json_hash(references)
 
 
 def _content(shared: SharedValues) -> bytes:

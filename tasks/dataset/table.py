@@ -119,7 +119,7 @@ class LoadPart:
             if dataset.id:
                 question = mapping.id_from_column(record, self.source.params)
             shared = mapping.shared_values(record, self.source)
-            question = question or mapping.id_from_input(shared, self.index.numbers)
+            question = question or mapping.id_from_input(shared, self.index.numbers, self.source)
             require_candidate(record, dataset)
             mapping.require_same_question(self.index.differing.get(position), dataset)
             mapping.require_new_id(record, self.index.repeated.get(position), dataset)
@@ -167,8 +167,9 @@ def _remainder(records: Iterable[Record], source: Source, index: RecordIndex) ->
     known = _known_keys(records, [one for _, one in files], source)
     left_out: Counter[str] = Counter()
     rejected: list[tuple[str | None, Lost]] = []
+    _require_own_inputs(records, [one for _, one in files], source)
     for (name, one), keys in zip(files, known, strict=True):
-        others = [*one.others(keys)]
+        others = [*one.others(keys), *_of_others(records, one, source)]
         if source.dataset.other_questions == "leave_out":
             left_out[one.path] += len(others)
             others = []
@@ -187,6 +188,43 @@ def _known_keys(records: Iterable[Record], files: list[Joined], source: Source) 
             if (key := one.key(keys)) is not None and key in one.entries:
                 found.add(key)
     return [frozenset(found) for found in known]
+
+
+def _of_others(records: Iterable[Record], one: Joined, source: Source) -> Iterator[Lost]:
+    """Yield the entries that have the id of a question, but name another question."""
+    seen: set[str] = set()
+    for record in records if one.has_questions else ():
+        keys = row_keys(record, source.dataset)
+        key = one.key(keys)
+        if key is not None and key not in seen:
+            seen.add(key)
+            reason = (
+                f"{source.dataset.input}: another question than that of {record.file}, line {record.line}, which has "
+                "the same id; on: input joins by the question"
+            )
+            yield from (Lost(entry, key, reason) for entry in one.of_another(keys))
+
+
+def _require_own_inputs(records: Iterable[Record], files: list[Joined], source: Source) -> None:
+    """Require that no two questions share the input by which entries are joined to them.
+
+    Raises:
+        DataError: Two do, so an entry could be of either.
+    """
+    files = [one for one in files if one.by == "input"]
+    first: dict[str, tuple[Any, Record]] = {}
+    for record in mapping.selected(records, source.dataset) if files else ():
+        keys, question = row_keys(record, source.dataset), mapping.question_key(record, source)
+        joined = [one for one in files if keys.input in one.entries]
+        if keys.input is None or question is None or not joined:
+            continue
+        earlier, other = first.setdefault(keys.input, (question, Record(record.file, record.line, {})))
+        if earlier != question:
+            raise DataError(
+                f"{joined[0].place}: {joined[0].path} is joined by the input, but two questions have the same: "
+                f"{other.file}, line {other.line}, and {record.file}, line {record.line} (white space does not count); "
+                "join by the id, or leave one out by dataset.exclude"
+            )
 
 
 def _repeated_entries(
@@ -247,7 +285,7 @@ def _label_keys(records: Iterable[Record], source: Source, index: RecordIndex, l
             text = answer.response if isinstance(answer.response, str) else None
             answers.setdefault(key, set()).add(mapping.label_key(record, answer, text, source))
     for key, keys in of.items():
-        yield answers.get(key, set()), [(keys, entry) for entry in labels.entries[key]]
+        yield answers.get(key, set()), [(keys, entry) for entry in labels.of(keys)]
 
 
 def _labelled(records: Iterable[Record], source: Source) -> Iterator[Mapping[str, Value]]:

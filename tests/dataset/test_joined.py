@@ -83,6 +83,54 @@ def test_answers_are_joined_by_the_input(write: Any, join: dict[str, str], mappi
     assert rejected == []
 
 
+def test_an_input_that_two_questions_share_joins_nothing(write: Any) -> None:
+    indented = [{"id": str(i), "q": q, "ref": "r", "b": "B"} for i, q in enumerate(["if x:\n  y", "if x:\ny", "z"])]
+    write(questions=indented, m=[{"q": "if x: y", "prediction": "1"}, {"q": "z", "prediction": "2"}])
+
+    message = refusal(candidates={"m": M["m"] | {"on": "input"}})
+
+    assert message.startswith("dataset.candidates.m: m.jsonl is joined by the input, but two questions have the same: ")
+    assert "data/questions.jsonl, line 1, and data/questions.jsonl, line 2" in message
+    assert len(loaded(candidates={"m": M["m"] | {"on": "input"}}, exclude={"id": "0"})[0]) == 2
+
+
+@pytest.mark.parametrize("others", ["reject", "leave_out"])
+def test_an_answer_that_names_another_question_than_that_of_its_id_is_no_answer(write: Any, others: str) -> None:
+    write(
+        m=[
+            {"id": "1", "q": "Capital of Italy?", "prediction": "Rome"},
+            {"id": "2", "q": "Capital  of Italy?", "prediction": "Roma"},
+            {"id": "2", "q": None, "prediction": "Rom"},
+        ]
+    )
+
+    rows, rejected = loaded(other_questions=others, draw=True)
+    first = "data/questions.jsonl, line 1"
+
+    assert answers(rows) == [("1#1", "m", None), ("2#1", "m", "Roma"), ("2#2", "m", "Rom")]
+    assert [(row["line"], row["id"], row["reason"]) for row in rejected] == [
+        (1, "1", f"q: another question than that of {first}, which has the same id; on: input joins by the question")
+    ][: others == "reject"]
+    assert about(parts(other_questions=others)[0]["load"].schema)["left_out"] == (
+        {"m.jsonl": 1} if others == "leave_out" else {}
+    )
+
+
+@pytest.mark.parametrize("kind", ["label", "references"])
+def test_labels_and_references_of_another_question_than_that_of_their_id_do_not_count(write: Any, kind: str) -> None:
+    write(
+        m=[{"id": "1", "prediction": "x"}, {"id": "2", "prediction": "y"}],
+        more=[{"id": "1", "q": "Another?", "v": "no"}, {"id": "2", "q": "Capital of Italy?", "v": "yes"}],
+    )
+    file = {"path": "more.jsonl", "id": "id", ("label" if kind == "label" else "column"): "v"}
+
+    rows, rejected = loaded(**{"label_file" if kind == "label" else "references": file})
+
+    assert [row["id"] for row in rejected] == (["1"] if kind == "label" else ["1", "1"])
+    found = [row["label"] if kind == "label" else row["references"] for row in rows]
+    assert found == ([None, True] if kind == "label" else [["yes"]])
+
+
 def test_other_names_and_nested_places_in_the_joined_file(write: Any) -> None:
     write(m=[{"meta": {"qid": "2"}, "out": {"text": "Rome!"}}])
 

@@ -95,6 +95,14 @@ def test_without_ids_records_of_one_input_and_references_are_one_question() -> N
     assert "the same input and references of 'x' as in answers.jsonl, line 1" in rejected["reason"]
 
 
+def test_without_ids_the_order_of_references_does_not_tell_questions_apart() -> None:
+    values = [PARIS | {"ref": ["2", "two"]}, PARIS | {"ref": ["two", "2"], "model": "y"}]
+
+    rows, _ = loaded(values, candidates=LONG, id=None)
+
+    assert len({row["id"] for row in rows}) == 1
+
+
 def test_names_that_no_record_has_are_an_error() -> None:
     assert refusal([PARIS], candidates=LONG | {"only": ["X"]}) == "dataset: there is no record"
     assert refusal([PARIS], candidates=LONG | {"only": ["x", "xx"]}) == (

@@ -244,6 +244,8 @@ def _unmeasured(compared: Compared, gate: Gate) -> str | None:
         return f"{missing} {'after' if base else 'before' if head else 'before or after'}"
     if not compared.measured.any():
         return "no row is measured both before and after"
+    if compared.pairing.of_draws is not None and (reason := _unmeasured_draws(compared, gate)):
+        return reason
     failed_base, failed_head = compared.failed()
     failed = int((failed_base | failed_head).sum())
     asked = failed + int(compared.measured.sum())
@@ -251,6 +253,19 @@ def _unmeasured(compared: Compared, gate: Gate) -> str | None:
         return None
     when = f"before {failed_base.sum():,}, after {failed_head.sum():,}"
     return f"{failed:,} of {asked:,} rows could not be measured, {when} (gate.max_unmeasured)"
+
+
+def _unmeasured_draws(compared: Compared, gate: Gate) -> str | None:
+    """Why too few answers to the compared questions are measured in either version; None where enough are."""
+    rows, (name, _) = compared.pairing.rows, parsed(compared.head.name) or ("", 0)
+    for when, side in (("before", rows.base), ("after", rows.head)):
+        column = next(one for one in side.columns if one.name == name)
+        questions = side.keys if side.questions is None else side.questions
+        asked = ~column.not_asked & np.isin(questions, compared.pairing.keys)
+        failed = int((asked & np.isnan(column.values)).sum())
+        if failed > gate.max_unmeasured * asked.sum():
+            return f"{failed:,} of {asked.sum():,} answers could not be measured {when} (gate.max_unmeasured)"
+    return None
 
 
 def _crossed(families: Families, pairing: Pairing) -> CrossedEntry | None:

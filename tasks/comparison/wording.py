@@ -241,17 +241,20 @@ def _not_compared(pair: PairEntry) -> Iterator[str]:
 
 
 def _draws(pair: PairEntry) -> Iterator[str]:
-    """What is left out of a comparison by rows where the versions have other numbers of draws."""
+    """What is left out of a comparison by rows, or weighs more, where the numbers of draws differ."""
     rows = pair["rows"]
     draws = rows.get("draws")
-    if draws is None or not (rows["only_base"] or rows["only_head"]):
+    if draws is None:
         return
     before, after = (number_of_draws(each) for each in (draws["base"], draws["head"]))
-    yield (
-        f"{before} answers per question before, {after} after: by rows, each answer is compared with the one of its "
-        f"number, so {counted(rows['only_base'] + rows['only_head'], 'answer')} without a partner are left out; by "
-        "question, pass@k and pass^k use all answers"
-    )
+    if alone := rows["only_base"] + rows["only_head"]:
+        yield (
+            f"{before} answers per question before, {after} after: by rows, each answer is compared with the one of "
+            f"its number, so {counted(alone, 'answer')} without a partner are left out; by question, pass@k and pass^k "
+            "use all answers"
+        )
+    if any(len({*sizes}) > 1 for sizes in (draws["base"], draws["head"])):
+        yield "questions with more answers weigh more by rows; by question, each weighs the same"
 
 
 def number_of_draws(sizes: Sequence[int]) -> str:

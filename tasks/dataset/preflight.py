@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from tasks.dataset.joined import questions
 from tasks.dataset.normalized import normalized
-from tasks.dataset.sources import records
 from tasks.dataset.table import tables
 from tasks.pipeline import params
 
@@ -16,6 +16,5 @@ def parts() -> Iterator[pa.Table]:
     Raises: as the stages load and normalize.
     """
     load, normalize = params.for_stage("load"), params.for_stage("normalize").normalize
-    dataset = load.dataset
-    for part in tables(records(dataset.path, dataset.pattern, dataset.format), load):
+    for part in tables(questions(load), load):
         yield normalized(part["load"], normalize)

@@ -1,15 +1,10 @@
 """Preflight: plans the judge calls of the next run before any stage runs."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
-
 from tasks.console.terminal import say
-from tasks.dataset.joined import questions
-from tasks.dataset.normalized import normalized
-from tasks.dataset.table import tables
+from tasks.dataset.preflight import parts
 from tasks.errors import ModelError
 from tasks.judging import canaries
 from tasks.judging.plan import Plan
@@ -28,12 +23,6 @@ def plan_next_run(*, retry_failed: bool = False) -> Plan | None:
     options, run = params.for_stage("judge").judge, params.run_params().judge
     if options.provider != "openai":
         return None
-    load, normalize = params.for_stage("load"), params.for_stage("normalize").normalize
-
-    def parts() -> Iterator[pa.Table]:
-        for part in tables(questions(load), load):
-            yield normalized(part["load"], normalize)
-
     with Verdicts(root() / "judge", recorded("judge", "judge", "base_url")) as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
         requests = missing(parts(), options, ledger, others=canaries.requests(options), retry_failed=retry_failed)

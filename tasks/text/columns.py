@@ -54,8 +54,8 @@ def list_column(name: str, values: Any, *, missing: bool = False) -> pa.Array:
         TypeError: Not a column, or an entry is a number or anything else that is not text.
         ValueError: A text is missing, or is not Unicode.
     """
-    if isinstance(values, pa.Array | pa.ChunkedArray) and not pt.is_list(values.type):
-        values = _strings(name, values)
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        values = values.to_pylist() if _is_lists(values.type) else _strings(name, values)
     items = entries(name, values)
     if set(map(type, items)) == {str}:
         return pa.ListArray.from_arrays(
@@ -126,6 +126,11 @@ def _lists(name: str, lists: Sequence[list[str] | None]) -> pa.Array:
     offsets = np.concatenate([np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)])
     absent = np.array([texts is None for texts in lists], np.bool_)
     return pa.ListArray.from_arrays(offsets, column, mask=pa.array(absent) if absent.any() else None)
+
+
+def _is_lists(kind: pa.DataType) -> bool:
+    kinds = (pt.is_list, pt.is_large_list, pt.is_fixed_size_list, pt.is_list_view, pt.is_large_list_view)
+    return any(is_one(kind) for is_one in kinds)
 
 
 def _strings(name: str, values: pa.Array | pa.ChunkedArray) -> pa.Array:

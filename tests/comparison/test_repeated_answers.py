@@ -92,6 +92,21 @@ def test_answers_that_could_not_be_measured_make_a_question_fail(compared: Any) 
     assert (found["n"], found["unmeasured"]["failed_head"], found["unmeasured"]["not_asked"]) == (2, 1, 0)
 
 
+def test_too_many_answers_that_could_not_be_measured_stop_a_guard_by_question(compared: Any) -> None:
+    found = compared(drawn(*["++"] * 30), drawn(*["+-"] * 30), gate_on("exact_match", "f1.pass@1"))
+
+    [refused] = [each for each in found["pairs"][0]["refused"] if each["measure"] == "f1.pass@1"]
+    assert refused["blocks"]
+    assert refused["reason"] == "30 of 60 answers could not be measured after (gate.max_unmeasured)"
+
+
+def test_that_questions_with_more_answers_weigh_more_is_said(compared: Any) -> None:
+    even, uneven = drawn("++", ".."), drawn("++++", "..")
+
+    assert "weigh more by rows" in to_markdown(compared(uneven, uneven))
+    assert "weigh more by rows" not in to_markdown(compared(even, even))
+
+
 def test_a_question_that_asks_something_else_is_left_out(compared: Any) -> None:
     newer = [each | ({"input": "New?"} if each["id"].startswith("q2#") else {}) for each in drawn("++", "..", "+.")]
 

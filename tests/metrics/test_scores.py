@@ -1,6 +1,7 @@
 """Several metrics in one call: the numbers of separate calls, texts tokenised and embedded once, any kind of column."""
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,14 @@ def test_rows_that_a_metric_does_not_apply_to_are_told_from_failures() -> None:
     assert told["meaning_match_not_asked"].tolist() == [False, False, False, True]
     assert told["number"].isna().tolist() == [False, True, True, True]
     assert "number_not_asked" not in scores(["number"], responses[:1], references[:1])
+
+
+@pytest.mark.parametrize("kind", [pa.list_, pa.large_list, pa.list_view, lambda of: pa.list_(of, 1)])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_references_may_be_any_lists_of_arrow(kind: Callable[..., pa.DataType], chunked: bool) -> None:
+    lists = pa.array([["a"], ["b"]], kind(pa.string()))
+
+    assert score("f1", ["a", "a"], pa.chunked_array([lists]) if chunked else lists).tolist() == [1.0, 0.0]
 
 
 def test_ids_may_be_tuples() -> None:

@@ -30,7 +30,7 @@ def source(params: Params) -> Records:
         DataError: A file can't be opened, or lacks a mapped column that another one has.
     """
     opened = questions(params)
-    opened.require_in_all_tables(mapped_columns(params))
+    opened.require_in_all_files(mapped_columns(params))
     for note in opened.notes:
         log.warning(note)
     return opened

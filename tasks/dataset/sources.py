@@ -1,6 +1,6 @@
 """Read the user's files record by record: as they are, or by the reader of the tool that wrote them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,6 +20,7 @@ __all__ = ["DECODER", "FORMATS", "Record", "Records", "Value", "as_text", "recor
 
 # Files that an error message lists.
 FILES_LISTED = 10
+KEYS_LISTED = 5
 # Bytes in which the first character of a JSON file is looked for.
 FIRST_BYTES = 1_000
 TEXT = ".txt"
@@ -55,8 +56,10 @@ class Records:
         for path in self.files:
             yield from _read(path)
 
-    def require_in_all_tables(self, wanted: Mapping[str, str]) -> None:
-        """Check that a mapped column is in each of the files with a header, if it is in one of them.
+    def require_in_all_files(self, wanted: Mapping[str, str]) -> None:
+        """Check that a mapped column is in each of the files, if it is in one of them.
+
+        Records of JSON may lack a key, even all of a file: only a file with other keys instead is refused.
 
         wanted: Column → its place in params.yaml.
 
@@ -73,6 +76,9 @@ class Records:
                     f"{place}: {file_name(lacking[0])} has no column {column[:60]!r}, but {file_name(having[0])} has; "
                     "choose files by dataset.pattern, or add the column to all (an empty cell is null)"
                 )
+        texts = [file for file in self.files if not self.format and inner_suffix(file) in {".json", ".jsonl"}]
+        if len(texts) > 1:
+            _require_same_keys(texts, wanted)
 
     @cached_property
     def _has_draws(self) -> bool:
@@ -115,6 +121,25 @@ def records(path: str | Path, pattern: str | None = None, format: str | None = N
     return Records(tuple(files), format)
 
 
+def _require_same_keys(files: Sequence[Path], wanted: Mapping[str, str]) -> None:
+    first = {file: next(_read(file)).values.keys() for file in files}
+    for column, place in wanted.items():
+        having = [file for file, keys in first.items() if column in keys]
+        for file in files if having else ():
+            if column in first[file] or any(column in record.values for record in _read(file)):
+                continue
+            if instead := sorted(_keys([file]) - _keys(having)):
+                raise DataError(
+                    f"{place}: no record of {file_name(file)} has {column[:60]!r}, but those of {file_name(having[0])} "
+                    f"have; instead it has {', '.join(repr(key[:60]) for key in instead[:KEYS_LISTED])}; "
+                    "choose files by dataset.pattern, or give the column one name"
+                )
+
+
+def _keys(files: Sequence[Path]) -> set[str]:
+    return {key for file in files for record in _read(file) for key in record.values}
+
+
 def _require_known(file: Path) -> None:
     suffix = inner_suffix(file)
     known = suffix in FORMATS and (suffix in TEXT_FORMATS or file.suffix.lower() not in OPENERS)
@@ -151,6 +176,8 @@ def _files(path: Path, pattern: str | None) -> list[Path]:
 def _matching(folder: Path, pattern: str | None) -> list[Path]:
     if not pattern:
         raise DataError(f"{file_name(folder)}: a folder; say which of its files in dataset.pattern, such as *.jsonl")
+    if ".." in Path(pattern).parts:
+        raise DataError(f"dataset.pattern: {pattern!r} leaves the folder; name the folder of the files in dataset.path")
     try:
         files = sorted(path for path in folder.glob(pattern) if path.is_file() and path.name[0] != ".")
     except (NotImplementedError, ValueError) as error:

@@ -56,6 +56,26 @@ def test_records_without_a_header_may_lack_a_key(opened):
     assert len(list(opened(a_jsonl=lines[0], b_jsonl=lines[1]))) == 2
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+def test_a_file_whose_records_call_a_column_otherwise_is_refused(opened, suffix):
+    lines = [json.dumps([{"q": "1", "r": "2", key: "3"}]) for key in ("a", "answer")]
+    texts = lines if suffix == "json" else [line[1:-1] for line in lines]
+
+    with pytest.raises(DataError) as caught:
+        opened(**{f"{name}_{suffix}": text for name, text in zip("ab", texts, strict=True)})
+    assert str(caught.value) == (
+        f"dataset.candidates.m.response: no record of in/b.{suffix} has 'a', but those of in/a.{suffix} have; "
+        "instead it has 'answer'; choose files by dataset.pattern, or give the column one name"
+    )
+
+
+def test_keys_that_only_some_records_have_are_no_other_name(opened):
+    full, more, bare = {"q": "1", "r": "2", "a": "3"}, {"q": "1", "r": "2", "note": "x"}, {"q": "1", "r": "2"}
+    a, b, c = ("\n".join(map(json.dumps, rows)) for rows in ([full, more], [more], [bare, full]))
+
+    assert len(list(opened(a_jsonl=a, b_jsonl=b, c_jsonl=c))) == 5
+
+
 def test_a_column_without_a_name_is_told(opened, caplog):
     opened(a_csv=",q,r,a\n0,1,2,3\n")
 

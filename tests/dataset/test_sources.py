@@ -416,3 +416,12 @@ def test_a_parquet_file_with_a_wrong_byte_is_read_or_refused(tmp_path, place, by
 
     found, message = read_or_refused(path)
     assert found or path.name in message
+
+
+@pytest.mark.parametrize("pattern", ["../*.jsonl", "a/../../*.jsonl"])
+def test_a_pattern_that_leaves_the_folder_is_refused(tmp_path, pattern):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out.jsonl").write_text("{}")
+
+    with pytest.raises(DataError, match=r"leaves the folder; name the folder of the files in dataset\.path"):
+        records(tmp_path / "in", pattern)

@@ -42,7 +42,7 @@ def saved_files(folder: Path) -> list[Path] | None:
     """Return the Arrow files of a folder that `Dataset.save_to_disk` wrote; None if it is no such folder.
 
     Raises:
-        DataError: The folder holds several splits, or a file that it lists is missing.
+        DataError: The folder holds several splits, or a file that it lists is missing or in another folder.
     """
     if (folder / SPLITS).is_file():
         splits = _part(folder / SPLITS, "splits")
@@ -51,14 +51,28 @@ def saved_files(folder: Path) -> list[Path] | None:
                 f"{file_name(folder)}: a data set with the splits {', '.join(map(str, splits))}; "
                 f"name one in dataset.path, such as {file_name(folder / str(splits[0] if splits else 'test'))}"
             )
-        return saved_files(folder / str(splits[0]))
+        return saved_files(_within(folder, splits[0], SPLITS))
     if not (folder / STATE).is_file():
         return None
-    files = [folder / str(item.get("filename")) for item in _part(folder / STATE, "_data_files")]
+    files = [_within(folder, item.get("filename"), STATE) for item in _part(folder / STATE, "_data_files")]
+    if not files:
+        raise DataError(f"{file_name(folder / STATE)}: it lists no file; the data set is empty")
     for file in files:
         if not file.is_file():
             raise DataError(f"{file_name(file)}: not there, but {STATE} lists it; the data set is incomplete")
     return files
+
+
+def _within(folder: Path, name: Any, source: str) -> Path:
+    """Return the path of something below a folder: DVC watches no other files.
+
+    Raises:
+        DataError: It is not below the folder.
+    """
+    parts = Path(str(name)).parts
+    if not parts or ".." in parts or Path(str(name)).is_absolute() or "\0" in str(name):
+        raise DataError(f"{file_name(folder / source)}: {str(name)[:60]!r} is no name of something in the folder")
+    return folder / str(name)
 
 
 def _part(path: Path, key: str) -> list[Any]:

@@ -16,6 +16,8 @@ DAMAGED = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, IndexError, AttributeError, RuntimeError, OverflowError),
     *(ParseError, zipfile.BadZipFile, zlib.error, NotImplementedError),
 )
+# Values of a cell whose formula fails (ECMA-376, 18.18.11, cell type `e`).
+ERRORS = {"#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NULL!", "#NUM!"}
 
 
 def excel(path: Path) -> NumberedValues:
@@ -79,6 +81,8 @@ def _trimmed(cells: Sequence[Any]) -> list[Any]:
 def _require_values(cells: Sequence[Any], sources: Sequence[Any], where: str) -> None:
     for number, source in enumerate(sources, 1):
         value = cells[number - 1] if number <= len(cells) else None
+        if value in ERRORS:
+            raise DataError(f"{where}, column {number}: the error {value}; correct or empty the cell")
         if value is None and isinstance(source, str) and source.startswith("="):
             raise DataError(
                 f"{where}, column {number}: the formula {source[:40]!r} has no value; open and save the file in Excel"

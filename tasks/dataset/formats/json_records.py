@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tasks.dataset.formats.text_lines import text_lines
+from tasks.dataset.formats.text_lines import text_lines, whole_text
 from tasks.dataset.record import NumberedValues, Value, file_name
 from tasks.errors import DataError
 
@@ -32,7 +32,7 @@ def json_lines(path: Path) -> NumberedValues:
 
 def json_list(path: Path) -> NumberedValues:
     """Yield line and values of each object of a list, which is the file or the only list of objects in an object."""
-    text = "".join(text_lines(path))
+    text = whole_text(path)
     line, counted = 1, 0
     try:
         for position, value in _elements(text, _list_of_records(text, path)):

@@ -17,13 +17,16 @@ from tasks.errors import DataError
 BOM = b"\xef\xbb\xbf"
 # Bytes read from a compressed file at once.
 BLOCK = 1 << 20
+# Bytes; decoding takes about four times as much memory. A few kilobytes can be compressed text of any length.
+LONGEST_LINE = 1 << 29
+LARGEST_TEXT = 1 << 30
 
 
 def text_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a UTF-8 file with their line ends, without a byte order mark.
 
     Raises:
-        DataError: A byte is not UTF-8, or a compressed file is damaged or cut off.
+        DataError: A byte is not UTF-8, a line is longer than LONGEST_LINE, or a compressed file is damaged or cut off.
     """
     read = 0
     for line, raw in enumerate(_raw_lines(path), 1):
@@ -37,6 +40,25 @@ def text_lines(path: Path) -> Iterator[str]:
                 f"{file_name(path)}, line {line}: byte 0x{byte:02x} at byte offset {offset} is not UTF-8; "
                 f"{_conversion_hint(path, is_utf16=utf16)}"
             ) from None
+
+
+def whole_text(path: Path) -> str:
+    """Return the text of a file that is read at once.
+
+    Raises:
+        DataError: As `text_lines`, or it is longer than LARGEST_TEXT.
+    """
+    lines: list[str] = []
+    size = 0
+    for line in text_lines(path):
+        size += len(line)
+        if size > LARGEST_TEXT:
+            raise DataError(
+                f"{file_name(path)}: more than {LARGEST_TEXT:,} characters, which would be read at once; "
+                "split it, or convert it to .jsonl (one object a line)"
+            )
+        lines.append(line)
+    return "".join(lines)
 
 
 def inner_suffix(path: Path) -> str:
@@ -63,19 +85,32 @@ def head(path: Path, size: int) -> bytes:
 def _raw_lines(path: Path) -> Iterator[bytes]:
     if path.suffix.lower() not in OPENERS:
         with path.open("rb") as file:
-            yield from file
+            yield from _lines(file, path)
         return
     line = 0
     try:
         with _opened(path) as file:
-            for raw in file:
+            for raw in _lines(file, path):
                 yield raw
                 line += 1
+    except DataError:
+        raise
     except DAMAGED as error:
         problem = (str(error).splitlines() or [type(error).__name__])[0][:200]
         raise DataError(
             f"{file_name(path)}, after line {line}: can't be decompressed: {problem}; is the file complete?"
         ) from None
+
+
+def _lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    number = 0
+    while raw := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(raw) > LONGEST_LINE:
+            raise DataError(
+                f"{file_name(path)}, line {number}: longer than {LONGEST_LINE:,} bytes; is it one record a line?"
+            )
+        yield raw
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -108,7 +143,7 @@ def _only_member(path: Path) -> zipfile.ZipInfo:
 
 def _is_data(member: zipfile.ZipInfo) -> bool:
     parts = Path(member.filename).parts
-    return not member.is_dir() and "__MACOSX" not in parts and parts[-1][0] != "."
+    return not member.is_dir() and parts != () and "__MACOSX" not in parts and parts[-1][0] != "."
 
 
 def _conversion_hint(path: Path, *, is_utf16: bool) -> str:

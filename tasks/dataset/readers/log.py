@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.dataset.formats.json_records import decode_whole, json_error, unique_members
-from tasks.dataset.formats.text_lines import text_lines
+from tasks.dataset.formats.text_lines import text_lines, whole_text
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
@@ -78,8 +78,7 @@ def document(path: Path, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:
     Raises:
         DataError: It is no such file.
     """
-    text = "".join(text_lines(path))
-    return parsed(text, file_name(path), decoder)
+    return parsed(whole_text(path), file_name(path), decoder)
 
 
 def parsed(text: str, name: str, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import pyarrow as pa
 
 from tasks.errors import DataError
 
+# Bytes; a member is read at once, and a few kilobytes can be compressed text of any length.
+LARGEST_MEMBER = 1 << 29
 ZSTANDARD = 93
 LOCAL_HEADER_BYTES = 30
 # Where the local header holds the lengths of name and extra field, 2 bytes each (APPNOTE.TXT, 4.3.7).
@@ -17,9 +19,11 @@ def member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> str:
     """Return a member as text.
 
     Raises:
-        DataError: It is damaged or not UTF-8.
+        DataError: It is damaged, not UTF-8, or larger than LARGEST_MEMBER.
     """
     place = f"{where}, {info.filename}"
+    if info.file_size > LARGEST_MEMBER:
+        raise DataError(f"{place}: {info.file_size:,} bytes; at most {LARGEST_MEMBER:,} are read")
     try:
         content = _zstandard(archive, info) if info.compress_type == ZSTANDARD else archive.read(info)
         return content.decode()
@@ -41,7 +45,7 @@ def _zstandard(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         raise zipfile.BadZipFile("no local header")
     file.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), 1)
     compressed = file.read(info.compress_size)
-    content: bytes = pa.CompressedInputStream(pa.BufferReader(compressed), "zstd").read()
+    content: bytes = pa.CompressedInputStream(pa.BufferReader(compressed), "zstd").read(info.file_size + 1)
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
         raise zipfile.BadZipFile("the checksum differs")
     return content

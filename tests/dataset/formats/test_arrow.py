@@ -68,6 +68,31 @@ def test_a_state_that_is_none_is_refused(tmp_path, state):
         read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("state.json", {"_data_files": []}, r"state\.json: it lists no file"),
+        (
+            "state.json",
+            {"_data_files": [{"filename": "../out.arrow"}]},
+            "'../out.arrow' is no name of something",
+        ),
+        ("state.json", {"_data_files": [{"filename": "/etc/passwd"}]}, "'/etc/passwd' is no name"),
+        ("state.json", {"_data_files": [{"filename": "a\0"}]}, "is no name"),
+        ("dataset_dict.json", {"splits": ["../other"]}, r"dataset_dict\.json: '../other' is no name"),
+        ("dataset_dict.json", {"splits": ["a/../../other"]}, "is no name"),
+        ("dataset_dict.json", {"splits": ["."]}, r"'\.' is no name"),
+    ],
+)
+def test_a_data_set_never_leaves_its_folder(tmp_path, name, content, message):
+    write(tmp_path / "out.arrow")
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / name).write_text(json.dumps(content))
+
+    with pytest.raises(DataError, match=message):
+        read(tmp_path / "saved")
+
+
 @TMP
 @given(data=st.data(), options=st.sampled_from([pa.ipc.new_stream, pa.ipc.new_file]))
 def test_a_file_that_is_cut_off_is_refused(tmp_path, data, options):

@@ -54,6 +54,7 @@ def test_a_column_without_a_name_is_numbered(workbook):
             [[["a", "b"], [1, "=A2+1"]]],
             "row 2, column 2: the formula '=A2+1' has no value; open and save the file in Ex",
         ),
+        ([[["a", "b"], [1, "#N/A"]]], "row 2, column 2: the error #N/A; correct or empty the cell"),
         ([[["a"], [1, 2]]], "row 2: 2 cells, but the header has 1"),
         ([[["a", "a"], [1, 2]]], "row 1: the column name 'a' appears twice"),
         ([[]], "empty, no record in it"),

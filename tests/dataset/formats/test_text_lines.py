@@ -3,12 +3,14 @@
 import bz2
 import gzip
 import zipfile
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tasks.dataset.formats import text_lines
 from tasks.dataset.sources import records
 from tasks.errors import DataError
 
@@ -100,3 +102,28 @@ def test_a_compressed_file_with_a_wrong_byte_is_read_or_refused(tmp_path, suffix
         assert read(path)
     except DataError as error:
         assert "a.jsonl" in str(error)  # noqa: PT017 (either outcome is right)
+
+
+def test_a_member_that_has_no_name_is_no_file(tmp_path):
+    zipped(tmp_path / "a.zip", TEXT, ".")
+
+    with pytest.raises(DataError, match=r"a \.zip must hold one file, this one holds 0"):
+        read(tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize("suffix", ["", *WRITERS])
+def test_a_line_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(text_lines, "LONGEST_LINE", 100)
+    content = b'{"a": "%s"}\n' % (b"x" * 90) + b'{"a": "%s"}\n' % (b"x" * 91)
+    WRITERS.get(suffix, Path.write_bytes)(tmp_path / f"a.jsonl{suffix}", content)
+
+    with pytest.raises(DataError, match="line 2: longer than 100 bytes; is it one record a line"):
+        read(tmp_path / f"a.jsonl{suffix}")
+
+
+def test_a_text_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_lines, "LARGEST_TEXT", 100)
+    (tmp_path / "a.json").write_text("[" + '{"a": 1},\n' * 20 + '{"a": 1}]')
+
+    with pytest.raises(DataError, match="more than 100 characters, which would be read at once; split it"):
+        read(tmp_path / "a.json")

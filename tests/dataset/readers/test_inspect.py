@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tasks.dataset.readers import zip_members
 from tasks.dataset.sources import records
 from tasks.errors import DataError
 
@@ -149,13 +151,11 @@ def test_a_crashed_run_without_header_is_read_from_its_journal(tmp_path):
 
 def without(folder, names):
     """A copy of the .eval log without some members, as `zipfile` without Zstandard can write it: stored."""
-    from tasks.dataset.readers.zip_members import member
-
     path = folder / "log.eval"
     with zipfile.ZipFile(LOGS / "inspect.eval") as source, zipfile.ZipFile(path, "w") as target:
         for info in source.infolist():
             if info.filename not in names:
-                target.writestr(info.filename, member(source, info, "log"))
+                target.writestr(info.filename, zip_members.member(source, info, "log"))
     return path
 
 
@@ -199,6 +199,24 @@ def test_a_value_that_is_nested_deep_is_read_or_refused(tmp_path, depth):
         assert read(path)[0]["input"] == "x"
     except DataError as error:
         assert "nested too deep" in str(error)  # noqa: PT017 (either outcome is right)
+
+
+def test_a_member_that_would_fill_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(zip_members, "LARGEST_MEMBER", 1_000)
+
+    with pytest.raises(DataError, match=r"inspect\.eval, .*: [0-9,]+ bytes; at most 1,000 are read"):
+        read(LOGS / "inspect.eval")
+
+
+def test_a_member_that_holds_more_than_it_says_is_refused(tmp_path):
+    content = bytearray((LOGS / "inspect.eval").read_bytes())
+    # The sizes in the central directory, 24 bytes behind its signature (APPNOTE.TXT, 4.3.12).
+    for place in (match.start() for match in re.finditer(b"PK\x01\x02", bytes(content))):
+        content[place + 24 : place + 28] = (10).to_bytes(4, "little")
+    (tmp_path / "log.eval").write_bytes(content)
+
+    with pytest.raises(DataError, match="can't be decompressed"):
+        read(tmp_path / "log.eval")
 
 
 def test_a_header_alone_is_no_log(tmp_path):

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from tasks.dataset import mapping
 from tasks.dataset.answers import Source, candidate_name, raw_draw
@@ -13,6 +13,7 @@ from tasks.errors import DataError, did_you_mean
 from tasks.pipeline.hashing import sha256
 
 Place: TypeAlias = tuple[str, int]
+Kept = TypeVar("Kept")
 # Candidates of a long table: more are a column of something else.
 MOST_CANDIDATES = 1_000
 NAMES_LISTED = 30
@@ -28,6 +29,7 @@ class RecordIndex(NamedTuple):
     draws: Position → number of the answer among those to the question, where the order of records says it; else 1.
     first_draw: The smallest number in the column of draws, 0 or 1.
     names: The candidates, in the order in which tables list them.
+    asked: Position of a record that only says that an answer is missing → first record that holds its question.
     """
 
     numbers: Mapping[bytes, Mapping[bytes, int]]
@@ -37,6 +39,7 @@ class RecordIndex(NamedTuple):
     draws: Mapping[int, int]
     first_draw: int
     names: tuple[str, ...]
+    asked: Mapping[int, Record]
 
 
 def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
@@ -59,11 +62,12 @@ def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
     return RecordIndex(
         numbers,
         _places(records, found.again, source, _unit),
-        _places(records, found.differing, source, _question),
+        _places(records, found.differing, source, _asked_question),
         frozenset(found.later),
         found.draws,
         min(found.first_draw, _first_draw(source)),
         _names(found.names, source),
+        _first_of(records, found.missing, source, _asked_question, lambda record: record),
     )
 
 
@@ -83,6 +87,7 @@ class _Found:
     units: set[bytes] = field(default_factory=set)
     counts: Counter[bytes] = field(default_factory=Counter)
     contents: dict[bytes, bytes] = field(default_factory=dict)
+    missing: dict[int, bytes] = field(default_factory=dict)
 
     def add(self, position: int, record: Record) -> None:
         """Take in the next record."""
@@ -100,7 +105,10 @@ class _Found:
         if is_known and self.source.joined.candidates:
             self.later.add(position)
         question = _joined_hash(key)
-        self._compare(position, record, question)
+        if mapping.is_missing_sample(record, self.source.dataset):
+            self.missing[position] = question
+        else:
+            self._compare(position, record, question)
         self._count(position, record, question)
 
     def _number(self, text: bytes, references: bytes) -> bool:
@@ -170,6 +178,10 @@ def _unit_of(record: Record, question: bytes, source: Source) -> bytes | None:
     return mapping.json_hash([question.hex(), name, draw])
 
 
+def _asked_question(record: Record, source: Source) -> bytes | None:
+    return None if mapping.is_missing_sample(record, source.dataset) else _question(record, source)
+
+
 def _places(
     records: Iterable[Record],
     later: Mapping[int, bytes],
@@ -177,15 +189,27 @@ def _places(
     key_of: Callable[[Record, Source], bytes | None],
 ) -> dict[int, Place]:
     """Return for each position the place of the first record with the same key."""
-    places: dict[bytes, Place] = {}
+    return _first_of(records, later, source, key_of, lambda record: (record.file, record.line))
+
+
+def _first_of(
+    records: Iterable[Record],
+    later: Mapping[int, bytes],
+    source: Source,
+    key_of: Callable[[Record, Source], bytes | None],
+    kept: Callable[[Record], Kept],
+) -> dict[int, Kept]:
+    """Return for each position what is kept of the first record with the same key, if there is one."""
+    found: dict[bytes, Kept] = {}
     wanted = set(later.values())
     for record in mapping.selected(records, source.dataset) if wanted else ():
         key = key_of(record, source)
         if key is not None and key in wanted:
-            places.setdefault(key, (record.file, record.line))
-            if len(places) == len(wanted):
+            if key not in found:
+                found[key] = kept(record)
+            if len(found) == len(wanted):
                 break
-    return {position: places[key] for position, key in later.items()}
+    return {position: found[key] for position, key in later.items() if key in found}
 
 
 def _names(found: Mapping[str, None], source: Source) -> tuple[str, ...]:

@@ -73,13 +73,12 @@ def require_same_question(earlier: tuple[str, int] | None, dataset: Dataset) -> 
     """Reject a record that asks something else than the first one of its id.
 
     Raises:
-        UnusableValueError: The first record has another input or other references.
+        UnusableValueError: The first record has another input or other references; with draws, or another group.
     """
     if earlier is not None:
         file, line = earlier
-        raise UnusableValueError(
-            f"{dataset.id}: the first record of this id has another input or references: {file}, line {line}"
-        )
+        what = "input, references or group" if dataset.has_draws and dataset.group else "input or references"
+        raise UnusableValueError(f"{dataset.id}: the first record of this id has another {what}: {file}, line {line}")
 
 
 def draw_of(answer: Answer, by_order: int, first: int, dataset: Dataset) -> int | None:
@@ -139,9 +138,10 @@ def question_key(record: Record, source: Source) -> tuple[bytes, bytes] | None:
 
 
 def content_of(record: Record, source: Source) -> bytes | None:
-    """Return the hash of what is asked; None for a record that will be rejected."""
+    """Return the hash of what all records of a question share; None for a record that will be rejected."""
     try:
-        return _content(shared_values(record, source))
+        shared = shared_values(record, source)
+        return json_hash([_content(shared).hex(), shared.group if source.dataset.has_draws else None])
     except UnusableValueError:
         return None
 
@@ -164,9 +164,21 @@ def shared_values(record: Record, source: Source) -> SharedValues:
     )
     if dataset.id is None and (shared.input is None or not shared.input.strip()):
         raise UnusableValueError(f"{dataset.input}: no input to make an id of")
-    if source.params.load.require_references and not shared.references:
+    if source.params.load.require_references and not shared.references and not is_missing_sample(record, dataset):
         raise UnusableValueError(f"{dataset.references}: no reference that is not blank")
     return shared
+
+
+def is_missing_sample(record: Record, dataset: Dataset) -> bool:
+    """Whether a record says no more than that an answer to the question of its id is missing, as logs have it."""
+    answers = [dataset.long] if dataset.long else [*dataset.named.values()]
+    references = dataset.references.columns if dataset.references else ()
+    if dataset.id is None or dataset.input is None or any(getattr(answer, "path", None) for answer in answers):
+        return False
+    if dataset.references is not None and not references:
+        return False
+    values = [record.values.get(column) for column in (dataset.input, *references)]
+    return not any(values) and all(record.values.get(answer.response) is None for answer in answers)
 
 
 def candidate_row(

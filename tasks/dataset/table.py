@@ -118,7 +118,7 @@ class LoadPart:
         try:
             if dataset.id:
                 question = mapping.id_from_column(record, self.source.params)
-            shared = mapping.shared_values(record, self.source)
+            shared = self._shared(record, position)
             question = question or mapping.id_from_input(shared, self.index.numbers, self.source)
             require_candidate(record, dataset)
             mapping.require_same_question(self.index.differing.get(position), dataset)
@@ -132,6 +132,13 @@ class LoadPart:
                 self.rows.append(mapping.candidate_row(record, question, draw, shared, answer, self.source))
             except UnusableValueError as reason:
                 self.rejected.append(_rejected_row(answer, question, reason))
+
+    def _shared(self, record: Record, position: int) -> mapping.SharedValues:
+        """Return the values of the question; those of another record of its id, if this one lacks them."""
+        shared = mapping.shared_values(record, self.source)
+        if (asked := self.index.asked.get(position)) is None:
+            return shared
+        return mapping.shared_values(asked, self.source)._replace(contexts=shared.contexts)
 
     def add_lost(self, name: str | None, lost: Lost) -> None:
         """Add a rejected row for an entry of a joined file that became no row; name: of the candidate, if known."""

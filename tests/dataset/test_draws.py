@@ -70,9 +70,18 @@ def test_a_draw_of_another_question_is_rejected() -> None:
 
 
 def test_a_group_of_the_data_stays() -> None:
-    rows, _ = loaded([PARIS | {"who": "g"}, PARIS | {"who": None}], draw=True, group="who")
+    rows, _ = loaded([PARIS | {"who": "g"}, PARIS | {"who": None, "id": "2"}], draw=True, group="who")
 
-    assert [row["group"] for row in rows] == ["g", "1"]
+    assert [row["group"] for row in rows] == ["g", "2"]
+
+
+def test_the_draws_of_a_question_are_in_one_group() -> None:
+    values = [PARIS | {"who": "g"}, PARIS | {"who": "h"}]
+
+    assert reasons(values, draw=True, group="who") == [
+        "id: the first record of this id has another input, references or group: answers.jsonl, line 1"
+    ]
+    assert reasons([each | {"model": each["who"]} for each in values], group="who", candidates=LONG) == []
 
 
 def test_without_ids_the_question_is_the_hash_of_the_input() -> None:

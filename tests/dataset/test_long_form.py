@@ -95,6 +95,34 @@ def test_without_ids_records_of_one_input_and_references_are_one_question() -> N
     assert "the same input and references of 'x' as in answers.jsonl, line 1" in rejected["reason"]
 
 
+MISSING = {"id": "1", "q": None, "ref": [], "model": "y", "a": None}
+
+
+@pytest.mark.parametrize("values", [[MISSING, PARIS], [PARIS, MISSING]], ids=["before", "after"])
+def test_a_missing_answer_has_the_question_of_its_id_in_another_record(values: Any) -> None:
+    rows, rejected = loaded(values, candidates=LONG)
+
+    assert rejected == []
+    assert {(row["input"], *row["references"]) for row in rows} == {("Capital?", "Paris")}
+    assert {row["candidate"]: row["response"] for row in rows} == {"x": "Paris.", "y": None}
+    assert len({row["content"] for row in rows}) == 1
+
+
+def test_a_missing_answer_to_a_question_that_is_nowhere_is_unmeasured() -> None:
+    rows, rejected = loaded([MISSING, PARIS | {"id": "2"}], candidates=LONG)
+
+    assert [(row["id"], row["input"], row["references"], row["response"]) for row in rows] == [
+        ("1", None, [], None), ("2", "Capital?", ["Paris"], "Paris.")
+    ]  # fmt: skip
+    assert rejected == []
+
+
+def test_an_answer_without_references_is_no_missing_one() -> None:
+    assert reasons([MISSING | {"a": "x"}, PARIS | {"id": "2"}], candidates=LONG) == [
+        "ref: no reference that is not blank"
+    ]
+
+
 def test_without_ids_the_order_of_references_does_not_tell_questions_apart() -> None:
     values = [PARIS | {"ref": ["2", "two"]}, PARIS | {"ref": ["two", "2"], "model": "y"}]
 

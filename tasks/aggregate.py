@@ -410,6 +410,10 @@ def _dataset(load: Parts, rejected: Parts, embed: Parts) -> metrics_report.Datas
         counts["stale_labels"] = stale
     if left_out := load.about.get("left_out"):
         counts["left_out"] = left_out
+    if conflicts := load.about.get("label_conflicts"):
+        counts["label_conflicts"] = conflicts
+    if unanswered := load.about.get("unanswered"):
+        counts["unanswered"] = unanswered
     if QUESTION in load.schema.names:
         drawn = load.whole([QUESTION, "candidate"]).group_by([QUESTION, "candidate"]).aggregate([([], "count_all")])
         counts["questions"] = len(drawn[QUESTION].unique())

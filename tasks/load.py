@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import pyarrow as pa
 
@@ -41,7 +42,20 @@ def load(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Tab
 
     Raises: as `tasks.dataset.table.tables`.
     """
-    return tables(records, params)
+    for number, part in enumerate(tables(records, params)):
+        for line in () if number else _notes(about(part["load"].schema)):
+            log.warning(line)
+        yield part
+
+
+def _notes(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is easily overlooked in data that can be used."""
+    for path, count in facts["left_out"].items():
+        yield f"{path}: {count:,} records belong to no answer in the data and are left out"
+    for path, count in facts["label_conflicts"].items():
+        yield f"{path}: {count:,} answers have labels that contradict each other, and so none"
+    for name, count in facts["unanswered"].items():
+        yield f"{name} has no record for {count:,} questions that others have; its rates are over the rest"
 
 
 def expect(params: Params) -> Contract:

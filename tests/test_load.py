@@ -70,6 +70,14 @@ def column(name, values, **options):
     return [row[name] for row in loaded(values, **options)[0]]
 
 
+def test_printed_lists_lose_their_nulls_and_are_rejected_if_cut():
+    values = [PARIS | {"id": str(i), "ref": ref} for i, ref in enumerate(["['a', None]", '["a", null]', "[...]"])]
+    assert column("references", values) == [["a"], ["a"], ["[...]"]]
+    assert reasons([PARIS | {"ref": "['a' 'b' ... 'c']"}]) == [
+        "\"['a' 'b' ... 'c']\": a list of which a part was cut out when it was printed"
+    ]
+
+
 def reasons(values, **options):
     return [row["reason"] for row in loaded(values, **options)[1]]
 

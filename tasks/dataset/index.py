@@ -30,6 +30,7 @@ class RecordIndex(NamedTuple):
     first_draw: The smallest number in the column of draws, 0 or 1.
     names: The candidates, in the order in which tables list them.
     asked: Position of a record that only says that an answer is missing → first record that holds its question.
+    unanswered: Candidate of a long table → questions for which it has no record, if there are any.
     """
 
     numbers: Mapping[bytes, Mapping[bytes, int]]
@@ -40,6 +41,7 @@ class RecordIndex(NamedTuple):
     first_draw: int
     names: tuple[str, ...]
     asked: Mapping[int, Record]
+    unanswered: Mapping[str, int]
 
 
 def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
@@ -68,6 +70,7 @@ def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
         min(found.first_draw, _first_draw(source)),
         _names(found.names, source),
         _first_of(records, found.missing, source, _asked_question, lambda record: record),
+        found.unanswered,
     )
 
 
@@ -88,6 +91,9 @@ class _Found:
     counts: Counter[bytes] = field(default_factory=Counter)
     contents: dict[bytes, bytes] = field(default_factory=dict)
     missing: dict[int, bytes] = field(default_factory=dict)
+    answered: Counter[str] = field(default_factory=Counter)
+    pairs: set[bytes] = field(default_factory=set)
+    questions: set[bytes] = field(default_factory=set)
 
     def add(self, position: int, record: Record) -> None:
         """Take in the next record."""
@@ -105,11 +111,30 @@ class _Found:
         if is_known and self.source.joined.candidates:
             self.later.add(position)
         question = _joined_hash(key)
+        self._answer(question, name)
         if mapping.is_missing_sample(record, self.source.dataset):
             self.missing[position] = question
         else:
             self._compare(position, record, question)
         self._count(position, record, question)
+
+    @property
+    def unanswered(self) -> dict[str, int]:
+        """Candidate of a long table → questions for which it has no record, if there are any."""
+        return {
+            name: len(self.questions) - number
+            for name, number in sorted(self.answered.items())
+            if number < len(self.questions)
+        }
+
+    def _answer(self, question: bytes, name: str | None) -> None:
+        """Count the questions for which a candidate of a long table has a record."""
+        if name is None:
+            return
+        self.questions.add(question)
+        pair = mapping.json_hash([question.hex(), name])
+        self.answered[name] += pair not in self.pairs
+        self.pairs.add(pair)
 
     def _number(self, text: bytes, references: bytes) -> bool:
         """Return whether an earlier record has the same key."""

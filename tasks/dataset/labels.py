@@ -97,7 +97,9 @@ def _by_rule(text: str, mapping: LabelMapping) -> bool | None:
 
 @cache
 def _words(words: tuple[Word, ...]) -> frozenset[str]:
-    return frozenset(_word(str(as_text(word))) for word in words)
+    # YAML reads an unquoted Yes as true, so true stands for every word that says so.
+    meant = {text for text, right in LABELS.items() for word in words if word is right}
+    return frozenset(_word(str(as_text(word))) for word in words) | {_word(text) for text in meant}
 
 
 def _word(text: str) -> str:

@@ -19,9 +19,10 @@ from tasks.pipeline.hashing import sha256
 from tasks.scores.label_status import CONFIRMED, STALE
 
 CANONICAL_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-# A list of strings as Python and numpy print it, and its strings.
+# A list of strings as Python and numpy print it, with its nulls and what numpy cut out, and its strings.
 _STRING = r"""'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+["]"""
-_PRINTED_LIST = re.compile(rf"\[\s*+(?:(?:{_STRING})(?:\s*+,\s*+|\s++|(?=\s*+\])))*+\s*+\]")
+_ITEM = rf"(?:{_STRING}|None|null|\.\.\.)"
+_PRINTED_LIST = re.compile(rf"\[\s*+(?:{_ITEM}(?:\s*+,\s*+|\s++|(?=\s*+\])))*+\s*+\]")
 _STRINGS = re.compile(_STRING)
 
 
@@ -262,6 +263,19 @@ def _label_of_file(
     return label, CONFIRMED if same else STALE
 
 
+def contradictions(entries: Iterable[Entry], dataset: Dataset) -> int:
+    """Count the answers of a question that as many labels call right as wrong."""
+    given = dataset.label_file
+    if given is None:
+        return 0
+    verdicts: dict[tuple[Value, str], list[bool | None]] = {}
+    for entry in entries:
+        candidate, text = (entry.values.get(column) if column else None for column in (given.candidate, given.response))
+        label = label_of(entry.values, given.label, entry.file, entry.line, "dataset.label_file.label")
+        verdicts.setdefault((str(candidate), same_text(text if isinstance(text, str) else "")), []).append(label)
+    return sum(majority(each) is None and True in each for each in verdicts.values())
+
+
 def _labels_text(entry: Entry, response: str | None, given: LabelFile) -> bool:
     """Whether a label is of this answer's text, as far as the file of labels says it."""
     text = entry.values.get(given.response) if given.response else response
@@ -332,7 +346,10 @@ def _split(value: Value, separator: str | None) -> Value:
 
 
 def _printed_list(text: str) -> Value:
-    r"""Read a list of strings as Python, JSON or numpy print it; None for any other text.
+    r"""Read a list of strings as Python, JSON or numpy print it, without its nulls; None for any other text.
+
+    Raises:
+        UnusableValueError: numpy left out a part of it.
 
     >>> _printed_list("['a', 'b']"), _printed_list("['a' 'b']"), _printed_list("[sic]"), _printed_list("['a'] or b")
     (['a', 'b'], ['a', 'b'], None, None)
@@ -340,10 +357,16 @@ def _printed_list(text: str) -> Value:
     bare = text.strip()
     if not bare.startswith("[") or not _PRINTED_LIST.fullmatch(bare):
         return None
+    strings = _STRINGS.findall(bare)
+    others = _STRINGS.sub("", bare)
+    if not strings and others.strip("[] "):
+        return None
+    if "..." in others:
+        raise UnusableValueError(f"{quoted(bare)}: a list of which a part was cut out when it was printed")
     with suppress(ValueError, RecursionError):  # of JSON, whose escapes are others than those of Python
         return list(DECODER.decode(bare))
     try:
-        return [ast.literal_eval(string) for string in _STRINGS.findall(bare)]
+        return [ast.literal_eval(string) for string in strings]
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 from tasks.dataset import mapping
 from tasks.dataset.answers import Answer, Source, divided, require_candidate, with_columns
 from tasks.dataset.index import RecordIndex, index_records
-from tasks.dataset.joined import Entry, Joined, Lost, read_joined, row_keys
+from tasks.dataset.joined import Entry, Joined, Lost, read_joined, row_keys, same_text
 from tasks.dataset.labels import UnknownLabelError
-from tasks.dataset.paths import quoted
+from tasks.dataset.paths import flat, quoted
 from tasks.dataset.settings import Dataset, Params, ScoreMapping
 from tasks.dataset.sources import Record, Value
 from tasks.dataset.texts import UnusableValueError
@@ -60,8 +60,14 @@ def tables(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.T
 
 def _parts(records: Iterable[Record], source: Source) -> Iterator[dict[str, pa.Table]]:
     index = index_records(records, source)
-    remainder = _remainder(records, source, index) if source.joined.all else Remainder([], {})
-    facts = {**_description(source.params, index), "left_out": remainder.left_out}
+    records = flat(records, _scores_of_candidates(index, source.dataset))
+    remainder = _remainder(records, source, index) if source.joined.all else Remainder([], {}, {})
+    facts = {
+        **_description(source.params, index),
+        "left_out": remainder.left_out,
+        "label_conflicts": remainder.label_conflicts,
+        "unanswered": dict(index.unanswered),
+    }
     part = LoadPart(source, index, facts)
     for position, record in enumerate(mapping.selected(records, source.dataset)):
         answers = [*source.answers(record, is_first=position not in index.later)]
@@ -75,6 +81,17 @@ def _parts(records: Iterable[Record], source: Source) -> Iterator[dict[str, pa.T
             part = LoadPart(source, index, facts)
         part.add_lost(name, lost)
     yield part.tables()
+
+
+def _scores_of_candidates(index: RecordIndex, dataset: Dataset) -> dict[str, str]:
+    """Return the columns of scores whose names are known only with the candidates of a long table."""
+    scores = [*dataset.scores.items()] if dataset.long else []
+    return {
+        score.column_of(name): f"dataset.scores.{key}"
+        for key, score in scores
+        for name in index.names
+        if "{candidate}" in score.column
+    }
 
 
 def schema(params: Params) -> pa.Schema:
@@ -162,10 +179,14 @@ def _rejected_row(answer: Answer, question: str | None, reason: Exception) -> di
 
 @dataclass(frozen=True)
 class Remainder:
-    """Entries of joined files that become no row: rejected ones with their candidate, and how many are left out."""
+    """Entries of joined files that become no row: rejected ones with their candidate, and how many are left out.
+
+    label_conflicts: file of labels → answers whose labels contradict each other, so that none counts.
+    """
 
     rejected: list[tuple[str | None, Lost]]
     left_out: dict[str, int]
+    label_conflicts: dict[str, int]
 
 
 def _remainder(records: Iterable[Record], source: Source, index: RecordIndex) -> Remainder:
@@ -182,8 +203,9 @@ def _remainder(records: Iterable[Record], source: Source, index: RecordIndex) ->
             others = []
         rejected += [(name, lost) for lost in [*one.keyless, *others]]
     rejected += _repeated_entries(records, source, index)
-    left_out.update(_unused_labels(records, source, index))
-    return Remainder(rejected, {path: number for path, number in left_out.items() if number})
+    unused, conflicts = _unused_labels(records, source, index)
+    left_out.update(unused)
+    return Remainder(rejected, {path: number for path, number in left_out.items() if number}, conflicts)
 
 
 def _known_keys(records: Iterable[Record], files: list[Joined], source: Source) -> list[frozenset[str]]:
@@ -256,26 +278,50 @@ def _repeated(entry: Entry, first: Entry, one: Joined, key: str, dataset: Datase
     return Lost(entry, key if one.by == "id" else None, reason)
 
 
-def _unused_labels(records: Iterable[Record], source: Source, index: RecordIndex) -> dict[str, int]:
-    """Count the labels of questions that are there, but of none of their answers.
+def _unused_labels(
+    records: Iterable[Record], source: Source, index: RecordIndex
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Count the labels of questions that are there, but of none of their answers; and answers with contradicting ones.
 
     Raises:
-        DataError: No label is of any answer.
+        DataError: No label is of any answer, or a name of a candidate is written in another way.
     """
     labels = source.joined.labels
     if labels is None:
-        return {}
-    unused = matched = 0
+        return {}, {}
+    _require_same_names(labels, source.dataset, index)
+    unused = matched = conflicts = 0
     for keys, entries in _label_keys(records, source, index, labels):
-        used = sum(mapping.entry_key(labels.key(of), entry, source) in keys for of, entry in entries)
-        matched, unused = matched + used, unused + len(entries) - used
+        used = [entry for of, entry in entries if mapping.entry_key(labels.key(of), entry, source) in keys]
+        matched, unused = matched + len(used), unused + len(entries) - len(used)
+        conflicts += mapping.contradictions(used, source.dataset)
     if not matched:
         raise DataError(
             f"dataset.label_file: no label of {labels.path} is of an answer in the data; its {labels.by} and "
             f"{'candidate' if source.dataset.label_file and source.dataset.label_file.candidate else 'response'} "
             "must be those of the answers"
         )
-    return {labels.path: unused}
+    return {labels.path: unused}, {labels.path: conflicts} if conflicts else {}
+
+
+def _require_same_names(labels: Joined, dataset: Dataset, index: RecordIndex) -> None:
+    """Require that candidates in the file of labels are not the known ones in another spelling.
+
+    Raises:
+        DataError: A name differs from a candidate's only in case or white space.
+    """
+    column = dataset.label_file.candidate if dataset.label_file else None
+    if column is None or dataset.other_questions == "leave_out":
+        return
+    spelled = {same_text(name): name for name in index.names}
+    for entry in (entry for entries in labels.entries.values() for entry in entries):
+        name = entry.values.get(column)
+        known = spelled.get(same_text(name)) if isinstance(name, str) else None
+        if known is not None and name not in index.names:
+            raise DataError(
+                f"dataset.label_file.candidate: {entry.file}, line {entry.line}: {column} is {quoted(name)}, but the "
+                f"candidate is {quoted(known)}; write both alike"
+            )
 
 
 def _label_keys(records: Iterable[Record], source: Source, index: RecordIndex, labels: Joined) -> Iterator[Any]:

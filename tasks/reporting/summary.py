@@ -216,6 +216,11 @@ def _rejected(dataset: DatasetCounts) -> Iterator[str]:
         listing = listed([f"{cut(path)} ({count:,})" for path, count in left_out.items()], REASONS)
         records = counted(sum(left_out.values()), "record")
         yield f"{records} of joined files left out, which belong to no answer in the data: {listing}"
+    if unanswered := dataset.get("unanswered"):
+        listing = listed([f"{cut(name)} ({count:,})" for name, count in unanswered.items()], REASONS)
+        yield f"questions without a record of a candidate, so its rates are over the rest: {listing}"
+    if conflicts := dataset.get("label_conflicts"):
+        yield f"{counted(sum(conflicts.values()), 'answer has', 'answers have')} contradicting labels: as if none"
     if stale := dataset.get("stale_labels", 0):
         yield f"{counted(stale, 'label is', 'labels are')} of another answer (stale): as if there were none"
     if cut_texts := dataset["truncated_texts"]:

@@ -255,10 +255,14 @@ class DatasetCounts(TypedDict):
 
     stale_labels: labels that the label file gives to another answer. questions, draws_each: questions with several
     draws, and their smallest and largest number of draws. left_out: joined file → its records that became no row.
+    label_conflicts: joined file → answers whose labels contradict each other. unanswered: candidate → questions for
+    which a long table has no record of it.
     """
 
     rows: int
     left_out: NotRequired[dict[str, int]]
+    label_conflicts: NotRequired[dict[str, int]]
+    unanswered: NotRequired[dict[str, int]]
     questions: NotRequired[int]
     draws_each: NotRequired[list[int]]
     stale_labels: NotRequired[int]

@@ -344,6 +344,27 @@ def test_a_label_of_a_file_that_is_of_another_answer_is_stale(write: Any) -> Non
     assert [(row["label"], row["label_status"]) for row in rows] == [(None, "stale"), (True, "confirmed")]
 
 
+def test_labels_of_one_answer_that_contradict_each_other_are_counted(write: Any) -> None:
+    labels = [{"id": i, "ok": ok} for i, ok in (("1", "yes"), ("1", "no"), ("2", "yes"), ("2", "yes"))]
+    write(m=[{"id": i, "prediction": "x"} for i in "12"], labels=labels)
+
+    (part,) = parts(label_file={"path": "labels.jsonl", "id": "id", "label": "ok"})
+
+    assert part["load"]["label"].to_pylist() == [None, True]
+    assert about(part["load"].schema)["label_conflicts"] == {"labels.jsonl": 1}
+
+
+def test_a_candidate_that_a_file_of_labels_spells_in_another_way_is_an_error(write: Any) -> None:
+    labels = [{"id": "1", "c": "m", "ok": "yes"}, {"id": "2", "c": " M", "ok": "yes"}]
+    write(m=[{"id": "1", "prediction": "x"}], labels=labels)
+    file = {"path": "labels.jsonl", "id": "id", "candidate": "c", "label": "ok"}
+
+    assert refusal(label_file=file) == (
+        "dataset.label_file.candidate: data/labels.jsonl, line 2: c is ' M', but the candidate is 'm'; write both alike"
+    )
+    assert loaded(label_file=file, other_questions="leave_out")[0][0]["label"] is True
+
+
 BY_BOTH = {"path": "labels.jsonl", "id": "id", "candidate": "c", "response": "text", "label": "ok"}
 
 
@@ -401,7 +422,7 @@ def test_white_space_between_words_tells_answers_apart(write: Any, answer: str, 
 
 
 def test_labels_of_no_answer_at_all_are_an_error(write: Any) -> None:
-    write(m=[{"id": "1", "prediction": "x"}], labels=[{"id": "1", "c": "M", "ok": "yes"}])
+    write(m=[{"id": "1", "prediction": "x"}], labels=[{"id": "1", "c": "n", "ok": "yes"}])
 
     message = refusal(label_file={"path": "labels.jsonl", "id": "id", "candidate": "c", "label": "ok"})
 

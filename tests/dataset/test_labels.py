@@ -17,6 +17,11 @@ def label(value: Any, **mapping: Any) -> bool | None:
     return label_of({"ok": value}, LabelMapping(**{"column": "ok", **mapping}), "x.csv", 1, "label")
 
 
+@pytest.mark.parametrize(("value", "expected"), [("Yes", True), ("no", False), ("true", True), ("0", False)])
+def test_words_that_yaml_reads_as_true_and_false(value: str, expected: bool) -> None:
+    assert label(value, right=[True], wrong=[False]) is expected
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

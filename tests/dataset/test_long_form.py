@@ -123,6 +123,23 @@ def test_an_answer_without_references_is_no_missing_one() -> None:
     ]
 
 
+def test_questions_that_a_candidate_has_no_record_for_are_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
+    values = [PARIS, PARIS | {"id": "2"}, PARIS | {"id": "2", "a": "Lyon"}, PARIS | {"model": "y"}]
+
+    (part,) = load(records(*values), params(candidates=LONG))
+
+    assert about(part["load"].schema)["unanswered"] == {"y": 1}
+    assert "y has no record for 1 questions that others have" in caplog.text
+
+
+def test_a_score_of_each_candidate_is_in_some_record() -> None:
+    values = [PARIS | {"s_x": "1", "o": {"x": "2"}}]
+
+    assert "no record has a column 'z_x'" in refusal(values, candidates=LONG, scores={"m": "z_{candidate}"})
+    assert loaded(values, candidates=LONG, scores={"m": "s_{candidate}"})[0][0]["score_m"] == 1
+    assert loaded(values, candidates=LONG, scores={"m": "o.{candidate}"})[0][0]["score_m"] == 2
+
+
 def test_without_ids_the_order_of_references_does_not_tell_questions_apart() -> None:
     values = [PARIS | {"ref": ["2", "two"]}, PARIS | {"ref": ["two", "2"], "model": "y"}]
 

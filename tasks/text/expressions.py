@@ -126,7 +126,8 @@ class _Parser:
         token = self._next()
         self._place += 1
         if token[:1].isdigit() or token[:1] == ".":
-            return ["number", str(Fraction(token))]
+            number = ["number", str(Fraction(token))]
+            return self._mixed(number) if token.isdecimal() else number
         if token in FUNCTIONS:
             return self._call(token)
         if token in FRACTIONS:
@@ -137,6 +138,14 @@ class _Parser:
             self._place -= 1
             return self._group()
         raise NoExpressionError
+
+    def _mixed(self, whole: Tree) -> Tree:
+        r"""Return a whole number, with the fraction after it: 1\frac{1}{2} is a sum, no product."""
+        after = self._tokens[self._place : self._place + 7]
+        if len(after) < len(_MIXED) or not all(map(re.fullmatch, _MIXED, after)) or int(after[2]) >= int(after[5]):
+            return whole
+        self._place += len(_MIXED)
+        return ["add", whole, ["divide", ["number", str(int(after[2]))], ["number", str(int(after[5]))]]]
 
     def _call(self, function: str) -> Tree:
         root = self._group() if function == "sqrt" and self._next() == "[" else None
@@ -213,7 +222,8 @@ _OPERATIONS: dict[str, Callable[..., Fraction]] = {
     "divide": lambda left, right: left / right,
     "negate": lambda value: -value,
 }
-_SYMBOLS = str.maketrans({"−": "-", "×": "*", "·": "*", "⋅": "*", "÷": "/", "°": None})
+_SYMBOLS = str.maketrans({"−": "-", "×": "*", "·": "*", "⋅": "*", "÷": "/", "°": None, "\u2009": None})
+_MIXED = ("[dtc]?frac", r"\{", r"\d+", r"\}", r"\{", r"\d+", r"\}")
 # One of these tells 2xy from prose of short words.
 _SIGN = re.compile(r"[\d+*/^=\\]")
 _DIGITS = re.compile(r"\\[dtc]?frac\s*(\d)\s*(\d)")

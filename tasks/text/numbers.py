@@ -71,7 +71,7 @@ def values(text: str, reading: Reading = Reading()) -> list[Found]:  # noqa: B00
     dates = [*_dates(text, reading.dates)] if reading.dates else []
     for found in dates:
         text = f"{text[: found.start]}{' ' * (found.stop - found.start)}{text[found.stop :]}"
-    numbers = _with_tuples(text, [*_numbers(text, reading)])
+    numbers = _with_tuples(text, _numbers(text, reading))
     return sorted([*dates, *numbers], key=lambda found: found.start) if dates else numbers
 
 
@@ -93,13 +93,19 @@ def close(value: Value, expected: Value, tolerance: Tolerance) -> bool:
     return False
 
 
-def _numbers(text: str, reading: Reading) -> Iterator[tuple[Fraction, int, int]]:
+def _numbers(text: str, reading: Reading) -> list[tuple[Fraction, int, int]]:
     factors = dict(reading.units)
+    numbers: list[tuple[Fraction, int, int]] = []
     for match in _pattern(reading).finditer(text):
+        if match["raised"]:  # cm^2; and 2^10 is not 2
+            if numbers and not text[numbers[-1][2] : match.start()].strip():
+                numbers.pop()
+            continue
         plain = match[0].isdecimal() and len(match[0]) <= MAX_DIGITS  # most are
         value = Fraction(int(match[0])) if plain else _value(match.groupdict(), reading.percent, factors)
         if value is not None:
-            yield value, *match.span()
+            numbers.append((value, *match.span()))
+    return numbers
 
 
 def _value(part: Mapping[str, str | None], percent: str, factors: Mapping[str, Fraction]) -> Fraction | None:
@@ -114,7 +120,7 @@ def _value(part: Mapping[str, str | None], percent: str, factors: Mapping[str, F
         value /= 100
     if unit := part["unit"]:
         value *= factors[unit]
-    return -value if "-" in {part["sign"], part["minus"]} else value
+    return -value if "-" in {part["sign"], part["apart_sign"], part["minus"]} else value
 
 
 def _magnitude(part: Mapping[str, str | None]) -> Fraction | None:
@@ -159,10 +165,15 @@ def _pattern(reading: Reading) -> re.Pattern[str]:
     exponent = rf"(?:[eE](?P<exponent>[+-]?\d+)|{times})?" if reading.scientific else "(?P<exponent>(?P<times>(?!)))?"
     names = "|".join(re.escape(unit) for unit, _ in sorted(reading.units, key=lambda unit: -len(unit[0])))
     unit = rf"\s?(?P<unit>{names})(?![^\W\d_])" if names else "(?P<unit>(?!))"
+    sign = (
+        rf"(?:(?P<sign>(?<![)\]}}])(?<!\d[%°'’\"”{_CURRENCIES}])(?<!\d\s[%€])[-+])"
+        r"|(?:(?<=[=(\[{:])|(?<=[=(\[{:][ \u00a0]))(?P<apart_sign>[-+])[ \u00a0])?"
+    )
     return re.compile(
-        rf"(?=[-+{_CURRENCIES}\d{point}{_VULGAR}])(?<![\d_{_LETTERS}])(?<!\d{point})(?P<sign>(?<![)\]}}])[-+])?(?:[{_CURRENCIES}]\s?(?P<minus>-)?)?"
+        rf"(?=[-+^_*{_CURRENCIES}\d{point}{_VULGAR}])(?:(?P<raised>{_EXPONENT})|"
+        rf"(?<![\d_{_LETTERS}])(?<!\d{point}){sign}(?:[{_CURRENCIES}]\s?(?P<minus>(?<!\d\s€)-)?)?"
         rf"(?:{power}{fraction}{vulgar}(?P<whole>{grouped}\d+)(?:{point}(?P<decimals>\d+))?|{point}(?P<bare>\d+))"
-        rf"{exponent}(?:(?P<percent>\s?%|\sper\s?cent\b)|{unit})?"
+        rf"{exponent}(?:(?P<percent>\s?%|\sper\s?cent\b)|{unit})?)"
     )
 
 
@@ -218,10 +229,18 @@ _LETTERS = "A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _CURRENCIES = "$€£¥₹₩"
 _CLOSING = re.compile(r"\s*[)\]]")
-_MONTH = rf"(?:{'|'.join(MONTHS)})[a-z]*"
+# Exponents and indices, as in cm^2, s^{-1}, x**2 and log_{10}; the asterisks of **42** are none.
+_RAISED_NUMBER = r"\s?(?:\{(?=[^{}]{0,99}\d)[^{}]{0,99}\}|\((?=[^()]{0,99}\d)[^()]{0,99}\)|[-+]?\d+(?:[./]\d+)*)"
+_EXPONENT = rf"\^{_RAISED_NUMBER}|(?:(?<=[\d)])|(?<=\b[a-zA-Z]))\*\*(?!\s){_RAISED_NUMBER}|_\{{[^{{}}]{{0,99}}\}}"
+_MONTH = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?)"
+)
+_TIME = r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 _DATE = re.compile(
-    r"(?<!\d)(?:(?P<year1>\d{4})-(?P<month1>\d{1,2})-(?P<day1>\d{1,2})(?P<kind1>)"
-    rf"|(?P<month2>{_MONTH})\.?\s(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year2>\d{{4}})(?P<kind2>)"
+    r"(?<!\d)(?:(?P<year1>\d{4})(?P<apart1>[-/])(?P<month1>\d{1,2})(?P=apart1)(?P<day1>\d{1,2})"
+    rf"{_TIME}(?P<kind1>)"
+    rf"|(?<![^\W\d_])(?P<month2>{_MONTH})\.?\s(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year2>\d{{4}})(?P<kind2>)"
     rf"|(?P<day3>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month3>{_MONTH})\.?,?\s(?P<year3>\d{{4}})(?P<kind3>)"
     r"|(?P<day4>\d{1,2})(?P<apart>[/.])(?P<month4>\d{1,2})(?P=apart)(?P<year4>\d{4})(?P<kind4>))(?!\d)",
     re.IGNORECASE,

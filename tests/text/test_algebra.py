@@ -33,6 +33,10 @@ def algebra():
         ("y = 2x", "2x = y", True),
         ("y = 2x", "y = 3x", False),
         ("1/0", "x", False),
+        (r"(2,\infty)", r"(2,\infty)", True),
+        (r"\infty", r"2\infty", True),
+        (r"\infty", r"-\infty", False),
+        (r"-1\frac12", "-1.5", True),
         (r"\sin(x, y)", "x", None),
     ],
 )

@@ -40,6 +40,8 @@ PIECES = [
         ("2/x/y", ["divide", ["divide", TWO, X], Y]),
         (r"\frac{1}{\sqrt{2}}", ["divide", ONE, ["call", "sqrt", TWO]]),
         (r"\frac12", ["divide", ONE, TWO]),
+        (r"1\frac{1}{2}", ["add", ONE, ["divide", ONE, TWO]]),
+        (r"2\frac{x}{2}", ["multiply", TWO, ["divide", X, TWO]]),
         (r"\sqrt[2]{x}", ["power", X, ["divide", ["number", "1"], TWO]]),
         (r"2\pi", ["multiply", TWO, ["name", "pi"]]),
         (r"\sin^2(x)", ["power", ["call", "sin", X], TWO]),

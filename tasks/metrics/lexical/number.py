@@ -16,10 +16,12 @@ from tasks.metrics.pairs import Pairs
 from tasks.text import latex
 from tasks.text.algebra import Algebra
 from tasks.text.expressions import Tree, expression
+from tasks.text.lone_numbers import is_alone, is_short, without_name
 from tasks.text.numbers import Reading, Tolerance, Tuple, Value, close, values
 
 Which = Literal["last", "only", "boxed", "boxed_or_last"]
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+_HINT = "; symbolic: true compares expressions"
 Factor = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 
 
@@ -28,7 +30,8 @@ class Number(MeanMetric):
 
     Numbers in brackets, such as (2, 4), are one value, a tuple; it equals no other brackets and no single number.
     which: the number that counts: the last of the text, the only one (all that the text states are equal), or that of
-    its last LaTeX box; boxed_or_last falls back to the last. A reference without a box is read without.
+    its last LaTeX box; boxed_or_last falls back to the last. A reference without a box is read without. What a box
+    holds, and a reference of fewer than 5 words, is a number (x = 5 cm too), or none: 2\\sqrt{7} is not 7.
     relative_tolerance: largest difference, as a share of the reference.
     absolute_tolerance: largest difference; the larger of both applies.
     decimal: decimal separator; the other of the two separates thousands.
@@ -106,11 +109,12 @@ class Number(MeanMetric):
         return json.dumps({**note, **undecided, "expected": expected.text}, ensure_ascii=False)
 
     def _answered(self, text: str) -> "_Answer":
-        return _answer(text, self.which, self._reading, self.latex, self.symbolic)
+        return _answer(text, self.which, self._reading, self.latex, self.symbolic, short_alone=self.symbolic)
 
     def _expected(self, text: str) -> "_Answer":
         which: Which = "boxed_or_last" if self.which == "boxed" else self.which
-        return _answer(text, which, self._reading, self.latex, self.symbolic)
+        alone = self.symbolic or which == "boxed_or_last"
+        return _answer(text, which, self._reading, self.latex, self.symbolic, short_alone=alone)
 
     @cached_property
     def _algebra(self) -> Algebra:
@@ -145,21 +149,34 @@ class _Answer(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)
-def _answer(text: str, which: Which, reading: Reading, is_latex: bool, symbolic: bool) -> _Answer:  # noqa: FBT001 (for the cache)
+def _answer(
+    text: str,
+    which: Which,
+    reading: Reading,
+    is_latex: bool,  # noqa: FBT001 (for the cache)
+    symbolic: bool,  # noqa: FBT001
+    *,
+    short_alone: bool,
+) -> _Answer:
+    """short_alone: a text of few words is nothing but its number, as what a box holds is."""
     box = latex.boxed(text) if which.startswith("boxed") else None
     if box is None and which == "boxed":
         return _Answer(None, problem="no box")
-    if symbolic and (written := _expression(text if box is None else box, reading, is_latex=is_latex)):
-        return written
     text = text if box is None else box
+    if symbolic and (written := _expression(text, reading, is_latex=is_latex)):
+        return written
     if is_latex:
         text = latex.plain(text)
+    alone = box is not None or (short_alone and is_short(text))
+    text = without_name(text) if alone else text
     found = values(text, reading)
     if not found:
         return _Answer(None, problem="no number")
+    last = found[-1]
+    if alone and (len(found) > 1 or not is_alone(text[: last.start], text[last.stop :])):
+        return _Answer(None, problem="an expression, not a number" + _HINT * (not symbolic))
     if which == "only" and len({each.value for each in found}) > 1:
         return _Answer(None, problem=f"{len(found)} numbers, not one")
-    last = found[-1]
     return _Answer(last.value, text[last.start : last.stop])
 
 

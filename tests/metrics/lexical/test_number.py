@@ -98,10 +98,56 @@ def test_options_of_reading():
         (r"\boxed{32{,}348\text{ m}}", "32348"),
         (r"It is $50\%$", "50"),
         (r"\boxed{3\times10^{5}}", "300000"),
+        (r"\boxed{5.5}", r"5\frac{1}{2}"),
+        (r"\boxed{\frac{-1}{2}}", "-1/2"),
+        (r"\boxed{\frac{1.5}{2}}", "0.75"),
+        (r"\boxed{- 5}", "-5"),
+        (r"\boxed{x_1 = 25\text{ cm}^2}", "25"),
+        (r"\boxed{90^\circ}", "90"),
+        (r"\boxed{\text{(B) }5}", "the answer is 5 apples"),
+        (r"\boxed{50\,\text{km/h}}", "50"),
+        (r"\boxed{20^\circ\text{C}}", "20"),
+        (r"\boxed{5km}", "5人"),
+        ("72", "3 of 7, so it is 72. #### 72"),
     ],
 )
 def test_profile_math_reads_latex(response, reference):
     assert score(response, reference, profile="math") == 1.0
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        r"2\sqrt{7}", r"3\pi", "3e", r"(2,\infty)", "1,2,3", "x^2+5", r"\frac{\pi}{2}", "y/2", r"0.\overline{3}",
+        "3+4i", "5!", r"\{2,4\}", "2^{10}", r"\log 5", "5x", "5xy", "5/x", "x > 5", r"x \le 5",
+        "x=2 or x=3", "sqrt 5",
+    ],
+)  # fmt: skip
+def test_an_expression_is_no_number(expression):
+    last = ["7", "0", "2", "3", "4", "5", "10"]
+
+    assert scores([rf"\boxed{{{expression}}}"] * len(last), last, profile="math") == [0.0] * len(last)
+    assert np.isnan(score("7", expression, profile="math"))
+
+
+def test_the_details_of_an_expression_say_what_compares_it():
+    assert details(r"\boxed{2\sqrt{7}}", ["7"], profile="math") == {
+        "note": "an expression, not a number; symbolic: true compares expressions",
+        "expected": "7",
+    }
+
+
+@pytest.mark.parametrize(("response", "reference"), [(r"x \le 5", "5"), ("x=2 or x=3", "x=3")])
+def test_symbolic_takes_no_number_out_of_what_it_cannot_read(response, reference):
+    assert score(response, reference, profile="math", symbolic=True) == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a=b" * 30_000, "5" + " m" * 50_000, "5" + "a " * 50_000 + "!", "abc" * 30_000 + "!5", "(" * 90_000 + "5"],
+)
+def test_hostile_boxes_are_read_in_time(text):
+    assert score(rf"\boxed{{{text}}}", "7", profile="math") == 0.0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ Outcome = Literal["right", "wrong", "missing", "extra"]
 Path = tuple[str | int, ...]
 # Pairs of unequal items up to which lists are matched; longer ones are compared in order.
 MAX_PAIRS = 10_000
+# Fields compared in the search for best pairs, of all lists of one value; lists after it are compared in order.
+MAX_COMPARED = 200_000
 ROOT = "$"
 OF_FIELDS = frozenset({"exact", "text", "number", "set", "ignore"})
 OF_LISTS = frozenset({"ordered", "unordered"})
@@ -90,6 +92,7 @@ def _named(name: str) -> str:
 class _Comparison:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
+        self._left = MAX_COMPARED
         # Patterns as they are put together on the way down.
         self._chosen = {_from_root(where): comparer for where, comparer in rules.compare.items()}
 
@@ -184,9 +187,24 @@ class _Comparison:
         same = _equal_items(response, reference)
         given = _others(response, [i for i, _ in same])
         expected = _others(reference, [j for _, j in same])
-        if len(given) * len(expected) > MAX_PAIRS:
+        if not self._affords([response[i] for i in given], [reference[j] for j in expected]):
             return [*starmap(pair, [*same, *zip(given, expected, strict=False)])]
         return [*starmap(pair, same), *_best([[pair(i, j) for j in expected] for i in given])]
+
+    def _affords(self, response: Sequence[Any], reference: Sequence[Any]) -> bool:
+        """Return whether each item may be compared with each, and count these comparisons."""
+        if len(response) * len(reference) > MAX_PAIRS or self._left <= 0:
+            return False
+        cost = len(response) * _size(reference) + len(reference) * _size(response)
+        affords = cost <= self._left
+        self._left -= cost if affords else 0
+        return affords
+
+
+def _size(value: Any) -> int:
+    """Return the number of values in a value, itself too."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_size, inner))
 
 
 def _equal_items(response: Sequence[Any], reference: Sequence[Any]) -> list[tuple[int, int]]:

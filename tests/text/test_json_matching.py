@@ -106,6 +106,17 @@ def test_long_lists_are_matched_by_equality_then_in_order():
     assert right([{"id": i, "v": 1} for i in range(n)], reference, UNORDERED) == n
 
 
+@pytest.mark.parametrize(("width", "depth"), [(30, 2), (2, 10), (4, 5), (90, 2)])
+def test_nested_lists_are_matched_in_time(width, depth):
+    def nested(offset, levels):
+        return [nested(offset + i, levels - 1) if levels > 1 else {"a": offset + i, "b": 0} for i in range(width)]
+
+    leaves_of_both = 2 * width**depth
+    found = fields(nested(0, depth), nested(1000, depth), UNORDERED)
+
+    assert sum(field.outcome == "right" for field in found) == leaves_of_both / 2
+
+
 @given(VALUES)
 def test_equal_values_have_every_field_right(value):
     for rules in (Rules({}), UNORDERED):

@@ -141,7 +141,10 @@ class JsonFields(CorpusMetric):
         answered = _parsed(response)
         if answered.problem or self._schema is None:
             return answered
-        error = next(self._schema.iter_errors(_with_fractions(answered.value)), None)
+        try:
+            error = next(self._schema.iter_errors(_with_fractions(answered.value)), None)
+        except RecursionError:
+            return Parsed(None, "the schema refers to itself without end")
         return answered if error is None else Parsed(None, _broken_rule(error))
 
     def _note(self, response: str, compared: Sequence[Compared]) -> str:
@@ -183,21 +186,21 @@ def _validator(schema: dict[str, Any]) -> Any:
     types = draft.TYPE_CHECKER.redefine("number", lambda _, value: isinstance(value, Fraction)).redefine(
         "integer", lambda _, value: isinstance(value, Fraction) and value.denominator == 1
     )
-    return validators.extend(draft, type_checker=types)(schema, registry=Registry())
+    return validators.extend(draft, type_checker=types)(_with_fractions(schema), registry=Registry())
 
 
 def _with_fractions(value: Any) -> Any:
-    """Return a JSON value with its numbers as Fraction, which jsonschema can divide by a float."""
+    """Return a JSON value with its decimals as Fraction, exactly as written: 0.1 is 1/10."""
     if isinstance(value, dict):
         return {name: _with_fractions(member) for name, member in value.items()}
     if isinstance(value, list):
         return [*map(_with_fractions, value)]
-    return Fraction(value) if isinstance(value, Decimal) else value
+    return Fraction(str(value)) if isinstance(value, Decimal | float) else value
 
 
 def _broken_rule(error: Any) -> str:
     path = shown(tuple(error.absolute_path))
-    return f"schema: {path} breaks {error.validator}: {json.dumps(error.validator_value)[:200]}"
+    return f"schema: {path} breaks {error.validator}: {json.dumps(error.validator_value, default=float)[:200]}"
 
 
 @lru_cache(maxsize=1 << 15)

@@ -110,6 +110,28 @@ def test_a_response_that_breaks_the_schema_is_wrong():
     assert told["note"] == "schema: total breaks maximum: 100"
 
 
+@pytest.mark.parametrize(
+    ("value", "rule", "f1"),
+    [
+        ("0.1", {"const": 0.1}, 1),
+        ("0.1", {"enum": [0.1]}, 1),
+        ("0.1", {"minimum": 0.1}, 1),
+        ("0.3", {"maximum": 0.3, "multipleOf": 0.1}, 1),
+        ("0.35", {"multipleOf": 0.1}, 0),
+        ("0.2", {"enum": [0.1]}, 0),
+    ],
+)
+def test_decimals_of_a_schema_are_exact(value, rule, f1):
+    response = f'{{"a": {value}}}'
+
+    assert columns([response], [response], json_schema={"properties": {"a": rule}})[0][2] == f1
+    assert details(response, [response], json_schema={"properties": {"a": rule}})["right"] == f1
+
+
+def test_a_schema_that_refers_to_itself_without_end_is_said():
+    assert details("{}", ["{}"], json_schema={"$ref": "#"})["note"] == "the schema refers to itself without end"
+
+
 def test_a_schema_fetches_nothing():
     with pytest.raises(Exception, match="Unresolvable"):
         columns(['{"a": 1}'], ["{}"], json_schema={"$ref": "https://example.org/schema.json"})

@@ -90,12 +90,18 @@ def answer(line: str) -> str:
         return "null"
 
 
+def write(line: str) -> None:
+    """Write a line to the process that asks."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     """Answer line by line until the input ends."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    print("ready", flush=True)
+    write("ready")
     for line in sys.stdin:
-        print(answer(line), flush=True)
+        write(answer(line))
 
 
 if __name__ == "__main__":

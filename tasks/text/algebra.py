@@ -44,8 +44,10 @@ class Algebra:
     def _asked(self, line: str) -> str:
         """Return the process's answer to one line, empty if there is none in time."""
         process = self._process or self._start()
+        assert process.stdin is not None  # noqa: S101 (for mypy)
         try:
-            print(line, file=process.stdin, flush=True)
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
         except BrokenPipeError:
             self._end()
             return ""

@@ -41,10 +41,10 @@ def head_of(path: Path) -> Head | None:
 
 
 def begun_json(text: str) -> Any:
-    """Return the first JSON value of a text that may be cut off anywhere, without what is incomplete.
+    """Return the first JSON value of a text that may be cut off anywhere, without what is incomplete; numbers as text.
 
     >>> begun_json('{"a": [1, {"b": 2, "c')
-    {'a': [1, {'b': 2}]}
+    {'a': ['1', {'b': '2'}]}
     """
     end, closing = _last_complete(text)
     try:

@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from tasks.dataset.readers import READERS, detect
 from tasks.dataset.readers.head import begun_json
+from tasks.dataset.readers.zip_members import member
 from tasks.dataset.settings import Format
 from tasks.dataset.sources import records
 from tasks.errors import DataError
@@ -26,8 +29,25 @@ BY_TOOL = {
 FILES = [(tool, name) for tool, names in BY_TOOL.items() for name in names]
 
 
+def texts_of(log: Path) -> list[str]:
+    """The text of a log, or of each member of a zipped one."""
+    if log.suffix == ".eval":
+        with zipfile.ZipFile(log) as archive:
+            return [member(archive, info, log.name) for info in archive.infolist()]
+    content = log.read_bytes()
+    return [(gzip.decompress(content) if log.suffix == ".gz" else content).decode()]
+
+
 def test_each_format_of_the_settings_has_a_reader():
     assert set(READERS) == set(Format.__args__)
+
+
+@pytest.mark.parametrize("name", [name for _, name in FILES])
+def test_our_copies_of_logs_name_no_folder_of_a_machine(name):
+    texts = [text for file in sorted(LOGS.glob(f"{name}/*")) or [LOGS / name] for text in texts_of(file)]
+
+    assert texts
+    assert not [folder for text in texts for folder in re.findall(r"/(?:tmp|work|root|home)/.{0,40}", text)]
 
 
 @pytest.mark.parametrize(("tool", "name"), FILES)

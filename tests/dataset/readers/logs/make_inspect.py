@@ -17,6 +17,7 @@ from inspect_ai.dataset import Sample  # noqa: E402
 from inspect_ai.model import ModelOutput, get_model  # noqa: E402
 from inspect_ai.scorer import includes, match  # noqa: E402
 from inspect_ai.solver import generate, solver  # noqa: E402
+from without_paths import without_paths, zip_without_paths  # noqa: E402
 
 HERE = Path(__file__).parent
 LONG = "Long questions are kept apart from the messages. " * 4
@@ -53,5 +54,5 @@ def write(log_format, epochs):
         return next(Path(folder).glob(f"*.{log_format}")).read_bytes()
 
 
-(HERE / "inspect.eval").write_bytes(write("eval", 2))
-(HERE / "inspect.json.gz").write_bytes(gzip.compress(write("json", 1), mtime=0))
+(HERE / "inspect.eval").write_bytes(zip_without_paths(write("eval", 2)))
+(HERE / "inspect.json.gz").write_bytes(gzip.compress(without_paths(write("json", 1)), mtime=0))

@@ -7,6 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from without_paths import without_paths
+
 HERE = Path(__file__).parent
 QUESTIONS = [
     {"question": "What is the capital of France?", "answer": ["Paris", "City of Paris"], "topic": "geography"},
@@ -55,4 +57,4 @@ with tempfile.TemporaryDirectory() as name:
     command = [sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--tasks", ",".join(TASKS), "--log_samples"]
     subprocess.run([*command, *where], check=True, env=os.environ | {"HF_HOME": name, "HF_DATASETS_OFFLINE": "1"})
     for file in (folder / "out").glob("*/*"):
-        (HERE / "lm_eval" / file.name).write_bytes(file.read_bytes())
+        (HERE / "lm_eval" / file.name).write_bytes(without_paths(file.read_bytes()))

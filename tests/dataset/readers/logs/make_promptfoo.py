@@ -6,6 +6,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from without_paths import without_paths
+
 HERE = Path(__file__).parent
 PROVIDER = """
 module.exports = class {
@@ -39,4 +41,4 @@ with tempfile.TemporaryDirectory() as name:
     quiet = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1", "PROMPTFOO_CONFIG_DIR": name}
     command = ["npx", "promptfoo", "eval", "-c", str(folder / "config.yaml"), "-o", str(folder / "output.json")]
     subprocess.run([*command, "--no-cache", "--no-table"], check=False, env=os.environ | quiet)
-    (HERE / "promptfoo.json").write_bytes((folder / "output.json").read_bytes())
+    (HERE / "promptfoo.json").write_bytes(without_paths((folder / "output.json").read_bytes()))

@@ -1,4 +1,4 @@
-"""Compare two versions, and say whether the newer one may ship."""
+"""Compare two versions, or two logs of another tool, and say whether the newer one may ship."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 
 from flows.system import server
-from tasks.comparison import wording
+from tasks.comparison import logs, wording
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.gate import Gate
@@ -50,11 +50,23 @@ def compare(
 def compare_by_params(
     base: str, head: str, *, renamed: Mapping[str, str], rescore: bool, page: Path | None = None
 ) -> ComparisonDocument:
-    """Compare two versions by section `gate` of params.yaml; with `page`, write HEAD's report with the comparison."""
+    """Compare two versions, or two logs, by section `gate` of params.yaml.
+
+    Args:
+        base: The older version.
+        head: The newer version.
+        renamed: Candidate of BASE → its name in HEAD; "" if it was dropped.
+        rescore: Score BASE again by the settings of HEAD.
+        page: Where HEAD's report is written with the comparison.
+    """
     content = params.raw()
     gate = params.section(Gate, content, "gate")
     rows = params.section(Report, content, "report").rows_to_look_at
     options = CompareOptions(renamed, rescore, rows, labelled_answers.stale)
+    if any(map(logs.tool_of, (base, head))):
+        if rescore or page is not None:
+            raise ComparisonError("--rescore and --html: of versions only; load a log by `python -m flows.init` first")
+        return logs.compare_logs(base, head, gate, options)
     with versions([base, head]) as (older, newer):
         document = compare_versions(older, newer, gate, options)
         if page is not None:
@@ -84,10 +96,18 @@ def parser() -> Parser:
         description=f"{__doc__} Section gate of params.yaml says what is compared, and what stops a release.",
         epilog="Exit status: 0 fine; 1 worse, or undecided where gate.fail_on says so; 2 an error, or not comparable; "
         "130 interrupted.",
-        examples=["python -m flows.compare main", "python -m flows.compare v1.2 HEAD --markdown"],
+        examples=[
+            "python -m flows.compare main",
+            "python -m flows.compare v1.2 HEAD --markdown",
+            "python -m flows.compare logs/monday.eval logs/tuesday.eval",
+        ],
     )
     add = command_line.add_argument
-    add("base", metavar="BASE", help="commit, tag, branch, experiment, or the folder of an earlier run")
+    add(
+        "base",
+        metavar="BASE",
+        help="commit, tag, branch, experiment, folder of an earlier run; or another tool's log",
+    )
     add("head", metavar="HEAD", nargs="?", default=WORKSPACE, help="the same; default: the workspace")
     add(
         "--map",

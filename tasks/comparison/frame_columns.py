@@ -139,10 +139,10 @@ def candidate(table: Keyed, options: ColumnOptions) -> Candidate:
     )
 
 
-def unlike(pairing: Pairing, tables: tuple[Keyed, Keyed]) -> Mask:
-    """Which paired rows have another input, or other references, in the two tables; shape (n,)."""
+def unlike(pairing: Pairing, tables: tuple[Keyed, Keyed], content: Sequence[str] = CONTENT) -> Mask:
+    """Which paired rows ask something else in the two tables, by the columns `content`; shape (n,)."""
     different = np.zeros(len(pairing.head_rows), np.bool_)
-    for name in CONTENT:
+    for name in content:
         if all(name in table.frame.columns for table in tables):
             base, head = (_hashes([str(_plain(value)) for value in table.frame[name].tolist()]) for table in tables)
             old, new = pairing.base.positions[pairing.base_rows], pairing.head.positions[pairing.head_rows]

@@ -176,6 +176,7 @@ def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[s
                 **(doc if isinstance(doc, dict) else {}),
                 "task": run.task,
                 "doc_id": sample["doc_id"],
+                "doc_hash": sample.get("doc_hash"),
             },
         )
 

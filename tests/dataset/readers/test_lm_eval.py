@@ -49,6 +49,7 @@ def test_a_sample_is_one_record():
         "metadata.topic": "geography",
         "metadata.task": "ask",
         "metadata.doc_id": "0",
+        "metadata.doc_hash": "ae1e8724c07dd929ebe660580b61aa59517b12ed95ef567a761b630871ba4dc4",
     }
 
 

@@ -93,6 +93,8 @@ def parser() -> Parser:
     add("--draw", metavar="COLUMN", help="that numbers repeated answers to a question; '' for none")
     add("--group", metavar="COLUMN", help="of conversations or documents; '' for none")
     add("--slice", metavar="COLUMN", action="append", help="to report value by value; repeat; '' for none")
+    add("--contexts", metavar="COLUMN", help="of the retrieved texts or their ids; '' for none")
+    add("--relevant", metavar="COLUMN", help="of those that should be retrieved; '' for none")
     return command_line
 
 
@@ -109,6 +111,8 @@ def _chosen(options: argparse.Namespace) -> Chosen:
         draw=options.draw,
         group=options.group,
         slices=options.slice,
+        contexts=options.contexts,
+        relevant=options.relevant,
     )
 
 

@@ -73,9 +73,14 @@ class Matched(NamedTuple):
     only_head: list[str]
 
 
+def score_table_names(version: Version) -> list[str]:
+    """The tables that hold a version's scores, those of own stages last; it may lack some of them."""
+    return list(dict.fromkeys([*SCORES, *score_tables(version.tables_read("aggregate"))]))
+
+
 def scores_of(version: Version) -> VersionScores:
     """A version's rows and scores; a version from before a stage was added lacks that stage's table."""
-    names = list(dict.fromkeys([*SCORES, *score_tables(version.tables_read("aggregate"))]))
+    names = score_table_names(version)
     version.require_current([f"data/{name}" for name in ("load", *names)])
     tables = {name: version.parts(name) for name in names if version.has(f"data/{name}")}
     return VersionScores(version.name, version.parts("load"), tables, _fitted(version))

@@ -27,8 +27,7 @@ from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions
 
 Alarms = dict[records.Key, list[str]]
-# What a comparison reads.
-TABLES = (*(f"data/{name}" for name in ("load", *version_scores.SCORES)), METRICS)
+LOAD = "data/load"
 
 
 class RunDecision(NamedTuple):
@@ -114,7 +113,7 @@ def alpha_share(gate: Gate, schedule: Schedule) -> float:
 
 def _add_labels() -> None:
     """Add the labelled answers of the run in the working folder; a pipeline without a load stage has none."""
-    load = Parts(Path("data/load"))
+    load = Parts(Path(LOAD))
     if load.folder.is_dir():
         labelled_answers.add(load)
 
@@ -147,9 +146,10 @@ def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: G
 
 def _hashes(workspace: Version) -> dict[str, str | None]:
     """The tables that a comparison reads, each with its hash in dvc.lock; raises VersionError without any."""
-    hashes = workspace.hashes(TABLES)
-    if hashes[TABLES[0]] is None:
-        raise VersionError(f"{workspace.name}: its dvc.lock has no {TABLES[0]}: `dvc repro` writes it")
+    scores = (f"data/{name}" for name in version_scores.score_table_names(workspace))
+    hashes = workspace.hashes([LOAD, *scores, METRICS])
+    if hashes[LOAD] is None:
+        raise VersionError(f"{workspace.name}: its dvc.lock has no {LOAD}: `dvc repro` writes it")
     return hashes
 
 

@@ -11,7 +11,9 @@ from tasks.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.monitoring import decision, labelled_answers, seen_rows, store
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.records import losses
-from tasks.pipeline.tables import Parts
+from tasks.pipeline.tables import Parts, write_part
+from tasks.pipeline.yaml import dump_yaml, load_yaml
+from tasks.scores.own import own_scores
 from tests.comparison import repository
 from tests.comparison.repository import copy, git, make
 from tests.comparison.sample import Row, answers, row
@@ -321,6 +323,23 @@ def test_without_hashes_of_the_tables_nothing_is_decided() -> None:
 
     with pytest.raises(VersionError, match=r"dvc\.lock has no data/load"):
         decision.decide("nightly", schedule(baseline="v1"), experiment(1), facts(1))
+
+
+def test_another_table_of_an_own_stage_is_another_look() -> None:
+    stages = {"polite": {"cmd": "echo", "outs": ["data/polite"]}, "aggregate": {"cmd": "echo", "deps": ["data/polite"]}}
+    pipeline = load_yaml(Path("dvc.yaml"))
+    Path("dvc.yaml").write_text(dump_yaml({"stages": pipeline["stages"] | stages}), encoding="utf-8")
+
+    def look(night: int, polite: list[float]) -> int | None:
+        score(answers("+" * 40))
+        Path("data/polite").mkdir()
+        write_part(own_scores(Parts(Path("data/load")).whole(), "polite", polite), Path("data/polite"), 0)
+        lock = load_yaml(Path("dvc.lock"))
+        lock["stages"] |= {"polite": {"cmd": "echo", "outs": [{"path": "data/polite", "md5": str(polite)}]}}
+        Path("dvc.lock").write_text(dump_yaml(lock), encoding="utf-8")
+        return decision.decide("nightly", schedule(baseline="v1"), experiment(night), facts(night)).look
+
+    assert [look(1, [1.0] * 39 + [0.0]), look(2, [0.0] + [1.0] * 39), look(3, [0.0] + [1.0] * 39)] == [1, 2, 2]
 
 
 def test_the_labels_of_the_baseline_belong_to_its_answers_although_it_was_not_recorded() -> None:

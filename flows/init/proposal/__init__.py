@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from flows.init.proposal import names, verdicts
 from flows.init.proposal.candidates import stray_verdicts
 from flows.init.proposal.chosen import Chosen
-from flows.init.proposal.columns import SINGLE, Column
-from flows.init.proposal.roles import CHECK, Roles, roles
+from flows.init.proposal.columns import CHECK, SINGLE, Column
+from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.sample import Sample
 from flows.init.proposal.section import quoted, shown, written
 from flows.init.proposal.separators import Separator, separator
@@ -119,6 +119,8 @@ def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:
         "labels": _labels(found)[0],
         "group": found.group.name,
         "slices": [column.name for column in found.slices],
+        "contexts": found.contexts.name,
+        "relevant": found.relevant.name,
     }
 
 
@@ -139,7 +141,8 @@ def about(found: Roles, records: Sequence[Record], chosen: Chosen) -> dict[str, 
         "group": found.group.comment,
         "slices": ", ".join(f"{shown(column.name)}: {column.distinct} values" for column in found.slices),
         "phrases": _phrases(found.unused),
-        "contexts": _contexts(found.unused),
+        "contexts": found.contexts.comment,
+        "relevant": found.relevant.comment,
         "scores": _scores(found.unused),
     }
     return {option: text for option, text in comments.items() if text}
@@ -267,11 +270,6 @@ def _gaps(found: Roles, mark: Column, records: Sequence[Record]) -> str:
 def _phrases(unused: Iterable[Column]) -> str:
     named = [c for c in unused if c.kind in {"list", "text", "encoded"} and names.PHRASES & set(names.words(c.name))]
     return f"column of phrases for semantic_list_contains; perhaps {shown(named[0].name)}" if named else ""
-
-
-def _contexts(unused: Iterable[Column]) -> str:
-    named = [column for column in unused if column.kind == "list" and names.CONTEXTS & set(names.words(column.name))]
-    return f"column of the retrieved texts, or their ids; perhaps {shown(named[0].name)}" if named else ""
 
 
 def _scores(unused: Iterable[Column]) -> str:

@@ -29,6 +29,8 @@ class Chosen:
     labels: Sequence[str] = ()
     group: str | None = None
     slices: Sequence[str] | None = None
+    contexts: str | None = None
+    relevant: str | None = None
     draw: str | None = None
     separator: str | None = None
     comment: ClassVar[str] = "as chosen"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import isfinite
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from flows.init.proposal.names import Fit
 from flows.init.proposal.section import shown
@@ -28,6 +28,8 @@ _ENCODED = re.compile(r"""\s*(?:\[\s*["'{\d\]].*\]|\{\s*["'}].*\})\s*\Z""", re.D
 PLAIN_LEAVES = frozenset({"text", "content", "value", "values", "raw", "0"})
 # Kinds with one text per record.
 SINGLE: frozenset[Kind] = frozenset({"boolean", "number", "text"})
+# Prefix of a comment that asks the user to check a value.
+CHECK = "check: "
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,18 @@ class Column:
             return f"an object{_keys([value])}"
         objects = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
         return f"a list of objects{_keys(objects)}" if objects else "a list"
+
+
+class Choice(NamedTuple):
+    """The column for an option, or None, and the reason."""
+
+    column: Column | None
+    comment: str = ""
+
+    @property
+    def name(self) -> str | None:
+        """The column's name."""
+        return None if self.column is None else self.column.name
 
 
 def columns(records: Sequence[Record]) -> list[Column]:

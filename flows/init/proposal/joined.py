@@ -10,8 +10,8 @@ from typing import Any
 from flows.init.proposal import Proposal, about, in_order, mapped, names
 from flows.init.proposal.candidates import Label, System, label_of
 from flows.init.proposal.chosen import Chosen
-from flows.init.proposal.columns import SINGLE, Column, columns
-from flows.init.proposal.roles import CHECK, Roles, roles
+from flows.init.proposal.columns import CHECK, SINGLE, Column, columns
+from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.section import shown
 from tasks.console.format import counted
 from tasks.dataset.sources import Record, records
@@ -140,6 +140,9 @@ def propose_joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable:
     options["references"] = references or options["references"]
     told = told or _other_references(base, systems)
     comments |= {"references": told} if told else {}
+    if base.is_system and len(systems) > 1 and base.found.contexts.column:
+        options |= {"contexts": None, "relevant": None}
+        comments |= _about_contexts(base, base.found.contexts.column)
     options |= _lists(systems)
     comments |= _about_lists(systems)
     if labels := [part for part in labels if part not in apart]:
@@ -287,6 +290,11 @@ def _by_question(part: Part) -> dict[str, list[str]]:
         return {}
     given = zip(*(column.cells for column in part.found.references), strict=True)
     return {str(text): list(map(str, each)) for text, each in zip(part.asked.cells, given, strict=True) if text}
+
+
+def _about_contexts(base: Part, contexts: Column) -> dict[str, str]:
+    comment = f"none: {shown(contexts.name)} of {base.name} would count for the other systems too"
+    return {"contexts": comment, "relevant": ""}
 
 
 def _lists(systems: Sequence[Part]) -> dict[str, str]:

@@ -6,8 +6,9 @@ from itertools import islice
 from pathlib import Path
 
 from flows.init.proposal import Proposal, in_order
-from flows.init.proposal.columns import Column, columns
-from flows.init.proposal.roles import CHECK, is_slice
+from flows.init.proposal.columns import CHECK, Column, columns
+from flows.init.proposal.retrieval import ABOUT
+from flows.init.proposal.roles import is_slice
 from flows.init.proposal.section import quoted, shown
 from tasks.console.format import counted
 from tasks.dataset.readers import detect
@@ -46,6 +47,7 @@ def propose_log(path: str, tool: str) -> Proposal:
         "candidates": {"column": "candidate", "response": "response"},
         "group": _if_filled(by_name, "group"),
         "slices": [column.name for column in slices],
+        "contexts": _if_filled(by_name, "contexts"),
         "scores": _scores(by_name),
     }
     comments = {
@@ -54,6 +56,7 @@ def propose_log(path: str, tool: str) -> Proposal:
         "references": "" if options["references"] else f"{CHECK}no record has one; see load.require_references",
         "candidates": _about(by_name, found),
         "slices": ", ".join(f"{shown(column.name)}: {column.distinct} values" for column in slices),
+        "contexts": ABOUT if options["contexts"] else "",
         "scores": f"the scores of {tool}" if options["scores"] else "",
     }
     used = {*_flat(options), "error"}

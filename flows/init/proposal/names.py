@@ -28,7 +28,8 @@ RESPONSES = (
 )  # fmt: skip
 LABELS = frozenset({
     "judge", "judged", "judgment", "judgement", "correct", "label", "labels", "verdict", "human", "right", "acceptable",
-    "accepted", "grade", "graded", "annotation", "annotated", "eval", "evaluation", "ok", "pass", "passed",
+    "accepted", "labelled", "labeled", "grade", "graded", "annotation", "annotated", "eval", "evaluation", "ok", "pass",
+    "passed",
 })  # fmt: skip
 # Words of labels for which true means wrong.
 INVERTED = frozenset({"hallucination", "hallucinated", "hallucinates", "hallucinations", "incorrect", "wrong"})
@@ -70,7 +71,13 @@ _NO_SYSTEM = frozenset({
     "prompt", "prompts", "message", "answer", "answers", "response", "responses", "output", "outputs", "prediction",
     "reply", "score", "verdict", "label", "judgment", "temperature", "config", "args", "date", "hash",
 })  # fmt: skip
-CONTEXTS = frozenset({"contexts", "context", "retrieved", "retrieval", "passages", "documents", "chunks"})
+RETRIEVED = frozenset({"retrieved", "retrieval"})
+CONTEXTS = RETRIEVED | {
+    "contexts", "context", "passages", "passage", "documents", "document", "docs", "chunks", "ctxs", "ctx",
+}  # fmt: skip
+# Words of what should have been retrieved; the second ones only beside a word of contexts.
+RELEVANT = frozenset({"relevant", "qrels", "supporting", "positives"})
+EXPECTED = frozenset({"gold", "golden", "reference", "expected", "true", "correct", "ideal", "positive", "target"})
 # Names of a column that names the system of a record.
 SYSTEMS = frozenset({"model", "system", "candidate", "engine", "llm", "assistant", "version", "run"})
 _FAMILIES = re.compile(
@@ -173,6 +180,27 @@ def key_of_label(name: str) -> str | None:
     """
     each, of_labels = words(name), LABELS | INVERTED
     return "".join(word for word in each if word not in of_labels | FILLERS) if of_labels & set(each) else None
+
+
+def is_contexts(name: str) -> bool:
+    """Whether the name is that of what a system retrieved.
+
+    >>> is_contexts("retrieved_contexts"), is_contexts("gold_docs"), is_contexts("context_score")
+    (True, False, False)
+    """
+    each = set(words(name))
+    about = ABOUT - CONTEXTS - {"id", "ids"}
+    return bool(each & CONTEXTS) and not is_relevant(name) and not each & about
+
+
+def is_relevant(name: str) -> bool:
+    """Whether the name is that of what a system should have retrieved.
+
+    >>> is_relevant("relevant_ids"), is_relevant("reference_contexts"), is_relevant("gold")
+    (True, True, False)
+    """
+    each = set(words(name))
+    return bool(each & RELEVANT) or bool(each & EXPECTED and each & CONTEXTS)
 
 
 def is_verdict(name: str) -> bool:

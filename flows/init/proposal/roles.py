@@ -8,8 +8,9 @@ from flows.init.proposal import chosen as given
 from flows.init.proposal import names, verdicts
 from flows.init.proposal.candidates import Label, Long, System, as_long, chosen_systems, find_long, systems
 from flows.init.proposal.chosen import Chosen
-from flows.init.proposal.columns import SINGLE, Column, Kind, columns
+from flows.init.proposal.columns import CHECK, SINGLE, Choice, Column, Kind, columns
 from flows.init.proposal.repeats import Repeats, determines, keys, repeats
+from flows.init.proposal.retrieval import retrieved
 from flows.init.proposal.section import quoted, shown
 from flows.init.proposal.unrecognised import explain
 from tasks.dataset.sources import Record
@@ -23,22 +24,8 @@ LONGEST_CODE = 2
 OF_LISTS: frozenset[Kind] = frozenset({"list", "encoded"})
 # Share of records without an input up to which the comment does not mention them.
 FEW_BLANK = 0.05
-# Prefix of a comment that asks the user to check a value.
-CHECK = "check: "
 _NUMBER_AT_END = re.compile(r"[\W_]*\d+\]?(?:\.\w+)?$")
 _NUMBER_IN_PATH = re.compile(r"\[\d+\]")
-
-
-class Choice(NamedTuple):
-    """The column for an option, or None, and the reason."""
-
-    column: Column | None
-    comment: str = ""
-
-    @property
-    def name(self) -> str | None:
-        """The column's name."""
-        return None if self.column is None else self.column.name
 
 
 class Roles(NamedTuple):
@@ -56,6 +43,8 @@ class Roles(NamedTuple):
     draw: Repeats
     group: Choice
     slices: Sequence[Column]
+    contexts: Choice
+    relevant: Choice
     unused: Sequence[Column]
 
     @property
@@ -80,6 +69,9 @@ def roles(path: str, records: Sequence[Record], chosen: Chosen, *, alone: bool =
     ids = _ids(path, found, chosen)
     asked = _input(path, _without(found, *ids), chosen)
     left = _without(found, asked.column, *ids)
+    contexts, relevant = retrieved(path, found, left, chosen)
+    found_in = [contexts.column, relevant.column]
+    left = _without(left, *found_in)
     references, about = _references(path, left, asked.column, chosen)
     left = _without(left, *references)
     question = asked.column or next((column for column in ids if column.blank == 0), None)
@@ -89,12 +81,14 @@ def roles(path: str, records: Sequence[Record], chosen: Chosen, *, alone: bool =
     if alone and (not (key.column or asked.column) or not references or not (long or wide)):
         missing = [*references, None][0]
         raise DataError(explain(path, found, key.column, asked.column, missing, [*wide, *([""] if long else [])]))
-    left = _without(_without(found, key.column, asked.column, *references), *_taken(long, wide), draw.column)
+    answering = _taken(long, wide)
+    left = _without(found, key.column, asked.column, *references, *answering, draw.column, *found_in)
     group = _group(path, found, left, chosen)
     left = _without(left, group.column)
     slices = _slices(path, found, left, chosen)
-    used = [key.column, asked.column, *references, *_taken(long, wide), draw.column, group.column, *slices]
-    return Roles(key, asked, references, about, wide, long, draw, group, slices, _unused(found, used))
+    used = [key.column, asked.column, *references, *answering, draw.column, group.column, *slices, *found_in]
+    unused = _unused(found, used)
+    return Roles(key, asked, references, about, wide, long, draw, group, slices, contexts, relevant, unused)
 
 
 def _without(left: Sequence[Column], *taken: Column | None) -> list[Column]:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flows.init.proposal import Proposal
-from flows.init.proposal.roles import CHECK
+from flows.init.proposal.columns import CHECK
 from flows.init.proposal.section import flow, scalar
 from tasks.console.format import counted, rate, visible
 from tasks.console.terminal import console, say
@@ -25,12 +25,12 @@ MOST_LINES = 5
 # Options that are printed: those that name a column, or say how it is read.
 ROLES = (
     "format", "id", "draw", "input", "references", "reference_separator", "candidates", "lists", "other_questions",
-    "label_file", "labels", "group", "slices", "contexts", "scores",
+    "label_file", "labels", "group", "slices", "contexts", "relevant", "scores",
 )  # fmt: skip
 # Options that are printed only with a comment.
 ONLY_WITH_COMMENT = (
     "format", "draw", "reference_separator", "candidates", "lists", "other_questions", "label_file", "labels",
-    "contexts", "scores",
+    "contexts", "relevant", "scores",
 )  # fmt: skip
 STANDS_OUT = "yellow"
 

@@ -136,17 +136,19 @@ def test_ragas() -> None:
     proposal = of(row)
 
     assert mapped(proposal) == {
-        "input": "user_input", "references": "reference", "candidates": {"model": {"response": "response"}}
+        "input": "user_input", "references": "reference", "candidates": {"model": {"response": "response"}},
+        "contexts": "retrieved_contexts",
     }  # fmt: skip
     assert proposal.comments["scores"] == "scores from elsewhere; perhaps faithfulness: {faithfulness: faithfulness}"
-    assert proposal.notes == ["not used: retrieved_contexts (lists of texts), faithfulness (numbers)"]
+    assert proposal.notes == ["not used: faithfulness (numbers)"]
 
 
 def test_ragas_of_old_whose_answer_is_the_systems() -> None:
     row = {"question": "q?", "answer": "r", "contexts": ["c"], "ground_truth": "g", "answer_relevancy": 0.25}
 
     assert mapped(of(row)) == {
-        "input": "question", "references": "ground_truth", "candidates": {"model": {"response": "answer"}}
+        "input": "question", "references": "ground_truth", "candidates": {"model": {"response": "answer"}},
+        "contexts": "contexts",
     }  # fmt: skip
 
 
@@ -154,7 +156,8 @@ def test_deepeval() -> None:
     row = {"input": "q?", "actual_output": "r", "expected_output": "g", "context": None, "retrieval_context": ["c"]}
 
     assert mapped(of(row)) == {
-        "input": "input", "references": "expected_output", "candidates": {"model": {"response": "actual_output"}}
+        "input": "input", "references": "expected_output", "candidates": {"model": {"response": "actual_output"}},
+        "contexts": "retrieval_context",
     }  # fmt: skip
 
 

@@ -216,6 +216,17 @@ def test_grades_and_several_raters() -> None:
     assert [row["label"] for row in loaded(lines("rated.jsonl", rated)).rows] == [None, True, True, True]
 
 
+@pytest.mark.parametrize("name", ["labelled", "labeled", "human_labelled"])
+@pytest.mark.parametrize("words", [("correct", "wrong"), ("yes", "no"), (True, False)])
+def test_a_column_called_labelled_holds_labels(name: str, words: tuple[Any, Any]) -> None:
+    rows = [{"question": f"Why {i}?", "gold": "so", "response": "so", name: words[i % 2]} for i in range(6)]
+
+    found = loaded(lines("labelled.jsonl", rows))
+
+    assert found.labels == {True: 3, False: 3}
+    assert "leave it out" in found.proposal.unsure.get("candidates", "leave it out")
+
+
 def test_booleans_with_gaps_are_no_slice() -> None:
     rows = [
         {"question": f"Why {i}?", "gold": "so", "response": "so", "flag": ["True", "False", "nan"][i % 3]}

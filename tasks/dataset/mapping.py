@@ -18,6 +18,8 @@ from tasks.dataset.texts import UnusableValueError, checked_text, texts
 from tasks.pipeline.hashing import sha256
 from tasks.scores.label_status import CONFIRMED, STALE
 
+# In a log: the column that says why a sample has no answer, and the detail of a score that a sample does not have.
+ERROR, NOT_ASKED = "error", '{"unmeasured": "not applicable"}'
 CANONICAL_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 # A list of strings as Python and numpy print it, with its nulls and what numpy cut out, and its strings.
 _STRING = r"""'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+["]"""
@@ -215,6 +217,7 @@ def candidate_row(
         "label": None if status == STALE else label,
         "label_status": status,
         **{f"score_{key}": _number(answer.values, score, name) for key, score in dataset.scores.items()},
+        **_score_details(answer.values, dataset, name),
         "content": _content(shared).hex(),
     }
 
@@ -394,6 +397,16 @@ def _label_status(values: Mapping[str, Value], column: str | None, response: str
     labelled, answer = values.get(column) or "", response or ""
     same = labelled == answer or (isinstance(labelled, str) and labelled.strip().lower() == sha256(answer).hex())
     return CONFIRMED if same else STALE
+
+
+def _score_details(values: Mapping[str, Value], dataset: Dataset, candidate: str) -> dict[str, str | None]:
+    """Return why scores of a log are missing: one that a sample with an answer does not have was never asked for."""
+    columns = {name: dataset.scores[name].column_of(candidate) for name in dataset.optional_scores}
+    answered = values.get(ERROR) is None
+    return {
+        f"score_{name}_details": NOT_ASKED if answered and column not in values else None
+        for name, column in columns.items()
+    }
 
 
 def _number(values: Mapping[str, Value], score: ScoreMapping, candidate: str) -> float | None:

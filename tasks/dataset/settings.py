@@ -258,6 +258,11 @@ class Dataset(Section):
         return self.candidates if isinstance(self.candidates, LongCandidates) else None
 
     @property
+    def optional_scores(self) -> list[str]:
+        """The scores that samples of a log lack by design: a task, or a test case, has scores of its own."""
+        return [name for name in self.scores if self.format is not None and f"{name}_details" not in self.scores]
+
+    @property
     def has_draws(self) -> bool:
         """Whether a question may have several answers of one candidate."""
         return self.draw is not None or self.lists == "draws"

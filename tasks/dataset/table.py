@@ -109,6 +109,7 @@ def schema(params: Params) -> pa.Schema:
             "phrases": texts,
             **{name: texts for name in ("contexts", "relevant") if getattr(params.dataset, name)},
             **{f"score_{name}": pa.float64() for name in params.dataset.scores},
+            **{f"score_{name}_details": pa.string() for name in params.dataset.optional_scores},
             "content": pa.string(),
             **({"question": pa.string(), "draw": pa.int64()} if params.dataset.has_draws else {}),
         }

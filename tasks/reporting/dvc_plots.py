@@ -17,10 +17,15 @@ def intervals(estimates: pa.Table, prefix: str = "") -> list[Row]:
     """Return one row per candidate and metric with its interval: the scores, or the pass rates with prefix `pass_`."""
     return [
         {"metric": row["metric"], "candidate": row["candidate"]}
-        | {name: round(row[f"{prefix}{name}"], DECIMALS) for name in ("value", "low", "high")}
+        | {name: _rounded(row[f"{prefix}{name}"]) for name in ("value", "low", "high")}
         for row in estimates.to_pylist()
         if row["slice"] is None and row[f"{prefix}value"] is not None
     ]
+
+
+def _rounded(number: float | None) -> float | None:
+    """Round a number; one row with an unbounded score has a value without an interval."""
+    return None if number is None else round(number, DECIMALS)
 
 
 def distributions(histograms: Sequence[Distribution]) -> list[Row]:

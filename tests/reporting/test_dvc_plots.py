@@ -1,6 +1,9 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
+
+from tasks.reporting.dvc_plots import intervals
 from tests.reporting.made import ROWS, inputs, written
 
 
@@ -18,6 +21,14 @@ def test_the_tables_of_the_plots(tmp_path):
     assert {name: rate[name] for name in names} == {name: candidate["f1"]["pass_rate"][name] for name in names}
     assert {name: score[name] for name in names} == {name: candidate["f1"][name] for name in names}
     assert {each["metric"] for each in scores} == {"label", "f1", "semantic_similarity"}
+
+
+def test_a_value_without_an_interval_has_none():
+    row = {"metric": "score_x", "candidate": "a", "slice": None, "value": 1.0, "low": None, "high": None}
+
+    assert intervals(pa.Table.from_pylist([row])) == [
+        {"metric": "score_x", "candidate": "a", "value": 1.0, "low": None, "high": None}
+    ]
 
 
 def test_distributions_run_from_none_to_all(tmp_path):

@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from flows.init.proposal import Proposal, in_order
+from flows.init.proposal import Proposal, in_order, names
 from flows.init.proposal.columns import CHECK, Column, columns
+from flows.init.proposal.repeats import keys
 from flows.init.proposal.retrieval import ABOUT
 from flows.init.proposal.roles import is_slice
 from flows.init.proposal.section import quoted, shown
@@ -17,7 +19,7 @@ from tasks.dataset.sources import Record, records
 MOST_RECORDS = 50_000
 # Files of a log's folder, at any depth.
 ALL = "**/*"
-SCORE = "score_"
+SCORE, METADATA = "score_", "metadata."
 NAMED = 3
 
 
@@ -35,7 +37,9 @@ def propose_log(path: str, tool: str) -> Proposal:
     pattern = ALL if Path(path).is_dir() else "*"
     found = list(islice(records(path, pattern, tool), MOST_RECORDS))
     by_name = {column.name: column for column in columns(found)}
-    slices = [column for name, column in by_name.items() if name.startswith("metadata.") and is_slice(column)]
+    questions = len({str(record.values.get("group") or record.values.get("id")) for record in found})
+    slices = [column for name, column in by_name.items() if name.startswith(METADATA) and is_slice(column, questions)]
+    slices = [column for column in slices if _is_of_questions(column, by_name["candidate"])]
     options = {
         "path": path,
         "pattern": pattern,
@@ -57,12 +61,18 @@ def propose_log(path: str, tool: str) -> Proposal:
         "candidates": _about(by_name, found),
         "slices": ", ".join(f"{shown(column.name)}: {column.distinct} values" for column in slices),
         "contexts": ABOUT if options["contexts"] else "",
-        "scores": f"the scores of {tool}" if options["scores"] else "",
+        "scores": _about_scores(_scores(by_name), tool),
     }
     used = {*_flat(options), "error"}
     unused = [column for name, column in by_name.items() if name not in used and not column.leaf]
     read = f"its {counted(len(found), 'record')}"
     return Proposal(in_order(options), {name: text for name, text in comments.items() if text}, unused, read)
+
+
+def _is_of_questions(column: Column, systems: Column) -> bool:
+    """Whether the column is neither the question itself, nor one value for each system, such as its prompt."""
+    of_systems = len(set(keys(systems, column))) == systems.distinct == column.distinct > 1
+    return not of_systems and not names.as_input(column.name.removeprefix(METADATA))
 
 
 def _draw(by_name: Mapping[str, Column]) -> str | bool | None:
@@ -82,7 +92,7 @@ def _flat(options: Mapping[str, object]) -> set[str]:
     used: set[str] = set()
     for value in options.values():
         if isinstance(value, Mapping):
-            used.update(map(str, value.values()))
+            used |= _flat(value)
         elif isinstance(value, list):
             used.update(value)
         else:
@@ -90,15 +100,25 @@ def _flat(options: Mapping[str, object]) -> set[str]:
     return used
 
 
-def _scores(by_name: Mapping[str, Column]) -> dict[str, str]:
-    """Name → column of each score with a value; a name has letters, digits and _ only."""
-    scores: dict[str, str] = {}
+def _scores(by_name: Mapping[str, Column]) -> dict[str, Any]:
+    """Name → column of each score with a value, with bounds if it is binary; a name has letters, digits and _ only."""
+    scores: dict[str, Any] = {}
     for column in by_name.values():
         if column.name.startswith(SCORE) and column.kind in {"number", "boolean"}:
             plain = re.sub(r"\W+", "_", column.name.removeprefix(SCORE), flags=re.ASCII).strip("_")
             name = plain if plain[:1].isalpha() else f"score_{plain}"
-            scores.setdefault(name, column.name)
+            scores.setdefault(name, {"column": column.name, "bounds": [0, 1]} if _is_binary(column) else column.name)
     return scores
+
+
+def _is_binary(column: Column) -> bool:
+    return {text.strip() for text in column.texts} <= {"0", "1", "0.0", "1.0"}
+
+
+def _about_scores(scores: Mapping[str, Any], tool: str) -> str:
+    binary = [name for name, score in scores.items() if isinstance(score, Mapping)]
+    bounds = f"; bounds [0, 1], as all values of {', '.join(binary)} are 0 or 1" if binary else ""
+    return f"the scores of {tool}{bounds}" if scores else ""
 
 
 def _about(by_name: Mapping[str, Column], found: Sequence[Record]) -> str:

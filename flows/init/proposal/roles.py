@@ -85,7 +85,8 @@ def roles(path: str, records: Sequence[Record], chosen: Chosen, *, alone: bool =
     left = _without(found, key.column, asked.column, *references, *answering, draw.column, *found_in)
     group = _group(path, found, left, chosen)
     left = _without(left, group.column)
-    slices = _slices(path, found, left, chosen)
+    questions = len(set(keys(question, *references))) if question else len(records)
+    slices = _slices(path, found, left, questions, chosen)
     used = [key.column, asked.column, *references, *answering, draw.column, group.column, *slices, *found_in]
     unused = _unused(found, used)
     return Roles(key, asked, references, about, wide, long, draw, group, slices, contexts, relevant, unused)
@@ -359,19 +360,22 @@ def _group(path: str, found: Sequence[Column], left: Sequence[Column], chosen: C
     return Choice(None)
 
 
-def _slices(path: str, found: Sequence[Column], left: Sequence[Column], chosen: Chosen) -> list[Column]:
+def _slices(path: str, found: Sequence[Column], left: Sequence[Column], questions: int, chosen: Chosen) -> list[Column]:
     if chosen.slices is not None:
         return [given.column(path, found, name, "--slice") for name in chosen.slices if name]
-    return [column for column in left if is_slice(column)]
+    return [column for column in left if is_slice(column, questions)]
 
 
-def is_slice(column: Column) -> bool:
-    """Whether the column has few, short, repeated values; numbers and nested ones only by name. Never verdicts."""
+def is_slice(column: Column, questions: int) -> bool:
+    """Whether the column has few, short, repeated values; numbers and nested ones only by name. Never verdicts.
+
+    questions: Number of distinct questions: a slice has several, however many answers each of them has.
+    """
     each = set(names.words(column.leaf or column.name))
     named = bool(names.SLICES & each)
     if column.kind not in SINGLE or ((column.kind == "number" or column.leaf) and not named):
         return False
     if names.EXCLUDED & each or verdicts.is_verdict(column):
         return False
-    few = FEWEST_VALUES <= column.distinct <= MOST_VALUES and 2 * column.distinct <= len(column.values)
+    few = FEWEST_VALUES <= column.distinct <= MOST_VALUES and 2 * column.distinct <= min(len(column.values), questions)
     return few and column.longest <= LONGEST_VALUE and 2 * len(column.values) >= column.records

@@ -18,6 +18,7 @@ from flows.init.proposal.inputs import propose_for
 from tasks.dataset.joined import questions
 from tasks.dataset.settings import Dataset, Load, Params
 from tasks.dataset.table import tables
+from tasks.metrics.base import NOT_APPLICABLE
 from tests.small_project import ROOT
 
 LOGS = ROOT / "tests/dataset/readers/logs"
@@ -256,6 +257,36 @@ def test_logs_of_other_tools(log: str, systems: dict[str, int]) -> None:
     assert found.rejected == []
     assert found.proposal.options["scores"]
     assert found.proposal.comments["format"] == f"recognised by its content: logs of {Path(log).name.partition('.')[0]}"
+
+
+def test_binary_scores_of_a_log_have_bounds() -> None:
+    found = loaded(LOGS / "inspect.eval")
+
+    assert found.proposal.options["scores"]["match"] == {"column": "score_match", "bounds": [0, 1]}
+    assert "bounds [0, 1], as all values of match, includes are 0 or 1" in found.proposal.comments["scores"]
+
+
+def test_what_tells_questions_or_systems_apart_is_no_slice() -> None:
+    assert loaded(LOGS / "inspect.eval").proposal.options["slices"] == []
+    assert loaded(LOGS / "promptfoo.json").proposal.options["slices"] == []
+    assert loaded(LOGS / "lm_eval").proposal.options["slices"] == ["metadata.topic", "metadata.task"]
+
+
+def test_scores_that_a_task_does_not_have_are_not_asked_for() -> None:
+    found = loaded(LOGS / "lm_eval")
+
+    tasks = {row["id"].partition("/")[0] for row in found.rows if row["score_acc"] is not None}
+    details = {row["id"].partition("/")[0]: row["score_acc_details"] for row in found.rows}
+    asked = {task for task, detail in details.items() if detail is None}
+    assert asked == tasks == {"choose"}
+    assert {json.loads(detail)["unmeasured"] for detail in details.values() if detail} == {NOT_APPLICABLE}
+
+
+def test_a_score_that_failed_is_a_failure() -> None:
+    found = loaded(LOGS / "deepeval.json")
+
+    assert [row["score_Exact_details"] for row in found.rows] == [None] * 3
+    assert [row["score_Exact"] for row in found.rows].count(None) == 1
 
 
 def test_a_folder_of_lm_eval_with_several_tasks_and_filters() -> None:

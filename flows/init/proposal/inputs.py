@@ -7,6 +7,7 @@ from pathlib import Path
 from flows.init.proposal import Proposal, propose
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.joined import Part, are_pieces, propose_joined, read_part
+from flows.init.proposal.joined_long import long_file, propose_long
 from flows.init.proposal.logs import propose_log, tool_of
 from flows.init.proposal.sample import has_known_suffix, read_sample
 from tasks.dataset.formats.arrow import saved_files
@@ -31,15 +32,22 @@ def propose_for(paths: Sequence[str], pattern: str | None, chosen: Chosen) -> Pr
         folder = _common_folder(paths)
         if all(tool_of(path, pattern) for path in paths):
             return _log_of_folder(folder, paths)
-        return propose_joined(folder, [read_part(Path(folder), Path(path), chosen) for path in paths], chosen)
+        return _joined(folder, [read_part(Path(folder), Path(path), chosen) for path in paths], chosen)
     (path,) = paths
     if tool := tool_of(path, pattern):
         return propose_log(path, tool)
     if pattern is None and Path(path).is_dir():
         parts, unreadable = _parts(Path(path), chosen)
         if len(parts) > 1 and not are_pieces(parts):
-            return propose_joined(path, parts, chosen, unreadable)
+            return _joined(path, parts, chosen, unreadable)
     return propose(path, read_sample(path, pattern), chosen)
+
+
+def _joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable: Sequence[str] = ()) -> Proposal:
+    long = long_file(parts)
+    if long is not None:
+        return propose_long(path, long, parts, chosen, unreadable)
+    return propose_joined(path, parts, chosen, unreadable)
 
 
 def _log_of_folder(folder: str, paths: Sequence[str]) -> Proposal:

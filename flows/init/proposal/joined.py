@@ -124,10 +124,10 @@ def propose_joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable:
     Raises:
         DataError: If no file has the questions, none the answers, or none the references.
     """
-    labels = sorted((part for part in parts if part.is_labels), key=_whose)
+    labels = sorted((part for part in parts if part.is_labels), key=label_rank)
     systems = [part for part in parts if part.is_system]
     base = _base(path, [part for part in parts if part not in labels], systems, labels)
-    joins = {part.name: _join(base, part) for part in parts if part is not base}
+    joins = {part.name: join_columns(base, part) for part in parts if part is not base}
     apart = [part for part in parts if part is not base and joins[part.name] is None]
     systems = [part for part in systems if part not in apart]
     if not systems:
@@ -136,7 +136,7 @@ def propose_joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable:
     comments = about(base.found, base.records, chosen)
     options["candidates"] = _candidates(base, systems, joins, options["candidates"])
     comments |= _about_candidates(systems, base)
-    references, told = _references(base, parts, joins)
+    references, told = references_file(base, parts, joins)
     options["references"] = references or options["references"]
     told = told or _other_references(base, systems)
     comments |= {"references": told} if told else {}
@@ -146,12 +146,12 @@ def propose_joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable:
     options |= _lists(systems)
     comments |= _about_lists(systems)
     if labels := [part for part in labels if part not in apart]:
-        options["label_file"] = _label_file(labels[0], joins[labels[0].name] or {})
+        options["label_file"] = label_file(labels[0], joins[labels[0].name] or {})
         options["labels"] = "other"
-        comments["label_file"] = _about_labels(labels)
+        comments["label_file"] = about_labels(labels)
         comments["labels"] = f"{CHECK}how the labelled answers were chosen; all, if every answer is labelled"
         comments.pop("candidates", None)
-    options["other_questions"], comments["other_questions"] = _others(base, [*systems, *labels[:1]])
+    options["other_questions"], comments["other_questions"] = other_questions(base, [*systems, *labels[:1]])
     if not comments["other_questions"]:
         del comments["other_questions"]
     comments["pattern"] = f"the questions{' and the answers of one system' if base.is_system else ''}"
@@ -183,7 +183,7 @@ def _fewest_labelled(systems: Sequence[Part], labels: Sequence[Part]) -> Part | 
     return min(having, key=lambda part: (len(_texts(part.asked)), bool(_with_lists([part]))), default=None)
 
 
-def _join(base: Part, part: Part) -> dict[str, Any] | None:
+def join_columns(base: Part, part: Part) -> dict[str, Any] | None:
     """What the file is joined by: the options `id`, or `input`; None if it shares too few questions."""
     for option, own, other in (("id", base.found.id.column, part.ids), ("input", base.asked, part.asked)):
         if own is None or other is None:
@@ -256,7 +256,7 @@ def _about_candidates(systems: Sequence[Part], base: Part) -> dict[str, str]:
     return {"candidates": told}
 
 
-def _references(
+def references_file(
     base: Part, parts: Sequence[Part], joins: Mapping[str, dict[str, Any] | None]
 ) -> tuple[dict[str, Any] | None, str]:
     """The file of the references, if the questions' file has none.
@@ -317,14 +317,14 @@ def _about_lists(systems: Sequence[Part]) -> dict[str, str]:
     return {"lists": told} if having else {}
 
 
-def _label_file(part: Part, join: Mapping[str, Any]) -> dict[str, Any]:
+def label_file(part: Part, join: Mapping[str, Any]) -> dict[str, Any]:
     label = part.label
     by = {"candidate": part.system_names.name} if part.system_names else {}
     by |= {"response": part.response.name} if part.response else {}
     return {"path": part.name, **join, **by, "label": label.option if label else None}
 
 
-def _about_labels(labels: Sequence[Part]) -> str:
+def about_labels(labels: Sequence[Part]) -> str:
     others = ", ".join(part.name for part in labels[1:])
     by = "" if labels[0].system_names else "joined by the text of the answer"
     if others:
@@ -332,13 +332,13 @@ def _about_labels(labels: Sequence[Part]) -> str:
     return by
 
 
-def _whose(part: Part) -> tuple[int, str]:
+def label_rank(part: Part) -> tuple[int, str]:
     """Files of human labels first, by the file's name."""
     label = part.label.columns[0].name if part.label else ""
     return min(names.whose_verdict(Path(part.name).stem), names.whose_verdict(label)), part.name
 
 
-def _others(base: Part, parts: Sequence[Part]) -> tuple[str, str]:
+def other_questions(base: Part, parts: Sequence[Part]) -> tuple[str, str]:
     """Option `other_questions`, and which files have questions that are not asked."""
     more = list(_more(base, parts))
     if not more:

@@ -1,6 +1,7 @@
 """The role of each column, by its name and its values."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from flows.init.proposal import names, verdicts
 from flows.init.proposal.candidates import Label, Long, System, as_long, chosen_systems, find_long, systems
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.columns import CHECK, SINGLE, Choice, Column, Kind, columns
-from flows.init.proposal.repeats import Repeats, determines, keys, repeats
+from flows.init.proposal.repeats import USUAL, Repeats, determines, keys, repeats
 from flows.init.proposal.retrieval import retrieved
 from flows.init.proposal.section import quoted, shown
 from flows.init.proposal.unrecognised import explain
@@ -84,6 +85,8 @@ def roles(path: str, records: Sequence[Record], chosen: Chosen, *, alone: bool =
     answering = _taken(long, wide)
     left = _without(found, key.column, asked.column, *references, *answering, draw.column, *found_in)
     group = _group(path, found, left, chosen)
+    if group.column is None and chosen.group is None and not long and draw.option is None and key.column:
+        group = _of_one_question(asked.column)
     left = _without(left, group.column)
     questions = len(set(keys(question, *references))) if question else len(records)
     slices = _slices(path, found, left, questions, chosen)
@@ -358,6 +361,17 @@ def _group(path: str, found: Sequence[Column], left: Sequence[Column], chosen: C
         if repeats_ and not column.leaf and not (column.distinct < FEW_GROUPS and column.records >= MANY):
             return Choice(column, f"{column.distinct:,} values in {column.records:,} records")
     return Choice(None)
+
+
+def _of_one_question(asked: Column | None) -> Choice:
+    """The input, if most questions were asked several times: answers to one question are not independent."""
+    if asked is None or not asked.values:
+        return Choice(None)
+    counts = Counter(map(str, asked.values))
+    if len(counts) < FEWEST_VALUES or sum(count > 1 for count in counts.values()) < USUAL * len(counts):
+        return Choice(None)
+    told = f"{asked.records:,} records ask {len(counts):,} questions, so that intervals are by question"
+    return Choice(asked, f"{CHECK}{told}; --systems COLUMN if a column names the system")
 
 
 def _slices(path: str, found: Sequence[Column], left: Sequence[Column], questions: int, chosen: Chosen) -> list[Column]:

@@ -123,6 +123,49 @@ def test_a_long_table_with_verdict_words() -> None:
     assert "grade" not in found.proposal.options["slices"]
 
 
+LONG = [
+    {"qid": f"q{i}", "model": model, "response": f"{model} {i}"} for model in ("gpt4", "fid") for i in range(8)
+]  # fmt: skip
+
+
+def test_a_long_table_beside_a_file_of_questions() -> None:
+    lines("questions.jsonl", [{"qid": f"q{i}", "question": f"Why {i}?", "gold": f"so {i}"} for i in range(9)])
+    lines("answers.jsonl", [row | {"question": f"Why {row['qid'][1:]}?"} for row in LONG])
+
+    found = loaded(".")
+
+    assert found.systems == {"gpt4": 8, "fid": 8}
+    assert {(row["id"], row["input"], *row["references"]) for row in found.rows} == {
+        (f"q{i}", f"Why {i}?", f"so {i}") for i in range(8)
+    }
+    assert found.rejected == []
+    assert found.proposal.unsure == {"other_questions": "questions that answers.jsonl lacks: questions.jsonl 1"}
+    assert found.proposal.options == loaded("answers.jsonl", "questions.jsonl").proposal.options
+
+
+def test_a_long_table_that_has_only_the_ids_of_the_questions() -> None:
+    lines("questions.jsonl", [{"qid": f"q{i}", "question": f"Why {i}?", "gold": f"so {i}"} for i in range(8)])
+    lines("answers.jsonl", [row | {"correct": i % 2} for i, row in enumerate(LONG)])
+
+    found = loaded(".")
+
+    assert found.systems == {"gpt4": 8, "fid": 8}
+    assert found.labels == {True: 8, False: 8}
+    assert {row["references"][0] for row in found.rows} == {f"so {i}" for i in range(8)}
+    assert found.proposal.unsure["input"].startswith("none: the questions of questions.jsonl can't be joined")
+
+
+def test_a_long_table_with_labels_in_a_file_of_their_own() -> None:
+    lines("answers.jsonl", [row | {"gold": f"so {row['qid']}"} for row in LONG])
+    lines("human.jsonl", [{"qid": r["qid"], "model": r["model"], "correct": "yes"} for r in LONG[:12]])
+
+    found = loaded(".")
+
+    assert found.systems == {"gpt4": 8, "fid": 8}
+    assert found.labels == {True: 12, None: 4}
+    assert found.rejected == []
+
+
 def test_a_long_table_sorted_by_system() -> None:
     rows = [
         {"question": f"Question {i}?", "gold": f"the {i}", "model": model, "response": f"{model} {i}"}
@@ -226,6 +269,18 @@ def test_a_column_called_labelled_holds_labels(name: str, words: tuple[Any, Any]
 
     assert found.labels == {True: 3, False: 3}
     assert "leave it out" in found.proposal.unsure.get("candidates", "leave it out")
+
+
+def test_questions_that_records_with_their_own_ids_repeat_are_groups() -> None:
+    rows = [
+        {"id": i, "question": f"Why {i // 4}?", "gold": "so", "response": f"so {i}", "ok": i % 2} for i in range(12)
+    ]
+
+    found = loaded(lines("bem.jsonl", rows))
+
+    assert Counter(row["group"] for row in found.rows) == {"Why 0?": 4, "Why 1?": 4, "Why 2?": 4}
+    assert found.proposal.unsure["group"].startswith("12 records ask 3 questions, so that intervals are by question")
+    assert loaded("bem.jsonl", group="").proposal.options["group"] is None
 
 
 def test_booleans_with_gaps_are_no_slice() -> None:

@@ -167,7 +167,7 @@ def _pattern(reading: Reading) -> re.Pattern[str]:
     unit = rf"\s?(?P<unit>{names})(?![^\W\d_])" if names else "(?P<unit>(?!))"
     sign = (
         rf"(?:(?P<sign>(?<![)\]}}])(?<!\d[%°'’\"”{_CURRENCIES}])(?<!\d\s[%€])[-+])"
-        r"|(?:(?<=[=(\[{:])|(?<=[=(\[{:][ \u00a0]))(?P<apart_sign>[-+])[ \u00a0])?"
+        rf"|(?:(?<=[{_BEFORE_SIGN}])|(?<=[{_BEFORE_SIGN}][{_SPACE}]))(?P<apart_sign>[-+])[{_SPACE}])?"
     )
     return re.compile(
         rf"(?=[-+^_*{_CURRENCIES}\d{point}{_VULGAR}])(?:(?P<raised>{_EXPONENT})|"
@@ -227,6 +227,9 @@ _RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 # Letters with case: Latin, Greek, Cyrillic. A digit after one, as in H2O, begins no number.
 _LETTERS = "A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
+# Signs after which a sign and a space belong to the number, as in (1, - 2); elsewhere it is a dash.
+_BEFORE_SIGN = r"=(\[{:,;"
+_SPACE = r" \u00a0\u2009\u202f"
 _CURRENCIES = "$€£¥₹₩"
 _CLOSING = re.compile(r"\s*[)\]]")
 # Exponents and indices, as in cm^2, s^{-1}, x**2 and log_{10}; the asterisks of **42** are none.

@@ -48,6 +48,10 @@ def read(text, **options):
         ("'-5' (-5) \"-5\"", [-5] * 3),
         ("x = - 5, (- 5)", [-5, -5]),
         ("are:\n- 5\n- 6", [5, 6]),
+        ("1, - 2; - 3, -4 and x,- 5", [1, -2, -3, -4, -5]),
+        ("1, \u2212\u20092", [1, -2]),
+        ("one,\n- 5", [5]),
+        ("1, 2 - 3", [1, 2, 3]),
     ],
 )  # fmt: skip
 def test_known_readings(text, expected):
@@ -151,6 +155,21 @@ def test_any_text_is_read_the_same_each_time(text):
 
     assert found == values(text)
     assert all(0 <= each.start < each.stop <= len(text) for each in found)
+
+
+@given(
+    st.lists(st.integers(-999, 999), min_size=2, max_size=5),
+    st.sampled_from([", ", "; ", ",", " , "]),
+    st.sampled_from(["-", "- ", "\u2212\u00a0", "\u2013\u2009"]),
+    st.sampled_from(["()", "[]"]),
+)
+def test_signs_apart_from_their_numbers_in_lists(numbers: list[int], comma: str, minus: str, brackets: str) -> None:
+    written = comma.join(f"{minus if number < 0 else ''}{abs(number)}" for number in numbers)
+    reading = Reading(thousands=False)
+
+    assert [found.value for found in values(f"x = {written}", reading)] == numbers
+    [pair] = values(f"{brackets[0]}{written}{brackets[1]}", reading)
+    assert pair.value == Tuple(brackets, tuple(map(Fraction, numbers)))
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-(10**12), max_value=10**12))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from tasks.text.utf8 import distinct, utf8
 
 # Bytes around the visible ASCII characters.
 SPACE, DELETE = 0x20, 0x7F
+Shared = TypeVar("Shared")
 Embed = Callable[[Sequence[str]], NDArray[np.float64]]
 
 
@@ -70,6 +71,7 @@ class Pairs:
         default_factory=dict, repr=False, compare=False
     )
     _chunks: dict[Cut, Chunked] = field(default_factory=dict, repr=False, compare=False)
+    _shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -209,6 +211,13 @@ class Pairs:
             arrays = self.tokens(tokenizer, lowercase=lowercase).arrays
             self._matches[key] = clipped_matches(*arrays, rows, begins[:-1], begins[1:], max_order)
         return self._matches[key]
+
+    def once(self, key: str, compute: Callable[[], Shared]) -> Shared:
+        """Return what `compute` returned when this key was first asked for; callers do not change it."""
+        if key not in self._shared:
+            self._shared[key] = compute()
+        shared: Shared = self._shared[key]
+        return shared
 
     def _chunked(self, cut: Cut) -> Chunked:
         if cut not in self._chunks:

@@ -1,6 +1,8 @@
 """Comparison of two JSON values field by field; a field is a scalar, or an empty object or list."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import ast
+import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -22,6 +24,11 @@ MAX_COMPARED = 200_000
 ROOT = "$"
 OF_FIELDS = frozenset({"exact", "text", "number", "set", "ignore"})
 OF_LISTS = frozenset({"ordered", "unordered"})
+_NESTED = (dict, list)
+_ABSENT = object()
+_EXAMPLES = "total, lines[].price, or ['a.b'] for a name with a point"
+_QUOTED = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*["]"""
+_STEP = re.compile(rf"""\.(?P<name>[^.\[\]'"]+)|\[\]|\[(?P<quoted>{_QUOTED})\]""")
 
 
 class Field(NamedTuple):
@@ -53,12 +60,16 @@ def fields(response: Any, reference: Any, rules: Rules) -> list[Field]:
     >>> fields({"a": 1, "b": 2}, {"a": 1, "c": 3}, Rules({}))
     [Field(outcome='right', path=('a',)), Field(outcome='missing', path=('c',)), Field(outcome='extra', path=('b',))]
     """
-    return [*_Comparison(rules).compared(response, reference, (), "")]
+    found: list[Field] = []
+    _Comparison(rules).compare(response, reference, (), "", found)
+    return found
 
 
 def leaves(value: Any, outcome: Outcome, rules: Rules) -> list[Field]:
     """Return every field of one value with the same outcome."""
-    return [*_Comparison(rules).leaves(value, outcome, (), "")]
+    found: list[Field] = []
+    _Comparison(rules).leaves(value, outcome, (), "", found)
+    return found
 
 
 def pattern(path: Path) -> str:
@@ -79,6 +90,28 @@ def shown(path: Path) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else _named(step) for step in path).removeprefix(".") or ROOT
 
 
+def require_pattern(where: str) -> None:
+    """Check that a pattern may be that of a path, as `pattern` writes it.
+
+    Raises:
+        ValueError: It is malformed, or written in another way.
+    """
+    steps: list[str | int] = []
+    text, end = _from_root(where), 0
+    while end < len(text) and (step := _STEP.match(text, end)):
+        try:
+            steps.append(ast.literal_eval(step["quoted"]) if step["quoted"] else step["name"] or 0)
+        except (SyntaxError, ValueError):
+            break
+        end = step.end()
+    if end < len(text):
+        raise ValueError(f"{where!r} is no path, from {text[end:]!r} on; write {_EXAMPLES}")
+    if where.startswith(("$.", "$[")):
+        raise ValueError(f"{where!r}: leave out the $; write {_EXAMPLES}")
+    if where not in (ROOT, written := pattern(tuple(steps))):
+        raise ValueError(f"{where!r}: write {written}")
+
+
 def _from_root(where: str) -> str:
     """Return a pattern with a point before a name at its beginning."""
     return "" if where == ROOT else where if where.startswith("[") else f".{where}"
@@ -86,58 +119,73 @@ def _from_root(where: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _named(name: str) -> str:
-    return f"[{name!r}]" if not name or set(name) & set(".[]'\"") else f".{name}"
+    is_plain = name and name != ROOT and not set(name) & set(".[]'\"")
+    return f".{name}" if is_plain else f"[{name!r}]"
 
 
 class _Comparison:
+    """Collects the fields of two values; where no path has a comparer of its own, their patterns stay empty."""
+
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._left = MAX_COMPARED
+        self._is_plain = not rules.compare and rules.value == "exact"
         # Patterns as they are put together on the way down.
         self._chosen = {_from_root(where): comparer for where, comparer in rules.compare.items()}
 
-    def compared(self, response: Any, reference: Any, path: Path, where: str) -> Iterator[Field]:
-        """Yield the fields of both values; `where` is the pattern of the path."""
+    def compare(self, response: Any, reference: Any, path: Path, where: str, found: list[Field]) -> None:
+        """Append the fields of both values; `where` is the pattern of the path."""
         comparer = self._comparer(reference, where)
-        if comparer == "ignore":
+        if comparer == "object":
+            if isinstance(response, dict) and response:
+                self._objects(response, reference, path, where, found)
+                return
+        elif comparer in OF_LISTS:
+            if isinstance(response, list) and response:
+                self._lists(response, reference, path, where, found, matched=comparer == "unordered")
+                return
+        elif comparer == "ignore":
             return
-        if comparer in OF_LISTS and isinstance(response, list) and response:
-            yield from self._lists(response, reference, path, where, matched=comparer == "unordered")
-        elif comparer == "object" and isinstance(response, dict) and response:
-            yield from self._objects(response, reference, path, where)
-        elif comparer in OF_FIELDS and self._is_field(response, where):
-            yield Field("right" if self._equal(response, reference, comparer) else "wrong", path)
-        else:
-            yield from self.leaves(reference, "missing", path, where)
-            yield from self.leaves(response, "extra", path, where)
+        elif self._is_field(response, where):
+            found.append(Field("right" if self._equal(response, reference, comparer) else "wrong", path))
+            return
+        self.leaves(reference, "missing", path, where, found)
+        self.leaves(response, "extra", path, where, found)
 
-    def leaves(self, value: Any, outcome: Outcome, path: Path, where: str) -> Iterator[Field]:
-        """Yield every field of a value."""
+    def leaves(self, value: Any, outcome: Outcome, path: Path, where: str, found: list[Field]) -> None:
+        """Append every field of a value."""
         comparer = self._comparer(value, where)
-        if comparer == "ignore":
-            return
-        if comparer in OF_LISTS:
-            for index, item in enumerate(value):
-                yield from self.leaves(item, outcome, (*path, index), f"{where}[]")
-        elif comparer == "object":
+        if comparer == "object":
             for name, member in value.items():
-                yield from self.leaves(member, outcome, (*path, name), where + _named(name))
-        else:
-            yield Field(outcome, path)
+                self.leaves(member, outcome, (*path, name), self._of_member(where, name), found)
+        elif comparer in OF_LISTS:
+            inner = self._of_items(where)
+            for index, item in enumerate(value):
+                self.leaves(item, outcome, (*path, index), inner, found)
+        elif comparer != "ignore":
+            found.append(Field(outcome, path))
+
+    def _of_member(self, where: str, name: str) -> str:
+        return where + _named(name) if self._chosen else ""
+
+    def _of_items(self, where: str) -> str:
+        return f"{where}[]" if self._chosen else ""
 
     def _comparer(self, value: Any, where: str) -> str:
         """Return the comparer of a value; `object` for one whose members are compared."""
         chosen = self._chosen.get(where) if self._chosen else None
         if chosen in OF_FIELDS:
             return str(chosen)
-        if value and isinstance(value, list):
-            return chosen or self._rules.lists
-        return "object" if value and isinstance(value, dict) else self._rules.value
+        if not value or type(value) not in _NESTED:
+            return self._rules.value
+        return "object" if isinstance(value, dict) else chosen or self._rules.lists
 
     def _is_field(self, value: Any, where: str) -> bool:
-        return not isinstance(value, dict | list) or self._comparer(value, where) in OF_FIELDS
+        return type(value) not in _NESTED or self._comparer(value, where) in OF_FIELDS
 
     def _equal(self, response: Any, reference: Any, comparer: str) -> bool:
+        if comparer == "exact":
+            return _same(response, reference)
         if comparer == "set" and isinstance(response, list) and isinstance(reference, list):
             return {*map(_frozen, response)} == {*map(_frozen, reference)}
         if comparer == "text" and isinstance(response, str) and isinstance(reference, str):
@@ -146,44 +194,61 @@ class _Comparison:
             given, expected = _number(response), _number(reference)
             if given is not None and expected is not None:
                 return close(given, expected, self._rules.tolerance)
-        if isinstance(response, dict | list):
-            return bool(_frozen(response) == _frozen(reference))
-        return type(response) is type(reference) and bool(response == reference)
+        return _same(response, reference)
 
     def _objects(
-        self, response: Mapping[str, Any], reference: Mapping[str, Any], path: Path, where: str
-    ) -> Iterator[Field]:
+        self, response: Mapping[str, Any], reference: Mapping[str, Any], path: Path, where: str, found: list[Field]
+    ) -> None:
         for name, expected in reference.items():
-            inner = (*path, name), where + _named(name)
-            if name in response:
-                yield from self.compared(response[name], expected, *inner)
+            given = response.get(name, _ABSENT)
+            if given is _ABSENT:
+                self.leaves(expected, "missing", (*path, name), self._of_member(where, name), found)
+            elif self._is_plain and type(expected) not in _NESTED and type(given) not in _NESTED:
+                is_right = given == expected and type(given) is type(expected)  # most fields; a call takes longer
+                found.append(Field("right" if is_right else "wrong", (*path, name)))
             else:
-                yield from self.leaves(expected, "missing", *inner)
-        for name in [name for name in response if name not in reference]:
-            yield from self.leaves(response[name], "extra", (*path, name), where + _named(name))
+                self.compare(given, expected, (*path, name), self._of_member(where, name), found)
+        for name, given in response.items():
+            if name not in reference:
+                self.leaves(given, "extra", (*path, name), self._of_member(where, name), found)
 
     def _lists(
-        self, response: Sequence[Any], reference: Sequence[Any], path: Path, where: str, *, matched: bool
-    ) -> Iterator[Field]:
-        """Yield the fields of two lists; the index is that in the reference, of extra items that in the response."""
-        pairs = self._pairs(response, reference, path, where, matched=matched)
-        for _, _, found in sorted(pairs, key=lambda pair: pair[1]):
-            yield from found
-        for j in _others(reference, [j for _, j, _ in pairs]):
-            yield from self.leaves(reference[j], "missing", (*path, j), f"{where}[]")
-        for i in _others(response, [i for i, _, _ in pairs]):
-            yield from self.leaves(response[i], "extra", (*path, i), f"{where}[]")
+        self,
+        response: Sequence[Any],
+        reference: Sequence[Any],
+        path: Path,
+        where: str,
+        found: list[Field],
+        *,
+        matched: bool,
+    ) -> None:
+        """Append the fields of two lists; the index is that in the reference, of extra items that in the response."""
+        inner = self._of_items(where)
+        if matched:
+            pairs = sorted(self._matched(response, reference, path, inner), key=lambda pair: pair[1])
+            found += [field for *_, fields in pairs for field in fields]
+            missing = _others(reference, [j for _, j, _ in pairs])
+            extra = _others(response, [i for i, *_ in pairs])
+        else:
+            common = min(len(response), len(reference))
+            for index in range(common):
+                self.compare(response[index], reference[index], (*path, index), inner, found)
+            missing, extra = [*range(common, len(reference))], [*range(common, len(response))]
+        for j in missing:
+            self.leaves(reference[j], "missing", (*path, j), inner, found)
+        for i in extra:
+            self.leaves(response[i], "extra", (*path, i), inner, found)
 
-    def _pairs(
-        self, response: Sequence[Any], reference: Sequence[Any], path: Path, where: str, *, matched: bool
+    def _matched(
+        self, response: Sequence[Any], reference: Sequence[Any], path: Path, where: str
     ) -> list[tuple[int, int, list[Field]]]:
-        """Return which item is compared with which, and their fields."""
+        """Return which item is compared with which, and their fields; `where` is the pattern of the items."""
 
         def pair(i: int, j: int) -> tuple[int, int, list[Field]]:
-            return i, j, [*self.compared(response[i], reference[j], (*path, j), f"{where}[]")]
+            compared: list[Field] = []
+            self.compare(response[i], reference[j], (*path, j), where, compared)
+            return i, j, compared
 
-        if not matched:
-            return [pair(i, i) for i in range(min(len(response), len(reference)))]
         same = _equal_items(response, reference)
         given = _others(response, [i for i, _ in same])
         expected = _others(reference, [j for _, j in same])
@@ -230,6 +295,12 @@ def _best(pairs: Sequence[Sequence[tuple[int, int, list[Field]]]]) -> list[tuple
 def _others(items: Sequence[Any], taken: Sequence[int]) -> list[int]:
     """Return the indices of items that are not taken, in order."""
     return sorted({*range(len(items))} - {*taken})
+
+
+def _same(response: Any, reference: Any) -> bool:
+    if type(response) is not type(reference):
+        return False
+    return bool(_frozen(response) == _frozen(reference) if type(response) in _NESTED else response == reference)
 
 
 def _frozen(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""JSON values of texts: parsed strictly, with numbers as Decimal, from the whole text or from its last fenced block."""
+"""JSON values of texts: parsed strictly, with numbers as Decimal, from the whole text or from a fenced block."""
 
 import json
 import re
@@ -9,6 +9,7 @@ from tasks.text.numbers import MAX_DIGITS, MAX_EXPONENT
 
 MAX_DEPTH = 100
 FENCE = "```"
+BOM = "\ufeff"
 
 
 class Parsed(NamedTuple):
@@ -19,21 +20,24 @@ class Parsed(NamedTuple):
 
 
 def parsed(text: str) -> Parsed:
-    """Parse a text, or its last fenced block if the whole is no JSON.
+    """Parse a text; if the whole is no JSON, the last of its fenced blocks that is.
 
-    Repeated keys, NaN and Infinity, nesting deeper than MAX_DEPTH and huge numbers are no JSON here.
+    A byte order mark before the value is no part of it. Repeated keys, NaN and Infinity, nesting deeper than
+    MAX_DEPTH and huge numbers are no JSON here.
 
     >>> parsed('```json\\n{"total": 1.50}\\n```').value
     {'total': Decimal('1.50')}
     """
-    block = _last_block(text)
     whole = _parsed(text)
-    return whole if block is None or whole.problem is None else _parsed(block)
+    blocks = _blocks(text) if whole.problem else []
+    last = _parsed(blocks[-1]) if blocks else whole
+    others = map(_parsed, reversed(blocks[:-1])) if last.problem else ()
+    return next((other for other in others if not other.problem), last)
 
 
 def _parsed(text: str) -> Parsed:
     try:
-        value = _DECODER.decode(text.strip())
+        value = _DECODER.decode(text.strip().removeprefix(BOM).strip())
         if text.count("[") + text.count("{") > MAX_DEPTH:
             _check_depth(value, MAX_DEPTH)
     except RecursionError:
@@ -43,11 +47,10 @@ def _parsed(text: str) -> Parsed:
     return Parsed(value)
 
 
-def _last_block(text: str) -> str | None:
-    """Return what is between the last two fences that belong together, without the name of its language."""
+def _blocks(text: str) -> list[str]:
+    """Return what is between fences that belong together, without the name of the language."""
     parts = text.split(FENCE)
-    blocks = parts[1 : len(parts) - 1 : 2]
-    return _LANGUAGE.sub("", blocks[-1], count=1) if blocks else None
+    return [_LANGUAGE.sub("", block, count=1) for block in parts[1 : len(parts) - 1 : 2]]
 
 
 def _check_depth(value: Any, left: int) -> None:
@@ -55,6 +58,12 @@ def _check_depth(value: Any, left: int) -> None:
         raise RecursionError
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _check_depth(inner, left - 1)
+
+
+def _integer(text: str) -> Decimal:
+    if len(text) > MAX_DIGITS:
+        raise ValueError("a number is too large")
+    return Decimal(text)
 
 
 def _number(text: str) -> Decimal:
@@ -82,4 +91,6 @@ def _constant(name: str) -> Any:
 
 _TOO_DEEP = f"no JSON: nested deeper than {MAX_DEPTH}"
 _LANGUAGE = re.compile(r"\s*(?:json\w*)?\s*", re.IGNORECASE)
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_number, parse_float=_number, parse_constant=_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+)

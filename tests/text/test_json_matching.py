@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.json_matching import MAX_PAIRS, Rules, fields, leaves, pattern, shown
+from tasks.text.json_matching import MAX_PAIRS, Rules, fields, leaves, pattern, require_pattern, shown
 from tasks.text.numbers import Tolerance
 from tests.text.test_json_values import VALUES
 
@@ -96,6 +97,33 @@ def test_names_with_dots_are_quoted():
     assert shown(("a.b", 0, "c")) == "['a.b'][0].c"
     assert pattern(("a.b", 0, "c")) == "['a.b'][].c"
     assert outcomes({"a.b": "X"}, {"a.b": "x"}, Rules({"['a.b']": "text"})) == {"['a.b']": "right"}
+
+
+@pytest.mark.parametrize(
+    ("where", "problem"),
+    [
+        ("lines[0].price", " is no path, from '[0].price' on"),
+        ("lines[*].price", " is no path, from '[*].price' on"),
+        ("lines[]price", " is no path, from 'price' on"),
+        ("a..b", " is no path, from '..b' on"),
+        ("a.", " is no path, from '.' on"),
+        ("", " is no path"),
+        ("['a.b", ' is no path, from "[\'a.b" on'),
+        ("['\\N{x}.']", " is no path"),
+        ("['a']", ": write a"),
+        ('["a.b"]', ": write ['a.b']"),
+        ("$.a", ": leave out the $"),
+        ("$[]", ": leave out the $"),
+    ],
+)
+def test_patterns_that_no_path_has_are_refused(where, problem):
+    with pytest.raises(ValueError, match=re.escape(f"{where!r}{problem}")):
+        require_pattern(where)
+
+
+@given(st.lists(st.text(max_size=4) | st.text(".[]'\"$\\\n", max_size=3) | st.just(0), max_size=4))
+def test_the_pattern_of_every_path_is_one(path):
+    require_pattern(pattern(tuple(path)))
 
 
 def test_long_lists_are_matched_by_equality_then_in_order():

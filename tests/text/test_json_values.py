@@ -26,6 +26,9 @@ VALUES = st.recursive(
         ("```json\n[1]\n``` or ```json\n[2]\n```", [2]),
         ("```json\n[1]\n``` or ```\n[2", [1]),
         ('{"a": "```"}', {"a": "```"}),
+        ("```json\n[1]\n``` then ```\n[2]\n``` as ```py\nprint(2)\n```", [2]),
+        ("\ufeff [1]", [1]),
+        ("\ufeff```json\n\ufeff[1]\n```", [1]),
     ],
 )  # fmt: skip
 def test_json_and_json_in_a_fenced_block(text, expected):
@@ -40,6 +43,7 @@ def test_json_and_json_in_a_fenced_block(text, expected):
         ("Here: {}", "no JSON: Expecting value"),
         ('{"a": 1} {"a": 2}', "no JSON: Extra data"),
         ("```json\n[1", "no JSON: Expecting value"),
+        ("```json\n{'a': 1}\n``` ```json\n[NaN]\n```", "no JSON: NaN is no JSON number"),
         ('{"a": 1, "b": {"a": 1, "a": 2}}', "no JSON: key 'a' is repeated"),
         ("[NaN]", "no JSON: NaN is no JSON number"),
         ("-Infinity", "no JSON: -Infinity is no JSON number"),

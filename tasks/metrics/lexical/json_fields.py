@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.pairs import Pairs
-from tasks.text.json_matching import Comparer, Rules, fields, leaves, pattern, shown
+from tasks.text.json_matching import Comparer, Rules, fields, leaves, pattern, require_pattern, shown
 from tasks.text.json_matching import Field as Compared
 from tasks.text.json_values import Parsed, parsed
 from tasks.text.numbers import Tolerance
@@ -24,14 +24,16 @@ NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 # Names of wrong, missing and extra fields in the details of a row, of each kind.
 MAX_NAMED = 50
 COLUMNS = ("precision", "recall", "f1_score")
+# Keywords of a JSON Schema that refer to a part of it.
+REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
 class JsonFields(CorpusMetric):
     """A field is a scalar at a path, such as total or lines[0].price, or an empty object or list.
 
-    The response is JSON, or has JSON in its last fenced block; else it is wrong, as is one that breaks the schema: it
-    has none of the fields. The score of all rows is of their summed fields (micro-averaged). Rows whose references are
-    no JSON are not asked.
+    The response is JSON, or the last of its fenced blocks that is JSON; without any it is wrong, as is one that
+    breaks the schema: it has none of the fields. The score of all rows is of their summed fields (micro-averaged).
+    Rows whose references are no JSON are not asked.
     compare: path → comparer, lines[].price for all items: exact; text (normalised); number (tolerance, "$1,200" too);
     set (a list as one field, without order and repetition); ignore; of lists ordered or unordered (best matching).
     value: comparer of scalars that have none.
@@ -50,6 +52,13 @@ class JsonFields(CorpusMetric):
     absolute_tolerance: NotNegative = 0.0
     json_schema: dict[str, Any] | None = None
 
+    @field_validator("compare")
+    @classmethod
+    def _check_paths(cls, compare: dict[str, Comparer]) -> dict[str, Comparer]:
+        for path in compare:
+            require_pattern(path)
+        return compare
+
     @field_validator("json_schema")
     @classmethod
     def _check_schema(cls, schema: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -66,7 +75,7 @@ class JsonFields(CorpusMetric):
         return tuple(f"json_fields_{name}" for name in COLUMNS)
 
     def applies(self, pairs: Pairs) -> NDArray[np.bool_]:
-        asked = [bool(self._expected(text)) for text in pairs.reference_texts]
+        asked = pairs.once(f"{self.signature()} asked", lambda: [*map(self._is_asked, pairs.reference_texts)])
         return pairs.unreferenced | (np.bincount(pairs.rows, asked, len(pairs)) > 0)
 
     def stats(self, pairs: Pairs) -> Floats:
@@ -123,7 +132,12 @@ class JsonFields(CorpusMetric):
 
     def _compared(self, pairs: Pairs) -> list[list[Compared]]:
         """Return the fields of each response and each of its references; length m, empty where a reference has none."""
-        return [self._fields(*pair) for pair in pairs.paired]
+        return pairs.once(self.signature(), lambda: self._compare(pairs))
+
+    def _compare(self, pairs: Pairs) -> list[list[Compared]]:
+        # Most rows have the same fields: each is in memory once.
+        known: dict[Compared, Compared] = {}
+        return [[known.setdefault(each, each) for each in self._fields(*pair)] for pair in pairs.paired]
 
     def _fields(self, response: str, reference: str) -> list[Compared]:
         value, problem = _parsed(reference)
@@ -131,6 +145,9 @@ class JsonFields(CorpusMetric):
             return []
         answered = self._answered(response)
         return self._expected(reference) if answered.problem else fields(answered.value, value, self._rules)
+
+    def _is_asked(self, reference: str) -> bool:
+        return bool(self._expected(reference))
 
     def _expected(self, reference: str) -> list[Compared]:
         """Return the fields of a reference, all of them missing."""
@@ -161,9 +178,9 @@ class JsonFields(CorpusMetric):
 
 def _counts(compared: Sequence[Compared]) -> tuple[int, int, int]:
     """Return the numbers of right fields, of fields in the response, and in the reference."""
-    outcomes = Counter(each.outcome for each in compared)
-    both = outcomes["right"] + outcomes["wrong"]
-    return outcomes["right"], both + outcomes["extra"], both + outcomes["missing"]
+    outcomes = [each.outcome for each in compared]
+    right, missing, extra = (outcomes.count(outcome) for outcome in ("right", "missing", "extra"))
+    return right, len(outcomes) - missing, len(outcomes) - extra
 
 
 def _by_field(compared: Sequence[Compared]) -> dict[str, str]:
@@ -174,19 +191,45 @@ def _by_field(compared: Sequence[Compared]) -> dict[str, str]:
 
 
 def _validator(schema: dict[str, Any]) -> Any:
-    """Return jsonschema's validator for values of `tasks.text.json_values`; ValueError if the schema is none."""
+    """Return jsonschema's validator for values of `tasks.text.json_values`.
+
+    Raises:
+        ValueError: The schema is none, or has a reference that leads nowhere within it.
+    """
     from jsonschema import SchemaError, validators  # importing it takes 0.1 seconds
     from referencing import Registry
+    from referencing.jsonschema import specification_with
 
     draft = validators.validator_for(schema, default=validators.Draft202012Validator)
     try:
         draft.check_schema(schema)
     except SchemaError as error:
         raise ValueError(f"no JSON Schema: {error.message}") from None
+    resource = specification_with(draft.META_SCHEMA["$schema"]).create_resource(schema)
+    _require_references(resource, Registry().resolver_with_root(resource))
     types = draft.TYPE_CHECKER.redefine("number", lambda _, value: isinstance(value, Fraction)).redefine(
         "integer", lambda _, value: isinstance(value, Fraction) and value.denominator == 1
     )
     return validators.extend(draft, type_checker=types)(_with_fractions(schema), registry=Registry())
+
+
+def _require_references(root: Any, resolver: Any) -> None:
+    from referencing.exceptions import Unresolvable
+
+    seen: set[int] = set()
+    waiting = [(root, resolver)]
+    while waiting:
+        resource, resolver = waiting.pop()
+        if id(resource.contents) in seen:
+            continue
+        seen.add(id(resource.contents))
+        waiting += [(inner, resolver.in_subresource(inner)) for inner in resource.subresources()]
+        members = resource.contents if isinstance(resource.contents, dict) else {}
+        for key in REFERENCES & members.keys():
+            try:
+                resolver.lookup(members[key])
+            except (Unresolvable, ValueError):
+                raise ValueError(f"{key} {str(members[key])[:200]!r} leads nowhere in this schema") from None
 
 
 def _with_fractions(value: Any) -> Any:

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from tasks.errors import ParamsError
 from tasks.metrics.catalogue import configure
 from tasks.metrics.lexical.json_fields import JsonFields
 from tasks.metrics.pairs import Pairs
+from tasks.text.json_matching import fields
 from tests.text.test_json_values import VALUES
 
 SCHEMA = {"type": "object", "properties": {"total": {"type": "integer", "maximum": 100}}, "required": ["total"]}
@@ -132,15 +134,60 @@ def test_a_schema_that_refers_to_itself_without_end_is_said():
     assert details("{}", ["{}"], json_schema={"$ref": "#"})["note"] == "the schema refers to itself without end"
 
 
-def test_a_schema_fetches_nothing():
-    with pytest.raises(Exception, match="Unresolvable"):
-        columns(['{"a": 1}'], ["{}"], json_schema={"$ref": "https://example.org/schema.json"})
+@pytest.mark.parametrize(
+    ("schema", "reference"),
+    [
+        ({"$ref": "https://example.org/schema.json"}, "https://example.org/schema.json"),
+        ({"properties": {"total": {"$ref": "#/$defs/money"}}}, "#/$defs/money"),
+        ({"$defs": {"a": {"items": {"$ref": "#none"}}}, "$ref": "#/$defs/a"}, "#none"),
+        (
+            {"$schema": "http://json-schema.org/draft-07/schema#", "allOf": [{"$ref": "#/definitions/a"}]},
+            "#/definitions/a",
+        ),
+    ],
+)
+def test_a_schema_whose_reference_leads_nowhere_is_refused(schema, reference):
+    message = rf"^lexical\.json_fields\.json_schema: \$ref '{re.escape(reference)}' leads nowhere in this schema"
+
+    with pytest.raises(ParamsError, match=message):
+        configure("lexical", "json_fields", {"json_schema": schema})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"},
+        {"$schema": "http://json-schema.org/draft-04/schema#", "definitions": {"a": {"id": "#b"}}, "$ref": "#b"},
+        {"const": {"$ref": "#/none"}},
+        {"properties": {"$ref": {"type": "string"}}},
+    ],
+)
+def test_references_within_a_schema_are_followed(schema):
+    JsonFields(json_schema=schema)
+
+
+def test_stats_and_details_compare_once(monkeypatch):
+    compared = []
+    monkeypatch.setattr(
+        "tasks.metrics.lexical.json_fields.fields", lambda *values: compared.append(1) or fields(*values)
+    )
+    metric, pairs = JsonFields(), Pairs.of(['{"a": 1}'] * 3, [['{"a": 1}', '{"a": 2}']] * 3)
+
+    metric.row_stats(pairs)
+    metric.row_details(pairs)
+
+    assert len(compared) == 6
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"compare": {"a": "fuzzy"}}, r"^lexical\.json_fields\.compare\.a: .*'exact', .* or 'unordered'"),
+        (
+            {"compare": {"lines[0]": "text"}},
+            r"^lexical\.json_fields\.compare: 'lines\[0\]' is no path, from '\[0\]' on",
+        ),
         ({"json_schema": {"type": "objekt"}}, r"^lexical\.json_fields\.json_schema: no JSON Schema: 'objekt'"),
         ({"threshold": 2}, r"bounds of json_fields, 0 to 1$"),
     ],

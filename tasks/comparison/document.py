@@ -41,8 +41,8 @@ class MeasureEntry(TypedDict):
     """One measure of two candidates on their n shared rows.
 
     unit: how differences are read: those of shares in percentage points. margin: the smallest loss that
-    matters. detectable: the smallest difference that these rows would have shown. rows_needed: how many rows would
-    decide, None for a verdict that is decided. per: what n and rows_needed count, if not rows.
+    matters. detectable: the smallest difference that these rows would have shown. rows_needed: how many rows in
+    all would decide, None for a verdict that is decided. per: what n and rows_needed count, if not rows.
     """
 
     role: Role

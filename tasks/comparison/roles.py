@@ -72,7 +72,7 @@ def margin(gate: Gate, name: str, role: Role) -> float:
 
 def duplicates(values: Mapping[str, Floats]) -> list[list[str]]:
     """Groups of measures that say the same row by row; values: name → the value of each row, shape (n,)."""
-    varying = [name for name, rows in values.items() if np.nanstd(rows) > 0]
+    varying = [name for name, rows in values.items() if np.unique(rows[~np.isnan(rows)]).size > 1]
     groups: list[list[str]] = []
     for name in varying:
         group = next((group for group in groups if _same(values[group[0]], values[name])), None)

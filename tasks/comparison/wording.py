@@ -115,11 +115,11 @@ def unit_of(pair: PairEntry, name: str) -> Unit:
 
 
 def by(pair: PairEntry, name: str) -> str:
-    """The end of a sentence with one of RELATIONS: the size of the difference, and how many rows would decide."""
+    """The end of a sentence with one of RELATIONS: the difference, and how many rows in all would decide."""
     measure = pair["measures"][name]
     if measure["verdict"] == "unchanged":
         return ""
-    needed = f"; about {about(measure['rows_needed'])} rows would decide" if measure["rows_needed"] else ""
+    needed = f"; about {about(measure['rows_needed'])} rows in all would decide" if measure["rows_needed"] else ""
     if measure["verdict"] in {"better", "worse"}:
         return f" by {extent(measure['difference'], measure['unit'])}{needed}"
     return f": {interval(measure['difference'], measure['unit'])}{needed}"

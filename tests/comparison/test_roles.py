@@ -160,6 +160,7 @@ def test_measures_that_agree_on_every_row_are_named_together() -> None:
     assert pair["duplicates"] == [["f1", "exact_match", "bleu"]]
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_measure_that_never_varies_duplicates_nothing() -> None:
     rows = np.array([1.0, 0.0, np.nan, 1.0])
 

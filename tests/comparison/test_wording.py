@@ -300,7 +300,7 @@ def test_a_long_list_is_counted() -> None:
         (measure("better", difference=LOSS, rows_needed=None), " by 5.0 points [2.0, 11.0]"),  # of what should be low
         (measure("better", difference=GAIN | UNLIMITED, rows_needed=None), " by 5.0 points"),
         (measure("better", difference=GAIN, rows_needed=None), " by 5.0 points [2.0, 11.0]"),
-        (measure(), ": −5.0 points [−11.0, +2.0]; about 5,700 rows would decide"),
+        (measure(), ": −5.0 points [−11.0, +2.0]; about 5,700 rows in all would decide"),
         (measure("no worse", rows_needed=None), ": −5.0 points [−11.0, +2.0]"),
         (measure("unchanged"), ""),
     ],

@@ -239,7 +239,9 @@ def test_pairs(found):
         assert difference["text"] == told
         assert difference["data"] == [change["value"], change["low"], change["high"]]
         needed = measure["rows_needed"]
-        assert says["text"] == measure["verdict"] + (f" about {about(needed)} rows would decide" if needed else "")
+        assert says["text"] == measure["verdict"] + (
+            f" about {about(needed)} rows in all would decide" if needed else ""
+        )
         assert rows["text"] == f"{measure['n']}" + (f" {failed} failed" if failed else "")
         assert (finds["text"], finds["data"]) == (
             f"±{points(measure['detectable']).lstrip('+')}",

@@ -6,8 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from tasks.console.format import counted
 from tasks.dataset.answers import mapped_columns
 from tasks.dataset.joined import questions
+from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Params
 from tasks.dataset.sources import Record, Records
 from tasks.dataset.table import tables
@@ -18,7 +20,7 @@ from tasks.pipeline.tables import Parts, about
 
 log = logging.getLogger(__name__)
 
-# Rejected answers that a message lists.
+# Rejected answers, or candidates, that a message lists.
 LISTED = 5
 # Records between two reports of progress: reporting every one would take as long as reading it.
 REPORT_EVERY = 1_000
@@ -43,19 +45,27 @@ def load(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Tab
     Raises: as `tasks.dataset.table.tables`.
     """
     for number, part in enumerate(tables(records, params)):
-        for line in () if number else _notes(about(part["load"].schema)):
+        for line in () if number else _notes(about(part["load"].schema), params.dataset.limit):
             log.warning(line)
         yield part
 
 
-def _notes(facts: Mapping[str, Any]) -> Iterator[str]:
+def _notes(facts: Mapping[str, Any], limit: int | None) -> Iterator[str]:
     """Yield what is easily overlooked in data that can be used."""
+    if beyond := facts["beyond_limit"]:
+        names = ", ".join(f"{quoted(name)} ({count:,})" for name, count in [*beyond.items()][:LISTED])
+        more = f" and {len(beyond) - LISTED:,} more" if len(beyond) > LISTED else ""
+        yield (
+            f"dataset.limit: {limit:,}: {counted(len(beyond), 'candidate')} with all records after the first {limit:,} "
+            f"left out: {names}{more}; sort the records by question, or name candidates in dataset.candidates.only"
+        )
     for path, count in facts["left_out"].items():
-        yield f"{path}: {count:,} records belong to no answer in the data and are left out"
+        yield f"{path}: {counted(count, 'record')} left out: of no answer in the data"
     for path, count in facts["label_conflicts"].items():
-        yield f"{path}: {count:,} answers have labels that contradict each other, and so none"
+        yield f"{path}: {counted(count, 'answer')} without a label, because its labels contradict each other"
     for name, count in facts["unanswered"].items():
-        yield f"{name} has no record for {count:,} questions that others have; its rates are over the rest"
+        questions = counted(count, "question")
+        yield f"{name} has no record for {questions} that others have; its rates are over the rest"
 
 
 def expect(params: Params) -> Contract:

@@ -170,6 +170,12 @@ def test_references(given, separator, expected):
     assert column("references", [PARIS | {"ref": given}], reference_separator=separator) == [expected]
 
 
+def test_a_reference_of_json_as_text_stays_as_it_is_written() -> None:
+    text = '{"total": 1.50, "lines": [{"n": 1}]}'
+
+    assert column("references", [PARIS | {"ref": text}]) == [[text]]
+
+
 def test_references_in_several_columns() -> None:
     values = [PARIS | {"ref": "a/b", "ref2": None, "ref3": ["c", " "]}]
 
@@ -419,11 +425,11 @@ def test_a_row_without_a_label_or_a_file_without_labelled_answers_has_no_status(
         ({"ref": None}, "ref: no reference that is not blank"),
         ({"ref": [" ", ""]}, "ref: no reference that is not blank"),
         ({"ref": [["a"]]}, "ref: a list where text is expected"),
-        ({"ref": {"a": "b"}}, "ref: an object where text is expected"),
+        ({"ref": {"a": "b"}}, "ref: an object where text is expected; write JSON as text, in a string"),
         ({"ref": ["ok", "x" * 51]}, "ref: 51 characters; load.max_chars is 50"),
         ({"q": ["?"]}, "q: a list where text is expected"),
         ({"q": "x" * 1234567}, "q: 1,234,567 characters; load.max_chars is 50"),
-        ({"a": {"text": "Paris"}}, "a: an object where text is expected"),
+        ({"a": {"text": "Paris"}}, "a: an object where text is expected; write JSON as text, in a string"),
         ({"a": "x" * 51}, "a: 51 characters; load.max_chars is 50"),
         ({"a": "ab\ud800"}, "a: character 3 is half of a surrogate pair"),
         ({"who": ["u"]}, "who: a list where text is expected"),

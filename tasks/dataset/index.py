@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from tasks.dataset import mapping
 from tasks.dataset.answers import Source, candidate_name, raw_draw
 from tasks.dataset.paths import quoted
+from tasks.dataset.settings import Dataset
 from tasks.dataset.sources import Record
 from tasks.errors import DataError, did_you_mean
 from tasks.pipeline.hashing import sha256
@@ -31,6 +32,7 @@ class RecordIndex(NamedTuple):
     names: The candidates, in the order in which tables list them.
     asked: Position of a record that only says that an answer is missing → first record that holds its question.
     unanswered: Candidate of a long table → questions for which it has no record, if there are any.
+    beyond_limit: Candidate of a long table all of whose records `dataset.limit` cuts off → their number.
     """
 
     numbers: Mapping[bytes, Mapping[bytes, int]]
@@ -42,6 +44,7 @@ class RecordIndex(NamedTuple):
     names: tuple[str, ...]
     asked: Mapping[int, Record]
     unanswered: Mapping[str, int]
+    beyond_limit: Mapping[str, int]
 
 
 def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
@@ -60,6 +63,7 @@ def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
         exclude = source.dataset.exclude
         reason = f"no record is left; dataset.exclude leaves out all: {exclude}" if exclude else "there is no record"
         raise DataError(f"dataset: {reason}")
+    beyond = _beyond_limit(records, found.names, source.dataset)
     numbers = {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in found.shared.items()}
     return RecordIndex(
         numbers,
@@ -68,9 +72,10 @@ def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
         frozenset(found.later),
         found.draws,
         min(found.first_draw, _first_draw(source)),
-        _names(found.names, source),
+        _names(found.names, beyond, source),
         _first_of(records, found.missing, source, _asked_question, lambda record: record),
         found.unanswered,
+        beyond,
     )
 
 
@@ -237,7 +242,17 @@ def _first_of(
     return {position: found[key] for position, key in later.items() if key in found}
 
 
-def _names(found: Mapping[str, None], source: Source) -> tuple[str, ...]:
+def _beyond_limit(records: Iterable[Record], names: Iterable[str], dataset: Dataset) -> dict[str, int]:
+    """Count the records of candidates of a long table that `limit` cuts off as a whole; reads all records."""
+    if dataset.long is None or dataset.limit is None:
+        return {}
+    all_records = mapping.selected(records, dataset.model_copy(update={"limit": None}))
+    counted = Counter(candidate_name(record, dataset) for record in all_records)
+    return {name: number for name, number in sorted(counted.items(), key=str) if name and name not in names}
+
+
+def _names(found: Mapping[str, None], beyond: Mapping[str, int], source: Source) -> tuple[str, ...]:
+    """Return the names of the candidates; beyond: those that have no record before the limit."""
     long = source.dataset.long
     if long is None:
         return tuple(source.dataset.named)
@@ -250,10 +265,10 @@ def _names(found: Mapping[str, None], source: Source) -> tuple[str, ...]:
         )
     for option, names in (("only", long.only), ("about", long.about)):
         for name in names:
-            if name not in found and not (option == "about" and long.only):
-                listed = ", ".join(map(quoted, sorted(found)[:NAMES_LISTED]))
+            if name not in found and name not in beyond and not (option == "about" and long.only):
+                listed = ", ".join(map(quoted, sorted([*found, *beyond])[:NAMES_LISTED]))
                 raise DataError(
                     f"dataset.candidates.{option}: no record has {quoted(name)} in {long.column}"
                     f"{did_you_mean(name, found, quoted)}\nits values: {listed}"
                 )
-    return long.only or tuple(sorted(found))
+    return tuple(name for name in long.only if name in found) or tuple(sorted(found))

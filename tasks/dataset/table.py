@@ -67,6 +67,7 @@ def _parts(records: Iterable[Record], source: Source) -> Iterator[dict[str, pa.T
         "left_out": remainder.left_out,
         "label_conflicts": remainder.label_conflicts,
         "unanswered": dict(index.unanswered),
+        "beyond_limit": dict(index.beyond_limit),
     }
     part = LoadPart(source, index, facts)
     for position, record in enumerate(mapping.selected(records, source.dataset)):

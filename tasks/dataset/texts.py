@@ -19,7 +19,8 @@ def checked_text(value: Value, column: str, max_chars: int, limit: str = "") -> 
         return None
     if not isinstance(value, str):
         kind = "a list" if isinstance(value, list) else "an object"
-        raise UnusableValueError(f"{column}: {kind} where text is expected")
+        hint = "; write JSON as text, in a string" if isinstance(value, dict) else ""
+        raise UnusableValueError(f"{column}: {kind} where text is expected{hint}")
     if len(value) > max_chars:
         raise UnusableValueError(f"{column}: {len(value):,} characters; {limit or f'load.max_chars is {max_chars:,}'}")
     try:

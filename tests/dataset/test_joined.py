@@ -146,7 +146,7 @@ def test_a_question_without_an_answer_is_unmeasured(write: Any) -> None:
     assert [row["response"] for row in loaded(missing_response="wrong")[0]] == ["", "Rome!"]
 
 
-def test_answers_to_other_questions_are_rejected_or_left_out(write: Any) -> None:
+def test_answers_to_other_questions_are_rejected_or_left_out(write: Any, caplog: pytest.LogCaptureFixture) -> None:
     write(m=[{"id": str(i), "prediction": "x"} for i in range(5)])
 
     rows, rejected = loaded()
@@ -160,6 +160,7 @@ def test_answers_to_other_questions_are_rejected_or_left_out(write: Any) -> None
     assert (len(rows), rejected) == (2, [])
     (part,) = parts(other_questions="leave_out")
     assert about(part["load"].schema)["left_out"] == {"m.jsonl": 3}
+    assert caplog.messages == ["m.jsonl: 3 records left out: of no answer in the data"] * 2
 
 
 def test_answers_to_questions_that_are_excluded_or_beyond_the_limit_are_no_others(write: Any) -> None:
@@ -344,7 +345,9 @@ def test_a_label_of_a_file_that_is_of_another_answer_is_stale(write: Any) -> Non
     assert [(row["label"], row["label_status"]) for row in rows] == [(None, "stale"), (True, "confirmed")]
 
 
-def test_labels_of_one_answer_that_contradict_each_other_are_counted(write: Any) -> None:
+def test_labels_of_one_answer_that_contradict_each_other_are_counted(
+    write: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     labels = [{"id": i, "ok": ok} for i, ok in (("1", "yes"), ("1", "no"), ("2", "yes"), ("2", "yes"))]
     write(m=[{"id": i, "prediction": "x"} for i in "12"], labels=labels)
 
@@ -352,6 +355,7 @@ def test_labels_of_one_answer_that_contradict_each_other_are_counted(write: Any)
 
     assert part["load"]["label"].to_pylist() == [None, True]
     assert about(part["load"].schema)["label_conflicts"] == {"labels.jsonl": 1}
+    assert caplog.messages == ["labels.jsonl: 1 answer without a label, because its labels contradict each other"]
 
 
 def test_a_candidate_that_a_file_of_labels_spells_in_another_way_is_an_error(write: Any) -> None:

@@ -220,7 +220,7 @@ def _perhaps_right(responses: Sequence[Column]) -> dict[str, str]:
 def _labels(columns: Sequence[Column], name: str, response: Column, *, alone: bool) -> list[Column]:
     """The columns of verdicts that are named after the system: human labels first, verdicts of a model last.
 
-    Of an only system also those that only their values tell.
+    alone: It is the only system, so that a column may be its label by its values, whatever its name.
     """
     own = set(_keys(name, response, alone=alone))
     named = [column for column in columns if column is not response and _is_label_of(column, own, alone=alone)]

@@ -204,7 +204,7 @@ def is_relevant(name: str) -> bool:
 
 
 def is_verdict(name: str) -> bool:
-    """Whether the name is that of verdicts on answers, and of nothing that tells kinds of questions apart.
+    """Return whether a column of this name holds verdicts on answers, not kinds of questions.
 
     >>> is_verdict("correctness"), is_verdict("human"), is_verdict("match_type"), is_verdict("topic")
     (True, True, False, False)

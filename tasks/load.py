@@ -6,7 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from tasks.console.format import counted
 from tasks.dataset.answers import mapped_columns
 from tasks.dataset.joined import questions
 from tasks.dataset.paths import quoted
@@ -56,16 +55,15 @@ def _notes(facts: Mapping[str, Any], limit: int | None) -> Iterator[str]:
         names = ", ".join(f"{quoted(name)} ({count:,})" for name, count in [*beyond.items()][:LISTED])
         more = f" and {len(beyond) - LISTED:,} more" if len(beyond) > LISTED else ""
         yield (
-            f"dataset.limit: {limit:,}: {counted(len(beyond), 'candidate')} with all records after the first {limit:,} "
-            f"left out: {names}{more}; sort the records by question, or name candidates in dataset.candidates.only"
+            f"dataset.limit: {limit:,}: candidates left out, with all their records after the first {limit:,}: "
+            f"{names}{more}; sort the records by question, or name candidates in dataset.candidates.only"
         )
     for path, count in facts["left_out"].items():
-        yield f"{path}: {counted(count, 'record')} left out: of no answer in the data"
+        yield f"{path}: records of no answer in the data, left out: {count:,}"
     for path, count in facts["label_conflicts"].items():
-        yield f"{path}: {counted(count, 'answer')} without a label, because its labels contradict each other"
+        yield f"{path}: answers with labels that contradict each other, and so without one: {count:,}"
     for name, count in facts["unanswered"].items():
-        questions = counted(count, "question")
-        yield f"{name} has no record for {questions} that others have; its rates are over the rest"
+        yield f"{name}: questions of others without a record, so that its rates are over the rest: {count:,}"
 
 
 def expect(params: Params) -> Contract:

@@ -160,7 +160,7 @@ def test_answers_to_other_questions_are_rejected_or_left_out(write: Any, caplog:
     assert (len(rows), rejected) == (2, [])
     (part,) = parts(other_questions="leave_out")
     assert about(part["load"].schema)["left_out"] == {"m.jsonl": 3}
-    assert caplog.messages == ["m.jsonl: 3 records left out: of no answer in the data"] * 2
+    assert caplog.messages == ["m.jsonl: records of no answer in the data, left out: 3"] * 2
 
 
 def test_answers_to_questions_that_are_excluded_or_beyond_the_limit_are_no_others(write: Any) -> None:
@@ -355,7 +355,7 @@ def test_labels_of_one_answer_that_contradict_each_other_are_counted(
 
     assert part["load"]["label"].to_pylist() == [None, True]
     assert about(part["load"].schema)["label_conflicts"] == {"labels.jsonl": 1}
-    assert caplog.messages == ["labels.jsonl: 1 answer without a label, because its labels contradict each other"]
+    assert caplog.messages == ["labels.jsonl: answers with labels that contradict each other, and so without one: 1"]
 
 
 def test_a_candidate_that_a_file_of_labels_spells_in_another_way_is_an_error(write: Any) -> None:

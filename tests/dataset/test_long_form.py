@@ -129,7 +129,7 @@ def test_questions_that_a_candidate_has_no_record_for_are_counted_and_told(caplo
     (part,) = load(records(*values), params(candidates=LONG))
 
     assert about(part["load"].schema)["unanswered"] == {"y": 1}
-    assert "y has no record for 1 question that others have" in caplog.text
+    assert caplog.messages == ["y: questions of others without a record, so that its rates are over the rest: 1"]
 
 
 def test_candidates_whose_records_all_come_after_the_limit_are_told(caplog: pytest.LogCaptureFixture) -> None:
@@ -139,7 +139,9 @@ def test_candidates_whose_records_all_come_after_the_limit_are_told(caplog: pyte
 
     assert [*about(part["load"].schema)["candidates"]] == ["x"]
     assert about(part["load"].schema)["beyond_limit"] == {"z": 3}
-    assert "dataset.limit: 2: 1 candidate with all records after the first 2 left out: 'z' (3); sort" in caplog.text
+    assert (
+        "dataset.limit: 2: candidates left out, with all their records after the first 2: 'z' (3); sort" in caplog.text
+    )
 
 
 def test_a_limit_that_leaves_every_candidate_a_record_needs_no_word(caplog: pytest.LogCaptureFixture) -> None:

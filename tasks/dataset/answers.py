@@ -191,7 +191,8 @@ def divided(entries: Sequence[Entry], dataset: Dataset) -> tuple[list[Entry], li
     for entry in entries:
         number = raw_draw(entry.values, dataset)
         (repeated if number in seen else answers).append(entry)
-        seen |= {number} - {None}  # type: ignore[arg-type]
+        if number is not None:
+            seen.add(number)
     return answers, repeated
 
 

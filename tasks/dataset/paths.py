@@ -64,7 +64,7 @@ def quoted_step(name: str) -> str:
 def lookup(values: Mapping[str, Value], steps: Steps) -> Value:
     """Return the value at the path; None where it does not lead."""
     found = _found(values, steps)
-    return None if found is _MISSING else found  # type: ignore[return-value]
+    return None if found is _MISSING else found  # type: ignore[return-value]  # mypy does not narrow sentinels
 
 
 @dataclass(frozen=True)

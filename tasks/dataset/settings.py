@@ -62,7 +62,7 @@ class LabelMapping(Section):
         lists = [{str(word).strip().casefold() for word in words} for words in (self.right, self.wrong, self.unsure)]
         if shared := lists[0] & lists[1] | lists[0] & lists[2] | lists[1] & lists[2]:
             raise ValueError(f"{min(shared)!r} stands in two of right, wrong and unsure")
-        if None not in (self.at_least, self.at_most) and self.at_least > self.at_most:  # type: ignore[operator]
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
             raise ValueError(f"at_least {self.at_least:g} and at_most {self.at_most:g} contain no number")
         return self
 

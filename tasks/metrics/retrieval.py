@@ -34,7 +34,7 @@ class RetrievalMetric(MeanMetric):
         rows = np.zeros((len(pairs), 2))
         for row in np.flatnonzero(self.applies(pairs)).tolist():
             retrieved = list(dict.fromkeys(pairs.contexts[row].as_py()))[: self.k]  # type: ignore[index]  # as applies says
-            relevant = set(pairs.relevant[row].as_py())  # type: ignore[index]
+            relevant = set(pairs.relevant[row].as_py())  # type: ignore[index]  # as applies says
             hits = np.array([context in relevant for context in retrieved], np.bool_)
             rows[row] = self.of_hits(hits, len(relevant)), 1.0
         return rows

@@ -5,6 +5,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
+from tasks.text.json_objects import unique_members
 from tasks.text.numbers import MAX_DIGITS, MAX_EXPONENT
 
 MAX_DEPTH = 100
@@ -76,15 +77,6 @@ def _number(text: str) -> Decimal:
     return number
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in members if names.count(name) > 1)
-        raise ValueError(f"key {repeated!r} is repeated")
-    return members
-
-
 def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
 
@@ -92,5 +84,5 @@ def _constant(name: str) -> Any:
 _TOO_DEEP = f"no JSON: nested deeper than {MAX_DEPTH}"
 _LANGUAGE = re.compile(r"\s*(?:json\w*)?\s*", re.IGNORECASE)
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+    object_pairs_hook=unique_members, parse_int=_integer, parse_float=_number, parse_constant=_constant
 )

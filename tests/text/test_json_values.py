@@ -44,7 +44,7 @@ def test_json_and_json_in_a_fenced_block(text, expected):
         ('{"a": 1} {"a": 2}', "no JSON: Extra data"),
         ("```json\n[1", "no JSON: Expecting value"),
         ("```json\n{'a': 1}\n``` ```json\n[NaN]\n```", "no JSON: NaN is no JSON number"),
-        ('{"a": 1, "b": {"a": 1, "a": 2}}', "no JSON: key 'a' is repeated"),
+        ('{"a": 1, "b": {"a": 1, "a": 2}}', "no JSON: the key 'a' appears twice in one object"),
         ("[NaN]", "no JSON: NaN is no JSON number"),
         ("-Infinity", "no JSON: -Infinity is no JSON number"),
         ("1" * 5000, "no JSON: a number is too large"),
@@ -65,7 +65,7 @@ def test_what_is_no_json_says_why(text, problem):
 def test_many_repeated_keys_are_refused_in_time():
     text = "{" + ", ".join(f'"{i}": 0' for i in range(10_000)) + ', "9999": 0}'
 
-    assert parsed(text).problem == "no JSON: key '9999' is repeated"
+    assert parsed(text).problem == "no JSON: the key '9999' appears twice in one object"
 
 
 @given(VALUES)

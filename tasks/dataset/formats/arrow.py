@@ -1,13 +1,15 @@
 """Arrow: stream and file format, and the folders that Hugging Face's `datasets` saves."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from tasks.dataset.formats.delimited import checked_header
-from tasks.dataset.record import NumberedValues, as_text, file_name
+from tasks.dataset.formats.record_batches import batch_rows
+from tasks.dataset.record import NumberedValues, file_name
 from tasks.errors import DataError
 
 FILE_FORMAT = b"ARROW1"
@@ -22,20 +24,7 @@ def arrow(path: Path) -> NumberedValues:
     Raises:
         DataError: The file can't be read, or its end is missing.
     """
-    row = 0
-    try:
-        with pa.OSFile(str(path)) as file:
-            batches = _batches(file, path)
-            checked_header(batches.schema.names, file_name(path))
-            for index in range(batches.num_record_batches) if hasattr(batches, "num_record_batches") else batches:
-                batch = batches.get_batch(index) if isinstance(index, int) else index
-                for row, values in enumerate(batch.to_pylist(), row + 1):  # noqa: B020 (counts on)
-                    yield row, {name: as_text(value) for name, value in values.items()}
-    except DataError:
-        raise
-    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
-        problem = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        raise DataError(f"{file_name(path)}, near row {max(row, 1)}: not readable as Arrow: {problem}") from None
+    return batch_rows(path, "Arrow", _batches(path))
 
 
 def saved_files(folder: Path) -> list[Path] | None:
@@ -86,7 +75,17 @@ def _part(path: Path, key: str) -> list[Any]:
     return found
 
 
-def _batches(file: Any, path: Path) -> Any:
+def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+    with pa.OSFile(str(path)) as file:
+        reader = _reader(file, path)
+        checked_header(reader.schema.names, file_name(path))
+        if isinstance(reader, pa.ipc.RecordBatchFileReader):
+            yield from map(reader.get_batch, range(reader.num_record_batches))
+        else:
+            yield from reader
+
+
+def _reader(file: Any, path: Path) -> Any:
     if file.read(len(FILE_FORMAT)) == FILE_FORMAT:
         file.seek(0)
         return pa.ipc.open_file(file)

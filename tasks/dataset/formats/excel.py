@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree.ElementTree import ParseError
 
 from tasks.dataset.formats.delimited import checked_header
+from tasks.dataset.formats.text_lines import LARGEST_TEXT
 from tasks.dataset.record import NumberedValues, as_text, file_name
 from tasks.errors import DataError
 
@@ -44,6 +45,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[Any]]]:
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
+        _require_size(path)
         # Twice: a cell has either its value or its formula.
         values = load_workbook(path, read_only=True, data_only=True)
         formulas = load_workbook(path, read_only=True)
@@ -58,6 +60,16 @@ def _rows(path: Path) -> Iterator[tuple[int, list[Any]]]:
     except (*DAMAGED, InvalidFileException) as error:
         problem = (str(error).splitlines() or [type(error).__name__])[0][:200]
         raise DataError(f"{file_name(path)}: not readable as .xlsx: {problem}") from None
+
+
+def _require_size(path: Path) -> None:
+    """Refuse a workbook whose texts, which openpyxl reads at once, would fill the memory."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > LARGEST_TEXT:
+        raise DataError(
+            f"{file_name(path)}: {size:,} bytes when unpacked; at most {LARGEST_TEXT:,} are read; save it as .csv"
+        )
 
 
 def _only_sheet(workbook: Any, path: Path) -> str:

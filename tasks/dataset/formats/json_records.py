@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from tasks.dataset.formats.text_lines import text_lines, whole_text
 from tasks.dataset.record import NumberedValues, Value, file_name
 from tasks.errors import DataError
+from tasks.text.json_objects import unique_members
 
 # Characters of the keys that an error message suggests as the place of the records.
 LONGEST_KEY = 60
@@ -167,18 +168,13 @@ def _checked_object(value: Any, path: Path, line: int) -> dict[str, Value]:
     return value
 
 
-def unique_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Value]:
+def text_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Value]:
     """Return the members of a JSON object as text.
 
     Raises:
         ValueError: A key appears twice.
     """
-    values = {key: value if isinstance(value, str) else _text(value) for key, value in pairs}
-    if len(values) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in values if keys.count(key) > 1)
-        raise ValueError(f"the key {repeated[:60]!r} appears twice in one object")
-    return values
+    return {key: value if isinstance(value, str) else _text(value) for key, value in unique_members(pairs).items()}
 
 
 def _text(value: Any) -> Value:
@@ -187,7 +183,7 @@ def _text(value: Any) -> Value:
         return [_text(item) for item in value]
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value  # type: ignore[no-any-return]
+    return value  # type: ignore[no-any-return]  # of a decoded value: text, an object or null
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -195,6 +191,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 DECODER = json.JSONDecoder(
-    parse_float=str, parse_int=str, parse_constant=_refuse_constant, object_pairs_hook=unique_members
+    parse_float=str, parse_int=str, parse_constant=_refuse_constant, object_pairs_hook=text_members
 )
 WHITE_SPACE = re.compile(r"[ \t\n\r]*")

@@ -200,7 +200,7 @@ def _prompt(requests: Sequence[Sequence[str]]) -> str | None:
 def _is_ranking(filtered: Sequence[Any]) -> bool:
     """Tell whether the answers are log-likelihoods, each with whether it is the greedy continuation."""
     return bool(filtered) and all(
-        isinstance(answer, list) and len(answer) == 2 and answer[1] in GREEDY and _is_likelihood(answer[0])  # noqa: PLR2004
+        isinstance(answer, list) and len(answer) == 2 and answer[1] in GREEDY and _is_likelihood(answer[0])  # noqa: PLR2004 (a pair)
         for answer in filtered
     )
 
@@ -215,7 +215,7 @@ def _is_likelihood(value: Any) -> bool:
 
 def _ranked(filtered: Sequence[Sequence[str]], requests: Sequence[Sequence[str]]) -> list[Answer]:
     choices = _choices(requests)
-    if len(choices) != len(filtered) or len(choices) < 2:  # noqa: PLR2004
+    if len(choices) != len(filtered) or len(choices) < 2:  # noqa: PLR2004 (one is no choice)
         return [(None, "a log-likelihood, no text")]
     likelihoods = [number(answer[0]) for answer in filtered]
     if None in likelihoods:

@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.formats.json_records import decode_whole, json_error, unique_members
+from tasks.dataset.formats.json_records import decode_whole, json_error, text_members
 from tasks.dataset.formats.text_lines import text_lines, whole_text
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
@@ -16,7 +16,7 @@ MISSING = "missing from the log"
 LARGEST_COUNT = 10_000_000
 # Tools write NaN for a sample that has no score.
 DECODER = json.JSONDecoder(
-    parse_float=str, parse_int=str, parse_constant=lambda _: None, object_pairs_hook=unique_members
+    parse_float=str, parse_int=str, parse_constant=lambda _: None, object_pairs_hook=text_members
 )
 
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.formats.json_records import unique_members
 from tasks.dataset.readers.head import Head
 from tasks.dataset.readers.log import MISSING, document, flat, part
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
+from tasks.text.json_objects import unique_members
 
 # Numbers and true and false stay what they are.
-AS_WRITTEN = json.JSONDecoder(object_pairs_hook=lambda pairs: unique_members(pairs) and dict(pairs))
+AS_WRITTEN = json.JSONDecoder(object_pairs_hook=unique_members)
 NO_PREDICTIONS = "no file of predictions"
 
 

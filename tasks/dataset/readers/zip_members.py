@@ -2,6 +2,7 @@
 
 import zipfile
 import zlib
+from functools import partial
 
 import pyarrow as pa
 
@@ -9,6 +10,8 @@ from tasks.errors import DataError
 
 # Bytes; a member is read at once, and a few kilobytes can be compressed text of any length.
 LARGEST_MEMBER = 1 << 29
+# Bytes that are decompressed at once.
+BLOCK = 1 << 20
 ZSTANDARD = 93
 LOCAL_HEADER_BYTES = 30
 # Where the local header holds the lengths of name and extra field, 2 bytes each (APPNOTE.TXT, 4.3.7).
@@ -25,12 +28,18 @@ def member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> str:
     if info.file_size > LARGEST_MEMBER:
         raise DataError(f"{place}: {info.file_size:,} bytes; at most {LARGEST_MEMBER:,} are read")
     try:
-        content = _zstandard(archive, info) if info.compress_type == ZSTANDARD else archive.read(info)
+        content = _zstandard(archive, info) if info.compress_type == ZSTANDARD else _content(archive, info)
         return content.decode()
     except UnicodeDecodeError as error:
         raise DataError(f"{place}: byte offset {error.start} is not UTF-8") from None
     except (OSError, EOFError, NotImplementedError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile) as error:
         raise DataError(f"{place}: can't be decompressed: {error or type(error).__name__}") from None
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """Decompress a member in blocks, so that one larger than its header says takes no more memory."""
+    with archive.open(info) as file:
+        return b"".join(iter(partial(file.read, BLOCK), b""))
 
 
 def _zstandard(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

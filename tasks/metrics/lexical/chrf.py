@@ -50,7 +50,7 @@ class Chrf(CorpusMetric):
 
     @classmethod
     def threshold_for(cls, options: Mapping[str, Any]) -> float | None:
-        return 50.0 if options.get("scale") == 100 else cls.default_threshold  # noqa: PLR2004
+        return 50.0 if options.get("scale") == 100 else cls.default_threshold  # noqa: PLR2004 (the larger scale)
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -28,6 +28,16 @@ def workbook(tmp_path):
     return lambda *sheets: write(tmp_path / "a.xlsx", *sheets)
 
 
+def test_a_workbook_that_would_fill_the_memory_is_refused(workbook, monkeypatch):
+    path = workbook([["q"], ["Why?"]])
+    monkeypatch.setattr("tasks.dataset.formats.excel.LARGEST_TEXT", 1_000)
+
+    with pytest.raises(
+        DataError, match=r"a\.xlsx: [0-9,]+ bytes when unpacked; at most 1,000 are read; save it as \.csv"
+    ):
+        [*records(path)]
+
+
 def test_cells_are_text(workbook):
     day = dt.datetime(2026, 1, 2)  # noqa: DTZ001 (Excel knows no time zones)
     path = workbook([["q", "n", "x", "b", "day"], ["Why?", 7, 1.5, True, day], [], ["é", None, None, False, None]])

@@ -219,6 +219,23 @@ def test_a_member_that_holds_more_than_it_says_is_refused(tmp_path):
         read(tmp_path / "log.eval")
 
 
+def test_a_member_is_decompressed_in_blocks(tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "log.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", " " * 50_000)
+    content = bytearray((tmp_path / "log.eval").read_bytes())
+    place = content.index(b"PK\x01\x02")
+    content[place + 24 : place + 28] = (10).to_bytes(4, "little")
+    (tmp_path / "log.eval").write_bytes(content)
+    asked = []
+    read_one = zipfile.ZipExtFile.read
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", lambda self, n=-1: asked.append(n) or read_one(self, n))
+
+    with zipfile.ZipFile(tmp_path / "log.eval") as archive, pytest.raises(DataError, match="can't be decompressed"):
+        zip_members.member(archive, archive.infolist()[0], "log")
+
+    assert set(asked) == {zip_members.BLOCK}
+
+
 def test_a_header_alone_is_no_log(tmp_path):
     dataset = JSON["eval"]["dataset"] | {"sample_ids": []}
     log = changed(eval=JSON["eval"] | {"dataset": dataset})

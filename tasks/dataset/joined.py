@@ -15,6 +15,9 @@ from tasks.pipeline.hashing import sha256
 
 By = Literal["id", "input"]
 BESIDE_PUNCTUATION = re.compile(r" (?=\W)|(?<=\W) ")
+# A number with its sign and separators, or one character: 1.5 and 15, -1 and 1 are different answers.
+NUMBER_OR_CHARACTER = re.compile(r"(?:(?<!\w)[-+−])?(?:(?<!\w)\.)?\d+(?:[-.,:/–]\d+)*|.", re.DOTALL)
+ARTICLES = {"a", "an", "the"}
 
 
 class Keys(NamedTuple):
@@ -144,9 +147,26 @@ def same_text(text: str) -> str:
     return BESIDE_PUNCTUATION.sub("", same_input(text).casefold())
 
 
+def bare_text(text: str) -> str:
+    """Return `same_text` without punctuation and English articles: labels are often of answers that were normalised.
+
+    Signs and separators in a number count, and so do symbols such as $ and %.
+
+    >>> bare_text("The Negev."), bare_text("John F. Kennedy"), bare_text("1,950: $-1.5")
+    ('negev', 'john f kennedy', '1,950 $-1.5')
+    """
+    whole = same_text(text)
+    pieces = (" " if _is_punctuation(piece) else piece for piece in NUMBER_OR_CHARACTER.findall(whole))
+    return " ".join(word for word in "".join(pieces).split() if word not in ARTICLES) or whole
+
+
 def same_input(text: str) -> str:
     """Return the form in which inputs are joined: runs of white space count as one."""
     return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _is_punctuation(character: str) -> bool:
+    return len(character) == 1 and unicodedata.category(character).startswith("P") and character != "%"
 
 
 def _of_candidate(name: str, candidate: CandidateMapping, dataset: Dataset) -> Joined:

@@ -9,7 +9,7 @@ from math import isfinite, nan
 from typing import Any, NamedTuple
 
 from tasks.dataset.answers import Answer, Source, candidate_name, raw_draw
-from tasks.dataset.joined import Entry, row_keys, same_text
+from tasks.dataset.joined import Entry, bare_text, row_keys, same_text
 from tasks.dataset.labels import LABELS, label_of, majority
 from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset, LabelFile, Params, ScoreMapping
@@ -227,7 +227,7 @@ def label_key(record: Record, answer: Answer, response: str | None, source: Sour
     given, joined = source.dataset.label_file, source.joined.labels
     if given is None or joined is None:
         return None
-    text = same_text(response) if _is_by_text(source.dataset) and response is not None else None
+    text = bare_text(response) if _is_by_text(source.dataset) and response is not None else None
     return joined.key(row_keys(record, source.dataset)), answer.candidate if given.candidate else None, text
 
 
@@ -263,7 +263,7 @@ def _label_of_file(
     label = majority(verdicts)
     if label is None or given.response is None:
         return label, None
-    return label, CONFIRMED if same else STALE
+    return label, CONFIRMED if same or _is_by_text(source.dataset) else STALE
 
 
 def contradictions(entries: Iterable[Entry], dataset: Dataset) -> int:
@@ -297,7 +297,7 @@ def entry_key(question: str | None, entry: Entry, source: Source) -> tuple[str |
     name = candidate if isinstance(candidate, str) else None
     if not _is_by_text(source.dataset):
         return question, name, None
-    return (question, name, same_text(text)) if isinstance(text, str) else None
+    return (question, name, bare_text(text)) if isinstance(text, str) else None
 
 
 def _equals(value: Value, wanted: object) -> bool:

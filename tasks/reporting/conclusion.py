@@ -9,6 +9,7 @@ from tasks.console.format import (
     about,
     abridged_apart,
     capitalized,
+    count,
     counted,
     joined,
     level,
@@ -17,8 +18,8 @@ from tasks.console.format import (
     points,
     rate,
 )
-from tasks.scores.human_labels import LABEL
-from tasks.scores.metrics_report import HeadlineEntry, MetricsReport
+from tasks.scores.human_labels import FEWEST, LABEL
+from tasks.scores.metrics_report import HeadlineEntry, MetricEntry, MetricsReport
 from tasks.scores.primary import MEANING_MATCH
 
 MAX_NAME_CHARS = 40
@@ -126,9 +127,9 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
     leading = [name for name in order if name in document["leaders"]["names"]]
     measure = document["primary"]["measure"]
     # A rate may be by human labels although a judge decides: the difference is the judge's.
-    own = [entry for entry in (document["headlines"][name] for name in order) if entry["measure"] == measure]
-    by = _by_of_all(own) if own else source(measure, document["candidates"][order[0]][measure]["signature"])
-    compared = _Compared(measure, pairs, confidence, by, short_names(order))
+    own = [name for name in order if document["headlines"][name]["measure"] == measure]
+    by = _by_of_all(document, own) if own else source(measure, document["candidates"][order[0]][measure]["signature"])
+    compared = _Compared(measure, pairs, confidence, by, short_names(order), _missing_labels(document, order))
     return compared.conclusion(leading, [name for name in order if name not in leading])
 
 
@@ -141,17 +142,18 @@ def _of_one(document: MetricsReport, name: str, *, is_share: bool) -> str:
     if not is_share:
         return f"{short} reaches {number(entry['value'])} by {entry['measure']} {figures}."
     verb = "are right by" if entry["measure"] in {LABEL, MEANING_MATCH} else "pass"
-    return f"{rate(entry['value'])} of the answers of {short} {verb} {_by(entry)} {figures}."
+    return f"{rate(entry['value'])} of the answers of {short} {verb} {_by(document, name)} {figures}."
 
 
 class _Compared(NamedTuple):
-    """The comparisons of the candidates by the primary measure; confidence, by, short: in words."""
+    """The comparisons of the candidates by the primary measure; confidence, by, short, missing_labels: in words."""
 
     measure: str
     pairs: Sequence[PairEntry]
     confidence: str
     by: str
     short: Mapping[str, str]
+    missing_labels: str
 
     def conclusion(self, leading: Sequence[str], behind: Sequence[str]) -> str:
         """Who leads, if anybody does, and who is worse."""
@@ -168,7 +170,7 @@ class _Compared(NamedTuple):
         if 2 * len(pairs) < len(leading) * (len(leading) - 1):
             return f"No conclusion: not all of {first} could be compared by {self.by}."
         size = f": {self._difference(leading[0], leading[1])}" if len(pairs) == 1 else ""
-        needed = _would_decide([pair["measures"][self.measure] for pair in pairs])
+        needed = _would_decide([pair["measures"][self.measure] for pair in pairs], self.missing_labels)
         if not behind:
             return f"No significant difference between {first} ({self.by}{size}).{needed}"
         return (
@@ -199,11 +201,28 @@ def _in_words(entry: MeasureEntry, confidence: str, *, turned: bool) -> str:
     return f"{text(value)}{unit}, {confidence} {text(low)} to {text(high)}"
 
 
-def _would_decide(undecided: Sequence[MeasureEntry]) -> str:
+def _would_decide(undecided: Sequence[MeasureEntry], missing_labels: str) -> str:
     if any(map(by_judge_alone, undecided)):
-        return " Only human labels can decide it: the judge's own error is part of the interval."
+        return missing_labels or " Only human labels can decide it: the judge's own error is part of the interval."
     needed = [entry["rows_needed"] or 0 for entry in undecided]
     return f" About {about(max(needed))} rows in all would decide it." if all(needed) else ""
+
+
+def _missing_labels(document: MetricsReport, names: Sequence[str]) -> str:
+    """What to do where each candidate has human labels, but not all of them enough to decide."""
+    labels = [document["candidates"][name].get(LABEL) for name in names]
+    if document["primary"]["measure"] != MEANING_MATCH or not all(map(_is_labelled, labels)):
+        return ""
+    lacking = sum(entry["n_not_asked"] + entry["n_failed"] for entry in labels if entry)
+    every = lacking + sum(entry["n"] for entry in labels if entry)
+    return (
+        f" Human labels would decide it, but {count(lacking)} of {counted(every, 'answer')} have none: label them, or "
+        f"name {LABEL} in gate.primary to go by those with labels alone."
+    )
+
+
+def _is_labelled(labels: MetricEntry | None) -> bool:
+    return labels is not None and labels["n"] >= FEWEST
 
 
 def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRate:
@@ -213,7 +232,7 @@ def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRat
     if entry["status"] == UNKNOWN:
         return CandidateRate(name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", n, is_known=False)
     limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
-    return CandidateRate(name, entry, text(entry["value"]), limits, f"{_by(entry)}, {n}", is_known=True)
+    return CandidateRate(name, entry, text(entry["value"]), limits, f"{_by(document, name)}, {n}", is_known=True)
 
 
 def _targets(document: MetricsReport, order: Sequence[str]) -> list[TargetVerdicts]:
@@ -235,14 +254,18 @@ def _failures_title(document: MetricsReport) -> str:
     return f"Answers that {by} calls wrong, by kind" if measure == MEANING_MATCH else f"Answers that fail {by}, by kind"
 
 
-def _by_of_all(entries: Sequence[HeadlineEntry]) -> str:
+def _by_of_all(document: MetricsReport, names: Sequence[str]) -> str:
     """Who gave all these rates; human labels, if the judge helped with some of them only."""
-    sources = list(dict.fromkeys(map(_by, entries)))
+    sources = list(dict.fromkeys(_by(document, name) for name in names))
     if len(sources) > 1 and all(one.startswith(LABELS) for one in sources):
         return LABELS
     return " or ".join(sources)
 
 
-def _by(entry: HeadlineEntry) -> str:
-    """Who says so; a judge that no labels check is said to be unchecked."""
-    return f"{entry['by']}, not checked on your data" if entry["status"] == "estimated" else entry["by"]
+def _by(document: MetricsReport, name: str) -> str:
+    """Who says so; a judge whose rate no labels check or correct is said to be so."""
+    entry = document["headlines"][name]
+    if entry["status"] != "estimated":
+        return entry["by"]
+    labelled = _is_labelled(document["candidates"][name].get(LABEL))
+    return f"{entry['by']}, {'not corrected by your labels' if labelled else 'not checked on your data'}"

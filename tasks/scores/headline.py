@@ -145,7 +145,7 @@ def _headline(
             return _entry(primary.name, NOTHING, 0, "nobody", "unknown", note)
         note = f"by {primary.name}, {primary.reason}"
         return _entry(primary.name, rate, entry["n"], primary.name, "measured", note)
-    return _by_judge(candidate, entry, judge, confidence)
+    return _by_judge(candidate, entry, judge, confidence, (metrics.get(LABEL) or {"n": 0})["n"])
 
 
 def _by_labels(
@@ -174,8 +174,10 @@ def _powered_note(powered: PredictionPowered, rows: int) -> str:
     return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen at random{added}"
 
 
-def _by_judge(candidate: Candidate, entry: MetricEntry, judge: VerdictSource, confidence: float) -> HeadlineEntry:
-    """The headline from verdicts alone."""
+def _by_judge(
+    candidate: Candidate, entry: MetricEntry, judge: VerdictSource, confidence: float, labels: int = 0
+) -> HeadlineEntry:
+    """The headline from verdicts alone; labels: how many answers have one."""
     rate: Mapping[str, Any] = entry.get("ppi", entry)
     n, proposal = entry["n"], _proposal(confidence)
     unknown = {"value": rate["value"], "low": None, "high": None}
@@ -195,8 +197,11 @@ def _by_judge(candidate: Candidate, entry: MetricEntry, judge: VerdictSource, co
         note = f"by {OFFLINE}, whose model is another one than was measured, so no claim. {proposal}"
         return _entry(MEANING_MATCH, unknown, n, OFFLINE, "unknown", note)
     limits = _transported(rate, share, model, confidence)
+    checked = "not checked on your data"
+    if labels >= FEWEST and not candidate.labels_random:
+        checked = f"{labels:,} human labels do not correct it: they are of too few answers, and not chosen at random"
     note = (
-        f"by {OFFLINE}; not checked on your data. The interval includes its error on {model.systems} systems of "
+        f"by {OFFLINE}; {checked}. The interval includes its error on {model.systems} systems of "
         f"{model.sets} other data sets. {proposal}"
     )
     return _entry(MEANING_MATCH, limits, n, OFFLINE, "estimated", note)

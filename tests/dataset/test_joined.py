@@ -333,6 +333,27 @@ def test_labels_of_a_file_by_the_text_of_the_answer(write: Any) -> None:
     assert about(found[0]["load"].schema)["left_out"] == {"labels.jsonl": 1}
 
 
+def test_labels_are_of_the_text_with_other_punctuation_unless_they_are_of_the_very_text(write: Any) -> None:
+    texts = ["the Negev", "negev", "John F. Kennedy", "-1.5"]
+    write(
+        questions=[{"id": str(i), "q": f"Question {i}?", "ref": "x"} for i in range(4)],
+        m=[{"id": str(i), "prediction": text} for i, text in enumerate(texts)],
+        labels=[
+            *({"id": "0", "text": text, "ok": ok} for text, ok in (("The negev", "no"), ("Negev", "yes"))),
+            *({"id": "1", "text": text, "ok": ok} for text, ok in (("a Negev!", "no"), ("The negev.", "yes"))),
+            {"id": "2", "text": "john f kennedy", "ok": "yes"},
+            {"id": "3", "text": "15", "ok": "yes"},
+        ],
+    )
+    file = {"path": "labels.jsonl", "id": "id", "response": "text", "label": "ok"}
+
+    rows, _ = loaded(label_file=file)
+
+    assert [(row["label"], row["label_status"]) for row in rows] == [
+        (False, "confirmed"), (None, None), (True, "confirmed"), (None, None),
+    ]  # fmt: skip
+
+
 def test_a_label_of_a_file_that_is_of_another_answer_is_stale(write: Any) -> None:
     write(
         m=[{"id": "1", "prediction": "new"}, {"id": "2", "prediction": "same"}],
@@ -495,7 +516,7 @@ def test_twelve_systems_of_twelve_files_with_verdicts_of_a_thirteenth() -> None:
     del candidates[first]["path"]
     wanted = params(
         path=str(NQ301), pattern=f"{first}.jsonl", id=None, input="question", references="answer",
-        other_questions="leave_out", lists="join", candidates=candidates,
+        other_questions="leave_out", lists="first", candidates=candidates,
         label_file={
             "path": "NQ301_human.tsv", "input": "Question", "response": "Model answer", "label": "Acceptable?"
         },
@@ -507,6 +528,6 @@ def test_twelve_systems_of_twelve_files_with_verdicts_of_a_thirteenth() -> None:
     rows = part["load"].to_pandas()
     labelled = rows.groupby("candidate")["label"].count()
     assert (len(rows), part["load_rejected"].num_rows) == (12 * 301, 0)
-    assert (labelled.min(), labelled.sum()) == (267, 3520)
+    assert (labelled.min(), labelled.sum()) == (274, 3559)
     assert set(rows.loc[rows["label"].notna(), "label_status"]) == {"confirmed"}
     assert about(part["load"].schema)["left_out"]["NQ_FiD.jsonl"] == 3_309

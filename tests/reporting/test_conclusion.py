@@ -157,6 +157,32 @@ def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> No
     )
 
 
+def test_labels_of_nearly_all_answers_are_no_reason_to_ask_for_labels() -> None:
+    two = {name: headline(0.8, by=OFFLINE, status="estimated") for name in ("aurora", "borealis")}
+    compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", method=f"paired; {JUDGE_ERROR}")
+    rated = {"meaning_match": {"signature": "meaning_match|provider:offline", "pass_rate": {}}}
+    labels = {"aurora": labelled(300, 1), "borealis": labelled(274, 25, failed=2)}
+    found = conclude(
+        document(two, [compared], candidates={name: rated | {"label": one} for name, one in labels.items()})
+    )
+
+    assert found is not None
+    assert found.sentence.endswith(
+        "(the offline judge, not corrected by your labels: −5.0 points, 95 % CI −20.0 to +10.0). Human labels would "
+        "decide it, but 28 of 602 answers have none: label them, or name label in gate.primary to go by those with "
+        "labels alone."
+    )
+    assert found.rates[0].basis == "the offline judge, not corrected by your labels, 200 answers"
+
+    labels["borealis"] = labelled(9, 292)
+    few = sentence(two, [compared], candidates={name: rated | {"label": one} for name, one in labels.items()})
+    assert few.endswith("Only human labels can decide it: the judge's own error is part of the interval.")
+
+
+def labelled(n: int, unlabelled: int, failed: int = 0) -> dict[str, Any]:
+    return {"n": n, "n_not_asked": unlabelled, "n_failed": failed}
+
+
 def test_rates_stand_in_their_order_and_say_who_gave_them() -> None:
     combined = headline(0.9, by=f"{LABELS} and {OFFLINE}") | {"measure": "label"}
     found = conclude(

@@ -96,6 +96,17 @@ def test_the_offline_judge_without_labels_has_an_interval_that_includes_its_erro
     assert "50 human labels" in shown["note"]
 
 
+def test_labels_that_do_not_correct_the_judge_are_not_hidden() -> None:
+    some = np.full(N, np.nan)
+    some[:300] = 1.0
+    shown = headline(ON_VERDICTS, candidate(label=some, meaning_match=[1] * 280 + [0] * 120))
+
+    assert (shown["measure"], shown["status"]) == ("meaning_match", "estimated")
+    assert (
+        "; 300 human labels do not correct it: they are of too few answers, and not chosen at random." in shown["note"]
+    )
+
+
 @pytest.mark.parametrize("verdicts", [[1], [0], [1] * 40, [0] * 40])
 def test_the_judges_error_narrows_no_interval_of_equal_verdicts_on_few_rows(
     verdicts: list[float],

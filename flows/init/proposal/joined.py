@@ -14,6 +14,7 @@ from flows.init.proposal.columns import CHECK, SINGLE, Column, columns
 from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.section import shown
 from tasks.console.format import counted
+from tasks.dataset.joined import bare_text, same_input
 from tasks.dataset.sources import Record, records
 from tasks.errors import DataError
 
@@ -143,8 +144,9 @@ def propose_joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable:
     if base.is_system and len(systems) > 1 and base.found.contexts.column:
         options |= {"contexts": None, "relevant": None}
         comments |= _about_contexts(base, base.found.contexts.column)
-    options |= _lists(systems)
-    comments |= _about_lists(systems)
+    lists = _with_lists(systems)
+    if lists:
+        options["lists"], comments["lists"] = _lists(lists, labels[0] if labels else None)
     if labels := [part for part in labels if part not in apart]:
         options["label_file"] = label_file(labels[0], joins[labels[0].name] or {})
         options["labels"] = "other"
@@ -297,24 +299,37 @@ def _about_contexts(base: Part, contexts: Column) -> dict[str, str]:
     return {"contexts": comment, "relevant": ""}
 
 
-def _lists(systems: Sequence[Part]) -> dict[str, str]:
-    return {"lists": "join"} if _with_lists(systems) else {}
-
-
 def _with_lists(systems: Sequence[Part]) -> list[Part]:
     return [
         part for part in systems if part.response and any(isinstance(value, list) for value in part.response.values)
     ]
 
 
-def _about_lists(systems: Sequence[Part]) -> dict[str, str]:
-    """Say how many answers are lists."""
-    having = _with_lists(systems)
-    number = sum(isinstance(value, list) for part in having if part.response for value in part.response.values)
-    told = (
-        f"{CHECK}{number:,} answers of {', '.join(part.name for part in having[:LISTED])} are lists; or: first, draws"
-    )
-    return {"lists": told} if having else {}
+def _lists(having: Sequence[Part], labels: Part | None) -> tuple[str, str]:
+    """Option `lists` for files with lists as answers: as the labels have these answers, else joined; and what it is."""
+    answers = [answer for part in having for answer in _asked_lists(part)]
+    labelled = set() if labels is None else _labelled_answers(labels)
+    of_first = sum((question, bare_text(str(items[0]))) in labelled for question, items in answers if items)
+    of_joined = sum((question, bare_text("\n".join(map(str, items)))) in labelled for question, items in answers)
+    told = f"{CHECK}{len(answers):,} answers of {', '.join(part.name for part in having[:LISTED])} are lists"
+    if labels is not None and of_first > of_joined:
+        return "first", f"{told}; {labels.name} has labels of {of_first:,} first items; or: join, draws"
+    return "join", f"{told}; or: first, draws"
+
+
+def _asked_lists(part: Part) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the question and the items of each answer that is a list."""
+    asked, response = part.asked or part.ids, part.response
+    for question, items in zip(asked.cells, response.cells, strict=True) if asked and response else ():
+        if isinstance(items, list):
+            yield same_input(str(question)), items
+
+
+def _labelled_answers(part: Part) -> set[tuple[str, str]]:
+    """The question and the text of each answer in a file of labels."""
+    asked, response = part.asked or part.ids, part.response
+    pairs = zip(asked.cells, response.cells, strict=True) if asked and response else ()
+    return {(same_input(str(question)), bare_text(str(answer))) for question, answer in pairs}
 
 
 def label_file(part: Part, join: Mapping[str, Any]) -> dict[str, Any]:

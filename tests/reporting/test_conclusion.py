@@ -28,7 +28,7 @@ def pair(base: str, head: str, low: float, high: float, *, needed: int | None = 
 
 def document(headlines: dict[str, Any], pairs: Any = (), leaders: Any = None, **more: Any) -> Any:
     measure = next(iter(headlines.values()))["measure"]
-    rated: dict[str, Any] = {"signature": "meaning_match|provider:offline", "pass_rate": {}}
+    rated: dict[str, Any] = {"signature": "meaning_match|provider:offline", "pass_rate": {}} | labelled(0, 200)
     return {
         "confidence": 0.95,
         "joint_confidence": 0.95,
@@ -71,7 +71,10 @@ def test_one_that_is_better_than_the_other_whichever_is_the_base(turned: bool) -
 def test_a_difference_by_a_named_judge_is_not_said_to_be_by_the_labels_of_the_rates() -> None:
     two = {"aurora": headline(0.7), "borealis": headline(0.7)}
     named = {"measure": "meaning_match", "reason": "named in gate.primary"}
-    rated = {"label": {"pass_rate": {}}, "meaning_match": {"signature": "meaning_match|provider:offline"}}
+    rated = {
+        "label": {"pass_rate": {}} | labelled(0, 200),
+        "meaning_match": {"signature": "meaning_match|provider:offline"},
+    }
     candidates = dict.fromkeys(two, rated)
     compared = pair("aurora", "borealis", 0.05, 0.15, measure="meaning_match")
 

@@ -698,7 +698,7 @@ def test_a_section_looks_like_the_one_that_is_there() -> None:
         "  path: rows.jsonl              # file or folder: .jsonl .json .csv .tsv .parquet",
         '  pattern: "*"                  # in a folder: which files to read',
         "  format:                       # none: records as they are; or the tool whose log it is, such as lm_eval",
-        "  limit:                        # read only this many records; none: all",
+        "  limit:                        # read only the first so many records, in the long form answers; none: all",
         "  exclude: {}                   # skip records whose column has this value: {improper: true}",
         "  missing_response: unmeasured  # how a null answer counts: unmeasured, or wrong",
         "  id:                           # none: a hash of the input",

@@ -1,6 +1,5 @@
 """Estimates: one row per (candidate, metric, slice column, slice value); the row of all rows has no slice."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isfinite
@@ -21,7 +20,6 @@ from tasks.errors import ParamsError
 from tasks.metrics.base import NOT_SAMPLED, Floats
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.files import to_json
-from tasks.pipeline.hashing import sha256
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.stage import Stage
@@ -29,9 +27,10 @@ from tasks.pipeline.tables import Parts
 from tasks.scores import estimates, failures, human_labels, metrics_report, repeated_answers
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
+from tasks.scores.dataset_counts import dataset_counts
+from tasks.scores.estimate_entries import summary, tree
 from tasks.scores.estimates import rounded
 from tasks.scores.headline import headlines, leaders, rates
-from tasks.scores.label_status import STALE
 from tasks.scores.order import best_first, primary_first
 from tasks.scores.primary import MEANING_MATCH, Primary, primary
 from tasks.scores.targets import Targets, decided
@@ -52,8 +51,6 @@ SCHEMA = pa.schema(
 Row = dict[str, Any]
 # The largest k of pass@k.
 MOST_DRAWS = 10_000
-# Columns that an entry of reports/metrics.json repeats, in its order.
-REPEATED = ("value", "low", "high", "n", "n_not_asked", "n_failed", "worst", "best", "method", "signature")
 
 
 class Aggregate(Section):
@@ -93,9 +90,9 @@ def aggregate(
         "schema": 1,
         "confidence": params.aggregate.confidence,
         "joint_confidence": params.gate.confidence,
-        "dataset": _dataset(load, tables["load_rejected"], tables["embed"]),
+        "dataset": dataset_counts(load, tables["load_rejected"], tables["embed"]),
         "candidates": _with_draws(
-            _with_labels(_tree(table), scored, fitted, load, judge, params.aggregate.confidence),
+            _with_labels(tree(table), scored, fitted, load, judge, params.aggregate.confidence),
             scored,
             params.aggregate,
         ),
@@ -391,77 +388,6 @@ def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
         "threshold": column.facts.threshold,
         "rate_signature": column.facts.rate_signature,
     }
-
-
-def _dataset(load: Parts, rejected: Parts, embed: Parts) -> metrics_report.DatasetCounts:
-    """Counts, and a hash of inputs, references and labels that does not depend on the order of rows."""
-    rows = load.whole(["id", "content"])
-    contents = rows["content"].unique()
-    reasons = Counter(rejected.whole(["reason"])["reason"].to_pylist())
-    counts: metrics_report.DatasetCounts = {
-        "rows": load.rows,
-        "ids": len(rows["id"].unique()),
-        "rejected": rejected.rows,
-        "rejected_reasons": dict(sorted(reasons.items())),
-        "truncated_texts": embed.about.get("truncated", 0),
-        "hash": sha256("\n".join(contents.take(pc.sort_indices(contents)).to_pylist())).hex(),
-    }
-    if stale := _stale_labels(load):
-        counts["stale_labels"] = stale
-    if left_out := load.about.get("left_out"):
-        counts["left_out"] = left_out
-    if conflicts := load.about.get("label_conflicts"):
-        counts["label_conflicts"] = conflicts
-    if unanswered := load.about.get("unanswered"):
-        counts["unanswered"] = unanswered
-    if QUESTION in load.schema.names:
-        drawn = load.whole([QUESTION, "candidate"]).group_by([QUESTION, "candidate"]).aggregate([([], "count_all")])
-        counts["questions"] = len(drawn[QUESTION].unique())
-        counts["draws_each"] = [*pc.min_max(drawn["count_all"]).as_py().values()]
-    return counts
-
-
-def _tree(table: pa.Table) -> metrics_report.Candidates:
-    """Arrange the table as candidate → metric → numbers, rounded to 6 decimals."""
-    tree: metrics_report.Candidates = {}
-    for row in table.to_pylist():
-        metrics = tree.setdefault(row["candidate"], {})
-        if row["slice"] is None:
-            metrics[row["metric"]] = _entry(row)
-        else:
-            slices = metrics[row["metric"]].setdefault("slices", {})
-            slices.setdefault(row["slice"], {})[row["slice_value"]] = _entry(row)
-    return tree
-
-
-def _entry(row: Row) -> metrics_report.MetricEntry:
-    entry: metrics_report.MetricEntry = rounded({name: row[name] for name in REPEATED})
-    if row["pass_low"] is not None:
-        rate = rounded({name: row[f"pass_{name}"] for name in ("value", "low", "high")})
-        entry["pass_rate"] = rate | {"threshold": row["threshold"], "signature": row["rate_signature"]}
-    return entry
-
-
-def _stale_labels(load: Parts) -> int:
-    """The number of labels that are of other answers."""
-    if "label_status" not in load.schema.names:
-        return 0
-    return pc.sum(pc.equal(load.whole(["label_status"])["label_status"], STALE)).as_py() or 0
-
-
-def summary(table: pa.Table) -> dict[str, dict[str, float]]:
-    """Return reports/summary.json: candidate → metric → value to 4 significant digits, nothing else.
-
-    A metric with a threshold also has `<metric>.pass`, its pass rate, so that DVC shows what a threshold changes.
-    """
-    values: dict[str, dict[str, float]] = {}
-    for row in table.to_pylist():
-        if row["slice"] is None and row["value"] is not None:
-            named = {row["metric"]: row["value"]}
-            if row["threshold"] is not None and row["pass_value"] is not None:
-                named[f"{row['metric']}.pass"] = row["pass_value"]
-            values.setdefault(row["candidate"], {}).update((name, float(f"{n:.4g}")) for name, n in named.items())
-    return values
 
 
 def _finite(value: float | None) -> float | None:

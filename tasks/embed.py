@@ -82,14 +82,14 @@ class Plan(NamedTuple):
         return f"{what}; once, the ledger keeps the vectors. To do without: semantic: {{}} in params.yaml"
 
 
-def plan(rows: Iterable[pa.Table], params: Params, ledger: Vectors) -> Plan | None:
-    """Plan what `embed` would encode of these parts; None if the ledger has every vector.
+def plan(rows: Iterable[pa.Table], params: Params, ledger: Vectors, fewest: int = 1) -> Plan | None:
+    """Plan what `embed` would encode of these parts; None if the ledger lacks fewer vectors than `fewest`.
 
     A local model encodes a few texts to measure its pace.
     """
     encoder = open_encoder(params.embed)
     texts = _collect(rows, None, params, encoder, ledger, quiet)
-    return _plan(texts, encoder, params) if texts.missing else None
+    return _plan(texts, encoder, params) if len(texts.missing) >= fewest else None
 
 
 def expect(params: Params) -> Contract:  # noqa: ARG001 (part of the protocol)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from flows.init import cost
 from flows.init.proposal import Proposal, show
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.inputs import propose_for
@@ -54,6 +55,8 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
         say(f"\ndvc repro --single-item {STAGE}")
         _load()
     show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
+    if told := cost.embedding():
+        say(f"\n{told}")
     say("\n".join(["", *_next(path)]))
 
 

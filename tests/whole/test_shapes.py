@@ -1,17 +1,19 @@
-"""Whole runs on records of other shapes than one record a question: long tables, files joined, repeated answers."""
+"""Whole runs on records of many shapes, the mapping written by hand or by `python -m flows.init` alone."""
 
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from tasks.pipeline.yaml import dump_yaml, load_yaml
+from tests.whole.conftest import ROOT, Project
 
 pytestmark = pytest.mark.long
 NQ301 = Path(__file__).parents[3] / "shared" / "data" / "nq301"
+LOGS = ROOT / "tests/dataset/readers/logs"
 
 
 def configure(project: Any, **changed: dict[str, Any]) -> None:
@@ -24,7 +26,7 @@ def configure(project: Any, **changed: dict[str, Any]) -> None:
 
 def write(project: Any, name: str, rows: list[dict[str, Any]]) -> None:
     path = project.folder / "data" / name
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(exist_ok=True, parents=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
@@ -52,6 +54,92 @@ def test_a_shuffled_long_table_in_many_parts_gives_the_numbers_of_the_wide_one(p
     page = project.read("reports/index.html")
     assert "aurora" in page
     assert "borealis" in page
+
+
+class Shape(NamedTuple):
+    """Records, and what the report must say of them.
+
+    data: A log of the tests, or the name of a file or folder that `write_shapes` writes.
+    rows: Of each candidate.
+    failed: Answers of each candidate that failed.
+    told: What flows.init asks; empty: the run needs nothing more.
+    measures: Score → value and number of answers, of the first candidate.
+    """
+
+    data: str
+    rows: dict[str, int]
+    primary: str
+    measures: dict[str, tuple[float, int]]
+    failed: int = 0
+    told: str = ""
+
+
+SHAPES = [
+    Shape(
+        "lm_eval", {"wxrd1574": 5, "wxrd1574 (both)": 6, "wxrd1574 (first)": 3}, "meaning_match",
+        {"score_exact_match": (0.0, 3), "score_acc": (0.5, 2)},
+    ),
+    Shape(
+        "inspect.eval", {"mockllm/model": 6}, "meaning_match", {"score_match": (0.4, 5), "score_includes": (0.4, 5)},
+        failed=1, told="mockllm/model has no answer in 1 of 6 rows",
+    ),
+    Shape("long.csv", {"gpt4": 10, "fid": 10}, "label", {"label": (0.5, 10), "exact_match": (1.0, 10)}),
+    Shape("joined", {"gpt4": 10, "fid": 10}, "label", {"label": (1.0, 10), "exact_match": (1.0, 10)}),
+]  # fmt: skip
+
+
+def write_shapes(project: Any) -> None:
+    for log in ("lm_eval", "inspect.eval"):
+        (shutil.copytree if "." not in log else shutil.copy)(LOGS / log, project.folder / "data" / log)
+    asked = [{"question": f"What is {i} plus {i}?", "gold": f"the {i + i}"} for i in range(10)]
+    said = {"gpt4": [row["gold"] for row in asked], "fid": ["nothing"] * 10}
+    lines = ["question,gold,model,response,grade"]
+    for name, answers in said.items():
+        rows = zip(asked, answers, strict=True)
+        lines += [f"{row['question']},{row['gold']},{name},{answer},{i % 2}" for i, (row, answer) in enumerate(rows)]
+        write(project, f"joined/{name}.jsonl", [
+            {"question": row["question"], "prediction": answer} for row, answer in zip(asked, answers, strict=True)
+        ])  # fmt: skip
+    write(project, "joined/questions.jsonl", asked)
+    write(project, "joined/human.jsonl", [
+        {"question": row["question"], "model": name, "verdict": ("INCORRECT", "CORRECT")[name == "gpt4"]}
+        for name in said for row in asked
+    ])  # fmt: skip
+    (project.folder / "data/long.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def shapes(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A project with the data of all shapes."""
+    project = Project.fresh(tmp_path_factory.mktemp("shapes"))
+    write_shapes(project)
+    return project
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.data)
+def test_from_init_to_a_report_without_editing_more_than_it_asks(shapes: Any, shape: Shape) -> None:
+    shapes.run("git", "checkout", "--quiet", "params.yaml")
+
+    out = shapes.run("python", "-m", "flows.init", f"data/{shape.data}")
+    if shape.told:
+        configure(shapes, aggregate={"max_unmeasured": 0.5})
+    shapes.run("dvc", "add", "--quiet", f"data/{shape.data}")
+    shapes.run("dvc", "repro")
+
+    assert shape.told in out
+    assert ("the run stops" in out) == bool(shape.told)
+    assert f"next: dvc add data/{shape.data}\n" in out
+    document = json.loads(shapes.read("reports/metrics.json"))
+    scores = document["candidates"]
+    assert document["dataset"]["rows"] == sum(shape.rows.values())
+    assert document["dataset"]["rejected"] == 0
+    assert document["primary"]["measure"] == shape.primary
+    counted = {name: scores[name]["exact_match"] for name in scores}
+    assert {name: entry["n"] + entry["n_failed"] for name, entry in counted.items()} == shape.rows
+    first = scores[next(iter(shape.rows))]
+    assert first["exact_match"]["n_failed"] == shape.failed
+    assert {name: (first[name]["value"], first[name]["n"]) for name in shape.measures} == shape.measures
+    assert all(name in shapes.read("reports/index.html") for name in shape.rows)
 
 
 @pytest.mark.skipif(not NQ301.exists(), reason="the NQ301 data are not here")

@@ -7,6 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +18,7 @@ from flows.init.proposal.section import flow, scalar
 from tasks.console.format import counted, rate, visible
 from tasks.console.terminal import console, say
 from tasks.pipeline.tables import Parts
+from tasks.scores.column_facts import stated
 
 DATA = Path("data")
 CUT = 240
@@ -33,6 +35,7 @@ ONLY_WITH_COMMENT = (
     "contexts", "relevant", "scores",
 )  # fmt: skip
 STANDS_OUT = "yellow"
+SCORE = "score_"
 
 
 def mapping(proposal: Proposal) -> None:
@@ -57,7 +60,8 @@ def loaded(proposal: Proposal, max_unmeasured: float) -> None:
         max_unmeasured: Option aggregate.max_unmeasured: with a larger share of missing answers the run stops.
     """
     load, rejected = Parts(DATA / "load"), Parts(DATA / "load_rejected")
-    for line in [*_counts(load, rejected), *_gaps(load, max_unmeasured, proposal.comments.get("exclude", ""))]:
+    gaps = _gaps(load, max_unmeasured, proposal.comments.get("exclude", ""))
+    for line in [*_counts(load, rejected), *gaps, *_score_gaps(load, max_unmeasured)]:
         say(line)
     for record in _first(load):
         say("")
@@ -106,14 +110,40 @@ def _counts(load: Parts, rejected: Parts) -> Iterator[str]:
 def _gaps(load: Parts, most: float, leaving_out: str) -> Iterator[str]:
     """Systems with so many missing answers that the run stops, and what to do."""
     rows = load.whole(["candidate", "response"])
-    of, lacking = (Counter(each["candidate"].to_pylist()) for each in (rows, rows.filter(pc.is_null(rows["response"]))))
-    over = [name for name in load.about["candidates"] if lacking[name] > most * of[name]]
-    for name in over:
-        share = f"{lacking[name]:,} of {counted(of[name], 'row')} ({rate(lacking[name] / of[name])})"
-        yield f"{CHECK}{_text(name)} has no answer in {share}: above aggregate.max_unmeasured {most:g} the run stops"
+    over = _lacking(rows, "response", most)
+    yield from (f"{CHECK}{line}" for line in _stopping(over, "answer", most))
     if over:
         yield "  dataset.missing_response: wrong counts them as wrong; or raise aggregate.max_unmeasured"
         yield f"  or leave records out by dataset.exclude{': ' if leaving_out else ''}{leaving_out}"
+
+
+def _score_gaps(load: Parts, most: float) -> Iterator[str]:
+    """Scores from elsewhere that so many answers lack that the run stops, and what to do."""
+    scores = [name for name in load.schema.names if name.startswith(SCORE) and name in stated(load.about)]
+    lacking = False
+    for score in scores:
+        details = f"{score}_details"
+        named = [details] if details in load.schema.names else []
+        rows = load.whole(["candidate", "response", score, *named])
+        asked = pc.is_valid(rows["response"])
+        rows = rows.filter(pc.and_(asked, pc.is_null(rows[details])) if named else asked)
+        over = _lacking(rows, score, most)
+        yield from (f"{CHECK}{line}" for line in _stopping(over, score.removeprefix(SCORE), most))
+        lacking |= bool(over)
+    if lacking:
+        yield "  leave it out of dataset.scores; or raise aggregate.max_unmeasured"
+
+
+def _lacking(rows: pa.Table, column: str, most: float) -> dict[str, tuple[int, int]]:
+    """Systems without a value in more than this share of their rows, with the number of these rows and of all."""
+    of, null = (Counter(each["candidate"].to_pylist()) for each in (rows, rows.filter(pc.is_null(rows[column]))))
+    return {name: (null[name], of[name]) for name in of if null[name] > most * of[name]}
+
+
+def _stopping(over: Mapping[str, tuple[int, int]], what: str, most: float) -> Iterator[str]:
+    for name, (null, of) in over.items():
+        share = f"{null:,} of {counted(of, 'row')} ({rate(null / of)})"
+        yield f"{_text(name)} has no {what} in {share}: above aggregate.max_unmeasured {most:g} the run stops"
 
 
 def _first(load: Parts) -> Iterator[list[Mapping[str, Any]]]:

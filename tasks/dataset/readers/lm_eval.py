@@ -171,7 +171,7 @@ def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[s
             candidate=_candidate(run, str(sample.get("filter") or NO_FILTER)),
             error=error,
             draw=draw if len(found) > 1 else None,
-            scores={metric: value if len(found) == 1 else None for metric, value in scores.items()},
+            scores=scores if len(found) == 1 else {},
             metadata={
                 **(doc if isinstance(doc, dict) else {}),
                 "task": run.task,

@@ -64,7 +64,7 @@ def test_filters_are_candidates_and_the_answers_of_one_filter_are_draws():
 def test_a_score_of_a_document_is_of_none_of_its_several_answers():
     rows = read(log("twice"))
 
-    assert {row["score_exact_match"] for row in rows if "(both)" in row["candidate"]} == {None}
+    assert not any("score_exact_match" in row for row in rows if "(both)" in row["candidate"])
     assert {row["score_exact_match"] for row in rows if "(first)" in row["candidate"]} != {None}
 
 

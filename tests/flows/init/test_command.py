@@ -1,6 +1,7 @@
 """`python -m flows.init`: what it writes, keeps and says. Loading is left out here: tests/whole/test_own_data.py."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,11 @@ import pytest
 
 import tasks.__main__
 from flows.init import __main__ as command
+from flows.init import cost
 from flows.init.proposal import propose, show
+from flows.init.proposal.logs import propose_log
 from flows.init.proposal.sample import read_sample
+from tasks import embed
 from tasks.pipeline import params
 from tasks.pipeline.yaml import parse_yaml
 from tests.small_project import ROOT, ROWS, edit, write
@@ -34,6 +38,7 @@ def clone(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (project / "data/mine.csv").write_text(CSV, encoding="utf-8")
     monkeypatch.setattr(command, "_load", lambda: None)
     monkeypatch.setattr(command.show, "loaded", lambda *_: None)
+    monkeypatch.setattr(command.cost, "embedding", lambda: None)
     return project
 
 
@@ -162,6 +167,46 @@ def test_missing_answers_that_would_stop_the_run_are_told(
     said = "check: aurora has no answer in 2 of 10 rows (20.0 %): above aggregate.max_unmeasured 0.05 the run stops"
     assert (said in out) == stops
     assert ("2 of the 2 without an answer of aurora among them: {invalid: true}" in out) == stops
+
+
+@pytest.mark.usefixtures("project")
+def test_failed_scores_that_would_stop_the_run_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(ROOT / "tests/dataset/readers/logs/deepeval.json", "data/deepeval.json")
+    proposal = propose_log("data/deepeval.json", "deepeval")
+    edit(lambda content: content["dataset"].update(proposal.options))
+    assert tasks.__main__.main(["load"]) == 0
+    capsys.readouterr()
+
+    show.loaded(proposal, 0.05)
+    told = capsys.readouterr().out
+    show.loaded(proposal, 0.5)
+
+    assert "check: tiny has no Exact in 1 of 3 rows (33.3 %): above aggregate.max_unmeasured 0.05 the run stops" in told
+    assert "  leave it out of dataset.scores; or raise aggregate.max_unmeasured\n" in told
+    assert "the run stops" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("project")
+def test_a_long_first_run_is_told_with_the_way_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tasks.__main__.main(["load"]) == 0
+    few = cost.embedding()
+    monkeypatch.setattr(embed, "FEWEST_TO_TELL", 2)
+    short = cost.embedding()
+    monkeypatch.setattr(embed, "LONG", 0)
+    long = cost.embedding()
+    edit(lambda content: content.update(semantic={}))
+
+    assert (few, short, cost.embedding()) == (None, None, None)
+    assert str(long).startswith("embed: 30 texts of ")
+    assert str(long).endswith("To do without: semantic: {} in params.yaml")
+
+
+@pytest.mark.usefixtures("project")
+def test_a_model_that_is_not_there_is_told_before_the_first_run() -> None:
+    assert tasks.__main__.main(["load"]) == 0
+    edit(lambda content: content["embed"].update(model="nowhere", folder="nowhere"))
+
+    assert str(cost.embedding()).startswith("embed: ")
 
 
 @pytest.mark.usefixtures("clone")

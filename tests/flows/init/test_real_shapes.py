@@ -335,6 +335,8 @@ def test_scores_that_a_task_does_not_have_are_not_asked_for() -> None:
     details = {row["id"].partition("/")[0]: row["score_acc_details"] for row in found.rows}
     asked = {task for task, detail in details.items() if detail is None}
     assert asked == tasks == {"choose"}
+    several = [row["score_exact_match_details"] for row in found.rows if row["candidate"].endswith("(both)")]
+    assert None not in several
     assert {json.loads(detail)["unmeasured"] for detail in details.values() if detail} == {NOT_APPLICABLE}
 
 

@@ -1,0 +1,36 @@
+"""What the first run takes, before it starts: the texts to embed."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+
+from tasks import embed
+from tasks.dataset.normalized import normalized
+from tasks.errors import GoldmeterError
+from tasks.ledger import root
+from tasks.ledger.vectors import Vectors
+from tasks.pipeline import params
+from tasks.pipeline.dvc_yaml import LEDGER, recorded
+from tasks.pipeline.tables import Parts
+
+
+def embedding() -> str | None:
+    """A line about the texts in data/load that have no vector yet, or why they can't be embedded.
+
+    None: embedding takes less than a minute.
+    """
+    try:
+        with closing(Vectors(root() / "embed", recorded("embed", "embed", "base_url"))) as ledger:
+            ledger.take_in(Path(LEDGER, "embed"))
+            ahead = embed.plan(_parts(), params.for_stage("embed"), ledger, embed.FEWEST_TO_TELL)
+    except GoldmeterError as error:
+        return f"embed: {str(error).splitlines()[0]}"
+    return f"embed: {ahead}" if ahead and ahead.is_long else None
+
+
+def _parts() -> Iterator[pa.Table]:
+    """The parts that data/normalize will have."""
+    options = params.for_stage("normalize").normalize
+    yield from (normalized(part, options) for part in Parts(Path("data/load")))

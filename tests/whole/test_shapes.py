@@ -77,7 +77,7 @@ class Shape(NamedTuple):
 SHAPES = [
     Shape(
         "lm_eval", {"wxrd1574": 5, "wxrd1574 (both)": 6, "wxrd1574 (first)": 3}, "meaning_match",
-        {"score_exact_match": (0.0, 3), "score_acc": (0.5, 2)},
+        {"score_exact_match": (0.0, 3), "score_acc": (1.0, 2)},
     ),
     Shape(
         "inspect.eval", {"mockllm/model": 6}, "meaning_match", {"score_match": (0.4, 5), "score_includes": (0.4, 5)},

@@ -51,13 +51,14 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
         say(f"{params.PATH}: section {NAME} written, from {proposal.read}\n")
         show.mapping(proposal)
         if kept:
-            say(f"the former file was not committed; to restore it: git cat-file -p {kept} > {params.PATH}")
+            restore = f"git cat-file -p {kept} > {params.PATH}"
+            say(f"{params.PATH} had changes that were not committed; to get it back: {restore}")
         say(f"\ndvc repro --single-item {STAGE}")
         _load()
-    show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
+    stops = show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
     if told := cost.embedding():
         say(f"\n{told}")
-    say("\n".join(["", *_next(path)]))
+    say("\n".join(["", *_next(path, stops=stops)]))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -86,18 +87,24 @@ def parser() -> Parser:
     add = command_line.add_argument
     add("data", metavar="DATA", nargs="+", help="file, or folder; or files to join: questions, one per system, labels")
     add("--pattern", metavar="GLOB", help="which files of a folder are pieces of one table; default: find out")
-    add("--id", metavar="COLUMN", help="of the questions' ids; '' for none")
-    add("--input", metavar="COLUMN", help="of the questions; '' for none")
-    add("--references", metavar="COLUMN", action="append", default=[], help="of the right answers; repeat for more")
-    add("--separator", metavar="TEXT", help="between several references in one text; '' for none")
-    add("--candidate", metavar="[NAME=]COLUMN", action="append", default=[], help="of a system's answers; repeat")
-    add("--systems", metavar="COLUMN", help="that names the system of each record (long form); '' for none")
-    add("--label", metavar="[NAME=]COLUMN", action="append", default=[], help="of human labels")
-    add("--draw", metavar="COLUMN", help="that numbers repeated answers to a question; '' for none")
-    add("--group", metavar="COLUMN", help="of conversations or documents; '' for none")
-    add("--slice", metavar="COLUMN", action="append", help="to report value by value; repeat; '' for none")
-    add("--contexts", metavar="COLUMN", help="of the retrieved texts or their ids; '' for none")
-    add("--relevant", metavar="COLUMN", help="of those that should be retrieved; '' for none")
+    add("--id", metavar="COLUMN", help="column of the questions' ids; '' for none")
+    add("--input", metavar="COLUMN", help="column of the questions; '' for none")
+    add(
+        "--references",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="column of the right answers; repeat",
+    )
+    add("--separator", metavar="TEXT", help="text between several references in one text; '' for none")
+    add("--candidate", metavar="[NAME=]COLUMN", action="append", default=[], help="column of its answers; repeat")
+    add("--systems", metavar="COLUMN", help="column that names the system of each record (long form); '' for none")
+    add("--label", metavar="[NAME=]COLUMN", action="append", default=[], help="column of human labels")
+    add("--draw", metavar="COLUMN", help="column that numbers repeated answers to a question; '' for none")
+    add("--group", metavar="COLUMN", help="column of conversations or documents; '' for none")
+    add("--slice", metavar="COLUMN", action="append", help="column to report value by value; repeat; '' for none")
+    add("--contexts", metavar="COLUMN", help="column of the retrieved texts or their ids; '' for none")
+    add("--relevant", metavar="COLUMN", help="column of those that should be retrieved; '' for none")
     return command_line
 
 
@@ -193,8 +200,11 @@ def _load() -> None:
         raise LoadError(f"{STAGE} failed{late}; {advice}")
 
 
-def _next(path: str) -> list[str]:
-    """The lines that say what to do next."""
+def _next(path: str, *, stops: bool) -> list[str]:
+    """The lines that say what to do next; stops: whether the run would stop on these records."""
+    if stops:
+        first = f"first: correct what is marked check, in {params.PATH} or the data; then dvc repro {STAGE}"
+        return [first, *_next(path, stops=False)]
     evaluate = "next: python -m flows.evaluate"
     if Path(path).is_absolute() or Path(path).parts[:1] == ("..",):
         copy = f"data/{Path(path).name}"

@@ -4,11 +4,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from flows.init.proposal import Proposal, propose
+from flows.init.proposal import Proposal, labelled, propose
 from flows.init.proposal.chosen import Chosen
-from flows.init.proposal.joined import Part, are_pieces, propose_joined, read_part
+from flows.init.proposal.joined import propose_joined
 from flows.init.proposal.joined_long import long_file, propose_long
 from flows.init.proposal.logs import propose_log, tool_of
+from flows.init.proposal.parts import Part, are_pieces, read_part
 from flows.init.proposal.sample import has_known_suffix, read_sample
 from tasks.dataset.formats.arrow import saved_files
 from tasks.errors import DataError, GoldmeterError
@@ -44,6 +45,7 @@ def propose_for(paths: Sequence[str], pattern: str | None, chosen: Chosen) -> Pr
 
 
 def _joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable: Sequence[str] = ()) -> Proposal:
+    parts = labelled.marked(parts)
     long = long_file(parts)
     if long is not None:
         return propose_long(path, long, parts, chosen, unreadable)

@@ -21,6 +21,7 @@ MOST_RECORDS = 50_000
 ALL = "**/*"
 SCORE, METADATA = "score_", "metadata."
 NAMED = 3
+DRAWN = "the log numbers several answers to a question; intervals are by question"
 
 
 def tool_of(path: str, pattern: str | None) -> str | None:
@@ -56,12 +57,13 @@ def propose_log(path: str, tool: str) -> Proposal:
     }
     comments = {
         "format": f"recognised by its content: logs of {tool}",
+        "draw": DRAWN if options["draw"] else "",
         "id": "the columns below are those of every tool's log, as the reader names them",
         "references": "" if options["references"] else f"{CHECK}no record has one; see load.require_references",
         "candidates": _about(by_name, found),
         "slices": ", ".join(f"{shown(column.name)}: {column.distinct} values" for column in slices),
         "contexts": ABOUT if options["contexts"] else "",
-        "scores": _about_scores(_scores(by_name), tool),
+        "scores": _about_scores(_scores(by_name), tool, complete=len(found) < MOST_RECORDS),
     }
     used = {*_flat(options), "error"}
     unused = [column for name, column in by_name.items() if name not in used and not column.leaf]
@@ -115,9 +117,10 @@ def _is_binary(column: Column) -> bool:
     return {text.strip() for text in column.texts} <= {"0", "1", "0.0", "1.0"}
 
 
-def _about_scores(scores: Mapping[str, Any], tool: str) -> str:
+def _about_scores(scores: Mapping[str, Any], tool: str, *, complete: bool) -> str:
     binary = [name for name, score in scores.items() if isinstance(score, Mapping)]
-    bounds = f"; bounds [0, 1], as all values of {', '.join(binary)} are 0 or 1" if binary else ""
+    of = "" if complete else f" of the first {MOST_RECORDS:,}"
+    bounds = f"; bounds [0, 1], as all values of {', '.join(binary)}{of} are 0 or 1" if binary else ""
     return f"the scores of {tool}{bounds}" if scores else ""
 
 

@@ -14,6 +14,7 @@ from flows.init.proposal.repeats import USUAL, Repeats, determines, keys, repeat
 from flows.init.proposal.retrieval import retrieved
 from flows.init.proposal.section import quoted, shown
 from flows.init.proposal.unrecognised import explain
+from tasks.console.format import counted
 from tasks.dataset.sources import Record
 from tasks.errors import DataError
 
@@ -80,8 +81,8 @@ def roles(path: str, records: Sequence[Record], chosen: Chosen, *, alone: bool =
     key, draw = _key(ids, asked.column, references, long, wide, _without(left, *_taken(long, wide)))
     draw = _draw(path, found, draw, chosen)
     if alone and (not (key.column or asked.column) or not references or not (long or wide)):
-        missing = [*references, None][0]
-        raise DataError(explain(path, found, key.column, asked.column, missing, [*wide, *([""] if long else [])]))
+        first = next(iter(references), None)
+        raise DataError(explain(path, found, key.column, asked.column, first, [*wide, *([""] if long else [])]))
     answering = _taken(long, wide)
     left = _without(found, key.column, asked.column, *references, *answering, draw.column, *found_in)
     group = _group(path, found, left, chosen)
@@ -172,7 +173,7 @@ def _numbers_rows(column: Column, asked: Column, long: Long | None) -> bool:
 
 def _about_id(column: Column, long: Long | None) -> str:
     if long:
-        return f"{column.distinct:,} ids, each once per system"
+        return f"{counted(column.distinct, 'id')}, each once per system"
     return f"each of the {column.records:,} values stands once" if column.records > 1 else ""
 
 

@@ -18,7 +18,7 @@ WIDTH = 122
 LONGEST_SHOWN = 40
 # The usual comments of params.yaml, for options without one of their own.
 COMMENTS = {
-    "path": "file or folder: .jsonl .json .csv .tsv .parquet",
+    "path": "file or folder; formats: docs/how-to/own-data.md",
     "pattern": "in a folder: which files to read",
     "format": "none: records as they are; or the tool whose log it is, such as lm_eval",
     "limit": "read only the first so many records, in the long form answers; none: all",
@@ -30,7 +30,7 @@ COMMENTS = {
     "candidates": "the systems: {NAME: {response: column, label: column}}, or {column: model, response: answer}",
     "lists": "of a list as answer: first, join (by line ends), draws (repeated answers); none: rejected",
     "other_questions": "answers in a joined file to questions that are not in path: reject, leave_out",
-    "label_file": "human labels in a file of their own: {path:, id:, candidate:, label:}",
+    "label_file": "human labels in a file of their own: {path:, id: or input:, candidate: or response:, label:}",
     "labels": "how the labelled rows were selected: all, random, other",
     "group": "rows that belong together: a conversation, a document",
     "slices": "columns whose values are reported one by one",

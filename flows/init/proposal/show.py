@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from rich.table import Table
 from rich.text import Text
 
-from flows.init.proposal import Proposal
+from flows.init.proposal import UNSET, Proposal
 from flows.init.proposal.columns import CHECK
 from flows.init.proposal.section import flow, scalar
 from tasks.console.format import counted, rate, visible
@@ -24,16 +24,10 @@ DATA = Path("data")
 CUT = 240
 RECORDS = REJECTED = 3
 MOST_LINES = 5
-# Options that are printed: those that name a column, or say how it is read.
-ROLES = (
-    "format", "id", "draw", "input", "references", "reference_separator", "candidates", "lists", "other_questions",
-    "label_file", "labels", "group", "slices", "contexts", "relevant", "scores",
-)  # fmt: skip
-# Options that are printed only with a comment.
-ONLY_WITH_COMMENT = (
-    "format", "draw", "reference_separator", "candidates", "lists", "other_questions", "label_file", "labels",
-    "contexts", "relevant", "scores",
-)  # fmt: skip
+# Options that are not printed: those that the user named, or that no column can suggest.
+NOT_PRINTED = ("path", "pattern", "limit", "exclude", "missing_response", "phrases")
+# Options that are printed even if they are unset.
+ALWAYS = ("id", "input", "references", "group", "slices")
 STANDS_OUT = "yellow"
 SCORE = "score_"
 
@@ -52,30 +46,35 @@ def mapping(proposal: Proposal) -> None:
         say(f"check in params.yaml: {', '.join(f'dataset.{option}' for option in proposal.unsure)}")
 
 
-def loaded(proposal: Proposal, max_unmeasured: float) -> None:
+def loaded(proposal: Proposal, max_unmeasured: float) -> bool:
     """Print what is in data/load: the number of rows, the rejected rows, and the first records.
+
+    Returns whether answers or scores are missing so often that the run stops.
 
     Args:
         proposal: What the rows were loaded by.
         max_unmeasured: Option aggregate.max_unmeasured: with a larger share of missing answers the run stops.
     """
     load, rejected = Parts(DATA / "load"), Parts(DATA / "load_rejected")
-    gaps = _gaps(load, max_unmeasured, proposal.comments.get("exclude", ""))
-    for line in [*_counts(load, rejected), *gaps, *_score_gaps(load, max_unmeasured)]:
+    gaps = [*_gaps(load, max_unmeasured, proposal.comments.get("exclude", "")), *_score_gaps(load, max_unmeasured)]
+    for line in [*_counts(load, rejected), *gaps]:
         say(line)
     for record in _first(load):
         say("")
         console().print(_record(record))
+    return bool(gaps)
 
 
 def _lines(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
     """Name, columns and comment of each role and each system."""
-    for option in ROLES:
+    for option, unset in UNSET.items():
         value, comment = proposal.options[option], proposal.comments.get(option, "")
-        if option == "candidates" and all(isinstance(columns, Mapping) for columns in value.values()):
+        are_systems = option == "candidates" and all(isinstance(columns, Mapping) for columns in value.values())
+        if are_systems:
             for name, columns in value.items():
                 yield name, _system(columns), proposal.comments.get(f"{option}.{name}", "")
-        if comment or option not in ONLY_WITH_COMMENT:
+        is_said = comment or option in ALWAYS or (value != unset and not are_systems)
+        if option not in NOT_PRINTED and is_said:
             yield option, _columns(option, value), comment
 
 

@@ -34,7 +34,7 @@ DEGREES = frozenset({
     "thumbs",
 })  # fmt: skip
 PARTLY = frozenset({"partial", "partially correct", "partly correct", "partly", "partially", "mostly correct"})
-# Letters of well-known graders → their words. SimpleQA: A correct, B incorrect, C not attempted. Inspect: C, I, P, N.
+# Letters of well-known graders of models → their words. SimpleQA: A, B, C. Inspect: C, I, P, N.
 LETTERS: Sequence[Mapping[str, str]] = (
     {"a": "correct", "b": "incorrect", "c": "not attempted"},
     {"c": "correct", "i": "incorrect", "p": "partial", "n": "unknown"},
@@ -126,7 +126,15 @@ def _of_words(column: Column) -> Reading | None:
     meant = {text: letters.get(word, word) for text, word in spelled.items()}
     if not all(map(_is_known, meant.values())) or not set(meant.values()) & (RIGHT_WORDS | WRONG_WORDS):
         return None
-    return _by_words(column, meant, sure=_tells(meant.values(), letters))
+    found = _by_words(column, meant, sure=_tells(meant.values(), letters))
+    return found._replace(doubt=_about_letters(column, found)) if letters else found
+
+
+def _about_letters(column: Column, found: Reading) -> str:
+    """What the letters are taken for: they may be school grades."""
+    taken = (("right", "right"), ("wrong", "wrong"), ("unsure", "no label"))
+    meaning = ", ".join(f"{letter} {word}" for name, word in taken for letter in found.rule.get(name, []))
+    return f"{shown(column.name)}: {meaning}, as graders of models write them; school grades: change right and wrong"
 
 
 def _by_words(column: Column, meant: Mapping[str, str], *, sure: bool) -> Reading:

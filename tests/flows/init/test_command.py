@@ -95,6 +95,20 @@ def test_a_section_that_was_not_committed_can_be_brought_back(capsys: pytest.Cap
 
 
 @pytest.mark.usefixtures("clone")
+def test_a_run_that_would_stop_is_not_the_first_thing_to_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command.show, "loaded", lambda *_: True)
+
+    out = told(capsys, EXAMPLE)[1]
+
+    assert out.splitlines()[-2:] == [
+        "first: correct what is marked check, in params.yaml or the data; then dvc repro load",
+        "next: python -m flows.evaluate",
+    ]
+
+
+@pytest.mark.usefixtures("clone")
 def test_proposed_again_nothing_changes(capsys: pytest.CaptureFixture[str]) -> None:
     first = told(capsys, "data/mine.csv")
     written = params.PATH.stat().st_ino

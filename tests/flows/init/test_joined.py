@@ -205,3 +205,93 @@ def test_files_without_references_are_refused() -> None:
 def test_a_folder_beside_files_is_refused() -> None:
     with pytest.raises(DataError, match="mine: a folder; name one folder, or several files"):
         joined("mine", lines("questions.jsonl", QUESTIONS))
+
+
+def in_several_files(verdicts: Sequence[dict[str, Any]]) -> None:
+    """Questions, references, answers by id and by question, and one verdict per question."""
+    lines("questions.jsonl", [{"qid": row["qid"], "question": row["question"]} for row in QUESTIONS])
+    lines("gold.jsonl", [{"qid": row["qid"], "answer": row["gold"]} for row in QUESTIONS])
+    lines("gpt4.jsonl", answers("gpt4", field="prediction"))
+    lines("fid.jsonl", answers("fid", "question", "prediction"))
+    lines("verdicts.jsonl", verdicts)
+
+
+@pytest.mark.parametrize("field", ["answer", "text", "prediction", "remark"])
+def test_one_label_for_each_question_is_told_from_a_system_by_the_answers(field: str) -> None:
+    both = [{"question": row["question"], "said": f"{('gpt4', 'fid')[i % 2]} {row['qid']}."} for i, row in
+            enumerate(QUESTIONS)]  # fmt: skip
+    in_several_files([{"question": row["question"], field: row["said"], "correct": "no"} for row in both])
+
+    proposal = joined("mine")
+
+    assert chosen(proposal) == {
+        "path": "mine",
+        "pattern": "questions.jsonl",
+        "id": "qid",
+        "input": "question",
+        "references": {"path": "gold.jsonl", "id": "qid", "column": "answer"},
+        "candidates": {
+            "gpt4": {"response": "prediction", "path": "gpt4.jsonl"},
+            "fid": {"response": "prediction", "path": "fid.jsonl", "on": "input"},
+        },
+        "label_file": {"path": "verdicts.jsonl", "input": "question", "response": field, "label": "correct"},
+    }
+    assert proposal.left_out == ()
+
+
+def test_verdicts_on_answers_that_no_file_has_are_no_questions() -> None:
+    rows = [{"question": row["question"], "answer": "an earlier answer", "correct": "no"} for row in QUESTIONS]
+    in_several_files(rows)
+
+    proposal = joined("mine")
+
+    told = (
+        "verdicts.jsonl: not clear on which answers its verdicts are; "
+        "label_file: {path: verdicts.jsonl, input: question, response: …, label: correct}"
+    )
+    assert (proposal.options["pattern"], proposal.options["references"]["path"]) == ("questions.jsonl", "gold.jsonl")
+    assert proposal.options["label_file"] is None
+    assert proposal.left_out == (told,)
+
+
+def test_references_beside_verdicts_are_to_be_checked() -> None:
+    rows = [{"question": row["question"], "answer": "an earlier answer", "correct": "no"} for row in QUESTIONS]
+    in_several_files(rows)
+    Path("mine/gold.jsonl").unlink()
+
+    assert joined("mine").unsure["references"] == (
+        "answer of verdicts.jsonl, which also holds verdicts: are these the right answers?"
+    )
+
+
+def test_a_system_with_labels_of_its_own_stays_a_system() -> None:
+    lines("questions.jsonl", QUESTIONS)
+    lines("a.jsonl", answers("a"))
+    lines("b.jsonl", [row | {"correct": True} for row in answers("b")])
+
+    proposal = joined("mine")
+
+    assert proposal.options["label_file"] is None
+    assert proposal.options["candidates"]["b"] == {"response": "response", "label": "correct", "path": "b.jsonl"}
+
+
+def test_a_system_with_the_answers_of_another_is_to_be_checked() -> None:
+    lines("questions.jsonl", QUESTIONS)
+    lines("a.jsonl", answers("a"))
+    lines("b.jsonl", [row | {"correct": True} for row in answers("a")])
+
+    assert joined("mine").unsure["label_file"] == (
+        "its answers are those of other files; if they are of a system of its own, name it in candidates"
+    )
+
+
+def test_a_file_without_a_role_is_named() -> None:
+    lines("questions.jsonl", QUESTIONS)
+    lines("a.jsonl", answers("a"))
+    lines("notes.jsonl", [{"qid": row["qid"], "remark": "long"} for row in QUESTIONS])
+
+    told = (
+        "notes.jsonl: no column of answers, references or labels is recognised; "
+        "if it has one, name it beside {path: notes.jsonl, id: qid}"
+    )
+    assert joined("mine").left_out == (told,)

@@ -695,7 +695,7 @@ def test_a_section_looks_like_the_one_that_is_there() -> None:
 
     assert of(row).section.splitlines()[:10] == [
         "dataset:                        # your data; python -m flows.init proposes this from its 1 record",
-        "  path: rows.jsonl              # file or folder: .jsonl .json .csv .tsv .parquet",
+        "  path: rows.jsonl              # file or folder; formats: docs/how-to/own-data.md",
         '  pattern: "*"                  # in a folder: which files to read',
         "  format:                       # none: records as they are; or the tool whose log it is, such as lm_eval",
         "  limit:                        # read only the first so many records, in the long form answers; none: all",

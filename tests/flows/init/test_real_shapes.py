@@ -5,6 +5,7 @@ Records = rows + rejected rows, and nothing is rejected, where the shape needs n
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flows.init.proposal import Proposal
+from flows.init.proposal import UNSET, Proposal, logs, show
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.inputs import propose_for
 from tasks.dataset.joined import questions
@@ -371,3 +372,40 @@ def test_what_was_guessed_wrong_is_overridden() -> None:
     assert found.labels == {None: 8, True: 8}
     assert {row["group"] for row in found.rows} == {"x", "y"}
     assert (found.proposal.options["id"], found.proposal.options["slices"]) == (None, [])
+
+
+def test_repeated_answers_of_a_log_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    found = loaded(LOGS / "lm_eval").proposal
+
+    show.mapping(found)
+
+    assert found.comments["draw"] == "the log numbers several answers to a question; intervals are by question"
+    assert re.search(r"^draw +\S", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_bounds_that_only_the_first_records_show_are_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "MOST_RECORDS", 2)
+
+    told = loaded(LOGS / "inspect.eval").proposal.comments["scores"]
+
+    assert "of the first 2 are 0 or 1" in told
+
+
+def test_letters_of_graders_are_told_with_their_meaning() -> None:
+    rows = [{"question": f"q{i}?", "gold": "x", "answer": "y", "grade": "ABC"[i % 3]} for i in range(9)]
+
+    asked = loaded(lines("graded.jsonl", rows)).proposal.unsure
+
+    told = "grade: A right, B wrong, C no label, as graders of models write them; school grades: change right and wrong"
+    assert told in " ".join(asked.values())
+
+
+@pytest.mark.parametrize("option", [name for name in UNSET if name not in show.NOT_PRINTED])
+def test_an_option_that_is_set_is_printed(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"question": f"q{i}?", "gold": "x", "answer": "y"} for i in range(9)]
+    proposal = loaded(lines("plain.jsonl", rows)).proposal
+    value = {"column": "model", "response": "answer"} if option == "candidates" else "set"
+
+    show.mapping(proposal._replace(options={**proposal.options, option: value}, comments={}))
+
+    assert re.search(rf"^{option} +\S", capsys.readouterr().out, re.MULTILINE)

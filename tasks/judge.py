@@ -14,10 +14,12 @@ from tasks.errors import ModelError, ParamsError
 from tasks.judging import canaries
 from tasks.judging.budget import Budget
 from tasks.judging.dispatch import dispatch
+from tasks.judging.offline_rows import estimates, offline_table
 from tasks.judging.plan import Plan
 from tasks.judging.requests import Request
-from tasks.judging.rows import ANSWERED, BY_DESIGN, FAILED, STATUSES, entries_of, estimates, missing, table_of
+from tasks.judging.rows import entries_of, missing, table_of
 from tasks.judging.settings import Judge
+from tasks.judging.statuses import ANSWERED, BY_DESIGN, FAILED, STATUSES
 from tasks.ledger.verdicts import Entry, Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
 from tasks.metrics.judge.meaning_match import MAJORITY
@@ -58,7 +60,7 @@ def judge(
     retry_failed: bool = False,
     workers: int | None = None,
 ) -> Iterator[dict[str, pa.Table]]:
-    """Ask the judge for the verdicts that the ledger lacks, then build the table from the ledger.
+    """Ask a server for the verdicts that the ledger lacks, then build the table from the ledger.
 
     Args:
         rows: data/normalize.
@@ -70,8 +72,7 @@ def judge(
         workers: Most processes for the offline judge; None: one per core.
     """
     options = params.judge
-    if options.provider == "openai":
-        _ask_missing(rows, options, ledger, run, progress, retry_failed=retry_failed)
+    _ask_missing(rows, options, ledger, run, progress, retry_failed=retry_failed)
     wrong = canaries.failed(options, ledger)
     facts = _facts(options, _served(rows, options, ledger), rows.schema)
     total, done, failed = rows.rows, 0, 0
@@ -87,6 +88,19 @@ def judge(
         say(f"judge: {ledger.carried:,} verdicts from before keys held an address are taken as of {where}", sys.stderr)
     if failed:
         say(f"judge: {failed:,} rows have no verdict; python -m flows.evaluate --retry-failed asks again", sys.stderr)
+
+
+def judge_offline(rows: pa.Table, params: Params, part: int = 0) -> pa.Table:
+    """Build one part of the table without a server: the offline judge's verdicts, or none.
+
+    Args:
+        rows: A part of data/normalize.
+        params: Section `judge`.
+        part: Number of the part; the first one says which canaries the judge failed.
+    """
+    options = params.judge
+    wrong = [] if part else canaries.failed_offline(options)
+    return describe(offline_table(rows, options), _facts(options, {}, rows.schema) | {"canaries_failed": wrong})
 
 
 def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
@@ -262,6 +276,7 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
 
 STAGE = Stage(
     params=Params,
+    by_part=lambda rows, params, inputs: judge_offline(rows, params, inputs.part),
     whole=lambda params, inputs: judge(
         inputs.tables["normalize"],
         params,
@@ -271,6 +286,8 @@ STAGE = Stage(
         retry_failed=RETRY_FAILED in os.environ,
         workers=inputs.run.workers,
     ),
+    is_whole=lambda params: params.judge.provider == "openai",
+    preload=("tasks.models.offline.warm_up",),
     expect=expect,
     counts=counts,
     advice=advice,

@@ -31,9 +31,10 @@ def run(name: str) -> None:
     params.check()
     entry, stage, options = stages()[name], load_stage(name), params.for_stage(name)
     with _Workspace(entry) as workspace:
+        workspace.open_store()
         with display(name) as progress:
-            if stage.whole:
-                outputs = stage.whole(options, workspace.inputs(progress))
+            if whole := stage.whole_for(options):
+                outputs = whole(options, workspace.inputs(progress))
                 parts = _write_all(outputs, entry, _contract(stage, options), workspace)
             else:
                 parts = _by_part(entry, progress)
@@ -93,24 +94,23 @@ class _Workspace:
         """The tables written so far."""
         return {table: Parts(self.folder / DATA / table) for table in self.entry.tables_written}
 
-    def inputs(self, progress: Progress) -> StageInputs:
+    def open_store(self) -> None:
+        """Open the ledger that the stage writes: in this process only, which publishes it."""
+        if kind := self.entry.ledger_written:
+            self.ledger = open_store(kind)
+            self.ledger.take_in(Path(LEDGER, kind))
+
+    def inputs(self, progress: Progress, part: int = 0) -> StageInputs:
         """Open what dvc.yaml lists for the stage."""
+        evidence = self.entry.ledger_read
         return StageInputs(
             tables={table: Parts(Path(DATA, table)) for table in self.entry.tables_read},
             documents={path: read_json(Path(path)) for path in self.entry.documents_read},
             run=params.run_params(),
             progress=progress,
-            open_ledger=self._open_ledger(),
+            open_ledger=open_evidence(evidence, Path(LEDGER, evidence)) if evidence else self.ledger,
+            part=part,
         )
-
-    def _open_ledger(self) -> object:
-        if kind := self.entry.ledger_written:
-            self.ledger = open_store(kind)
-            self.ledger.take_in(Path(LEDGER, kind))
-            return self.ledger
-        if kind := self.entry.ledger_read:
-            return open_evidence(kind, Path(LEDGER, kind))
-        return None
 
     def write(self, output: Output, number: int) -> None:
         """Write what the stage computed for one part."""
@@ -203,7 +203,7 @@ def _one_part(entry: StageEntry, number: int) -> _Part:
         raise TypeError(f"{entry.name}: not a stage that is computed by part")
     [table_read], [table_written] = entry.tables_read, entry.tables_written
     rows = Parts(Path(DATA, table_read)).part(number)
-    output = {table_written: stage.by_part(rows, options, workspace.inputs(quiet))}
+    output = {table_written: stage.by_part(rows, options, workspace.inputs(quiet, number))}
     workspace.write(output, number)
     part = _examine(entry, _contract(stage, options), output)
     return part._replace(counts=part.counts | {f"rows_{table_read}": rows.num_rows})

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.errors import ModelError, ParamsError, ServerError
-from tasks.judge import Params, counts, expect, judge
+from tasks.judge import STAGE, Params, counts, expect, judge, judge_offline
 from tasks.judging.rows import SCHEMA
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Verdicts
@@ -88,6 +88,8 @@ def judged(
     how: RunJudge = HOW,
     workers: int | None = None,
 ) -> pa.Table:
+    if STAGE.whole_for(options) is None:
+        return pa.concat_tables(judge_offline(part, options, number) for number, part in enumerate(parts))
     with Verdicts(store) as ledger:
         if evidence:
             ledger.take_in(evidence)
@@ -175,15 +177,18 @@ def test_rows_outside_the_offline_judges_domain_are_marked_with_the_reason(tmp_p
     assert column(table, "domain_reason") == [None, "another script", None]
 
 
-def test_the_offline_judge_in_two_processes_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beside_a_server_the_offline_judge_in_two_processes_says_the_same(
+    server: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     many = [(f"q{i}", f"{'Paris' if i % 3 else 'London'} {i}") for i in range(20)]
-    parts, options = rows(tmp_path / "rows", many[:7], many[7:]), params(provider="offline")
+    parts, options = rows(tmp_path / "rows", many[:7], many[7:]), params(server)
     alone = judged(parts, options, tmp_path / "store", workers=1)
     monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 10)
 
     shared = judged(parts, options, tmp_path / "store", workers=2)
 
     assert shared.equals(alone)
+    assert len(set(column(shared, "offline_match"))) > 1
 
 
 def test_the_offline_judge_is_sampled_and_filtered_too_but_its_probability_is_for_every_row(tmp_path: Path) -> None:

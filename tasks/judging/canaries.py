@@ -1,6 +1,7 @@
 """Canaries: invented rows whose verdict is known. A judge that fails them is not used."""
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -45,13 +46,19 @@ def requests(options: Judge) -> list[Request]:
 
 
 def failed(options: Judge, ledger: Verdicts) -> list[str]:
-    """Describe the canaries that the judge is wrong about or has not answered; marks its verdicts as used."""
-    if not options.canaries or options.provider == "none":
+    """Describe the canaries that a server is wrong about or has not answered; marks its verdicts as used."""
+    if not options.canaries:
         return []
-    if options.provider == "offline":
-        verdicts = _offline_verdicts()
-    else:
-        verdicts = [_verdict(canary, options, ledger) for canary in canaries()]
+    return _wrong(_verdict(canary, options, ledger) for canary in canaries())
+
+
+def failed_offline(options: Judge) -> list[str]:
+    """Describe the canaries that the offline judge is wrong about."""
+    return _wrong(_offline_verdicts()) if options.canaries and options.provider == "offline" else []
+
+
+def _wrong(verdicts: Iterable[bool | None]) -> list[str]:
+    """Describe the canaries whose verdict is another one."""
     return [
         f"{canary.kind}: {canary.input} | {' / '.join(canary.ground_truth)} | {canary.output!r} is "
         f"{_word(canary.verdict)}, the judge said {'nothing' if verdict is None else _word(verdict)}"

@@ -1,7 +1,7 @@
 """Builds the requests about each row, and the table of their verdicts: one row per (id, candidate)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -9,28 +9,15 @@ import pyarrow as pa
 
 from tasks.judging.replies import replies
 from tasks.judging.requests import Request, encode_fields
-from tasks.judging.sampling import sampled
 from tasks.judging.settings import Judge
+from tasks.judging.statuses import ANSWERED, FAILED, STATUSES, sampled_rows, statuses
 from tasks.ledger.verdicts import Entry, Verdicts
-from tasks.metrics.base import (
-    DISABLED,
-    EMPTY_RESPONSE,
-    FILTERED,
-    NO_REFERENCE,
-    NO_RESPONSE,
-    NOT_APPLICABLE,
-    NOT_SAMPLED,
-)
+from tasks.metrics.base import EMPTY_RESPONSE, Floats
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.pipeline.tables import Parts
-from tasks.pipeline.workers import pool, workers_for
-from tasks.scores.tables import nullable, pairs_of
+from tasks.scores.tables import nullable
 
-ANSWERED, FAILED = "answered", "failed"
-BY_DESIGN = (NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NOT_APPLICABLE)
-STATUSES = (ANSWERED, FAILED, EMPTY_RESPONSE, NO_RESPONSE, *BY_DESIGN)
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -85,14 +72,9 @@ class RowVerdicts(NamedTuple):
 
 def rows_of(part: pa.Table, options: Judge) -> Iterator[RowRequests]:
     """Yield the requests about each row of data/normalize."""
-    pairs = pairs_of(part)
-    applies = np.logical_and.reduce([np.ones(len(pairs), np.bool_), *(one.applies(pairs) for one in options.metrics)])
-    for row, is_sampled, has_case in zip(part.to_pylist(), _sampled(part, options), applies, strict=True):
-        status = _status(row, options, is_sampled=is_sampled)
-        if not has_case and status != DISABLED:
-            status = NOT_APPLICABLE
-        to_ask = status == ANSWERED and options.provider != "offline"
-        yield RowRequests(status, requests_of(_values(row, options), options) if to_ask else {})
+    for row, status in zip(part.to_pylist(), statuses(part, options).tolist(), strict=True):
+        to_ask = STATUSES[status] == ANSWERED
+        yield RowRequests(STATUSES[status], requests_of(_values(row, options), options) if to_ask else {})
 
 
 def requests_of(values: Mapping[str, Any], options: Judge) -> Requests:
@@ -126,42 +108,30 @@ def missing(
                 yield request
 
 
-def estimates(parts: Parts, options: Judge, most: int | None) -> Iterator[offline.Judged]:
-    """Yield the offline judge's verdicts of every part, in up to `most` processes (None: one per core)."""
-    workers, jobs = workers_for(parts, most), (repeat(parts), range(len(parts)), repeat(options))
-    if workers <= 1:
-        yield from map(_estimates, *jobs)
-        return
-    with pool(workers, [__name__, "tasks.models.offline.warm_up"]) as executor:
-        yield from executor.map(_estimates, *jobs)
-
-
 def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offline.Judged) -> pa.Table:
     """Build the table of one part from the ledger; estimates: the offline judge's verdicts of its rows."""
-    rows = [*rows_of(part, options)]
-    if options.provider == "offline":
-        judged = [*map(_verdicts_offline, rows, estimates.probabilities.tolist(), estimates.reasons)]
-    else:
-        entries = entries_of(part, options, ledger)
-        judged = [_verdicts(row, entries, options) for row in rows]
+    entries = entries_of(part, options, ledger)
+    judged = [_verdicts(row, entries, options) for row in rows_of(part, options)]
     columns: dict[str, Any] = {"id": part["id"], "candidate": part["candidate"]}
     for name in ("meaning_match", "similarity_judge"):
         metric: JudgeMetric | None = getattr(options, name)
         scores = np.array([row.score(metric) if metric else np.nan for row in judged])
-        columns[name] = nullable(scores)
-        columns[f"{name}_result"] = (metric or MeaningMatch()).result(scores).tolist()
+        columns |= score_columns(name, metric, scores)
     columns["meaning_match_reason"] = [row.reason for row in judged]
     columns["offline_match"] = nullable(estimates.probabilities)
     columns["judge_status"] = [row.status for row in judged]
     columns["judge_reason"] = [row.problem for row in judged]
-    columns["judge_sampled"] = _sampled(part, options)
+    columns["judge_sampled"] = sampled_rows(part, options)
     columns["judge_draws"] = [max(map(len, row.verdicts.values()), default=0) for row in judged]
     columns["judge_agree"] = [row.agree for row in judged]
-    # A language model has no known domain.
-    outside = estimates.outside if options.provider == "offline" else [None] * len(part)
-    columns["in_domain"] = [reason is None for reason in outside]
-    columns["domain_reason"] = outside
+    columns["in_domain"] = np.ones(len(part), np.bool_)  # a language model has no known domain
+    columns["domain_reason"] = pa.nulls(len(part), pa.string())
     return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
+
+
+def score_columns(name: str, metric: JudgeMetric | None, scores: Floats) -> dict[str, Any]:
+    """Return the columns of a metric's scores, NaN without a verdict, and of its results; None: it is not asked for."""
+    return {name: nullable(scores), f"{name}_result": (metric or MeaningMatch()).result(scores).tolist()}
 
 
 def entries_of(part: pa.Table, options: Judge, ledger: Verdicts) -> dict[str, Entry]:
@@ -174,22 +144,6 @@ def requests_about(part: pa.Table, options: Judge) -> Iterator[Request]:
     return (request for row in rows_of(part, options) for draws in row.requests.values() for request in draws)
 
 
-def _status(row: Mapping[str, Any], options: Judge, *, is_sampled: bool) -> str:
-    """The status of a row before any request; `answered` for the rows to ask about."""
-    output = row[options.variables.output]
-    if options.provider == "none":
-        return DISABLED
-    if not all(condition.holds(row) for condition in options.filters):
-        return FILTERED
-    if not is_sampled:  # after the filters: the sample represents the rows that they let through
-        return NOT_SAMPLED
-    if output is None:
-        return NO_RESPONSE
-    if not _texts(row[options.variables.ground_truth]):
-        return NO_REFERENCE
-    return ANSWERED if _texts(output) else EMPTY_RESPONSE
-
-
 def _values(row: Mapping[str, Any], options: Judge) -> dict[str, Any]:
     values = {name: row[column] for name, column in options.variables}
     return values | {"ground_truth": _texts(values["ground_truth"])}
@@ -199,41 +153,14 @@ def _texts(cell: Any) -> list[str]:
     return [text for text in (cell if isinstance(cell, list) else [cell]) if text and text.strip()]
 
 
-def _estimates(parts: Parts, number: int, options: Judge) -> offline.Judged:
-    """The offline judge's verdict of every row of one part."""
-    rows = [_values(row, options) for row in parts.part(number).to_pylist()]
-    inputs, outputs = ([_joined(row[name]) for row in rows] for name in ("input", "output"))
-    return offline.judge(inputs, [row["ground_truth"] for row in rows], outputs)
-
-
-def _joined(cell: Any) -> str | None:
-    return " ".join(cell) if isinstance(cell, list) else cell
-
-
-def _sampled(part: pa.Table, options: Judge) -> list[bool]:
-    if options.provider == "none":
-        return [False] * len(part)
-    return sampled(part["id"].to_pylist(), options.seed, options.sampling_rate)
-
-
-def _verdicts_offline(row: RowRequests, probability: float, reason: str | None) -> RowVerdicts:
-    if row.status != ANSWERED:
-        return _not_asked(row)
-    return RowVerdicts(ANSWERED, {MeaningMatch().name: [float(probability >= offline.RIGHT)]}, reason, None)
-
-
 def _verdicts(row: RowRequests, ledger_entries: Mapping[str, Entry], options: Judge) -> RowVerdicts:
     if row.status != ANSWERED:
-        return _not_asked(row)
+        return RowVerdicts(row.status, {}, None, row.status)
     entries = {name: [ledger_entries[request.key] for request in draws] for name, draws in row.requests.items()}
     verdicts = {name: [e["verdict"] for e in draws if e["verdict"] is not None] for name, draws in entries.items()}
     failed = [metric.name for metric in options.metrics if not verdicts[metric.name]]
     problem = next((entries[name][0]["problem"] for name in failed), None)
     return RowVerdicts(FAILED if failed else ANSWERED, verdicts, _reason(entries, verdicts), problem)
-
-
-def _not_asked(row: RowRequests) -> RowVerdicts:
-    return RowVerdicts(row.status, {}, None, "judge disabled" if row.status == DISABLED else row.status)
 
 
 def _reason(entries: Mapping[str, list[Entry]], verdicts: Mapping[str, Sequence[float]]) -> str | None:

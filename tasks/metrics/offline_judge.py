@@ -32,8 +32,7 @@ class OfflineJudge:
         from tasks.models import offline
 
         pairs = self.pairs
-        inputs = [None] * len(pairs) if pairs.inputs is None else pairs.inputs.to_pylist()
-        return offline.judge(inputs, pairs.reference_lists, pairs.response_texts)
+        return offline.judge_columns(pairs.inputs, pairs.flat_references, pairs.offsets, pairs.responses)
 
     def scores(self, name: str) -> Floats:
         """Return verdicts (meaning_match: 1 or 0) or probabilities (offline_match), shape (n,); NaN is unmeasured."""

@@ -29,7 +29,8 @@ class StageInputs:
         documents: The content of the JSON files among the deps, by path.
         run: Section `run` of params.yaml, which may not change a number.
         progress: Shows how far the stage is.
-        open_ledger: The ledger among the outs (a store) or the deps (evidence); None without one.
+        open_ledger: The ledger among the outs (a store, for `whole` only) or the deps (evidence); None without one.
+        part: Number of the part that `by_part` computes.
     """
 
     tables: Mapping[str, Parts]
@@ -37,6 +38,7 @@ class StageInputs:
     run: Run
     progress: Progress
     open_ledger: object = None
+    part: int = 0
 
     def ledger(self, kind: type[Ledger]) -> Ledger:
         """Return the open ledger of the stage.
@@ -53,13 +55,15 @@ class StageInputs:
 class Stage(Generic[Sections]):
     """Everything that the runner reads of a stage: `STAGE = Stage(...)` in `tasks/<name>.py`.
 
-    A stage sets `by_part` or `whole`. dvc.yaml says which tables, documents and ledger it reads and writes.
+    A stage sets `by_part` or `whole`, or both and `is_whole`. dvc.yaml says which tables, documents and ledger it
+    reads and writes.
 
     Attributes:
         params: The sections of params.yaml that the stage reads, one field each; dvc.yaml lists the same.
         by_part: Computes one part of the only table written from the same part of the only table read. Parts may be
             computed at the same time in several processes.
         whole: Computes everything in one call, and yields what it writes, a part of each table at a time.
+        is_whole: Returns whether these params need `whole`; a stage that sets `by_part` and `whole` must set it.
         expect: Returns the contract of the first table written. A stage without a contract writes no
             `reports/validation/<name>.json`.
         counts: Returns numbers of one written part, by name, given its tables; the contract checks their sums.
@@ -71,6 +75,7 @@ class Stage(Generic[Sections]):
     params: type[Sections]
     by_part: Callable[[pa.Table, Sections, StageInputs], pa.Table] | None = None
     whole: Callable[[Sections, StageInputs], Iterator[Output]] | None = None
+    is_whole: Callable[[Sections], bool] | None = None
     expect: Callable[[Sections], Contract] | None = None
     counts: Callable[[Mapping[str, pa.Table]], Mapping[str, float]] = lambda _: {}
     advice: Callable[[Mapping[str, Parts], Sections], list[str]] = lambda *_: []
@@ -78,8 +83,12 @@ class Stage(Generic[Sections]):
     check: Callable[[Mapping[str, Any]], None] = lambda _: None
 
     def __post_init__(self) -> None:
-        if (self.by_part is None) == (self.whole is None):
-            raise ValueError("a stage sets by_part or whole, and not both")
+        if not (self.by_part or self.whole) or bool(self.by_part and self.whole) != bool(self.is_whole):
+            raise ValueError("a stage sets by_part or whole; one that sets both sets is_whole, too")
+
+    def whole_for(self, params: Sections) -> Callable[[Sections, StageInputs], Iterator[Output]] | None:
+        """Return `whole` if these params need it."""
+        return self.whole if self.is_whole is None or self.is_whole(params) else None
 
 
 def load_stage(name: str) -> Stage[Any]:

@@ -2,6 +2,6 @@
 
 from tasks.models.offline.source_hash import source_hash
 from tasks.models.offline.trees import model_hash
-from tasks.models.offline.verdict import RIGHT, Judged, judge
+from tasks.models.offline.verdict import RIGHT, Judged, judge, judge_columns
 
-__all__ = ["RIGHT", "Judged", "judge", "model_hash", "source_hash"]
+__all__ = ["RIGHT", "Judged", "judge", "judge_columns", "model_hash", "source_hash"]

@@ -10,6 +10,7 @@ from tasks.models.offline.source_hash import source_hash
 from tasks.text.kernels import compiled as compiled_alone
 
 Booleans = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]

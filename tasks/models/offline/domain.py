@@ -1,16 +1,18 @@
 """The offline judge's domain: whether a row is like those on which its accuracy was measured; one reason per row."""
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.models.offline import feature_names
-from tasks.models.offline.lexicon import CAPITAL, CLASSES, KNOWN, NUMBER, STOP
+from tasks.models.offline.texts import Texts, table_of
 
 if TYPE_CHECKING:
     from tasks.models.offline.features import RowFeatures
+    from tasks.text.kernels.numbering import Table
 
 # Words of the longest references and responses on which the judge was measured: on references of more than 10 words it
 # agreed with human labels in 72 to 76 % (57 rows of EVOUNA-TQ) against 96 %; 99.9 % of the training responses have at
@@ -40,8 +42,6 @@ _FOREIGN_WORDS = (
     "os uma quem qual onde quando em nao foi "
     "het een wat welke waar zijn op niet"
 )
-_FOREIGN = frozenset(_FOREIGN_WORDS.split())
-_FOREIGN_BIT, _OTHER_BIT = 1, 2
 
 
 def reasons(rows: "RowFeatures") -> NDArray[np.int8]:
@@ -50,16 +50,10 @@ def reasons(rows: "RowFeatures") -> NDArray[np.int8]:
     A row is outside if its texts are in another script or language than English, or longer than nearly all rows that
     the judge was trained on. Only the question, the response and the best reference are looked at.
     """
+    from tasks.models.offline.word_counts import counts  # importing numba takes half a second
+
     stream = rows.stream
-    forms = np.array([_kind(form) for form in rows.words.forms], np.int8)
-    numbers = stream.types >= len(forms)
-    kinds = np.zeros(len(stream.types), np.int8)
-    kinds[~numbers] = forms[stream.types[~numbers]]
-    foreign, other = kinds & _FOREIGN_BIT > 0, kinds & _OTHER_BIT > 0
-    lower = (stream.flags & (CAPITAL | NUMBER) == 0) & ~other
-    english = lower & (stream.flags & (KNOWN | CLASSES) != 0) & ~foreign
-    stop = stream.flags & STOP > 0
-    counted = _sums(stream.offsets, np.stack([other, lower, english, foreign, stop]))
+    counted = counts(stream.types, stream.flags, stream.offsets, _kinds(rows.words.forms))
     of_row = counted[:, rows.texts].sum(axis=2)
     words = np.diff(stream.offsets)
     total = np.maximum(words[rows.texts].sum(axis=1), 1)
@@ -78,12 +72,16 @@ def reasons(rows: "RowFeatures") -> NDArray[np.int8]:
     return np.select(outside, [np.int8(number) for number in range(len(REASONS))], np.int8(-1))
 
 
-def _kind(form: str) -> int:
-    return _FOREIGN_BIT * (form in _FOREIGN) + _OTHER_BIT * (not form.isascii() and bool(_OTHER_SCRIPT.search(form)))
+def _kinds(forms: Texts) -> NDArray[np.int8]:
+    """Return FOREIGN_WORD and OTHER_SCRIPT of each form; shape (t,)."""
+    from tasks.models.offline.word_counts import FOREIGN_WORD, OTHER_SCRIPT
+
+    kinds = np.where(forms.found_in(_foreign_words()) >= 0, np.int8(FOREIGN_WORD), np.int8(0))
+    for form in np.flatnonzero(~forms.are_ascii()).tolist():
+        kinds[form] |= OTHER_SCRIPT * bool(_OTHER_SCRIPT.search(forms[form]))
+    return kinds
 
 
-def _sums(offsets: NDArray[np.int64], marks: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return how many words of each text are marked; marks: shape (k, words), result: shape (k, texts)."""
-    summed = np.zeros((len(marks), marks.shape[1] + 1), np.int64)
-    np.cumsum(marks, axis=1, out=summed[:, 1:])
-    return np.diff(summed[:, offsets], axis=1)
+@cache
+def _foreign_words() -> "Table":
+    return table_of(sorted({*_FOREIGN_WORDS.split()}))

@@ -1,12 +1,14 @@
 """Features of rows: what reference, response and question have in common, and what surrounds a match."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.models.offline.lexicon import SEPARATORS
+from tasks.models.offline.texts import Texts
 from tasks.models.offline.vocabulary import Words, read
 
 if TYPE_CHECKING:
@@ -14,6 +16,28 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+class TextRows(NamedTuple):
+    """n rows of texts.
+
+    Attributes:
+        questions: n texts.
+        references: m texts, row after row.
+        offsets: Shape (n + 1,); row i has the references from `offsets[i]` to `offsets[i + 1]`.
+        responses: n texts.
+    """
+
+    questions: Texts
+    references: Texts
+    offsets: Integers
+    responses: Texts
+
+    @classmethod
+    def of(cls, questions: Sequence[str], references: Sequence[Sequence[str]], responses: Sequence[str]) -> "TextRows":
+        """Encode texts."""
+        offsets = np.cumsum([0, *map(len, references)], dtype=np.int64)
+        return cls(Texts.of(questions), Texts.of(chain.from_iterable(references)), offsets, Texts.of(responses))
 
 
 class RowFeatures(NamedTuple):
@@ -26,6 +50,7 @@ class RowFeatures(NamedTuple):
         clues: Position of a hedge, a refusal, a negation, another candidate and another number, shape (n, 5); or -1.
         texts: Question, response and best matching reference of each row as texts of the stream, shape (n, 3);
             without a reference the response stands for it.
+        distinct: The texts of the stream.
         words: The distinct words.
         stream: The words of all texts.
     """
@@ -35,69 +60,61 @@ class RowFeatures(NamedTuple):
     spans: Integers
     clues: Integers
     texts: Integers
+    distinct: Texts
     words: Words
     stream: "Stream"
 
-    def quoted(self, begin: int, end: int) -> str:
-        """Return the words of the stream between two positions, as written, without punctuation."""
-        first, last = self.stream.sources[begin], self.stream.ends[end - 1]
-        words = (self.words.raw[i] for i in self.words.ids[first:last].tolist())
-        return " ".join(word for word in words if word not in SEPARATORS)
+    def quoted(self, begins: Integers, ends: Integers) -> list[str]:
+        """Return the words of the stream between pairs of positions, as written, without punctuation."""
+        firsts, lasts = self.stream.sources[begins], self.stream.ends[ends - 1]
+        ids, raw = self.words.ids, _Decoded(self.words.raw)
+        rows = (ids[first:last].tolist() for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True))
+        return [" ".join([word for i in row if (word := raw[i]) not in SEPARATORS]) for row in rows]
 
 
-def row_features(
-    questions: Sequence[str], references: Sequence[Sequence[str]], responses: Sequence[str]
-) -> RowFeatures:
+def row_features(rows: TextRows) -> RowFeatures:
     """Compute the features of each row, independently of the others."""
     from tasks.models.offline.numerals import stream  # importing numba takes half a second
     from tasks.models.offline.row_features import described
 
-    numbers: dict[str, int] = {}
-    rows = np.array(
-        [[_number(numbers, text) for text in row] for row in zip(questions, responses, strict=True)], np.int64
-    ).reshape(-1, 2)
-    reference_texts = np.array([_number(numbers, text) for row in references for text in row], np.int64)
-    offsets = np.cumsum([0, *map(len, references)]).astype(np.int64)
-    words = read(numbers)
+    n = len(rows.responses)
+    numbers, texts = rows.questions.followed_by(rows.responses).followed_by(rows.references).numbered()
+    pairs = np.column_stack([numbers[:n], numbers[n : 2 * n]]).astype(np.int64)
+    reference_texts = numbers[2 * n :].astype(np.int64)
+    words = read(texts)
     streamed = stream(words)
     features, best, spans, clues = described(
-        *streamed[:3], streamed.offsets, *_letters(words, streamed), rows, reference_texts, offsets
+        *streamed[:3], streamed.offsets, *_letters(words.forms, streamed), pairs, reference_texts, rows.offsets
     )
-    matched = rows[:, 1].copy()
-    matched[best >= 0] = reference_texts[(offsets[:-1] + best)[best >= 0]]
-    texts = np.column_stack([rows, matched])
-    return RowFeatures(features, best, spans, clues, texts, words, streamed)
+    matched = pairs[:, 1].copy()
+    matched[best >= 0] = reference_texts[(rows.offsets[:-1] + best)[best >= 0]]
+    return RowFeatures(features, best, spans, clues, np.column_stack([pairs, matched]), texts, words, streamed)
 
 
-def stem(form: str) -> str:
-    """Remove a word's inflection, roughly.
+class _Decoded(dict[int, str]):
+    """Number → text, each decoded once."""
 
-    >>> stem("cities"), stem("city"), stem("bus")
-    ('cit', 'cit', 'bus')
-    """
-    if len(form) > 3 and not form.endswith("ss"):  # noqa: PLR2004  # "his" is no plural
-        for ending in _ENDINGS:
-            if form.endswith(ending) and len(form) - len(ending) > 2:  # noqa: PLR2004
-                return form[: -len(ending)]
-    return form
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+
+    def __missing__(self, number: int) -> str:
+        self[number] = text = self._texts[number]
+        return text
 
 
-_ENDINGS = ("ies", "ing", "es", "ed", "s", "y", "e")
-
-
-def _number(numbers: dict[str, int], text: str) -> int:
-    return numbers.setdefault(text, len(numbers))
-
-
-def _letters(words: Words, streamed: "Stream") -> tuple[NDArray[np.uint32], Integers, NDArray[np.int32]]:
+def _letters(forms: Texts, streamed: "Stream") -> tuple[NDArray[np.uint32], Integers, NDArray[np.int32]]:
     """Return the forms' letters, offsets of each form's, and the number of its stem; a number's value is a form."""
-    count = max(int(streamed.types.max(initial=-1)) + 1 - len(words.forms), 0)
-    letters = np.frombuffer("".join(words.forms).encode("utf-32-le", "surrogatepass"), np.uint32)
-    codes = np.concatenate([letters, np.arange(_NUMBERS, _NUMBERS + count, dtype=np.uint32)])
-    offsets = np.cumsum([0, *map(len, words.forms), *[1] * count]).astype(np.int64)
-    stem_numbers: dict[str, int] = {}
-    stems = [_number(stem_numbers, stem(form)) for form in words.forms]
-    return codes, offsets, np.array([*stems, *range(len(stem_numbers), len(stem_numbers) + count)], np.int32)
+    from tasks.models.offline.folding import letters, stem_stops
+
+    count = max(int(streamed.types.max(initial=-1)) + 1 - len(forms), 0)
+    codes, offsets = letters(forms.data, forms.starts, forms.stops)
+    stops = stem_stops(forms.data, forms.starts, forms.stops, np.diff(offsets))
+    stems, distinct = Texts(forms.data, forms.starts, stops).numbered()
+    return (
+        np.concatenate([codes, np.arange(_NUMBERS, _NUMBERS + count, dtype=np.uint32)]),
+        np.concatenate([offsets, offsets[-1] + 1 + np.arange(count)]),
+        np.concatenate([stems, np.arange(len(distinct), len(distinct) + count, dtype=np.int32)]),
+    )
 
 
 # First code beyond Unicode; values of numbers are coded from here on.

@@ -1,6 +1,5 @@
 """Reason of each verdict: the deciding fact in one short sentence."""
 
-from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from tasks.models.offline import feature_names
 from tasks.models.offline.features import RowFeatures
 from tasks.models.offline.lexicon import BE, BELIEF, CERTAIN, END, KNOW
+from tasks.models.offline.texts import Texts
 
 # Characters of a text that a reason quotes.
 QUOTED_LENGTH = 60
@@ -77,49 +77,80 @@ WRONG = (
 )
 NOTHING_AGAINST = Reason("nothing in the answer speaks against the accepted answer {reference}", 0)
 NOTHING_FOR = Reason("no word of an accepted answer occurs", 0)
+# All reasons in the order in which they are tried: those of right answers, then those of wrong ones.
+_ALL = (*RIGHT, NOTHING_AGAINST, *WRONG, NOTHING_FOR)
 
 
-def reasons(rows: RowFeatures, references: Sequence[Sequence[str]], verdicts: NDArray[np.bool_]) -> Iterator[str]:
-    """Yield the reason for each row's verdict.
+def reasons(rows: RowFeatures, verdicts: NDArray[np.bool_]) -> list[str]:
+    """Return the reason for each row's verdict.
 
     Args:
         rows: The features that the verdicts come from.
-        references: The references of each row.
         verdicts: Whether each row is right, shape (n,).
     """
-    columns = (rows.features, rows.clues, rows.spans, rows.references)
-    for features, clues, (begin, end), best, accepted, right in zip(
-        *(column.tolist() for column in columns), references, verdicts.tolist(), strict=True
-    ):
-        reason = _first(features, clues, begin, right=right)
-        quotes = {"reference": _quoted(accepted[best])}
-        if "{match}" in reason.sentence:
-            quotes["match"] = _quoted(rows.quoted(begin, end))
+    first = _first(rows, verdicts)
+    sentences = np.empty(len(verdicts), object)
+    quoted = _Quoted(rows.distinct)
+    for number, reason in enumerate(_ALL):
+        which = np.flatnonzero(first == number)
+        if len(which):
+            sentences[which] = _sentences(reason, rows, which, quoted)
+    listed: list[str] = sentences.tolist()
+    return listed
+
+
+def _first(rows: RowFeatures, verdicts: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """Return the first reason of each row whose conditions hold, as an index of `_ALL`; shape (n,)."""
+    exact, has_match = rows.features[:, feature_names.EXACT] > 0, rows.spans[:, 0] >= 0
+    first = np.where(verdicts, np.int8(len(RIGHT)), np.int8(len(_ALL) - 1))
+    for number, reason in reversed([*enumerate(_ALL)]):
+        if reason in {NOTHING_AGAINST, NOTHING_FOR}:
+            continue
+        holds = (rows.features[:, reason.feature] > reason.above) & (verdicts == (number < len(RIGHT)))
+        if reason.exact:
+            holds &= exact
         if reason.clue >= 0:
-            quotes["clue"] = _quoted(rows.quoted(*_phrase(rows, reason.clue, clues[reason.clue])))
-        yield reason.sentence.format_map(quotes)
+            holds &= rows.clues[:, reason.clue] >= 0
+        if "{match}" in reason.sentence:
+            holds &= has_match
+        first[holds] = number
+    return first
 
 
-def _first(row: Sequence[float], clues: Sequence[int], begin: int, *, right: bool) -> Reason:
-    """Return the first reason whose conditions hold."""
-    for reason in RIGHT if right else WRONG:
-        if (
-            row[reason.feature] > reason.above
-            and (row[feature_names.EXACT] or not reason.exact)
-            and (reason.clue < 0 or clues[reason.clue] >= 0)
-            and (begin >= 0 or "{match}" not in reason.sentence)
-        ):
-            return reason
-    return NOTHING_AGAINST if right else NOTHING_FOR
+def _sentences(reason: Reason, rows: RowFeatures, which: NDArray[np.int64], quoted: "_Quoted") -> list[str]:
+    """Return the sentence of each of some rows."""
+    if "{" not in reason.sentence:
+        return [reason.sentence] * len(which)
+    quotes = {"reference": map(quoted.__getitem__, rows.texts[which, 2].tolist())}
+    if "{match}" in reason.sentence:
+        quotes["match"] = map(_quoted, rows.quoted(*rows.spans[which].T))
+    if reason.clue >= 0:
+        quotes["clue"] = map(_quoted, rows.quoted(*_phrases(rows, reason.clue, rows.clues[which, reason.clue])))
+    template, names = reason.sentence, [*quotes]
+    for place, name in enumerate(names):
+        template = template.replace(f"{{{name}}}", f"{{{place}}}")
+    return [*map(template.format, *quotes.values())]
 
 
-def _phrase(rows: RowFeatures, clue: int, i: int) -> tuple[int, int]:
-    """Return begin and end of the words of a clue: "I think", "don't know", "might be", or one word."""
-    if rows.stream.flags[i] & BELIEF:
-        return i - 1, i + 1
-    following = rows.stream.flags[i + 1] if i + 1 < len(rows.stream.flags) else END
-    continues = clue in {feature_names.HEDGE_CLUE, feature_names.REFUSAL_CLUE} and following & (BE | CERTAIN | KNOW)
-    return i, i + 1 + bool(continues and not following & END)
+def _phrases(rows: RowFeatures, clue: int, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return begin and end of the words of clues: "I think", "don't know", "might be", or one word each."""
+    flags = np.append(rows.stream.flags, np.int32(END))
+    is_belief, following = flags[places] & BELIEF > 0, flags[places + 1]
+    continues = (following & (BE | CERTAIN | KNOW) > 0) & (following & END == 0) & ~is_belief
+    if clue not in {feature_names.HEDGE_CLUE, feature_names.REFUSAL_CLUE}:
+        continues[:] = False
+    return places - is_belief, places + 1 + continues
+
+
+class _Quoted(dict[int, str]):
+    """Number of a text → the text as it is quoted, made once."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+
+    def __missing__(self, number: int) -> str:
+        self[number] = quote = _quoted(self._texts[number])
+        return quote
 
 
 def _quoted(text: str) -> str:

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from tasks.errors import DataError
 from tasks.models.offline import RIGHT, feature_names
 from tasks.models.offline.feature_names import DIRECTIONS
-from tasks.models.offline.features import row_features
+from tasks.models.offline.features import TextRows, row_features
 from tasks.models.offline.trees import FILE, Trees, calibrated, render
 from tasks.pipeline.hashing import sha256
 from tasks.text.normalization import normalize
@@ -100,7 +100,7 @@ def _json(path: Path) -> list[dict[str, Any]]:
 def examples(rows: Sequence[Labelled]) -> Examples:
     """Return rows as the model sees them."""
     texts = [row.question for row in rows], [row.references for row in rows], [row.response for row in rows]
-    features, verdicts = row_features(*texts).features, np.array([row.verdict for row in rows])
+    features, verdicts = row_features(TextRows.of(*texts)).features, np.array([row.verdict for row in rows])
     is_written = np.array([row.written for row in rows])
     exact, part = features[:, feature_names.EXACT] > 0, features[:, feature_names.PARTS] < 1
     against_rules = verdicts & (part | (exact & ~_plain(features)))

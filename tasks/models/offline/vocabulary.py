@@ -2,10 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ from tasks.models.offline.lexicon import (
     STOP,
     UPPER,
 )
+from tasks.models.offline.texts import Texts, table_of
+
+if TYPE_CHECKING:
+    from tasks.text.kernels.numbering import Table
 
 # Characters of a text that are read; the rest is ignored.
 LONGEST = 20_000
@@ -61,39 +65,64 @@ class Words(NamedTuple):
 
     ids: NDArray[np.int32]
     offsets: NDArray[np.int64]
-    raw: list[str]
+    raw: Texts
     types: NDArray[np.int32]
     flags: NDArray[np.int32]
     kinds: NDArray[np.int8]
     values: NDArray[np.float64]
-    forms: list[str]
+    forms: Texts
 
 
-def read(texts: Iterable[str]) -> Words:
+def read(texts: Texts) -> Words:
     """Return the words of each text."""
-    numbers = _Numbers()
-    rows = [[numbers[token] for token in split(text)] for text in texts]
-    offsets = np.cumsum([0, *map(len, rows)])
-    ids = np.fromiter(chain.from_iterable(rows), np.int32, int(offsets[-1]))
-    raw = list(numbers)
-    types = _Numbers()
-    known, columns = _known_words(), []
-    for word in raw:
+    from tasks.models.offline.slices import Slices, cut, plain  # importing numba takes half a second
+
+    is_plain = plain(texts.data, texts.starts, texts.stops, LONGEST)
+    others = [split(texts[i]) for i in np.flatnonzero(~is_plain).tolist()]
+    more = Texts.of(chain.from_iterable(others))
+    data, first = np.concatenate([texts.data, more.data]), len(texts.data)
+    counts = np.cumsum([0, *map(len, others)], dtype=np.int64)
+    slices = Slices(more.starts + first, more.stops + first, counts)
+    starts, stops, offsets = cut(data, texts.starts, texts.stops, LONGEST, is_plain, slices)
+    ids, raw = Texts(data, starts, stops).numbered()
+    return Words(ids, offsets, raw, *_properties(raw))
+
+
+def _properties(
+    raw: Texts,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64], Texts]:
+    """Return types, flags, kinds and values of distinct words, and the forms of the types."""
+    from tasks.models.offline.folding import folded
+
+    data, offsets, flags, is_plain = folded(raw.data, raw.starts, raw.stops)
+    forms = Texts(data, offsets[:-1], offsets[1:])
+    classes, is_special = _looked_up(forms)
+    flags |= classes
+    kinds, values = np.full(len(raw), NO_NUMBER, np.int8), np.full(len(raw), np.nan)
+    others = np.flatnonzero(~is_plain | is_special)
+    known, folds = _known_words(), []
+    for i in others.tolist():
+        word = raw[i]
         form = fold(word)
-        kind, value = number_word(word, form)
-        columns.append((types[form], _flags(word, form, known), kind, value))
-    each = zip(*columns, strict=True) if columns else ((), (), (), ())
-    numbered, flags, kinds, values = each
-    return Words(
-        ids,
-        offsets.astype(np.int64),
-        raw,
-        np.array(numbered, np.int32),
-        np.array(flags, np.int32),
-        np.array(kinds, np.int8),
-        np.array(values, np.float64),
-        list(types),
-    )
+        folds.append(form)
+        flags[i] = _flags(word, form, known)
+        kinds[i], values[i] = number_word(word, form)
+    which = np.arange(len(raw))
+    which[others] = len(raw) + np.arange(len(others))
+    types, distinct = forms.followed_by(Texts.of(folds)).take(which).numbered()
+    return types, flags, kinds, values, distinct
+
+
+def _looked_up(forms: Texts) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Return the classes of each form, KNOWN included, and whether more than its classes is known of it."""
+    lexicon = _lexicon()
+    places = forms.found_in(lexicon.table)
+    classes = np.where(places >= 0, lexicon.flags[places], np.int32(0))
+    plural = np.flatnonzero((classes & KNOWN == 0) & (forms.stops > forms.starts))
+    plural = plural[forms.data[forms.stops[plural] - 1] == ord("s")]
+    singular = Texts(forms.data, forms.starts[plural], forms.stops[plural] - 1).found_in(lexicon.table)
+    classes[plural] |= np.where(singular >= 0, lexicon.flags[singular] & KNOWN, np.int32(0))
+    return classes, (places >= 0) & lexicon.is_special[places]
 
 
 def split(text: str) -> Sequence[str]:
@@ -171,17 +200,32 @@ def _flags(word: str, form: str, known: frozenset[str]) -> int:
     )
 
 
+class _Lexicon(NamedTuple):
+    """All forms of which something is known.
+
+    Attributes:
+        table: To find the number of a form.
+        flags: Shape (n,), int32, classes of each form, KNOWN included.
+        is_special: Shape (n,), forms with another spelling, number words, and those
+            whose flags depend on their case.
+    """
+
+    table: "Table"
+    flags: NDArray[np.int32]
+    is_special: NDArray[np.bool_]
+
+
+@cache
+def _lexicon() -> _Lexicon:
+    known, special = _known_words(), {*SPELLINGS, *NUMBER_WORDS, "may", "an", "the"}
+    forms = sorted(known | FLAGS.keys() | special)
+    flags = [FLAGS.get(form, 0) | KNOWN * (form in known) for form in forms]
+    return _Lexicon(table_of(forms), np.array(flags, np.int32), np.array([form in special for form in forms]))
+
+
 @cache
 def _known_words() -> frozenset[str]:
     """Return the words of the language; a known word is not a misspelling of another."""
     from tasks.text.wordnet import wordnet
 
     return frozenset(wordnet().words)
-
-
-class _Numbers(dict[str, int]):
-    """Numbers its keys in the order of first use."""
-
-    def __missing__(self, key: str) -> int:
-        self[key] = number = len(self)
-        return number

@@ -5,7 +5,7 @@ from itertools import product
 
 from tasks.models.offline import judge
 from tasks.models.offline.feature_names import FEATURES
-from tasks.models.offline.features import row_features
+from tasks.models.offline.features import TextRows, row_features
 from tasks.models.offline.trees import FILE
 
 RULES = [json.loads(line) for line in FILE.with_name("rules.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -22,7 +22,8 @@ def judged(pairs):
 
 def described(response, *references, question=""):
     """The features of one row by name."""
-    return dict(zip(FEATURES, row_features([question], [references], [response]).features[0].tolist(), strict=True))
+    rows = TextRows.of([question], [references], [response])
+    return dict(zip(FEATURES, row_features(rows).features[0].tolist(), strict=True))
 
 
 def evouna(questions):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from tasks.models.offline.feature_names import DIRECTIONS, FEATURES
-from tasks.models.offline.features import row_features
+from tasks.models.offline.features import TextRows, row_features
 from tasks.models.offline.matching import distance
 from tests.models.offline.pairs import described
 
@@ -124,14 +124,14 @@ def test_the_question_is_answered_in_one_clause_of_the_sentence():
 
 
 def test_the_reference_that_fits_best_counts():
-    rows = row_features([""], [["Rome", "Paris", "Lyon"]], ["It is Paris."])
+    rows = row_features(TextRows.of([""], [["Rome", "Paris", "Lyon"]], ["It is Paris."]))
 
     assert rows.references.tolist() == [1]
-    assert rows.quoted(*rows.spans[0].tolist()) == "Paris"
+    assert rows.quoted(*rows.spans.T) == ["Paris"]
 
 
 def test_every_feature_has_a_direction():
-    assert row_features([""], [["a"]], ["b"]).features.shape == (1, len(FEATURES))
+    assert row_features(TextRows.of([""], [["a"]], ["b"])).features.shape == (1, len(FEATURES))
     assert set(DIRECTIONS.values()) <= {-1, 0, 1}
 
 
@@ -145,8 +145,8 @@ def test_distance_is_that_of_rapidfuzz_up_to_its_limit(a, b, limit):
 @given(st.lists(st.tuples(TEXT, st.lists(TEXT, max_size=3), TEXT), max_size=4))
 def test_features_of_any_texts_are_finite_and_do_not_depend_on_other_rows(rows):
     questions, references, responses = ([row[i] for row in rows] for i in range(3))
-    together = row_features(questions, references, responses)
-    alone = [row_features([q], [r], [a]) for q, r, a in rows]
+    together = row_features(TextRows.of(questions, references, responses))
+    alone = [row_features(TextRows.of([q], [r], [a])) for q, r, a in rows]
 
     assert np.isfinite(together.features).all()
     assert together.features.tolist() == [each.features[0].tolist() for each in alone]

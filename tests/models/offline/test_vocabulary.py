@@ -4,11 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.models.offline.numerals import stream
+from tasks.models.offline.texts import Texts
 from tasks.models.offline.vocabulary import LONGEST, fold, read, split
 
 
 def numbers(text):
-    values = stream(read([text])).values
+    values = stream(read(Texts.of([text]))).values
     return values[~np.isnan(values)].tolist()
 
 
@@ -72,7 +73,7 @@ def test_what_stands_behind_the_longest_text_is_not_read():
 
 
 def test_articles_go_unless_nothing_else_is_there():
-    words = read(["the Nile", "The", "vitamin A", "A river"])
+    words = read(Texts.of(["the Nile", "The", "vitamin A", "A river"]))
     streamed = stream(words)
     texts = [streamed.types[a:b] for a, b in zip(streamed.offsets, streamed.offsets[1:], strict=False)]
 
@@ -81,4 +82,4 @@ def test_articles_go_unless_nothing_else_is_there():
 
 @given(st.text())
 def test_any_text_is_read(text):
-    assert bool(read([text]).ids.size) == bool(text.strip())
+    assert bool(read(Texts.of([text])).ids.size) == bool(text.strip())

@@ -1,0 +1,84 @@
+"""The offline judge's verdicts of a part, by column: one row per (id, candidate)."""
+
+from collections.abc import Iterator
+from itertools import repeat
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.judging.rows import SCHEMA, score_columns
+from tasks.judging.settings import Judge
+from tasks.judging.statuses import ANSWERED, STATUSES, sampled_rows, statuses, text_lists
+from tasks.metrics.base import DISABLED, EMPTY_RESPONSE
+from tasks.models import offline
+from tasks.pipeline.tables import Parts, about
+from tasks.pipeline.workers import pool, workers_for
+from tasks.scores.column_facts import stated
+from tasks.scores.tables import nullable
+
+LABEL = "label"
+
+
+def offline_table(part: pa.Table, options: Judge) -> pa.Table:
+    """Build the table of one part of data/normalize, for the providers that ask no server."""
+    estimates = estimated(part, options)
+    codes = statuses(part, options)
+    is_answered = codes == STATUSES.index(ANSWERED)
+    verdicts = np.where(is_answered, estimates.probabilities >= offline.RIGHT, np.nan)
+    if options.meaning_match:
+        verdicts[codes == STATUSES.index(EMPTY_RESPONSE)] = options.meaning_match.bounds[0]
+    nothing = np.full(part.num_rows, np.nan)
+    reasons = pa.array(estimates.reasons, pa.string())
+    outside = estimates.outside if options.provider == "offline" else [None] * part.num_rows
+    columns = {
+        "id": part["id"],
+        "candidate": part["candidate"],
+        **score_columns("meaning_match", options.meaning_match, verdicts),
+        "meaning_match_reason": pc.if_else(pa.array(is_answered), reasons, pa.scalar(None, pa.string())),
+        **score_columns("similarity_judge", options.similarity_judge, nothing),
+        "offline_match": nullable(estimates.probabilities),
+        "judge_status": pa.array(STATUSES).take(pa.array(codes)),
+        "judge_reason": pa.array([_PROBLEMS.get(status, status) for status in STATUSES]).take(pa.array(codes)),
+        "judge_sampled": sampled_rows(part, options),
+        "judge_draws": is_answered.astype(np.int32),
+        "judge_agree": pa.nulls(part.num_rows, pa.bool_()),
+        "in_domain": np.array([reason is None for reason in outside], np.bool_),
+        "domain_reason": pa.array(outside, pa.string()),
+    }
+    return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
+
+
+def estimates(parts: Parts, options: Judge, most: int | None) -> Iterator[offline.Judged]:
+    """Yield the offline judge's verdicts of every part, in up to `most` processes (None: one per core)."""
+    workers, jobs = workers_for(parts, most), (repeat(parts), range(len(parts)), repeat(options))
+    if workers <= 1:
+        yield from map(_estimated_part, *jobs)
+        return
+    with pool(workers, [__name__, "tasks.models.offline.warm_up"]) as executor:
+        yield from executor.map(_estimated_part, *jobs)
+
+
+def estimated(part: pa.Table, options: Judge) -> offline.Judged:
+    """Return the offline judge's verdict of every row.
+
+    Without a judge (provider none) its probabilities are of use only beside human labels: without any it is not run.
+    """
+    if options.provider == "none" and LABEL not in stated(about(part.schema)):
+        return offline.Judged(np.full(part.num_rows, np.nan), [None] * part.num_rows, [None] * part.num_rows)
+    names = options.variables
+    inputs, outputs = (_joined(part[name].combine_chunks()) for name in (names.input, names.output))
+    return offline.judge_columns(inputs, *text_lists(part[names.ground_truth].combine_chunks()), outputs)
+
+
+def _estimated_part(parts: Parts, number: int, options: Judge) -> offline.Judged:
+    return estimated(parts.part(number), options)
+
+
+def _joined(column: pa.Array) -> pa.Array:
+    """Return one text per row, of a column of texts or of lists of texts."""
+    return pc.binary_join(column, " ") if pa.types.is_list(column.type) else column
+
+
+# Status → what the table says instead of it as the reason for a missing verdict.
+_PROBLEMS = {ANSWERED: None, DISABLED: "judge disabled"}

@@ -14,13 +14,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.data import real_rows
-from benchmarks.measure import in_forks
+from benchmarks.data import generated_rows, normalized, real_rows
+from benchmarks.measure import MICROSECONDS, in_forks, timed
+from benchmarks.reference import stack
 from benchmarks.report import Floor, Result, Table, paragraphs
-from tasks.judge import Params, judge
+from tasks.judge import Params, judge, judge_offline
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Verdicts
-from tasks.models import offline
 from tasks.pipeline.params import section
 from tasks.pipeline.run import RunJudge
 from tasks.pipeline.tables import Parts, write_part
@@ -29,8 +29,10 @@ from tests.judge_server import Reply, completion, serving, verdict
 ROWS, LATENCY, CONCURRENCY = 6_000, 0.5, 64
 SHARE = 0.85
 """Of the ideal rate, which is concurrency / latency."""
-CORES, ROUNDS, OFFLINE = 2, 5, 20_000.0
+CORES, ROUNDS, OFFLINE = 2, 5, 40_000.0
 """OFFLINE: rows a second."""
+GENERATED, RATIO = 100_000, 1.5
+"""RATIO: of the offline judge's rows a second of one core to those that SQuAD's F1 in Python compares."""
 
 
 def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
@@ -47,38 +49,68 @@ def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
     answered = sum(each["judge"]["judge_status"].to_pylist().count("answered") for each in tables)
     ideal = ROWS * LATENCY / CONCURRENCY
     row = {"rows": ROWS, "answered": answered, "seconds": seconds, "ideal, s": ideal, "of the ideal": ideal / seconds}
-    name, rate = _offline()
+    name, real = real_rows()
+    alone = Params(judge=section(Judge, {"judge": {**shipped, "provider": "offline"}}, "judge"))
+    compared = {name: real, f"{GENERATED:,} rows made from it": generated_rows(real, GENERATED)}
+    speeds = {title: _offline(normalized(rows), alone) for title, rows in compared.items()}
     shown = (
         Table("A server, nothing in the ledger", (row,)),
-        Table(f"The offline judge, two processes, {name}", ({"rows/s": rate},)),
+        Table("The offline judge", tuple({"rows": title, **speed} for title, speed in speeds.items())),
     )
     floors = (
         Floor("judge, rows/s of what the server's latency allows", "at least", SHARE, "", ideal / seconds),
-        Floor("offline judge, two cores", "at least", OFFLINE, "rows/s", rate),
+        *(
+            Floor(f"offline judge, {title}", "at least", OFFLINE, "rows/s", speed[RATE])
+            for title, speed in speeds.items()
+        ),
+        *(
+            Floor(f"offline judge to F1, {title}", "at least", RATIO, "x", speed["ratio"])
+            for title, speed in speeds.items()
+        ),
     )
     return Result("judge", _about(), shown, floors)
 
 
-def _offline() -> tuple[str, float]:
-    """Rows a second in two processes, each with half of the real rows, everything imported and compiled."""
-    name, rows = real_rows()
-    columns = [rows[each].to_pylist() for each in ("input", "references", "response")]
+RATE = "rows/s, two cores"
+
+
+def _offline(rows: pa.Table, params: Params) -> dict[str, float]:
+    """The speed of the stage's function, everything imported and compiled; in turns with F1 in Python on one core."""
     half = -(-rows.num_rows // CORES)
-    offline.judge(["a?"], [["a"]], ["a"])
-    rates = []
+    parts = [rows.slice(start, half) for start in range(0, rows.num_rows, half)]
+    judge_offline(rows.slice(0, 1), params)
+    pairs = [
+        (response or "", references[0])
+        for response, references in zip(rows["response"].to_pylist(), rows["references"].to_pylist(), strict=True)
+    ]
+    rates, ours, theirs = [], [], []
     for _ in range(ROUNDS):
         together = get_context("fork").Barrier(CORES)
-        parts = ([column[start : start + half] for column in columns] for start in range(0, rows.num_rows, half))
-        spans = in_forks(*(partial(_judge, part, together) for part in parts))
-        rates.append(rows.num_rows / (max(end for _, end in spans) - min(start for start, _ in spans)))
-    return name, median(rates)
+        spans = in_forks(*(partial(_judge, part, params, together) for part in parts))
+        rates.append(rows.num_rows / (max(end for _, end, _ in spans) - min(start for start, _, _ in spans)))
+        ours.append(sum(cpu for _, _, cpu in spans) / rows.num_rows)
+        theirs.append(in_forks(partial(_compare, pairs))[0] / len(pairs))
+    ours_typical, theirs_typical = (median(costs) * MICROSECONDS for costs in (ours, theirs))
+    return {
+        RATE: median(rates),
+        "µs of CPU a row": ours_typical,
+        "F1, µs": theirs_typical,
+        "ratio": theirs_typical / ours_typical,
+    }
 
 
-def _judge(columns: Sequence[Sequence[Any]], together: Barrier) -> tuple[float, float]:
+def _judge(part: pa.Table, params: Params, together: Barrier) -> tuple[float, float, float]:
+    """Start, end and processor time."""
     together.wait()
     start = perf_counter()
-    offline.judge(*columns)
-    return start, perf_counter()
+    cost = timed(lambda: judge_offline(part, params))[1]
+    return start, perf_counter(), cost.cpu
+
+
+def _compare(pairs: Sequence[tuple[str, str]]) -> float:
+    """The processor time of SQuAD's F1, pair by pair."""
+    f1 = stack("whitespace", None).scorers["f1"]
+    return timed(lambda: [f1(*pair) for pair in pairs])[1].cpu
 
 
 @contextmanager
@@ -108,8 +140,9 @@ def _rows(count: int) -> pa.Table:
         "input": [f"What is the capital of France? ({i})" for i in range(count)],
         "response": ["It is Paris."] * count,
         "references": [["Paris"]] * count,
+        "phrases": pa.nulls(count, pa.list_(pa.string())),
     }
-    return pa.table(columns)
+    return normalized(pa.table(columns))
 
 
 def _about() -> tuple[str, ...]:
@@ -117,4 +150,9 @@ def _about() -> tuple[str, ...]:
         A server on loopback that answers each call after {LATENCY:g} s, {CONCURRENCY} calls at a time: the ideal is
         rows x latency / concurrency. From the first row to the last table: requests, replies, every verdict on the
         disk before it counts, tables.
+
+        The offline judge: the stage's function, tables in and out in memory, in {CORES} parts, a process each; from the
+        first start to the last end, without the start of processes, reading, validation and writing. In turns with
+        SQuAD's F1 in Python, pair by pair on one core, of each response and its first reference; medians of {ROUNDS}
+        rounds, processor time.
     """)

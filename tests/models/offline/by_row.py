@@ -1,0 +1,113 @@
+"""What the kernels of the offline judge compute, row by row and word by word: slow and obvious."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tasks.models.offline import domain, feature_names
+from tasks.models.offline.features import RowFeatures
+from tasks.models.offline.lexicon import (
+    BE,
+    BELIEF,
+    CAPITAL,
+    CERTAIN,
+    CLASSES,
+    END,
+    KNOW,
+    KNOWN,
+    NUMBER,
+    SEPARATORS,
+    STOP,
+)
+from tasks.models.offline.reasons import NOTHING_AGAINST, NOTHING_FOR, RIGHT, WRONG, Reason, _quoted
+from tasks.models.offline.vocabulary import _flags, _known_words, fold, number_word, split
+
+ENDINGS = ("ies", "ing", "es", "ed", "s", "y", "e")
+FOREIGN = frozenset(domain._FOREIGN_WORDS.split())
+
+
+def words_of(text: str) -> list[tuple[str, str, int, tuple[int, float]]]:
+    """Each word as written, its form, its classes, and its kind and value as a number."""
+    words = [(word, fold(word)) for word in split(text)]
+    return [(word, form, _flags(word, form, _known_words()), number_word(word, form)) for word, form in words]
+
+
+def stem(form: str) -> str:
+    if len(form) > 3 and not form.endswith("ss"):
+        for ending in ENDINGS:
+            if form.endswith(ending) and len(form) - len(ending) > 2:
+                return form[: -len(ending)]
+    return form
+
+
+def reasons(rows: RowFeatures, references: Sequence[Sequence[str]], verdicts: Sequence[bool]) -> Iterator[str]:
+    """The reason for each row's verdict: the first whose conditions hold."""
+    columns = (rows.features, rows.clues, rows.spans, rows.references)
+    for features, clues, (begin, end), best, accepted, right in zip(
+        *(column.tolist() for column in columns), references, verdicts, strict=True
+    ):
+        reason = _first(features, clues, begin, right=right)
+        quotes = {"reference": _quoted(accepted[best])}
+        if "{match}" in reason.sentence:
+            quotes["match"] = _quoted(quoted(rows, begin, end))
+        if reason.clue >= 0:
+            quotes["clue"] = _quoted(quoted(rows, *_phrase(rows, reason.clue, clues[reason.clue])))
+        yield reason.sentence.format_map(quotes)
+
+
+def outside(rows: RowFeatures, i: int) -> str | None:
+    """Why a row lies outside the domain."""
+    others, lowers, known, foreigns, stops = np.sum([_counts(rows, text) for text in rows.texts[i]], axis=0)
+    sizes = [rows.stream.offsets[text + 1] - rows.stream.offsets[text] for text in rows.texts[i]]
+    foreign_asked = sum(_counts(rows, text)[3] for text in rows.texts[i, :2])
+    if any(
+        _counts(rows, text)[0] > (1 - domain.READABLE_ALONE) * size
+        for text, size in zip(rows.texts[i, 1:], sizes[1:], strict=True)
+    ) or others > (1 - domain.READABLE) * max(sum(sizes), 1):
+        return domain.SCRIPT
+    speaks_other = lowers >= domain.FEWEST_WORDS and (known < domain.ENGLISH * lowers or foreigns > stops)
+    if speaks_other or (stops == 0 and foreign_asked > 1 and sum(sizes[:2]) > domain.FEWEST_WORDS):
+        return domain.LANGUAGE
+    if rows.features[i, feature_names.REFERENCE_WORDS] > domain.LONGEST_REFERENCE:
+        return domain.REFERENCE_LENGTH
+    return domain.RESPONSE_LENGTH if sizes[1] > domain.LONGEST_RESPONSE else None
+
+
+def quoted(rows: RowFeatures, begin: int, end: int) -> str:
+    first, last = rows.stream.sources[begin], rows.stream.ends[end - 1]
+    words = (rows.words.raw[i] for i in rows.words.ids[first:last].tolist())
+    return " ".join(word for word in words if word not in SEPARATORS)
+
+
+def _first(row: Sequence[float], clues: Sequence[int], begin: int, *, right: bool) -> Reason:
+    for reason in RIGHT if right else WRONG:
+        if (
+            row[reason.feature] > reason.above
+            and (row[feature_names.EXACT] or not reason.exact)
+            and (reason.clue < 0 or clues[reason.clue] >= 0)
+            and (begin >= 0 or "{match}" not in reason.sentence)
+        ):
+            return reason
+    return NOTHING_AGAINST if right else NOTHING_FOR
+
+
+def _phrase(rows: RowFeatures, clue: int, i: int) -> tuple[int, int]:
+    if rows.stream.flags[i] & BELIEF:
+        return i - 1, i + 1
+    following = rows.stream.flags[i + 1] if i + 1 < len(rows.stream.flags) else END
+    continues = clue in {feature_names.HEDGE_CLUE, feature_names.REFUSAL_CLUE} and following & (BE | CERTAIN | KNOW)
+    return i, i + 1 + bool(continues and not following & END)
+
+
+def _counts(rows: RowFeatures, text: int) -> tuple[int, int, int, int, int]:
+    """Words in another script, in lower case, known English, foreign, stop words."""
+    counts = [0] * 5
+    for i in range(*rows.stream.offsets[text : text + 2].tolist()):
+        flags, number = int(rows.stream.flags[i]), int(rows.stream.types[i])
+        form = rows.words.forms[number] if number < len(rows.words.forms) else ""
+        other, foreign = bool(domain._OTHER_SCRIPT.search(form)), form in FOREIGN
+        lower = not flags & (CAPITAL | NUMBER) and not other
+        english = lower and bool(flags & (KNOWN | CLASSES)) and not foreign
+        for k, holds in enumerate((other, lower, english, foreign, bool(flags & STOP))):
+            counts[k] += holds
+    return tuple(counts)  # type: ignore[return-value]

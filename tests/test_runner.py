@@ -86,6 +86,24 @@ def test_parts_and_workers_give_the_same_rows(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("project")
+def test_the_offline_judge_by_part_gives_the_same_rows_and_no_evidence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 5)
+    for stage in ("load", "normalize", "judge"):
+        run(stage)
+    whole = pq.read_table("data/judge").to_pylist()
+    edit(lambda p: (p["load"].update(part_rows=6), p["run"].update(workers=2), p["judge"].update(canaries=True)))
+
+    for stage in ("load", "normalize", "judge"):
+        run(stage)
+
+    assert len(files("data/judge")) == 4
+    assert pq.read_table("data/judge").to_pylist() == whole
+    assert files("data/ledger/judge") == {"data/ledger/judge/verdicts.jsonl": b""}
+
+
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     ("wanted", "part_rows", "rows_a_worker", "started"), [(8, 6, 5, 4), (2, 6, 5, 2), (8, 6, 20, 1)]
 )

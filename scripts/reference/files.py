@@ -44,7 +44,8 @@ SAYS = {
     "meaning_match_reason": "what the judge said",
     "similarity_judge": "1 to 5",
     "similarity_judge_result": "pass, fail, unmeasured",
-    "offline_match": "the offline judge's probability that the answer is right, whoever judges",
+    "offline_match": "the offline judge's probability that the answer is right, whoever judges; null with "
+    "`judge.provider: none` if no human labels are mapped",
     "judge_status": ", ".join(rows.STATUSES),
     "judge_reason": "why there is no verdict",
     "judge_sampled": "whether the row is in the sample",

@@ -1,6 +1,7 @@
 """Every stage of dvc.yaml satisfies the protocol of a stage."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,10 +11,10 @@ from tasks.errors import ParamsError
 from tasks.ledger.vectors import VectorEvidence
 from tasks.ledger.verdicts import VerdictEvidence
 from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.params import run_params
+from tasks.pipeline.params import for_stage, run_params
 from tasks.pipeline.progress import quiet
 from tasks.pipeline.settings import Section
-from tasks.pipeline.stage import Stage, StageInputs, load_stage
+from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
 from tests.small_project import ROOT
 
 
@@ -46,6 +47,28 @@ def test_a_stage_is_computed_by_part_or_as_a_whole() -> None:
         Stage(params=Params)
     with pytest.raises(ValueError, match="by_part or whole"):
         Stage(params=Params, by_part=unchanged, whole=lambda *_: iter(()))
+    with pytest.raises(ValueError, match="is_whole"):
+        Stage(params=Params, by_part=unchanged, is_whole=lambda _: True)
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_stage_that_can_be_both_chooses_by_its_params(is_whole: bool) -> None:
+    def whole(*_: object) -> Iterator[Output]:
+        return iter(())
+
+    stage = Stage(params=Params, by_part=unchanged, whole=whole, is_whole=lambda _: is_whole)
+
+    assert stage.whole_for(Params()) is (whole if is_whole else None)
+    assert Stage(params=Params, whole=whole).whole_for(Params()) is whole
+    assert Stage(params=Params, by_part=unchanged).whole_for(Params()) is None
+
+
+def test_the_judge_is_computed_by_part_unless_a_server_is_asked() -> None:
+    stage, params = load_stage("judge"), for_stage("judge")
+    providers = ("none", "offline", "openai")
+    judges = [params.judge.model_copy(update={"provider": provider}) for provider in providers]
+
+    assert [bool(stage.whole_for(params.model_copy(update={"judge": one}))) for one in judges] == [False, False, True]
 
 
 def test_the_ledger_is_of_the_kind_that_dvc_yaml_names(tmp_path: Path) -> None:

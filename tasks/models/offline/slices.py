@@ -41,11 +41,11 @@ _CLASSES = _classes()
 
 
 @compiled
-def plain(data: Bytes, starts: Integers, stops: Integers, longest: int) -> Booleans:
+def plain(data: Bytes, starts: Integers, stops: Integers) -> Booleans:
     """Return which texts `cut` can split: ASCII, with a letter or digit or empty, and without a date in figures."""
     flags = np.ones(len(starts), np.bool_)
     for text in range(len(flags)):
-        begin, end = starts[text], min(stops[text], starts[text] + longest)
+        begin, end = starts[text], stops[text]
         high, every = np.uint8(0), np.uint8(0)
         for i in range(begin, end):
             high |= data[i]
@@ -62,7 +62,7 @@ def plain(data: Bytes, starts: Integers, stops: Integers, longest: int) -> Boole
 
 @compiled
 def cut(
-    data: Bytes, starts: Integers, stops: Integers, longest: int, is_plain: Booleans, split: Slices
+    data: Bytes, starts: Integers, stops: Integers, is_plain: Booleans, split: Slices
 ) -> tuple[Integers, Integers, Integers]:
     """Return begin and end, in `data`, of the words of n texts, and the offsets of each text's words.
 
@@ -70,19 +70,18 @@ def cut(
         data: UTF-8.
         starts: Begin of each text, shape (n,).
         stops: End of each text, shape (n,).
-        longest: Bytes of a text that are read.
         is_plain: Shape (n,), from `plain`.
         split: The words of the other texts.
     """
     most = len(split.starts)
     for text in range(len(starts)):
         if is_plain[text]:
-            most += min(stops[text] - starts[text], longest)
+            most += stops[text] - starts[text]
     begins, ends, offsets = np.empty(most, np.int64), np.empty(most, np.int64), np.zeros(len(starts) + 1, np.int64)
     n = other = 0
     for text in range(len(starts)):
         if is_plain[text]:
-            begin, end = _stripped(data, starts[text], min(stops[text], starts[text] + longest))
+            begin, end = _stripped(data, starts[text], stops[text])
             i = begin
             while i < end:
                 last = _word(data, begin, end, i)

@@ -18,7 +18,8 @@ WORDS = (
     "May", "may", "MAY", "not", "or", "I", "think", "don't", "know", "might", "be", "XIV", "IV", "VL", "iv", "five",
     "two", "hundred", "and", "5", "1,500.5", "1,2345", "-3", "(-3", "x-3", "2nd", "10s", "1999-07-20", "20.07.1969",
     "7/20/1969", "1.2.3", "J. K.", "U.S.A.", "U.S.A", "A. B", "A.  B.", "km", "Jr.", "%", "&", "/", ",", ".", "\n", "'",
-    "''", "cities", "seeing", "ss", "s", "'s", "é", "É", "’", "–", "東京", "नमस्ते", "Это", "ſ", "İ", "ﬁ", "👩‍👧",
+    "''", "cities", "seeing", "ss", "s", "'s", "é", "É", "’", "–", "“Rome”", "…", "−", "−5", "½", "™", "ﬁ", "\xa0",
+    "\u3000", "¨", "！", "。", "・", "€", "㎏", "\u0301", "°", "東京", "नमस्ते", "Это", "ſ", "İ", "👩‍👧",
     "\u202e", "\x00", "\x1c", "\x85", "\u2028", "\ud800", "der", "das", "ist", "nicht", "New", "York", "City", "NYC",
 )  # fmt: skip
 PHRASE = st.lists(st.sampled_from(WORDS), max_size=9).flatmap(
@@ -30,6 +31,8 @@ ROWS = st.lists(st.tuples(TEXT, st.lists(TEXT, max_size=3), TEXT), max_size=5)
 
 
 @given(st.lists(TEXT, max_size=5))
+@example(["…" * LONGEST, " " * 9 + "…" * LONGEST + "\n", "\u0301 \n a", "–\n", "1999–07–20", "…20.07.1969"])
+@example(["・-3", "“-3", "(−3", "™", "a™", "\u3000a\u3000-3", "x\u2028-3"])
 @example(["x" * (LONGEST + 5), "a " * LONGEST + "b", "é" * (LONGEST + 1) + "b", "12." * LONGEST])
 def test_words_are_those_of_the_regular_expressions(texts):
     words = read(Texts.of(texts))

@@ -59,11 +59,13 @@ def _notes(facts: Mapping[str, Any], limit: int | None) -> Iterator[str]:
             f"{names}{more}; sort the records by question, or name candidates in dataset.candidates.only"
         )
     for path, count in facts["left_out"].items():
-        yield f"{path}: records of no answer in the data, left out: {count:,}"
+        yield (f"{path}: {count:,} records left out: their question, or the answer that they label, is not in the data")
     for path, count in facts["label_conflicts"].items():
-        yield f"{path}: answers with labels that contradict each other, and so without one: {count:,}"
+        yield f"{path}: {count:,} answers have as many right as wrong labels; they count as not labelled"
     for name, count in facts["unanswered"].items():
-        yield f"{name}: questions of others without a record, so that its rates are over the rest: {count:,}"
+        yield (
+            f"{name}: no record for {count:,} questions that others answered; its rates are over the questions it has"
+        )
 
 
 def expect(params: Params) -> Contract:

@@ -15,9 +15,25 @@ from tasks.pipeline.hashing import sha256
 
 By = Literal["id", "input"]
 BESIDE_PUNCTUATION = re.compile(r" (?=\W)|(?<=\W) ")
-# A number with its sign and separators, or one character: 1.5 and 15, -1 and 1 are different answers.
-NUMBER_OR_CHARACTER = re.compile(r"(?:(?<!\w)[-+−])?(?:(?<!\w)\.)?\d+(?:[-.,:/–]\d+)*|.", re.DOTALL)
-ARTICLES = {"a", "an", "the"}
+# Characters that are written in several ways, and mean the same in an answer.
+ONE_FORM = str.maketrans("−–－—‒‐‑，：；．！？’‘＇“”", "-------,:;.!?'''" + '""')
+# What an answer is written with and without: a closed list, because "C#", "5‰", "2 + 3" and "A*" need their signs. A
+# comma, colon or point between digits belongs to the number, and so do a point before its digits, ' and " beside them.
+# A hyphen between words is left out; before or after a digit, and at the start of a word, it is a sign.
+PUNCTUATION = re.compile(
+    r"""
+    (?<!\d)[,:;](?=\d) (?<!^.) | [,:;](?!\d) | \.(?!\d) | \? | (?<!\d)! | (?<!\d)['"](?!\d)
+    | […。、،؛؟।¿¡„‚‹›«»「」『』《》〈〉【】]
+    | (?:(?<=[^\W\d_])-(?=[^\W\d_]{2,}+(?!\()) | (?<=[^\W\d_]{2})-(?=[^\W\d_](?!\()) | (?<=\d)-(?=[^\W\d_]{4,}+(?!\()))
+    """,
+    re.VERBOSE,
+)
+QUOTED = re.compile(r"""(['"])([^'"]*)\1""")
+BRACKETS = re.compile(r"[()\[\]{}]")
+# Brackets of a formula, of an amount as accountants write a loss, and of other numbers.
+MEANT_BRACKETS = re.compile(r"[+*/^=<>|~\\]|-(?![^\W\d_]{2})|[(\[{][^()\[\]{}]*\d")
+# Only where a word follows: "Vitamin A" and the option A keep theirs. Before a letter or number, "a" may be a name.
+ARTICLE = re.compile(r"^an?\s+(?=[^\W\d_]{2})|(?<!\w)the\s+(?=\w)")
 
 
 class Keys(NamedTuple):
@@ -150,23 +166,23 @@ def same_text(text: str) -> str:
 def bare_text(text: str) -> str:
     """Return `same_text` without punctuation and English articles: labels are often of answers that were normalised.
 
-    Signs and separators in a number count, and so do symbols such as $ and %.
+    Only what says nothing is left out: signs and separators of a number count, and so do symbols such as $, %, # and &,
+    brackets around a number, and an article without a word behind it.
 
-    >>> bare_text("The Negev."), bare_text("John F. Kennedy"), bare_text("1,950: $-1.5")
-    ('negev', 'john f kennedy', '1,950 $-1.5')
+    >>> bare_text("The Negev."), bare_text("John F. Kennedy"), bare_text("1,950: $–1.5"), bare_text("(A)")
+    ('negev', 'john f kennedy', '1,950 $-1.5', 'a')
     """
-    whole = same_text(text)
-    pieces = (" " if _is_punctuation(piece) else piece for piece in NUMBER_OR_CHARACTER.findall(whole))
-    return " ".join(word for word in "".join(pieces).split() if word not in ARTICLES) or whole
+    whole = same_text(text).translate(ONE_FORM)
+    quoted = QUOTED.fullmatch(whole)
+    bare = PUNCTUATION.sub(" ", ARTICLE.sub("", quoted[2] if quoted else whole))
+    if not MEANT_BRACKETS.search(bare):
+        bare = BRACKETS.sub(" ", bare)
+    return " ".join(bare.split()) or whole
 
 
 def same_input(text: str) -> str:
     """Return the form in which inputs are joined: runs of white space count as one."""
     return " ".join(unicodedata.normalize("NFC", text).split())
-
-
-def _is_punctuation(character: str) -> bool:
-    return len(character) == 1 and unicodedata.category(character).startswith("P") and character != "%"
 
 
 def _of_candidate(name: str, candidate: CandidateMapping, dataset: Dataset) -> Joined:

@@ -1,6 +1,7 @@
 """Counts of the data set, as reports/metrics.json has them."""
 
 from collections import Counter
+from typing import cast
 
 import pyarrow.compute as pc
 
@@ -9,6 +10,9 @@ from tasks.pipeline.tables import Parts
 from tasks.scores.columns import QUESTION
 from tasks.scores.label_status import STALE
 from tasks.scores.metrics_report import DatasetCounts
+
+# What data/load says of its files, where it is not empty.
+OF_LOAD = ("left_out", "label_conflicts", "unanswered")
 
 
 def dataset_counts(load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
@@ -26,12 +30,7 @@ def dataset_counts(load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
     }
     if stale := _stale_labels(load):
         counts["stale_labels"] = stale
-    if left_out := load.about.get("left_out"):
-        counts["left_out"] = left_out
-    if conflicts := load.about.get("label_conflicts"):
-        counts["label_conflicts"] = conflicts
-    if unanswered := load.about.get("unanswered"):
-        counts["unanswered"] = unanswered
+    counts |= cast(DatasetCounts, {name: load.about[name] for name in OF_LOAD if load.about.get(name)})
     if QUESTION in load.schema.names:
         drawn = load.whole([QUESTION, "candidate"]).group_by([QUESTION, "candidate"]).aggregate([([], "count_all")])
         counts["questions"] = len(drawn[QUESTION].unique())

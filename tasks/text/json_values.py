@@ -3,6 +3,7 @@
 import json
 import re
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 from typing import Any, NamedTuple
 
 from tasks.text.json_objects import unique_members
@@ -30,10 +31,12 @@ def parsed(text: str) -> Parsed:
     {'total': Decimal('1.50')}
     """
     whole = _parsed(text)
-    blocks = _blocks(text) if whole.problem else []
+    if not whole.problem:
+        return whole
+    blocks, cut, widest = _blocks(text)
     last = _parsed(blocks[-1]) if blocks else whole
-    others = map(_parsed, reversed(blocks[:-1])) if last.problem else ()
-    return next((other for other in others if not other.problem), last)
+    tried = chain(map(_parsed, cut), [last], map(_parsed, [*reversed(blocks[:-1]), *widest]))
+    return next((one for one in tried if not one.problem), last)
 
 
 def _parsed(text: str) -> Parsed:
@@ -48,10 +51,39 @@ def _parsed(text: str) -> Parsed:
     return Parsed(value)
 
 
-def _blocks(text: str) -> list[str]:
-    """Return what is between fences that belong together, without the name of the language."""
-    parts = text.split(FENCE)
-    return [_LANGUAGE.sub("", block, count=1) for block in parts[1 : len(parts) - 1 : 2]]
+class _Blocks(NamedTuple):
+    """What is between fences, without the name of the language.
+
+    closed: in the order of the text. cut: the last one, if it ends with the text. widest: from the first fence anywhere
+    to the last one.
+    """
+
+    closed: list[str]
+    cut: list[str]
+    widest: list[str]
+
+
+def _blocks(text: str) -> _Blocks:
+    """Return the fenced blocks of a text.
+
+    A fence is at the start of a line, or behind a closing one; a closing one may end its line. Within a JSON string no
+    fence is at either, because a string is on one line.
+    """
+    found = _Blocks([], [], [])
+    opening = _OPENING.search(text)
+    while opening:
+        closing = _CLOSING.search(text, opening.end())
+        block = text[opening.end() : closing.start() if closing else len(text)]
+        (found.closed if closing else found.cut).append(_bare(block))
+        opening = closing and (_ON_THE_LINE.match(text, closing.end()) or _OPENING.search(text, closing.end()))
+    first, last = text.find(FENCE), text.rfind(FENCE)
+    if first < last:
+        found.widest.append(_bare(text[first + len(FENCE) : last]))
+    return found
+
+
+def _bare(block: str) -> str:
+    return _LANGUAGE.sub("", block, count=1)
 
 
 def _check_depth(value: Any, left: int) -> None:
@@ -82,6 +114,9 @@ def _constant(name: str) -> Any:
 
 
 _TOO_DEEP = f"no JSON: nested deeper than {MAX_DEPTH}"
+_OPENING = re.compile(rf"^(?:[^\S\n]|{BOM})*{FENCE}", re.MULTILINE)
+_CLOSING = re.compile(rf"^[^\S\n]*{FENCE}|{FENCE}[^\S\n]*$", re.MULTILINE)
+_ON_THE_LINE = re.compile(rf"[^\n]*?{FENCE}")
 _LANGUAGE = re.compile(r"\s*(?:json\w*)?\s*", re.IGNORECASE)
 _DECODER = json.JSONDecoder(
     object_pairs_hook=unique_members, parse_int=_integer, parse_float=_number, parse_constant=_constant

@@ -11,6 +11,8 @@ from typing import Literal, NamedTuple
 
 # Longer numbers and larger exponents are not read: exact arithmetic on them takes long.
 MAX_DIGITS, MAX_EXPONENT = 1000, 1000
+# How far before a sign the bracket is looked for.
+MAX_BRACKETED = 500
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -67,11 +69,11 @@ def values(text: str, reading: Reading = Reading()) -> list[Found]:  # noqa: B00
     >>> [str(found.value) for found in values("In 2 of 3 years $-1,234.50, that is 5%")]
     ['2', '3', '-2469/2', '1/20']
     """
-    text = text.translate(_AS_ASCII)
+    written, text = text, text.translate(_AS_ASCII)
     dates = [*_dates(text, reading.dates)] if reading.dates else []
     for found in dates:
         text = f"{text[: found.start]}{' ' * (found.stop - found.start)}{text[found.stop :]}"
-    numbers = _with_tuples(text, _numbers(text, reading))
+    numbers = _with_tuples(text, _numbers(text, reading, written))
     return sorted([*dates, *numbers], key=lambda found: found.start) if dates else numbers
 
 
@@ -93,7 +95,8 @@ def close(value: Value, expected: Value, tolerance: Tolerance) -> bool:
     return False
 
 
-def _numbers(text: str, reading: Reading) -> list[tuple[Fraction, int, int]]:
+def _numbers(text: str, reading: Reading, written: str) -> list[tuple[Fraction, int, int]]:
+    """Return the numbers with their places; written: the text with its dashes as they are."""
     factors = dict(reading.units)
     numbers: list[tuple[Fraction, int, int]] = []
     for match in _pattern(reading).finditer(text):
@@ -103,9 +106,26 @@ def _numbers(text: str, reading: Reading) -> list[tuple[Fraction, int, int]]:
             continue
         plain = match[0].isdecimal() and len(match[0]) <= MAX_DIGITS  # most are
         value = Fraction(int(match[0])) if plain else _value(match.groupdict(), reading.percent, factors)
+        start, stop = match.span()
+        if value is not None and match["apart_sign"] and not _is_sign(written, start):
+            value, start = abs(value), match.end("apart_sign")
         if value is not None:
-            numbers.append((value, *match.span()))
+            numbers.append((value, start, stop))
     return numbers
+
+
+def _is_sign(text: str, place: int) -> bool:
+    """Whether a dash that stands apart from the number behind it is its sign.
+
+    After a comma or semicolon it is one in brackets without words, behind another number (1, - 2), and without a space
+    before it. An en dash is one in such brackets, and behind = and an opening bracket.
+    """
+    before = text[max(0, place - MAX_BRACKETED) : place].rstrip()
+    if before.endswith(tuple("=([{")) or _OPEN_BRACKET.search(before):
+        return True
+    if text[place] == "\u2013":
+        return False
+    return not text[place - 1].isspace() or before.endswith(":") or before[:-1].rstrip()[-1:].isdigit()
 
 
 def _value(part: Mapping[str, str | None], percent: str, factors: Mapping[str, Fraction]) -> Fraction | None:
@@ -227,8 +247,10 @@ _RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 # Letters with case: Latin, Greek, Cyrillic. A digit after one, as in H2O, begins no number.
 _LETTERS = "A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
-# Signs after which a sign and a space belong to the number, as in (1, - 2); elsewhere it is a dash.
+# Characters after which a sign and a space may belong to the number; elsewhere it is a dash.
 _BEFORE_SIGN = r"=(\[{:,;"
+# Brackets that are open, without a word in them.
+_OPEN_BRACKET = re.compile(r"[(\[{](?:[^()\[\]{}\w]|\d)*$")
 _SPACE = r" \u00a0\u2009\u202f"
 _CURRENCIES = "$€£¥₹₩"
 _CLOSING = re.compile(r"\s*[)\]]")

@@ -160,7 +160,10 @@ def test_answers_to_other_questions_are_rejected_or_left_out(write: Any, caplog:
     assert (len(rows), rejected) == (2, [])
     (part,) = parts(other_questions="leave_out")
     assert about(part["load"].schema)["left_out"] == {"m.jsonl": 3}
-    assert caplog.messages == ["m.jsonl: records of no answer in the data, left out: 3"] * 2
+    assert (
+        caplog.messages
+        == ["m.jsonl: 3 records left out: their question, or the answer that they label, is not in the data"] * 2
+    )
 
 
 def test_answers_to_questions_that_are_excluded_or_beyond_the_limit_are_no_others(write: Any) -> None:
@@ -354,6 +357,16 @@ def test_labels_are_of_the_text_with_other_punctuation_unless_they_are_of_the_ve
     ]  # fmt: skip
 
 
+def test_a_label_of_another_answer_without_its_punctuation_is_not_joined(write: Any) -> None:
+    write(
+        m=[{"id": "1", "prediction": "C"}, {"id": "2", "prediction": "A"}],
+        labels=[{"id": "1", "text": "C#", "ok": "yes"}, {"id": "2", "text": "(A)", "ok": "yes"}],
+    )
+    file = {"path": "labels.jsonl", "id": "id", "response": "text", "label": "ok"}
+
+    assert [row["label"] for row in loaded(label_file=file)[0]] == [None, True]
+
+
 def test_a_label_of_a_file_that_is_of_another_answer_is_stale(write: Any) -> None:
     write(
         m=[{"id": "1", "prediction": "new"}, {"id": "2", "prediction": "same"}],
@@ -376,7 +389,7 @@ def test_labels_of_one_answer_that_contradict_each_other_are_counted(
 
     assert part["load"]["label"].to_pylist() == [None, True]
     assert about(part["load"].schema)["label_conflicts"] == {"labels.jsonl": 1}
-    assert caplog.messages == ["labels.jsonl: answers with labels that contradict each other, and so without one: 1"]
+    assert caplog.messages == ["labels.jsonl: 1 answers have as many right as wrong labels; they count as not labelled"]
 
 
 def test_a_candidate_that_a_file_of_labels_spells_in_another_way_is_an_error(write: Any) -> None:

@@ -129,7 +129,9 @@ def test_questions_that_a_candidate_has_no_record_for_are_counted_and_told(caplo
     (part,) = load(records(*values), params(candidates=LONG))
 
     assert about(part["load"].schema)["unanswered"] == {"y": 1}
-    assert caplog.messages == ["y: questions of others without a record, so that its rates are over the rest: 1"]
+    assert caplog.messages == [
+        "y: no record for 1 questions that others answered; its rates are over the questions it has"
+    ]
 
 
 def test_candidates_whose_records_all_come_after_the_limit_are_told(caplog: pytest.LogCaptureFixture) -> None:

@@ -157,6 +157,21 @@ def test_any_text_is_read_the_same_each_time(text):
     assert all(0 <= each.start < each.stop <= len(text) for each in found)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Buy 3 pears; - 7 apples", [3, 7]),
+        ("In 2020, \u2013 5 died", [2020, 5]),
+        ("It rose by a lot, \u2212 42", [42]),
+        ("Two (of them, - 5 old)", [5]),
+        ("Between: \u2013 7", [7]),
+        ("1, - 2", [1, -2]),
+    ],
+)
+def test_a_dash_in_prose_is_no_sign(text: str, expected: list[int]) -> None:
+    assert [found.value for found in values(text)] == expected
+
+
 @given(
     st.lists(st.integers(-999, 999), min_size=2, max_size=5),
     st.sampled_from([", ", "; ", ",", " , "]),
@@ -167,7 +182,8 @@ def test_signs_apart_from_their_numbers_in_lists(numbers: list[int], comma: str,
     written = comma.join(f"{minus if number < 0 else ''}{abs(number)}" for number in numbers)
     reading = Reading(thousands=False)
 
-    assert [found.value for found in values(f"x = {written}", reading)] == numbers
+    if not minus.startswith("\u2013"):  # outside of brackets it is a dash
+        assert [found.value for found in values(f"x = {written}", reading)] == numbers
     [pair] = values(f"{brackets[0]}{written}{brackets[1]}", reading)
     assert pair.value == Tuple(brackets, tuple(map(Fraction, numbers)))
 

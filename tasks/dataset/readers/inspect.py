@@ -34,8 +34,9 @@ HEADER, START = "header.json", "_journal/start.json"
 SAMPLE = re.compile(r"samples/.*\.json")
 NO_ATTACHMENT = "its attachment is missing from the log"
 ATTACHMENT = re.compile(r"attachment://([0-9a-f]+)")
-# What a letter grade or a word counts in Inspect: correct, incorrect, partially correct, no answer.
-GRADES: Mapping[str, str] = {"C": "1", "I": "0", "P": "0.5", "N": "0", "yes": "1", "no": "0"}
+# What a grade counts in Inspect's `value_to_float`: correct, incorrect, partial, no answer; words in any case.
+GRADES: Mapping[str, str] = {"C": "1", "I": "0", "P": "0.5", "N": "0"}
+WORDS: Mapping[str, str] = {"yes": "1", "true": "1", "no": "0", "false": "0"}
 
 Key = tuple[str, str]
 """Id and epoch of a sample."""
@@ -49,6 +50,7 @@ class Log(NamedTuple):
         model: The model's name.
         expected: Id and epoch of each sample, in order; empty if the header does not list the ids.
         number: How many samples there should be; None if that is not stated.
+        stated: How many samples the results are of; None if that is not stated.
         epochs: How often each sample was run.
     """
 
@@ -56,6 +58,7 @@ class Log(NamedTuple):
     model: str
     expected: list[Key]
     number: int | None
+    stated: int | None
     epochs: int
 
 
@@ -69,7 +72,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     """Yield the records of all logs.
 
     Raises:
-        DataError: A log can't be read, or lacks samples whose ids are not known.
+        DataError: A log can't be read, lacks samples whose ids are not known, or has more than its results are of.
     """
     for file in files:
         yield from as_records(file, _zip_rows(file) if zipfile.is_zipfile(file) else _json_rows(file))
@@ -118,6 +121,7 @@ def _log(header: Mapping[str, Any], where: str) -> Log:
         model=part(evaluated, "model", str, where),
         expected=[(str(sample), str(epoch)) for epoch in range(1, epochs + 1) for sample in ids],
         number=stated if stated is not None or size is None else size * epochs,
+        stated=stated,
         epochs=epochs,
     )
 
@@ -141,6 +145,8 @@ def _rows(samples: Iterable[Any], log: Log, where: str) -> Iterator[tuple[int, d
             f"{where}: {len(present)} samples, but its header says {log.number}, and not which are missing; "
             "the log is incomplete"
         )
+    if log.stated is not None and line > log.stated:
+        raise DataError(f"{where}: {line} samples, but its header says {log.stated}; they are not of one run")
     for sample_id, epoch in absent:
         yield line + 1, _missing_sample(sample_id, epoch, log, asked.get(sample_id))
 
@@ -213,4 +219,6 @@ def _scores(scores: Any) -> Iterator[tuple[str, str | None]]:
 
 
 def _graded(value: Any) -> str | None:
-    return GRADES.get(value, number(value)) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    return GRADES.get(value) or WORDS.get(value.lower(), number(value))

@@ -101,8 +101,9 @@ def test_a_text_that_the_log_lacks_is_no_answer(tmp_path, change):
 
 @pytest.mark.parametrize(
     ("value", "score"),
-    [("C", "1"), ("I", "0"), ("P", "0.5"), ("N", "0"), (0.25, "0.25"), (True, "1"), ("no idea", None), (None, None)],
-)
+    [("C", "1"), ("I", "0"), ("P", "0.5"), ("N", "0"), (0.25, "0.25"), (True, "1"), ("no idea", None), (None, None),
+     ("Yes", "1"), ("No", "0"), ("True", "1"), ("FALSE", "0"), ("c", None)],
+)  # fmt: skip
 def test_grades_are_numbers(tmp_path, value, score):
     sample = JSON["samples"][0] | {"scores": {"judge": {"value": value}}}
 
@@ -157,6 +158,13 @@ def without(folder, names):
             if info.filename not in names:
                 target.writestr(info.filename, zip_members.member(source, info, "log"))
     return path
+
+
+def test_a_log_with_more_samples_than_its_results_are_of_is_refused(tmp_path):
+    path = written(tmp_path, changed(results={"total_samples": 1}))
+
+    with pytest.raises(DataError, match=r"\d samples, but its header says 1; they are not of one run"):
+        read(path)
 
 
 def test_a_log_that_says_how_many_samples_but_not_which_is_refused(tmp_path):

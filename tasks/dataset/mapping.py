@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import isfinite, nan
 from typing import Any, NamedTuple
@@ -26,6 +26,9 @@ _STRING = r"""'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+["]"""
 _ITEM = rf"(?:{_STRING}|None|null|\.\.\.)"
 _PRINTED_LIST = re.compile(rf"\[\s*+(?:{_ITEM}(?:\s*+,\s*+|\s++|(?=\s*+\])))*+\s*+\]")
 _STRINGS = re.compile(_STRING)
+
+LabelKey = tuple[str | None, ...]
+"""Question, candidate and bare text that an answer and its labels have in common; None for what does not count."""
 
 
 class SharedValues(NamedTuple):
@@ -222,7 +225,7 @@ def candidate_row(
     }
 
 
-def label_key(record: Record, answer: Answer, response: str | None, source: Source) -> tuple[str | None, ...] | None:
+def label_key(record: Record, answer: Answer, response: str | None, source: Source) -> LabelKey | None:
     """Return what the labels of an answer have in common in a file of labels; None without such a file."""
     given, joined = source.dataset.label_file, source.joined.labels
     if given is None or joined is None:
@@ -256,36 +259,51 @@ def _label_of_file(
     key = label_key(record, answer, response, source)
     if given is None or joined is None or key is None:
         return None, None
-    found = joined.of(row_keys(record, source.dataset))
-    entries = [entry for entry in found if entry_key(key[0], entry, source) == key]
-    same = [entry for entry in entries if _labels_text(entry, response, given)]
-    verdicts = [label_of(e.values, given.label, e.file, e.line, "dataset.label_file.label") for e in same or entries]
+    entries = [(entry_key(key[0], entry, source), entry) for entry in joined.of(row_keys(record, source.dataset))]
+    same, verdicts = _verdicts(key, same_text(response or ""), entries, given)
     label = majority(verdicts)
     if label is None or given.response is None:
         return label, None
     return label, CONFIRMED if same or _is_by_text(source.dataset) else STALE
 
 
-def contradictions(entries: Iterable[Entry], dataset: Dataset) -> int:
-    """Count the answers of a question that as many labels call right as wrong."""
+def _verdicts(
+    key: LabelKey, text: str, entries: Iterable[tuple[LabelKey | None, Entry]], given: LabelFile
+) -> tuple[bool, list[bool | None]]:
+    """Return the labels that count for an answer, and whether they are of its very text.
+
+    Args:
+        key: What the answer and its labels have in common.
+        text: The answer, as `same_text`.
+        entries: The labels of the question, each with its key.
+        given: The file of labels.
+    """
+    own = [entry for of, entry in entries if of == key]
+    same = [entry for entry in own if _labels_text(entry, text, given)]
+    place = "dataset.label_file.label"
+    return bool(same), [label_of(e.values, given.label, e.file, e.line, place) for e in same or own]
+
+
+def contradictions(
+    answers: Iterable[tuple[LabelKey, str]], entries: Sequence[tuple[LabelKey | None, Entry]], dataset: Dataset
+) -> int:
+    """Count the answers of a question that as many labels call right as wrong; arguments as of `_verdicts`."""
     given = dataset.label_file
     if given is None:
         return 0
-    verdicts: dict[tuple[Value, str], list[bool | None]] = {}
-    for entry in entries:
-        candidate, text = (entry.values.get(column) if column else None for column in (given.candidate, given.response))
-        label = label_of(entry.values, given.label, entry.file, entry.line, "dataset.label_file.label")
-        verdicts.setdefault((str(candidate), same_text(text if isinstance(text, str) else "")), []).append(label)
-    return sum(majority(each) is None and True in each for each in verdicts.values())
+    each = [_verdicts(key, text, entries, given)[1] for key, text in answers]
+    return sum(majority(verdicts) is None and True in verdicts for verdicts in each)
 
 
-def _labels_text(entry: Entry, response: str | None, given: LabelFile) -> bool:
+def _labels_text(entry: Entry, text: str, given: LabelFile) -> bool:
     """Whether a label is of this answer's text, as far as the file of labels says it."""
-    text = entry.values.get(given.response) if given.response else response
-    return same_text(text if isinstance(text, str) else "") == same_text(response or "")
+    if not given.response:
+        return True
+    labelled = entry.values.get(given.response)
+    return same_text(labelled if isinstance(labelled, str) else "") == text
 
 
-def entry_key(question: str | None, entry: Entry, source: Source) -> tuple[str | None, ...] | None:
+def entry_key(question: str | None, entry: Entry, source: Source) -> LabelKey | None:
     """Return what an entry of a file of labels has in common with the answers it is of, as `label_key`.
 
     None if it says neither candidate nor text, though labels are joined by it.

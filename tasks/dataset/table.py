@@ -293,10 +293,11 @@ def _unused_labels(
         return {}, {}
     _require_same_names(labels, source.dataset, index)
     unused = matched = conflicts = 0
-    for keys, entries in _label_keys(records, source, index, labels):
-        used = [entry for of, entry in entries if mapping.entry_key(labels.key(of), entry, source) in keys]
-        matched, unused = matched + len(used), unused + len(entries) - len(used)
-        conflicts += mapping.contradictions(used, source.dataset)
+    for answers, entries in _label_keys(records, source, index, labels):
+        keys = {key for key, _ in answers}
+        used = sum(key in keys for key, _ in entries)
+        matched, unused = matched + used, unused + len(entries) - used
+        conflicts += mapping.contradictions(answers, entries, source.dataset)
     if not matched:
         raise DataError(
             f"dataset.label_file: no label of {labels.path} is of an answer in the data; its {labels.by} and "
@@ -327,8 +328,8 @@ def _require_same_names(labels: Joined, dataset: Dataset, index: RecordIndex) ->
 
 
 def _label_keys(records: Iterable[Record], source: Source, index: RecordIndex, labels: Joined) -> Iterator[Any]:
-    """Yield for each question with labels the keys of its answers, and the entries, each with its keys."""
-    answers: dict[str, set[Any]] = {}
+    """Yield for each question with labels its answers and the labels, each with its key; of an answer its text too."""
+    answers: dict[str, list[Any]] = {}
     of: dict[str, Any] = {}
     for position, record in enumerate(mapping.selected(records, source.dataset)):
         keys = row_keys(record, source.dataset)
@@ -338,9 +339,10 @@ def _label_keys(records: Iterable[Record], source: Source, index: RecordIndex, l
         of[key] = keys
         for answer in source.answers(record, is_first=position not in index.later):
             text = answer.response if isinstance(answer.response, str) else None
-            answers.setdefault(key, set()).add(mapping.label_key(record, answer, text, source))
+            one = mapping.label_key(record, answer, text, source), same_text(text or "")
+            answers.setdefault(key, []).append(one)
     for key, keys in of.items():
-        yield answers.get(key, set()), [(keys, entry) for entry in labels.of(keys)]
+        yield answers.get(key, []), [(mapping.entry_key(key, entry, source), entry) for entry in labels.of(keys)]
 
 
 def _labelled(records: Iterable[Record], source: Source) -> Iterator[Mapping[str, Value]]:

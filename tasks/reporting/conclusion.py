@@ -25,6 +25,8 @@ from tasks.scores.primary import MEANING_MATCH
 MAX_NAME_CHARS = 40
 # Candidates that a sentence names.
 NAMED = 5
+# The share of each candidate's answers with a label from which on the conclusion proposes to go by labels.
+LEAST_LABELLED = 0.9
 LABELS, UNKNOWN = "human labels", "unknown"
 
 
@@ -209,16 +211,23 @@ def _would_decide(undecided: Sequence[MeasureEntry], missing_labels: str) -> str
 
 
 def _missing_labels(document: MetricsReport, names: Sequence[str]) -> str:
-    """What to do where each candidate has human labels, but not all of them enough to decide."""
+    """What to do where human labels cover nearly all answers of each candidate, but do not decide."""
     labels = [document["candidates"][name].get(LABEL) for name in names]
-    if document["primary"]["measure"] != MEANING_MATCH or not all(map(_is_labelled, labels)):
+    if document["primary"]["measure"] != MEANING_MATCH or not all(map(_is_covered, labels)):
         return ""
     lacking = sum(entry["n_not_asked"] + entry["n_failed"] for entry in labels if entry)
     every = lacking + sum(entry["n"] for entry in labels if entry)
     return (
-        f" Human labels would decide it, but {count(lacking)} of {counted(every, 'answer')} have none: label them, or "
-        f"name {LABEL} in gate.primary to go by those with labels alone."
+        f" Human labels can decide it: {count(lacking)} of {counted(every, 'answer')} have no current label; "
+        f"label them, or name {LABEL} in gate.primary to go by those with labels alone."
     )
+
+
+def _is_covered(labels: MetricEntry | None) -> bool:
+    """Whether human labels cover enough of a candidate's answers to go by them alone."""
+    if labels is None or not _is_labelled(labels):
+        return False
+    return labels["n"] >= LEAST_LABELLED * (labels["n"] + labels["n_not_asked"] + labels["n_failed"])
 
 
 def _is_labelled(labels: MetricEntry | None) -> bool:

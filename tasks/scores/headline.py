@@ -199,7 +199,7 @@ def _by_judge(
     limits = _transported(rate, share, model, confidence)
     checked = "not checked on your data"
     if labels >= FEWEST and not candidate.labels_random:
-        checked = f"{labels:,} human labels do not correct it: they are of too few answers, and not chosen at random"
+        checked = f"{labels:,} human labels do not correct it: they are not of all answers, and not chosen at random"
     note = (
         f"by {OFFLINE}; {checked}. The interval includes its error on {model.systems} systems of "
         f"{model.sets} other data sets. {proposal}"

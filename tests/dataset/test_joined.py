@@ -392,6 +392,27 @@ def test_labels_of_one_answer_that_contradict_each_other_are_counted(
     assert caplog.messages == ["labels.jsonl: 1 answers have as many right as wrong labels; they count as not labelled"]
 
 
+@pytest.mark.parametrize(
+    ("labels", "conflicts"),
+    [
+        ((("Negev.", "yes"), ("The Negev", "no")), {"labels.jsonl": 1}),
+        ((("the Negev!", "yes"), ("Negev", "yes"), ("The Negev", "no"), ("negev", "no")), {}),
+    ],
+)
+def test_contradictions_are_counted_among_the_labels_that_count(
+    write: Any, labels: tuple[tuple[str, str], ...], conflicts: dict[str, int]
+) -> None:
+    write(
+        m=[{"id": "1", "prediction": "the Negev!"}, {"id": "2", "prediction": "x"}],
+        labels=[{"id": "1", "text": text, "ok": ok} for text, ok in labels],
+    )
+
+    found = parts(label_file={"path": "labels.jsonl", "id": "id", "response": "text", "label": "ok"})
+
+    assert found[0]["load"]["label"].to_pylist() == [None if conflicts else True, None]
+    assert about(found[0]["load"].schema)["label_conflicts"] == conflicts
+
+
 def test_a_candidate_that_a_file_of_labels_spells_in_another_way_is_an_error(write: Any) -> None:
     labels = [{"id": "1", "c": "m", "ok": "yes"}, {"id": "2", "c": " M", "ok": "yes"}]
     write(m=[{"id": "1", "prediction": "x"}], labels=labels)

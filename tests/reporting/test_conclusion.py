@@ -171,13 +171,13 @@ def test_labels_of_nearly_all_answers_are_no_reason_to_ask_for_labels() -> None:
 
     assert found is not None
     assert found.sentence.endswith(
-        "(the offline judge, not corrected by your labels: −5.0 points, 95 % CI −20.0 to +10.0). Human labels would "
-        "decide it, but 28 of 602 answers have none: label them, or name label in gate.primary to go by those with "
-        "labels alone."
+        "(the offline judge, not corrected by your labels: −5.0 points, 95 % CI −20.0 to +10.0). Human labels can "
+        "decide it: 28 of 602 answers have no current label; label them, or name label in gate.primary to go by those "
+        "with labels alone."
     )
     assert found.rates[0].basis == "the offline judge, not corrected by your labels, 200 answers"
 
-    labels["borealis"] = labelled(9, 292)
+    labels["borealis"] = labelled(260, 41)
     few = sentence(two, [compared], candidates={name: rated | {"label": one} for name, one in labels.items()})
     assert few.endswith("Only human labels can decide it: the judge's own error is part of the interval.")
 

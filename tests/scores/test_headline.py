@@ -103,7 +103,7 @@ def test_labels_that_do_not_correct_the_judge_are_not_hidden() -> None:
 
     assert (shown["measure"], shown["status"]) == ("meaning_match", "estimated")
     assert (
-        "; 300 human labels do not correct it: they are of too few answers, and not chosen at random." in shown["note"]
+        "; 300 human labels do not correct it: they are not of all answers, and not chosen at random." in shown["note"]
     )
 
 

@@ -19,7 +19,7 @@ $(READY): requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed (make PYTHON=…)")'
 	$(PYTHON) -m venv .venv
 	pip install --quiet --disable-pip-version-check -r requirements.lock
-	python -m tasks.metrics.warm_up & python -m tasks.models.offline.warm_up; wait  # compiles the kernels, once
+	python -m tasks.metrics.warm_up & python -m tasks.models.offline.warm_up & python -m tasks.dataset.columnar.warm_up; wait  # compiles the kernels, once
 	touch $(READY)
 
 test: doctest  # every test that is quick, and the examples in docstrings

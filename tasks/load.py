@@ -1,18 +1,20 @@
 """Loads the user's records by the mapping in params.yaml; unusable records go to a second table, with the reason."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from tasks.dataset.answers import mapped_columns
+from tasks.dataset.columnar.coverage import is_covered, is_large
 from tasks.dataset.joined import questions
 from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Params
 from tasks.dataset.sources import Record, Records
 from tasks.dataset.table import tables
 from tasks.pipeline.contract import Contract
+from tasks.pipeline.division import Division, Undivided
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, about
@@ -31,11 +33,20 @@ def source(params: Params) -> Records:
     Raises:
         DataError: A file can't be opened, or lacks a mapped column that another one has.
     """
+    opened = _opened(params)
+    _warn(opened.notes)
+    return opened
+
+
+def _opened(params: Params) -> Records:
     opened = questions(params)
     opened.require_in_all_files(mapped_columns(params))
-    for note in opened.notes:
-        log.warning(note)
     return opened
+
+
+def _warn(notes: Iterable[str]) -> None:
+    for note in notes:
+        log.warning(note)
 
 
 def load(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
@@ -44,8 +55,7 @@ def load(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Tab
     Raises: as `tasks.dataset.table.tables`.
     """
     for number, part in enumerate(tables(records, params)):
-        for line in () if number else _notes(about(part["load"].schema), params.dataset.limit):
-            log.warning(line)
+        _warn(() if number else _notes(about(part["load"].schema), params.dataset.limit))
         yield part
 
 
@@ -145,9 +155,34 @@ class _Counted:
         self._total = number
 
 
+def _plan(params: Params) -> Sequence[Any]:
+    records = _opened(params)
+    if not is_covered(records, params) or not is_large(records):
+        raise Undivided
+    from tasks.dataset.columnar import loading  # which imports numba: longer than to load little
+
+    return loading.plan(records, params)
+
+
+def _compute(part: Any, params: Params) -> tuple[dict[str, pa.Table], Any]:
+    from tasks.dataset.columnar import loading
+
+    return loading.compute(part, params)
+
+
+def _accept(parts: Sequence[Any], found: Sequence[Any], params: Params) -> Mapping[int, Any]:
+    from tasks.dataset.columnar import loading
+
+    again = loading.accept(parts, found, params)
+    _warn(_opened(params).notes)
+    return again
+
+
 STAGE = Stage(
     params=Params,
     whole=lambda params, inputs: load(_Counted(source(params), inputs.progress), params),
+    division=Division(_plan, _compute, _accept),
+    preload=("tasks.dataset.columnar.warm_up",),
     expect=expect,
     counts=counts,
     advice=advice,

@@ -3,6 +3,8 @@
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -13,13 +15,14 @@ from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
 from tasks.pipeline import params, validation
 from tasks.pipeline.contract import Contract
+from tasks.pipeline.division import Undivided
 from tasks.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
 from tasks.pipeline.files import lock_opened, move_durably, read_json, sync
 from tasks.pipeline.lineage import lineage
 from tasks.pipeline.progress import Progress, display, quiet
 from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
 from tasks.pipeline.tables import Parts, write_part
-from tasks.pipeline.workers import pool, workers_for
+from tasks.pipeline.workers import cores, pool, workers_for
 
 
 def run(name: str) -> None:
@@ -33,7 +36,10 @@ def run(name: str) -> None:
     with _Workspace(entry) as workspace:
         workspace.open_store()
         with display(name) as progress:
-            if whole := stage.whole_for(options):
+            divided = _divided(entry, stage, workspace, progress)
+            if divided is not None:
+                parts: Iterable[_Part] = divided
+            elif whole := stage.whole_for(options):
                 outputs = whole(options, workspace.inputs(progress))
                 parts = _write_all(outputs, entry, _contract(stage, options), workspace)
             else:
@@ -70,10 +76,7 @@ class _Workspace:
     def __enter__(self) -> Self:
         self._lock = _locked(self.folder, self.entry.name)
         self._restore()
-        for left in self.folder.iterdir():
-            _remove(left)
-        for table in self.entry.tables_written:
-            (self.folder / DATA / table).mkdir(parents=True)
+        self.clear()
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -88,6 +91,13 @@ class _Workspace:
             where = next((name for name in named if not name.startswith(str(self.folder))), self.folder)
             problem = os.strerror(error.errno) if error.errno else str(error)
             raise DataError(f"{self.entry.name}: {where}: {problem}; no table was changed") from error
+
+    def clear(self) -> None:
+        """Remove all that is in the folder, and make those of the tables."""
+        for left in self.folder.iterdir():
+            _remove(left)
+        for table in self.entry.tables_written:
+            (self.folder / DATA / table).mkdir(parents=True)
 
     @property
     def tables(self) -> dict[str, Parts]:
@@ -172,6 +182,48 @@ def _write_all(
         yield _examine(entry, contract, {name: table for name, table in output.items() if isinstance(table, pa.Table)})
 
 
+def _divided(entry: StageEntry, stage: Stage[Any], workspace: _Workspace, progress: Progress) -> list[_Part] | None:
+    """Compute the parts into which a stage's work is divided; None if it must be called as a whole, or by part."""
+    if stage.division is None:
+        return None
+    options = params.for_stage(entry.name)
+    try:
+        pieces = stage.division.plan(options)
+        workers = min(params.run_params().workers or cores(), len(pieces))
+        with _workers(entry, stage.preload, workers) as executor:
+            computed = _computed(entry, executor, dict(enumerate(pieces)))
+            results = dict(enumerate(_counted(computed, len(pieces), progress)))
+            again = stage.division.accept(pieces, [found for _, found in results.values()], options)
+            results |= dict(zip(again, _computed(entry, executor, again), strict=True))
+    except Undivided:
+        workspace.clear()
+        return None
+    return [part for part, _ in results.values()]
+
+
+def _computed(entry: StageEntry, executor: Executor | None, pieces: Mapping[int, Any]) -> Iterator[tuple[_Part, Any]]:
+    """Compute parts, given what each is made of, by number."""
+    return (executor.map if executor else map)(_one_piece, repeat(entry), pieces.keys(), pieces.values())
+
+
+def _counted(results: Iterable[tuple[_Part, Any]], total: int, progress: Progress) -> Iterator[tuple[_Part, Any]]:
+    """Report progress while results are taken."""
+    progress("parts", 0, total)
+    for number, result in enumerate(results, 1):
+        progress("parts", number, total)
+        yield result
+
+
+def _one_piece(entry: StageEntry, number: int, piece: Any) -> tuple[_Part, Any]:
+    """Compute, write and check one part, given what it is made of."""
+    stage, options = load_stage(entry.name), params.for_stage(entry.name)
+    if stage.division is None:
+        raise TypeError(f"{entry.name}: not a stage whose work is divided")
+    output, finding = stage.division.compute(piece, options)
+    _Workspace(entry).write(output, number)
+    return _examine(entry, _contract(stage, options), output), finding
+
+
 def _by_part(entry: StageEntry, progress: Progress) -> Iterator[_Part]:
     """Call a stage for each part: in this process, or in several if there are many rows."""
     parts = Parts(Path(DATA, entry.tables_read[0]))
@@ -184,16 +236,21 @@ def _by_part(entry: StageEntry, progress: Progress) -> Iterator[_Part]:
 
 
 def _map_parts(entry: StageEntry, parts: Parts) -> Iterator[_Part]:
-    jobs = (repeat(entry), range(len(parts)))
     workers = workers_for(parts, params.run_params().workers)
-    if workers <= 1:
-        yield from map(_one_part, *jobs)
-        return
-    preload = load_stage(entry.name).preload
-    with pool(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__]) as executor:
-        results = executor.map(_one_part, *jobs)
+    with _workers(entry, load_stage(entry.name).preload, workers) as executor:
+        results = (executor.map if executor else map)(_one_part, repeat(entry), range(len(parts)))
         validation.load_gx()  # this process needs it for the keys and counts: import it while the workers work
         yield from results
+
+
+@contextmanager
+def _workers(entry: StageEntry, preload: Sequence[str], workers: int) -> Iterator[Executor | None]:
+    """Start the processes that compute the parts of a stage; None if that is this one."""
+    if workers <= 1:
+        yield None
+        return
+    with pool(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__]) as executor:
+        yield executor
 
 
 def _one_part(entry: StageEntry, number: int) -> _Part:

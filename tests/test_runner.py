@@ -14,7 +14,7 @@ import pytest
 
 from tasks import runner
 from tasks.__main__ import main
-from tasks.errors import ContractError, GoldmeterError, ServerError
+from tasks.errors import ContractError, DataError, GoldmeterError, ServerError
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.workers import threads_of
 from tasks.runner import run
@@ -83,6 +83,49 @@ def test_parts_and_workers_give_the_same_rows(monkeypatch: pytest.MonkeyPatch) -
 
     assert len(files("data/lexical")) == 4
     assert pq.read_table("data/lexical").to_pylist() == whole
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_records_loaded_as_columns_give_the_same_bytes(
+    workers: int, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project, [*ROWS, ROWS[0] | {"id": "r", "references": []}])
+    edit(lambda p: (p["load"].update(part_rows=6, max_rejected=1), p["run"].update(workers=workers)))
+    run("load")
+    expected = files("data/load") | files("data/load_rejected") | files("reports/validation")
+
+    monkeypatch.setattr("tasks.dataset.columnar.coverage.SMALLEST", 0)
+    monkeypatch.setattr("tasks.load.tables", None)
+    run("load")
+
+    assert len(files("data/load")) == 4
+    assert expected == files("data/load") | files("data/load_rejected") | files("reports/validation")
+
+
+def test_parts_with_an_id_of_others_are_computed_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project, [*ROWS[:9], ROWS[0]])
+    edit(lambda p: p["load"].update(part_rows=6, max_rejected=1))
+    run("load")
+    expected = files("data/load") | files("data/load_rejected")
+
+    monkeypatch.setattr("tasks.dataset.columnar.coverage.SMALLEST", 0)
+    monkeypatch.setattr("tasks.load.tables", None)
+    run("load")
+
+    assert expected == files("data/load") | files("data/load_rejected")
+    reasons = pq.read_table("data/load_rejected")["reason"].to_pylist()
+    assert reasons == ["the id 'q0' (dataset.id: id) is also in data/examples/qa.jsonl, line 1"] * 2
+
+
+def test_a_line_that_is_no_json_is_named_however_it_was_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.dataset.columnar.coverage.SMALLEST", 0)
+    with (project / "data/examples/qa.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"id": 1, "id": 2}\n')
+
+    with pytest.raises(DataError, match=r"qa\.jsonl, line 11, column 1: not JSON: the key 'id' appears twice"):
+        run("load")
+
+    assert not Path("data/load").exists()
 
 
 @pytest.mark.usefixtures("project")

@@ -29,7 +29,7 @@ from tasks.comparison.candidate_pairs import Families
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.comparison.release import decision
-from tasks.dataset.table import LABEL as LABEL_FACTS
+from tasks.dataset.description import LABEL as LABEL_FACTS
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
 from tasks.models.offline.training import Labelled, human_labelled

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing
-from tasks.dataset.table import LABEL as LABEL_FACTS
+from tasks.dataset.description import LABEL as LABEL_FACTS
 from tasks.errors import ComparisonError, did_you_mean
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.metrics.catalogue import configure

@@ -47,6 +47,14 @@ class RecordIndex(NamedTuple):
     beyond_limit: Mapping[str, int]
 
 
+def unrelated(dataset: Dataset) -> RecordIndex:
+    """Return the index of records in the wide form that have nothing to do with each other."""
+    return RecordIndex(
+        numbers={}, repeated={}, differing={}, later=frozenset(), draws={}, first_draw=1,
+        names=tuple(dataset.named), asked={}, unanswered={}, beyond_limit={},
+    )  # fmt: skip
+
+
 def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
     """Find in one pass what later passes need; a second one finds the first record of each repeated key.
 

@@ -48,7 +48,7 @@ def selected(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
     number = 0
     only = dataset.long.only if dataset.long else ()
     for record in records:
-        excluded = any(_equals(record.values.get(column), value) for column, value in dataset.exclude.items())
+        excluded = any(equals(record.values.get(column), value) for column, value in dataset.exclude.items())
         if not excluded and (not only or candidate_name(record, dataset) in only):
             yield record
             number += 1
@@ -318,8 +318,8 @@ def entry_key(question: str | None, entry: Entry, source: Source) -> LabelKey | 
     return (question, name, bare_text(text)) if isinstance(text, str) else None
 
 
-def _equals(value: Value, wanted: object) -> bool:
-    """Compare the source text with a value of params.yaml; a boolean matches any word allowed in a label for it."""
+def equals(value: Value, wanted: object) -> bool:
+    """Compare the source text with a value of `exclude`; a boolean matches any word allowed in a label for it."""
     if isinstance(wanted, bool) and isinstance(value, str):
         return LABELS.get(value.strip().lower()) is wanted
     return value == as_text(wanted)

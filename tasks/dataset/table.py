@@ -9,23 +9,19 @@ import pyarrow as pa
 
 from tasks.dataset import mapping
 from tasks.dataset.answers import Answer, Source, divided, require_candidate, with_columns
+from tasks.dataset.description import description
 from tasks.dataset.index import RecordIndex, index_records
 from tasks.dataset.joined import Entry, Joined, Lost, read_joined, row_keys, same_text
 from tasks.dataset.labels import UnknownLabelError
 from tasks.dataset.paths import flat, quoted
-from tasks.dataset.settings import Dataset, Params, ScoreMapping
+from tasks.dataset.settings import Dataset, Params
 from tasks.dataset.sources import Record, Value
 from tasks.dataset.texts import UnusableValueError
 from tasks.errors import DataError
 from tasks.pipeline.tables import describe
-from tasks.scores.column_facts import ColumnFacts, statement
 
 REJECTED = pa.schema(
     {"file": pa.string(), "line": pa.int64(), "id": pa.string(), "candidate": pa.string(), "reason": pa.string()}
-)
-# The human labels, described as a binary score column.
-LABEL = ColumnFacts(
-    metric="label", family="dataset", signature="label|v:1", bounds=(0.0, 1.0), rate_signature="label|v:1|pass:1"
 )
 
 
@@ -62,13 +58,7 @@ def _parts(records: Iterable[Record], source: Source) -> Iterator[dict[str, pa.T
     index = index_records(records, source)
     records = flat(records, _scores_of_candidates(index, source.dataset))
     remainder = _remainder(records, source, index) if source.joined.all else Remainder([], {}, {})
-    facts = {
-        **_description(source.params, index),
-        "left_out": remainder.left_out,
-        "label_conflicts": remainder.label_conflicts,
-        "unanswered": dict(index.unanswered),
-        "beyond_limit": dict(index.beyond_limit),
-    }
+    facts = description(source.params, index, remainder.left_out, remainder.label_conflicts)
     part = LoadPart(source, index, facts)
     for position, record in enumerate(mapping.selected(records, source.dataset)):
         answers = [*source.answers(record, is_first=position not in index.later)]
@@ -351,47 +341,3 @@ def _labelled(records: Iterable[Record], source: Source) -> Iterator[Mapping[str
         for entries in one.entries.values():
             yield from (entry.values for entry in entries)
     yield from (record.values for record in records)
-
-
-def _description(params: Params, index: RecordIndex) -> dict[str, Any]:
-    """Describe data/load for later stages."""
-    dataset = params.dataset
-    labels = {"label": LABEL} if dataset.has_labels else {}
-    scores = {f"score_{name}": _score_description(name, score) for name, score in dataset.scores.items()}
-    return {
-        "candidates": {
-            name: dataset.long.about.get(name, {}) if dataset.long else dataset.named[name].about
-            for name in index.names
-        },
-        **statement(labels | scores),
-        "labels": dataset.labels,
-        "max_rejected": params.load.max_rejected,
-        "missing_response": dataset.missing_response,
-    }
-
-
-def _score_description(name: str, score: ScoreMapping) -> ColumnFacts:
-    bounds = "none" if score.bounds is None else "..".join(map(_exact, score.bounds))
-    signature = f"score|name:{name}|bounds:{bounds}|better:{'higher' if score.higher_is_better else 'lower'}|v:2"
-    rate_signature = None
-    if score.threshold is not None:
-        rate_signature = f"{signature}|thr:{'>=' if score.higher_is_better else '<='}{_exact(score.threshold)}"
-    return ColumnFacts(
-        metric=name,
-        family="dataset",
-        signature=signature,
-        bounds=score.bounds,
-        higher_is_better=score.higher_is_better,
-        options={"column": score.column},
-        threshold=score.threshold,
-        rate_signature=rate_signature,
-    )
-
-
-def _exact(number: float) -> str:
-    """Format a number with all its digits.
-
-    >>> _exact(1.0), _exact(0.5)
-    ('1', '0.5')
-    """
-    return repr(float(number)).removesuffix(".0")

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from tasks.errors import ParamsError
 from tasks.pipeline.contract import Contract
+from tasks.pipeline.division import AnyDivision
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.run import Run
 from tasks.pipeline.settings import Section
@@ -64,18 +65,20 @@ class Stage(Generic[Sections]):
             computed at the same time in several processes.
         whole: Computes everything in one call, and yields what it writes, a part of each table at a time.
         is_whole: Returns whether these params need `whole`; a stage that sets `by_part` and `whole` must set it.
+        division: How what `whole` computes is divided into parts where it can be, with the same result.
         expect: Returns the contract of the first table written. A stage without a contract writes no
             `reports/validation/<name>.json`.
         counts: Returns numbers of one written part, by name, given its tables; the contract checks their sums.
         advice: Returns lines that end the message about a broken contract, given the tables that were not published.
         check: Checks that all sections of params.yaml fit together, given by name; before any stage runs.
-        preload: Modules that worker processes have imported from the start, besides the stage's own (`by_part` only).
+        preload: Modules that worker processes have imported from the start, besides the stage's own.
     """
 
     params: type[Sections]
     by_part: Callable[[pa.Table, Sections, StageInputs], pa.Table] | None = None
     whole: Callable[[Sections, StageInputs], Iterator[Output]] | None = None
     is_whole: Callable[[Sections], bool] | None = None
+    division: AnyDivision | None = None
     expect: Callable[[Sections], Contract] | None = None
     counts: Callable[[Mapping[str, pa.Table]], Mapping[str, float]] = lambda _: {}
     advice: Callable[[Mapping[str, Parts], Sections], list[str]] = lambda *_: []

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.comparison.gate import Gate
+from tasks.dataset.description import LABEL
 from tasks.dataset.normalized import Normalize
-from tasks.dataset.table import LABEL
 from tasks.metrics.catalogue import configure
 from tasks.normalize import Params as NormalizeParams
 from tasks.normalize import normalize

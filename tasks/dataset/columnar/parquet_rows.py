@@ -1,0 +1,144 @@
+"""Parquet as columns."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tasks.dataset.columnar.piece import Lists, Texts, lists_of_texts
+from tasks.dataset.columnar.spans import Span
+from tasks.dataset.record import Record, as_text, file_name
+from tasks.pipeline.division import Undivided
+from tasks.text.kernels import Flags
+
+# Bytes of a row group when it is decoded: each worker holds one.
+LARGEST_GROUP = 1 << 30
+
+
+class ParquetRows:
+    """The rows of a span, whose begin and end are numbers of rows.
+
+    All columns are read, as `tasks.dataset.formats.parquet` does: a damaged one stops the run.
+
+    Raises:
+        Undivided: The rows can't be read.
+    """
+
+    def __init__(self, span: Span, names: Sequence[str]) -> None:  # noqa: ARG002 (as of other formats)
+        self._span = span
+        self._rows = _rows(span)
+        self.lines = np.arange(span.begin + 1, span.end + 1)
+        self.is_odd = np.zeros(span.records, np.bool_)
+
+    def has(self, name: str) -> bool:
+        """Whether the file has the column."""
+        return name in self._rows.column_names
+
+    def texts(self, name: str) -> Texts:
+        """Return a column of texts."""
+        column = self._column(name)
+        if _is_text(column.type):
+            return Texts(column.cast(pa.string()), self._none())
+        if pa.types.is_integer(column.type) or pa.types.is_boolean(column.type) or pa.types.is_null(column.type):
+            return Texts(column.cast(pa.string()), self._none())
+        values = [as_text(value) for value in column.to_pylist()]
+        is_odd = np.array([value is not None and not isinstance(value, str) for value in values], np.bool_)
+        return Texts(pa.array([value if isinstance(value, str) else None for value in values], pa.string()), is_odd)
+
+    def lists(self, name: str) -> Lists:
+        """Return a column of lists, or of texts that may print one."""
+        column = self._column(name)
+        if not (_is_list(column.type) and _is_text(column.type.value_type)):
+            return lists_of_texts(self.texts(name))
+        is_null = np.array(column.is_null())
+        items = pc.list_flatten(column).cast(pa.string())
+        counts = pc.fill_null(pc.list_value_length(column), 0).to_numpy().astype(np.int64)
+        if items.null_count:
+            of_rows = np.repeat(np.arange(len(counts)), counts)[np.array(items.is_valid())]
+            counts, items = np.bincount(of_rows, minlength=len(counts)), items.drop_null()
+        return Lists(items, counts, is_null, self._none(), self._none())
+
+    def record(self, row: int) -> Record:
+        """Return one record."""
+        [values] = self._rows.slice(row, 1).to_pylist()
+        name = file_name(Path(self._span.file))
+        return Record(name, int(self.lines[row]), {column: as_text(value) for column, value in values.items()})
+
+    def _column(self, name: str) -> pa.Array:
+        if not self.has(name):
+            return pa.nulls(len(self.lines), pa.string())
+        column = self._rows[name].combine_chunks()
+        return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+
+    def _none(self) -> Flags:
+        return np.zeros(len(self.lines), np.bool_)
+
+
+def scan(file: Path, first: int, every: int) -> Iterator[Span]:
+    """Yield the spans of a file: of `first` rows, then of `every`; the last may have fewer.
+
+    Raises:
+        Undivided: It can't be read, a value of its types might stop the run, or a row group is too large.
+    """
+    try:
+        with pq.ParquetFile(file) as opened:
+            metadata, schema = opened.metadata, opened.schema_arrow
+    except (pa.ArrowException, OSError, ValueError):
+        raise Undivided from None
+    if not all(map(str.strip, schema.names)) or not _is_safe(pa.struct(schema)):
+        raise Undivided
+    if any(metadata.row_group(i).total_byte_size > LARGEST_GROUP for i in range(metadata.num_row_groups)):
+        raise Undivided
+    if metadata.num_rows != sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)):
+        raise Undivided
+    begin, end = 0, first
+    while begin < metadata.num_rows:
+        end = min(end, metadata.num_rows)
+        yield Span(str(file), begin, end, begin + 1, end - begin)
+        begin, end = end, end + every
+
+
+def _rows(span: Span) -> pa.Table:
+    try:
+        with pq.ParquetFile(span.file) as opened:
+            sizes = [opened.metadata.row_group(i).num_rows for i in range(opened.metadata.num_row_groups)]
+        ends = np.cumsum(sizes)
+        groups = np.flatnonzero((ends > span.begin) & (ends - sizes < span.end)).tolist()
+        tables = [_group(span.file, group) for group in groups]
+        table = pa.concat_tables(tables)
+        rows = table.slice(span.begin - int(ends[groups[0]] - sizes[groups[0]]), span.records)
+        rows.validate(full=True)  # that texts are UTF-8
+    except (pa.ArrowException, OSError, ValueError, IndexError):
+        raise Undivided from None
+    if rows.num_rows != span.records or [table.num_rows for table in tables] != [sizes[group] for group in groups]:
+        raise Undivided
+    return rows
+
+
+@lru_cache(maxsize=2)  # of a part that begins in one group and ends in the next
+def _group(file: str, group: int) -> pa.Table:
+    with pq.ParquetFile(file) as opened:
+        return opened.read_row_group(group)
+
+
+def _is_safe(kind: pa.DataType) -> bool:
+    """Whether any value of a type can be read: no bytes that may be no UTF-8, no dates beyond those of Python."""
+    if pa.types.is_struct(kind):
+        names = [field.name for field in kind]
+        return len(set(names)) == len(names) and all(_is_safe(field.type) for field in kind)
+    if _is_list(kind) or pa.types.is_dictionary(kind):
+        return _is_safe(kind.value_type)
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    return _is_text(kind) or is_number or pa.types.is_null(kind)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))

@@ -1,0 +1,110 @@
+"""The rules of `tasks.dataset.mapping` for labels and scores, on columns; a row that a rule does not read is odd."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tasks.dataset import mapping
+from tasks.dataset.columnar.piece import Piece, Texts
+from tasks.dataset.labels import UnknownLabelError, label_of
+from tasks.dataset.settings import Dataset, LabelMapping, ScoreMapping
+from tasks.scores.label_status import CONFIRMED, STALE
+from tasks.text.kernels import Flags
+
+# Numbers that Arrow reads as Python does.
+NUMBER = r"^-?[0-9]{1,18}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,2})?$"
+# Characters of a sha256 in hexadecimal digits.
+DIGITS = 64
+NO_LABEL, UNREADABLE = -1, 2
+
+
+def selected(piece: Piece, dataset: Dataset) -> Flags:
+    """Return which of n records `exclude` does not match; shape (n,).
+
+    Raises:
+        Undivided: A record can't be read.
+    """
+    keep = np.ones(len(piece.lines), np.bool_)
+    if not dataset.exclude:
+        return keep
+    is_odd = piece.is_odd.copy()
+    for column, wanted in dataset.exclude.items():
+        texts = piece.texts(column)
+        is_odd |= texts.is_odd
+        codes, values = _codes(texts.values)
+        keep &= ~np.array([mapping.equals(value, wanted) for value in values], np.bool_)[codes]
+    for row in np.flatnonzero(is_odd).tolist():
+        keep[row] = any(True for _ in mapping.selected([piece.record(row)], dataset))
+    return keep
+
+
+class Labels(NamedTuple):
+    """Labels of n answers: bool or null; their status; rows that no rule reads."""
+
+    values: pa.Array
+    status: pa.StringArray
+    is_odd: Flags
+
+
+def labels(piece: Piece, given: LabelMapping, labelled: str | None, responses: pa.StringArray) -> Labels:
+    """Return the labels of answers; labelled: column of the answers that were labelled."""
+    right = np.zeros(len(responses), np.int64)
+    is_odd = np.zeros(len(responses), np.bool_)
+    for column in given.all_columns:
+        alone = given.model_copy(update={"column": column, "columns": ()})
+        verdicts, is_unread = _of_rater(piece.texts(column), alone)
+        right += np.where(verdicts == NO_LABEL, 0, 2 * verdicts - 1)
+        is_odd |= is_unread
+    none = right == 0
+    values = pa.array(right > 0, pa.bool_(), mask=none)
+    if labelled is None:
+        return Labels(values, pa.nulls(len(none), pa.string()), is_odd)
+    other = piece.texts(labelled)
+    answer, text = pc.fill_null(responses, ""), pc.fill_null(other.values, "")
+    is_same = _flags(pc.equal(answer, text))
+    # It may be the hash of the answer.
+    may_be_hash = _flags(pc.greater_equal(pc.binary_length(text), DIGITS))
+    is_odd |= ~none & ~is_same & (may_be_hash | other.is_odd)
+    status = pa.array(np.where(is_same, CONFIRMED, STALE), pa.string(), mask=none)
+    return Labels(pa.array(right > 0, pa.bool_(), mask=none | ~is_same), status, is_odd)
+
+
+def _of_rater(texts: Texts, given: LabelMapping) -> tuple[NDArray[np.int8], Flags]:
+    """Return 1 for right, 0 for wrong, NO_LABEL for none, and which rows no rule reads."""
+    codes, values = _codes(texts.values)
+    verdicts = np.array([_verdict(text, given) for text in values], np.int8)[codes]
+    return verdicts, texts.is_odd | (verdicts == UNREADABLE)
+
+
+def _verdict(text: str | None, given: LabelMapping) -> int:
+    try:
+        label = label_of({str(given.column): text}, given, "", 0, "")
+    except UnknownLabelError:
+        return UNREADABLE
+    return NO_LABEL if label is None else int(label)
+
+
+def scores(texts: Texts, given: ScoreMapping) -> tuple[pa.Array, Flags]:
+    """Return the scores of n answers, and the rows that hold no number within the bounds."""
+    is_null = _flags(texts.values.is_null())
+    is_number = _flags(pc.fill_null(pc.match_substring_regex(texts.values, NUMBER), fill_value=False))
+    numbers = pc.if_else(pa.array(is_number), texts.values, None).cast(pa.float64())
+    is_odd = texts.is_odd | ~(is_null | is_number)
+    if given.bounds is not None:
+        values = numbers.to_numpy(zero_copy_only=False)
+        is_odd |= is_number & ~((values >= given.bounds[0]) & (values <= given.bounds[1]))
+    return numbers, is_odd
+
+
+def _codes(texts: pa.StringArray) -> tuple[NDArray[np.int64], list[str | None]]:
+    """Return the number of each text among the distinct ones, and these; the last of them is null."""
+    distinct = texts.dictionary_encode()
+    values = distinct.dictionary.to_pylist()
+    return pc.fill_null(distinct.indices, len(values)).to_numpy(), [*values, None]
+
+
+def _flags(values: pa.Array) -> Flags:
+    return np.array(values.to_numpy(zero_copy_only=False), np.bool_)

@@ -11,6 +11,7 @@ from benchmarks import (
     aggregate,
     compile,  # noqa: A004 (a section's name)
     embedding,
+    gates,
     judge,
     lexical,
     load,
@@ -40,6 +41,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
         "scores": lambda: scores.run(shipped),
         "stage": lambda: stage.run(shipped, rows),
         "load": lambda: load.run(rows),
+        "gates": gates.run,
         "aggregate": lambda: aggregate.run(raw),
         "compile": compile.run,
         "overhead": overhead.run,

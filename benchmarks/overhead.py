@@ -74,16 +74,16 @@ def second_run(stage: str) -> dict[str, float]:
     from tasks.pipeline import validation
 
     runner.run(stage)
-    checks, check = 0.0, validation.check
+    checks, validate = 0.0, validation.validate
 
-    def timed_check(*arguments: Any) -> Any:
+    def timed(*arguments: Any) -> Any:
         nonlocal checks
         start = time.perf_counter()
-        results = check(*arguments)
+        results = validate(*arguments)
         checks += time.perf_counter() - start
         return results
 
-    with patch.object(validation, "check", timed_check):
+    with patch.object(validation, "validate", timed):
         start = time.perf_counter()
         runner.run(stage)
         return {"whole": time.perf_counter() - start, "checks": checks}

@@ -3,11 +3,11 @@
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.console.terminal import say
 from tasks.ledger.old_keys import owner
@@ -110,8 +110,9 @@ def expect(params: Params) -> Contract:  # noqa: ARG001 (part of the protocol)
 
 def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     """Count the rows of a part that break the order of keys or of offsets."""
-    keys, offsets = tables["embed"]["key"].to_pylist(), tables["embed"]["offset"].to_numpy()
-    descents = sum(a >= b for a, b in pairwise(keys))
+    keys, offsets = tables["embed"]["key"].cast(pa.binary()), tables["embed"]["offset"].to_numpy()
+    ascends = pc.less(keys.slice(0, max(len(keys) - 1, 0)), keys.slice(1))
+    descents = len(ascends) - (pc.sum(ascends).as_py() or 0)
     return {"out_of_order": float(descents + np.count_nonzero(np.diff(offsets) != 1))}
 
 

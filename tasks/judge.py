@@ -157,7 +157,6 @@ def expect(params: Params) -> Contract:
     )
     return Contract(
         rows=rows,
-        keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=keys)],
         counts=[
             gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_normalize"),
             few,
@@ -168,6 +167,7 @@ def expect(params: Params) -> Contract:
                 notes="The judge is wrong about rows whose verdict is known: another model, or prompt, is needed.",
             ),
         ],
+        same_keys_as="normalize",
     )
 
 

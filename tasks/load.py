@@ -125,17 +125,15 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
 
 def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
     """List the first answers that can't be used, and why."""
-    rejected = written["load_rejected"].whole()
-    if not rejected.num_rows:
+    rejected = written["load_rejected"].rows
+    if not rejected:
         return []
-    share = f"{rejected.num_rows:,} of {rejected.num_rows + written['load'].rows:,}"
+    first = written["load_rejected"].take(["file", "line", "candidate", "reason"], range(min(rejected, LISTED)))
+    share = f"{rejected:,} of {rejected + written['load'].rows:,}"
     limit = f"load.max_rejected is {params.load.max_rejected:g} (1 keeps the rest, and lists all in data/load_rejected)"
     return [
         f"{share} answers can't be used, and {limit}; the first:",
-        *(
-            f"  {row['file']}, line {row['line']}, {row['candidate'] or '–'}: {row['reason']}"
-            for row in rejected.slice(0, LISTED).to_pylist()
-        ),
+        *(f"  {row['file']}, line {row['line']}, {row['candidate'] or '–'}: {row['reason']}" for row in first.values()),
     ]
 
 

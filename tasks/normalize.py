@@ -31,8 +31,8 @@ def expect(params: Params) -> Contract:  # noqa: ARG001 (part of the protocol)
             gxe.ExpectColumnValuesToNotBeNull(column=normalized, row_condition=response.is_not_null()),
             gxe.ExpectColumnValuesToBeNull(column=normalized, row_condition=response.is_null()),
         ],
-        keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["id", "candidate"])],
         counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_load")],
+        same_keys_as="load",
     )
 
 

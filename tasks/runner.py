@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
@@ -18,11 +17,12 @@ from tasks.pipeline.contract import Contract
 from tasks.pipeline.division import Undivided
 from tasks.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
 from tasks.pipeline.files import lock_opened, move_durably, read_json, sync
+from tasks.pipeline.keys import Hashes, KeyHashes
 from tasks.pipeline.lineage import lineage
 from tasks.pipeline.progress import Progress, display, quiet
 from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
 from tasks.pipeline.tables import Parts, write_part
-from tasks.pipeline.workers import cores, pool, workers_for
+from tasks.pipeline.workers import Crew, collect_garbage, cores, pool, workers_for
 
 
 def run(name: str) -> None:
@@ -36,18 +36,20 @@ def run(name: str) -> None:
     with _Workspace(entry) as workspace:
         workspace.open_store()
         with display(name) as progress:
-            divided = _divided(entry, stage, workspace, progress)
-            if divided is not None:
-                parts: Iterable[_Part] = divided
-            elif whole := stage.whole_for(options):
-                outputs = whole(options, workspace.inputs(progress))
-                parts = _write_all(outputs, entry, _contract(stage, options), workspace)
-            else:
-                parts = _by_part(entry, progress)
-            checks, keys, counts = _combine(parts, entry)
+            divided, whole = _divided(entry, stage, workspace, progress), stage.whole_for(options)
+            workers = 1 if divided is not None or whole else _workers(entry)
+            with _crew(entry, stage.preload, workers) as crew:
+                if divided is not None:
+                    parts: Iterable[_Part] = divided
+                elif whole:
+                    outputs = whole(options, workspace.inputs(progress))
+                    parts = _write_all(outputs, entry, _contract(stage, options), workspace)
+                else:
+                    parts = _by_part(entry, crew, progress)
+                checks, hashes, counts = _combine(parts, entry)
+                if stage.expect:
+                    checks += crew.call(_check_totals, entry, counts, [each.repeated() for each in hashes])
         if stage.expect:
-            contract = stage.expect(options)
-            checks = [*checks, *validation.check_totals(contract, validation.frame_of(keys, contract.keys), counts)]
             workspace.report(validation.to_json(checks, counts, lineage(entry)))
             try:
                 validation.require(name, checks, counts)
@@ -57,10 +59,10 @@ def run(name: str) -> None:
 
 
 class _Part(NamedTuple):
-    """What the runner remembers of one written part: the results of its checks, its key columns and its counts."""
+    """What the runner remembers of a part: the results of its checks, the hashes of its keys, and its counts."""
 
     checks: list[validation.Check]
-    keys: pa.Table
+    hashes: list[Hashes]
     counts: dict[str, float]
 
 
@@ -173,13 +175,29 @@ class _Workspace:
             raise
 
 
+def _workers(entry: StageEntry) -> int:
+    """The number of processes that compute a stage by part: several if there are many rows."""
+    return workers_for(Parts(Path(DATA, entry.tables_read[0])), params.run_params().workers)
+
+
+@contextmanager
+def _crew(entry: StageEntry, preload: Sequence[str], workers: int) -> Iterator[Crew]:
+    """Start the processes that compute the parts of a stage; none besides this one for one worker."""
+    if workers <= 1:
+        yield Crew()
+        return
+    with pool(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__]) as executor:
+        yield Crew(executor)
+
+
 def _write_all(
     outputs: Iterable[Output], entry: StageEntry, contract: Contract, workspace: _Workspace
 ) -> Iterator[_Part]:
     """Write and check what a stage yields."""
     for number, output in enumerate(outputs):
         workspace.write(output, number)
-        yield _examine(entry, contract, {name: table for name, table in output.items() if isinstance(table, pa.Table)})
+        tables = {name: table for name, table in output.items() if isinstance(table, pa.Table)}
+        yield _examine(entry, contract, tables, number)
 
 
 def _divided(entry: StageEntry, stage: Stage[Any], workspace: _Workspace, progress: Progress) -> list[_Part] | None:
@@ -190,20 +208,20 @@ def _divided(entry: StageEntry, stage: Stage[Any], workspace: _Workspace, progre
     try:
         pieces = stage.division.plan(options)
         workers = min(params.run_params().workers or cores(), len(pieces))
-        with _workers(entry, stage.preload, workers) as executor:
-            computed = _computed(entry, executor, dict(enumerate(pieces)))
+        with _crew(entry, stage.preload, workers) as crew:
+            computed = _computed(entry, crew, dict(enumerate(pieces)))
             results = dict(enumerate(_counted(computed, len(pieces), progress)))
             again = stage.division.accept(pieces, [found for _, found in results.values()], options)
-            results |= dict(zip(again, _computed(entry, executor, again), strict=True))
+            results |= dict(zip(again, _computed(entry, crew, again), strict=True))
     except Undivided:
         workspace.clear()
         return None
     return [part for part, _ in results.values()]
 
 
-def _computed(entry: StageEntry, executor: Executor | None, pieces: Mapping[int, Any]) -> Iterator[tuple[_Part, Any]]:
+def _computed(entry: StageEntry, crew: Crew, pieces: Mapping[int, Any]) -> Iterator[tuple[_Part, Any]]:
     """Compute parts, given what each is made of, by number."""
-    return (executor.map if executor else map)(_one_piece, repeat(entry), pieces.keys(), pieces.values())
+    return crew.map(_one_piece, repeat(entry), pieces.keys(), pieces.values())
 
 
 def _counted(results: Iterable[tuple[_Part, Any]], total: int, progress: Progress) -> Iterator[tuple[_Part, Any]]:
@@ -221,36 +239,18 @@ def _one_piece(entry: StageEntry, number: int, piece: Any) -> tuple[_Part, Any]:
         raise TypeError(f"{entry.name}: not a stage whose work is divided")
     output, finding = stage.division.compute(piece, options)
     _Workspace(entry).write(output, number)
-    return _examine(entry, _contract(stage, options), output), finding
+    return _examine(entry, _contract(stage, options), output, number), finding
 
 
-def _by_part(entry: StageEntry, progress: Progress) -> Iterator[_Part]:
-    """Call a stage for each part: in this process, or in several if there are many rows."""
+def _by_part(entry: StageEntry, crew: Crew, progress: Progress) -> Iterator[_Part]:
+    """Call a stage for each part."""
     parts = Parts(Path(DATA, entry.tables_read[0]))
     total, done = parts.rows, 0
     progress("rows", 0, total)
-    for part in _map_parts(entry, parts):
+    for part in crew.map(_one_part, repeat(entry), range(len(parts))):
         done += int(part.counts["rows"])
         progress("rows", done, total)
         yield part
-
-
-def _map_parts(entry: StageEntry, parts: Parts) -> Iterator[_Part]:
-    workers = workers_for(parts, params.run_params().workers)
-    with _workers(entry, load_stage(entry.name).preload, workers) as executor:
-        results = (executor.map if executor else map)(_one_part, repeat(entry), range(len(parts)))
-        validation.load_gx()  # this process needs it for the keys and counts: import it while the workers work
-        yield from results
-
-
-@contextmanager
-def _workers(entry: StageEntry, preload: Sequence[str], workers: int) -> Iterator[Executor | None]:
-    """Start the processes that compute the parts of a stage; None if that is this one."""
-    if workers <= 1:
-        yield None
-        return
-    with pool(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__]) as executor:
-        yield executor
 
 
 def _one_part(entry: StageEntry, number: int) -> _Part:
@@ -262,7 +262,7 @@ def _one_part(entry: StageEntry, number: int) -> _Part:
     rows = Parts(Path(DATA, table_read)).part(number)
     output = {table_written: stage.by_part(rows, options, workspace.inputs(quiet, number))}
     workspace.write(output, number)
-    part = _examine(entry, _contract(stage, options), output)
+    part = _examine(entry, _contract(stage, options), output, number)
     return part._replace(counts=part.counts | {f"rows_{table_read}": rows.num_rows})
 
 
@@ -273,29 +273,49 @@ def _contract(stage: Stage[Any], options: Any) -> Contract:
     return stage.expect(options)
 
 
-def _examine(entry: StageEntry, contract: Contract, tables: Mapping[str, pa.Table]) -> _Part:
+def _examine(entry: StageEntry, contract: Contract, tables: Mapping[str, pa.Table], number: int) -> _Part:
     """Check the rows of one written part; the contract is about the first table of the stage."""
     main = next(iter(entry.tables_written), "")
     counts: dict[str, float] = {f"rows_{name}": table.num_rows for name, table in tables.items() if name != main}
     if main not in tables:
-        return _Part([], pa.table({}), counts)
+        return _Part([], [], counts)
     table = tables[main]
     counts |= {"rows": table.num_rows, **load_stage(entry.name).counts(tables)}
-    keys = [name for name in validation.KEYS if name in table.column_names] or table.column_names[:1]
-    return _Part(validation.check(validation.frame_of(table, contract.rows), contract.rows), table.select(keys), counts)
+    checks = validation.check_rows(table, contract.rows)
+    if source := contract.same_keys_as:
+        checks.append(validation.check_same_keys(table, Parts(Path(DATA, source)), number))
+    collect_garbage()
+    return _Part(checks, validation.key_hashes(table, contract.keys), counts)
 
 
-def _combine(parts: Iterable[_Part], entry: StageEntry) -> tuple[list[validation.Check], pa.Table, dict[str, float]]:
-    """Combine the checks, keys and counts of all parts."""
-    written = list(parts)
+def _combine(
+    parts: Iterable[_Part], entry: StageEntry
+) -> tuple[list[validation.Check], list[KeyHashes], dict[str, float]]:
+    """Combine the checks, hashes of keys and counts of all parts, one by one."""
+    checks: list[validation.Check] = []
+    hashes: list[KeyHashes] = []
     counts: dict[str, float] = {"rows": 0}
-    for part in written:
+    for part in parts:
+        checks = validation.add_up([checks, part.checks])
+        hashes = hashes or [KeyHashes() for _ in part.hashes]
+        for total, more in zip(hashes, part.hashes, strict=True):
+            total.add(more)
         for name, value in part.counts.items():
             counts[name] = counts.get(name, 0) + value
     for table in entry.tables_read:
         counts.setdefault(f"rows_{table}", Parts(Path(DATA, table)).rows)
-    keys = pa.concat_tables([part.keys for part in written]) if written else pa.table({})
-    return validation.add_up(part.checks for part in written), keys, counts
+    return checks, hashes, counts
+
+
+def _check_totals(entry: StageEntry, counts: dict[str, float], repeated: Sequence[Hashes]) -> list[validation.Check]:
+    """Check that keys are unique over all parts written, and the counts."""
+    stage, options = load_stage(entry.name), params.for_stage(entry.name)
+    contract, tables = _contract(stage, options), _Workspace(entry).tables
+    checks = validation.check_counts(contract.counts, counts)
+    if contract.keys:
+        parts = tables[entry.tables_written[0]]
+        return [*validation.check_unique(parts, int(counts["rows"]), contract.keys, repeated), *checks]
+    return checks
 
 
 def _locked(folder: Path, stage: str) -> int:

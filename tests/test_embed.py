@@ -17,6 +17,7 @@ from tasks.models.embedding.encoders import old_vector_keys
 from tasks.models.embedding.local import LocalEncoder
 from tasks.models.embedding.remote import OpenAIEncoder
 from tasks.pipeline import validation
+from tasks.pipeline.keys import KeyHashes, hashes_of
 from tasks.pipeline.tables import Parts, about, write_part
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.small_project import ROOT
@@ -271,7 +272,7 @@ def test_without_semantic_metrics_the_table_is_empty(parts, tmp_path):
 
     assert (table.num_rows, table.schema.equals(SCHEMA)) == (0, True)
     assert len(VectorEvidence(tmp_path / "evidence").keys) == 0
-    assert broken(table) == []
+    assert broken(table, tmp_path) == []
 
 
 def test_texts_beyond_the_window_are_counted(parts, tmp_path):
@@ -295,7 +296,7 @@ def test_texts_beyond_the_window_are_counted(parts, tmp_path):
     }
     assert about(read.schema)["truncated"] == 0
     assert not set(cut["key"].to_pylist()) & set(read["key"].to_pylist())
-    assert broken(cut) == []
+    assert broken(cut, tmp_path) == []
 
 
 def test_with_a_full_ledger_torch_is_not_imported(parts, tmp_path):
@@ -317,13 +318,17 @@ print(written["embed"].num_rows, {{"torch", "transformers", "openai"}} & set(sys
     assert (done.returncode, done.stdout) == (0, "2 set()\n"), done.stderr
 
 
-def broken(table):
+def broken(table, folder):
     """The expectations that the table does not meet."""
     contract = expect(params())
-    checks = validation.check(table.to_pandas(), contract.rows)
-    checks += validation.check_totals(
-        contract, table.select(["key"]).to_pandas(), counts({"embed": table}) | {"rows": table.num_rows}
-    )
+    write_part(table, folder, 0)
+    hashes = KeyHashes()
+    hashes.add(hashes_of(table, ["key"]))
+    checks = [
+        *validation.check_rows(table, contract.rows),
+        *validation.check_unique(Parts(folder), table.num_rows, contract.keys, [hashes.repeated()]),
+        *validation.check_counts(contract.counts, counts({"embed": table})),
+    ]
     return [each.columns.split(",")[0] for each in checks if each.failed]
 
 
@@ -332,8 +337,8 @@ def vectors_table(**columns):
     return pa.table(good | {"norm": [1.0, 0.9995]} | columns, SCHEMA)
 
 
-def test_a_sound_table_keeps_its_contract():
-    assert broken(vectors_table()) == []
+def test_a_sound_table_keeps_its_contract(tmp_path):
+    assert broken(vectors_table(), tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -347,8 +352,8 @@ def test_a_sound_table_keeps_its_contract():
         ({"tokens": [0, 1]}, ["tokens"]),
     ],
 )
-def test_a_table_that_breaks_its_contract_is_caught(columns, problems):
-    assert broken(vectors_table(**columns)) == problems
+def test_a_table_that_breaks_its_contract_is_caught(columns, problems, tmp_path):
+    assert broken(vectors_table(**columns), tmp_path) == problems
 
 
 @pytest.mark.long

@@ -1,14 +1,19 @@
 """The runner on small data: atomic, validated, and the same bytes whatever the parts and workers."""
 
+import gc
 import json
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -16,6 +21,7 @@ from tasks import runner
 from tasks.__main__ import main
 from tasks.errors import ContractError, DataError, GoldmeterError, ServerError
 from tasks.pipeline.progress import Progress
+from tasks.pipeline.stage import load_stage
 from tasks.pipeline.workers import threads_of
 from tasks.runner import run
 from tests.small_project import ROWS, edit, files, write
@@ -195,6 +201,78 @@ def test_a_table_that_breaks_its_contract_is_not_written(project: Path) -> None:
     report = json.loads((project / "reports/validation/load.json").read_text(encoding="utf-8"))
     assert not report["success"]
     assert not list((project / "data").glob(".*"))
+
+
+@pytest.mark.parametrize("stage", ["normalize", "judge"])
+def test_rows_in_another_order_than_those_of_the_input_are_not_written(
+    stage: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(lambda p: (p["load"].update(part_rows=6), p["judge"].update(provider="none")))
+    for earlier in ("load", "normalize"):
+        run(earlier)
+    honest = load_stage(stage)
+
+    def turned(table: pa.Table) -> pa.Table:
+        is_third = table["id"][0].as_py() == "q6"
+        return table.take([0, 2, 1, *range(3, table.num_rows)]) if is_third else table
+
+    def whole(*given: Any) -> Iterator[Any]:
+        return ({stage: turned(output[stage])} for output in honest.whole(*given))  # type: ignore[misc]
+
+    by_part = honest.by_part and (lambda *given: turned(honest.by_part(*given)))  # type: ignore[misc]
+    wrong = replace(honest, by_part=by_part, whole=honest.whole and whole)
+    monkeypatch.setattr("tasks.runner.load_stage", lambda _: wrong)
+
+    with pytest.raises(
+        ContractError, match=r"of_input\(id candidate, table \w+\): 2 of 20 rows, first: part-00002, row 1: q7"
+    ):
+        run(stage)
+
+    report = json.loads((project / f"reports/validation/{stage}.json").read_text(encoding="utf-8"))
+    assert [each["failed"] for each in report["checks"] if each["expectation"].endswith("of_input")] == [2]
+
+
+def test_an_id_in_two_parts_is_not_written(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(lambda p: p["load"].update(part_rows=6))
+    honest = load_stage("load")
+
+    def twice(*given: Any) -> Iterator[Any]:
+        first, *others = honest.whole(*given)  # type: ignore[misc]
+        yield from (first, *others, first)
+
+    monkeypatch.setattr("tasks.runner.load_stage", lambda _: replace(honest, whole=twice))
+
+    with pytest.raises(
+        ContractError, match=r"to_be_unique\(id candidate\): 12 of 26 rows, first: q0/aurora, q0/borealis"
+    ):
+        run("load")
+
+    assert not (project / "data/load").exists()
+
+
+@pytest.mark.usefixtures("project")
+def test_what_a_part_leaves_is_freed_before_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Cycle:
+        def __init__(self) -> None:
+            self.itself = self
+
+    edit(lambda p: p["load"].update(part_rows=6))
+    run("load")
+    honest, left, alive = load_stage("normalize"), [], []
+
+    def littering(*given: Any) -> pa.Table:
+        alive.append(sum(each() is not None for each in left))
+        left.append(weakref.ref(Cycle()))
+        return honest.by_part(*given)  # type: ignore[misc]
+
+    monkeypatch.setattr("tasks.runner.load_stage", lambda _: replace(honest, by_part=littering))
+    gc.disable()
+    try:
+        run("normalize")
+    finally:
+        gc.enable()
+
+    assert alive == [0, 0, 0, 0]
 
 
 def test_what_a_killed_run_left_is_swept_by_the_next(project: Path) -> None:

@@ -42,9 +42,9 @@ class Parts:
         for path in self.paths:
             yield _read(path, columns)
 
-    def part(self, number: int) -> pa.Table:
-        """Read one part."""
-        return _read(self.paths[number])
+    def part(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """Read one part, with all or only some columns."""
+        return _read(self.paths[number], columns)
 
     @property
     def rows(self) -> int:

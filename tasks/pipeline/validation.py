@@ -13,15 +13,14 @@ from typing import Any, Self
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict
 
 from tasks.errors import ContractError
 from tasks.pipeline import files
-from tasks.pipeline.contract import Contract
+from tasks.pipeline.frames import ORIGINAL, columns_named, frame_of, narrow
+from tasks.pipeline.keys import KEYS, Hashes, hashes_of, key_differences, with_hashes
+from tasks.pipeline.tables import Parts
 
-# Columns that identify a row, in any table.
-KEYS = ("id", "candidate", "metric", "slice", "slice_value")
 # Offending rows that a message lists.
 LISTED = 5
 BRIEFLY = {"result_format": "BASIC", "partial_unexpected_count": 0}
@@ -65,27 +64,77 @@ class Check(BaseModel):
         return f"{self.expectation}({self.columns}): {self.failed:,} of {self.checked:,} rows{rows}{advice}"
 
 
+def check_rows(table: pa.Table, expectations: Sequence[Any]) -> list[Check]:
+    """Check the rows of a table: first without its texts, and all of it only if an expectation fails then."""
+    if not expectations:
+        return []
+    narrowed = narrow(table, expectations)
+    outcomes = validate(narrowed.frame, narrowed.expectations, BRIEFLY)
+    if not all(outcome["success"] for outcome in outcomes):
+        return check(frame_of(table, expectations), expectations)
+    return [_check(outcome | _configured(outcome, expectations), table.num_rows) for outcome in outcomes]
+
+
 def check(frame: pd.DataFrame, expectations: Sequence[Any]) -> list[Check]:
     """Check a frame: one result per expectation. Offending rows are searched only if one failed: that is slow."""
     if not expectations:
         return []
-    outcomes = _validate(frame, expectations, BRIEFLY)
+    outcomes = validate(frame, expectations, BRIEFLY)
     if not all(outcome["success"] for outcome in outcomes):
         keys = [key for key in KEYS if key in frame.columns]
-        outcomes = _validate(frame, expectations, IN_FULL | {"unexpected_index_column_names": keys})
+        outcomes = validate(frame, expectations, IN_FULL | {"unexpected_index_column_names": keys})
     return [_check(outcome, len(frame)) for outcome in outcomes]
 
 
-def frame_of(table: pa.Table, expectations: Sequence[Any]) -> pd.DataFrame:
-    """Return the key columns, and those that the expectations name, as a frame for `check`.
+def key_hashes(table: pa.Table, expectations: Sequence[Any]) -> list[Hashes]:
+    """Hash the keys of a part for each expectation of uniqueness, over the columns that it names."""
+    return [hashes_of(table, columns_named(expectation)) for expectation in expectations]
 
-    Texts become categories, and lists their lengths, since Great Expectations hashes and copies its input several
-    times.
+
+def check_unique(parts: Parts, rows: int, expectations: Sequence[Any], repeated: Sequence[Hashes]) -> list[Check]:
+    """Check that keys are unique over all parts, by the rows whose hash is not.
+
+    Args:
+        parts: The table.
+        rows: Number of its rows.
+        expectations: Of uniqueness, of columns or of several together.
+        repeated: For each of them the hashes that occur more than once.
     """
-    named = {name for expectation in expectations for name in _columns(expectation.configuration.kwargs)}
-    columns = {name: _compact(table[name]) for name in table.column_names if name in named or name in KEYS}
-    frame: pd.DataFrame = pa.table(columns).to_pandas()
-    return frame
+    checks = []
+    for expectation, hashes in zip(expectations, repeated, strict=True):
+        suspects, positions = with_hashes(parts, columns_named(expectation), hashes)
+        frame = frame_of(suspects, [expectation]).set_index(positions)
+        checks += [result.model_copy(update={"checked": rows}) for result in check(frame, [expectation])]
+    return checks
+
+
+def check_same_keys(part: pa.Table, source: Parts, number: int) -> Check:
+    """Check that a part has the keys of the part it was made from, in the same order.
+
+    Args:
+        part: The part that was written.
+        source: The table that it was made from.
+        number: Of the part, in both tables.
+    """
+    columns = [name for name in source.schema.names if name in KEYS]
+    there = source.part(number, columns) if number < len(source) else part.schema.empty_table()
+    found = key_differences(part, there, columns)
+    table = source.folder.name
+    place = f"part-{number:05d}, row {found.first}: {found.here or 'none'}, in data/{table}: {found.there or 'none'}"
+    return Check(
+        expectation="expect_keys_to_equal_those_of_input",
+        columns=f"{' '.join(columns)}, table {table}",
+        checked=part.num_rows,
+        failed=found.rows,
+        first=(place,) if found.rows else (),
+    )
+
+
+def validate(frame: pd.DataFrame, expectations: Sequence[Any], result_format: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the results of Great Expectations about a frame, as plain values."""
+    suite = load_gx().ExpectationSuite("contract", expectations=[*expectations])
+    batch = _whole_frame().get_batch({"dataframe": frame})
+    return [result.to_json_dict() for result in batch.validate(suite, result_format=result_format).results]
 
 
 def add_up(results: Iterable[list[Check]]) -> list[Check]:
@@ -97,9 +146,9 @@ def add_up(results: Iterable[list[Check]]) -> list[Check]:
     return [*totals.values()]
 
 
-def check_totals(contract: Contract, keys: pd.DataFrame, counts: dict[str, float]) -> list[Check]:
-    """Check the keys of all parts, and the row of counts."""
-    return [*check(keys, contract.keys), *check(pd.DataFrame([counts]), contract.counts)]
+def check_counts(expectations: Sequence[Any], counts: Mapping[str, float]) -> list[Check]:
+    """Check the row of counts."""
+    return check(pd.DataFrame([counts]), expectations)
 
 
 def require(stage: str, checks: Sequence[Check], counts: dict[str, float]) -> None:
@@ -147,12 +196,6 @@ def _deferred(name: str) -> Iterator[None]:
         del sys.modules[name]
 
 
-def _validate(frame: pd.DataFrame, expectations: Sequence[Any], result_format: dict[str, Any]) -> list[dict[str, Any]]:
-    suite = load_gx().ExpectationSuite("contract", expectations=[*expectations])
-    batch = _whole_frame().get_batch({"dataframe": frame})
-    return [result.to_json_dict() for result in batch.validate(suite, result_format=result_format).results]
-
-
 @cache
 def _whole_frame() -> Any:
     """The batch definition of a whole frame, in a context that writes no file."""
@@ -162,22 +205,10 @@ def _whole_frame() -> Any:
     return part.add_batch_definition_whole_dataframe("all")
 
 
-def _columns(kwargs: Any, name: str = "") -> Iterator[str]:
-    """The columns named by an expectation or by its row condition; name: the keyword that holds `kwargs`."""
-    if isinstance(kwargs, dict):
-        for inner, value in kwargs.items():
-            yield from _columns(value, name if inner == "name" else inner)
-    elif isinstance(kwargs, list):
-        for value in kwargs:
-            yield from _columns(value, name)
-    elif name.startswith("column"):
-        yield kwargs
-
-
-def _compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if pa.types.is_string(column.type):
-        return column.dictionary_encode()
-    return pc.list_value_length(column) if pa.types.is_list(column.type) else column
+def _configured(outcome: dict[str, Any], expectations: Sequence[Any]) -> dict[str, Any]:
+    """The configuration of the expectation about the table, for the outcome of the one about its narrow frame."""
+    number = outcome["expectation_config"]["meta"].get(ORIGINAL)
+    return {} if number is None else {"expectation_config": expectations[number].configuration.to_json_dict()}
 
 
 def _check(outcome: dict[str, Any], rows: int) -> Check:

@@ -2,12 +2,13 @@
 
 import gc
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from math import ceil
 from multiprocessing import get_context
+from typing import Any, TypeVar
 
 from tasks.errors import ParamsError
 from tasks.pipeline.tables import Parts
@@ -16,6 +17,23 @@ from tasks.pipeline.tables import Parts
 ROWS_A_WORKER = 25_000
 # Number of threads that Arrow, BLAS and torch start, and that numba starts.
 THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+Result = TypeVar("Result")
+
+
+class Crew:
+    """The processes that compute the parts of a table: worker processes, or this one."""
+
+    def __init__(self, executor: Executor | None = None) -> None:
+        self._executor = executor
+
+    def map(self, function: Callable[..., Result], *columns: Iterable[Any]) -> Iterator[Result]:
+        """Call a function for each row of arguments, and yield what it returns, in order."""
+        return self._executor.map(function, *columns) if self._executor else map(function, *columns)
+
+    def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function once."""
+        return self._executor.submit(function, *arguments).result() if self._executor else function(*arguments)
 
 
 def workers_for(parts: Parts, most: int | None) -> int:
@@ -42,6 +60,21 @@ def pool(workers: int, preload: Sequence[str]) -> Iterator[ProcessPoolExecutor]:
             f"run.workers: one of {workers} processes was killed, likely for want of memory; set fewer, "
             "or smaller parts (load.part_rows)"
         ) from None
+
+
+def collect_garbage() -> None:
+    """Free what a part leaves: cycles of Great Expectations that hold Arrow buffers, whose bytes Python does not count.
+
+    What outlives the first part, modules above all, is not examined again: later collections take milliseconds.
+    """
+    gc.collect()
+    if not _State.is_frozen:
+        gc.freeze()
+        _State.is_frozen = True
+
+
+class _State:
+    is_frozen = False
 
 
 @contextmanager

@@ -82,8 +82,8 @@ def expect_scores(metrics: Iterable[Metric]) -> Contract:
             *(gxe.ExpectColumnValuesToNotBeNull(column=key) for key in keys),
             *(expectation for metric in metrics for expectation in expect_metric(metric)),
         ],
-        keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=keys)],
         counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_normalize")],
+        same_keys_as="normalize",
     )
 
 

@@ -1,16 +1,31 @@
 """Contracts are checked part by part and added up; what breaks is named."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 from great_expectations import expectations as gxe
 from great_expectations.expectations.row_conditions import Column
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tasks.errors import ContractError
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.validation import Check, add_up, check, check_totals, frame_of, require, to_json
+from tasks.pipeline.keys import KeyHashes
+from tasks.pipeline.tables import Parts, write_part
+from tasks.pipeline.validation import (
+    Check,
+    add_up,
+    check,
+    check_counts,
+    check_same_keys,
+    check_unique,
+    key_hashes,
+    require,
+    to_json,
+)
 
 ROWS = pd.DataFrame({"id": ["a", "b", "c"], "candidate": ["x", "x", "x"], "bleu": [0.2, 1.5, None]})
 WITHIN = gxe.ExpectColumnValuesToBeBetween(column="bleu", min_value=0, max_value=1)
@@ -48,43 +63,120 @@ def test_parts_are_added_up_though_an_expectation_raised_in_one_of_them() -> Non
     assert {each.columns.split(",")[0]: each.failed for each in totals} == {"id": 0, "bleu": 2}
 
 
-def test_a_frame_holds_the_keys_and_what_is_asked_about_and_no_more() -> None:
-    columns = {"references": [["x"], None, []], "more": [1, 2, 3], "text": ["x", "y", None], "bleu": [0.5, 0.1, None]}
-    table = pa.table({"id": ["a", "b", "c"], **columns})
-    rule = gxe.ExpectColumnValuesToNotBeNull(
-        column="references", row_condition=(Column("bleu") < 1) & Column("text").is_not_null()
+def parts_of(folder: Path, *tables: pa.Table) -> Parts:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, table in enumerate(tables):
+        write_part(table, folder, number)
+    return Parts(folder)
+
+
+def keys_of(*rows: tuple[str | None, str | None]) -> pa.Table:
+    return pa.table(
+        {name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(["id", "candidate"])}
     )
 
-    frame = frame_of(table, [rule])
 
-    assert list(frame) == ["id", "references", "text", "bleu"]
-    assert [each.first for each in check(frame, [rule])] == [("b",)]
+def unique(parts: Parts, rules: list[Any], repeated: KeyHashes | None = None) -> list[Check]:
+    """The checks of uniqueness, as the runner makes them."""
+    hashes = [KeyHashes() for _ in rules]
+    for part in parts:
+        for total, more in zip(hashes, key_hashes(part, rules), strict=True):
+            total.add(more)
+    return check_unique(parts, parts.rows, rules, [(repeated or each).repeated() for each in hashes])
 
 
-def test_a_frame_names_the_columns_of_every_kind_of_expectation() -> None:
-    table = pa.table({"a": [1], "b": [2], "c": [3], "d": [4]})
-    rules = [
-        gxe.ExpectColumnPairValuesToBeEqual(column_A="d", column_B="b"),
-        gxe.ExpectCompoundColumnsToBeUnique(column_list=["a", "b"]),
+ONCE = gxe.ExpectCompoundColumnsToBeUnique(column_list=["id", "candidate"])
+
+
+def test_a_key_that_stands_twice_is_found_across_parts(tmp_path: Path) -> None:
+    parts = parts_of(tmp_path, keys_of(("a", "x"), ("b", "x")), keys_of(("a", "y"), ("a", "x"), ("c", "x")))
+
+    [found] = unique(parts, [ONCE])
+
+    assert (found.checked, found.failed, found.first) == (5, 2, ("a/x", "a/x"))
+
+
+def test_a_row_without_a_key_column_is_named_by_its_number(tmp_path: Path) -> None:
+    tables = [
+        pa.table({"key": pa.array([key * 32 for key in keys], pa.binary(32))}) for keys in ((b"a", b"b"), (b"b",))
     ]
 
-    assert list(frame_of(table, rules)) == ["a", "b", "d"]
+    [found] = unique(parts_of(tmp_path, *tables), [gxe.ExpectColumnValuesToBeUnique(column="key")])
+
+    assert (found.checked, found.failed, found.first) == (3, 2, ("row 1", "row 2"))
 
 
-def test_a_key_that_stands_twice_is_found_across_parts() -> None:
-    keys = pd.DataFrame({"id": ["a", "b", "a"], "candidate": ["x", "x", "x"]})
-    contract = Contract(keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["id", "candidate"])])
+def test_keys_that_only_share_a_hash_are_unique(tmp_path: Path) -> None:
+    table = keys_of(("a", "x"), ("b", "x"))
+    collided = KeyHashes()
+    for _ in range(2):
+        collided.add(key_hashes(table, [ONCE])[0])
 
-    [found] = check_totals(contract, keys, {"rows": 3})
+    [found] = unique(parts_of(tmp_path, table), [ONCE], collided)
 
-    assert found.failed == 2
-    assert found.first == ("a/x", "a/x")
+    assert (found.checked, found.failed) == (2, 0)
+
+
+def test_a_key_column_that_is_not_there_fails_the_check(tmp_path: Path) -> None:
+    [found] = unique(parts_of(tmp_path, keys_of(("a", "x")).select(["id"])), [ONCE])
+
+    assert found.failed == 1
+    assert "candidate" in found.first[0]
+
+
+FEW = st.sampled_from(["a", "b", "ab", "", None])
+
+
+@settings(max_examples=10)
+@given(st.lists(st.lists(st.tuples(FEW, FEW), max_size=4), min_size=1, max_size=3))
+def test_unique_by_hashes_is_unique_by_great_expectations(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[list[tuple[str | None, str | None]]]
+) -> None:
+    tables = [keys_of(*rows) for rows in parts]
+    rules = [ONCE, gxe.ExpectColumnValuesToBeUnique(column="id")]
+
+    found = unique(parts_of(tmp_path_factory.mktemp("keys"), *tables), rules)
+
+    assert found == [one for rule in rules for one in check(pa.concat_tables(tables).to_pandas(), [rule])]
+
+
+def test_a_part_has_the_keys_of_its_input(tmp_path: Path) -> None:
+    table = keys_of(("a", "x"), ("b", None))
+
+    found = check_same_keys(table, parts_of(tmp_path / "load", table), 0)
+
+    assert (found.columns, found.checked, found.failed, found.first) == ("id candidate, table load", 2, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("rows", "failed", "first"),
+    [
+        ([("b", "x"), ("a", "x")], 2, "row 0: b/x, in data/load: a/x"),
+        ([("a", "x"), ("b", None)], 1, "row 1: b, in data/load: b/x"),
+        ([("a", "x")], 1, "row 1: none, in data/load: b/x"),
+        ([("a", "x"), ("b", "x"), ("c", "x")], 1, "row 2: c/x, in data/load: none"),
+    ],
+)
+def test_other_keys_than_those_of_the_input_are_named(
+    tmp_path: Path, rows: list[tuple[str, str | None]], failed: int, first: str
+) -> None:
+    source = parts_of(tmp_path / "load", keys_of(("z", "x")), keys_of(("a", "x"), ("b", "x")))
+
+    found = check_same_keys(keys_of(*rows), source, 1)
+
+    assert (found.failed, found.first) == (failed, (f"part-00001, {first}",))
+
+
+def test_a_part_more_than_the_input_has_is_found(tmp_path: Path) -> None:
+    found = check_same_keys(keys_of(("a", "x")), parts_of(tmp_path / "load", keys_of(("a", "x"))), 1)
+
+    assert found.first == ("part-00001, row 0: a/x, in data/load: none",)
 
 
 def test_lost_rows_are_found_by_the_counts() -> None:
-    contract = Contract(counts=[gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_load")])
+    rule = gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_load")
 
-    [found] = check_totals(contract, pd.DataFrame(), {"rows": 9, "rows_load": 10})
+    [found] = check_counts([rule], {"rows": 9, "rows_load": 10})
 
     assert found.failed == 1
 

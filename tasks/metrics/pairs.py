@@ -16,6 +16,7 @@ from tasks.text.normalization import normalized_column
 from tasks.text.tokenizers import Cut, Tokenizer
 from tasks.text.tokens import Chunked, Ragged, chunked, tokens
 from tasks.text.utf8 import distinct, utf8
+from tasks.text.words import Words
 
 # Bytes around the visible ASCII characters.
 SPACE, DELETE = 0x20, 0x7F
@@ -30,12 +31,17 @@ class Tokens:
     Attributes:
         responses: n rows; a missing response has no tokens.
         references: m rows, in the order of `Pairs.reference_texts`.
-        vocabulary: Id → token.
+        words: Id → token.
     """
 
     responses: Ragged
     references: Ragged
-    vocabulary: list[str]
+    words: Words
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The tokens by id, as Python strings."""
+        return self.words.strings
 
     @property
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
@@ -188,10 +194,10 @@ class Pairs:
     def tokens(self, tokenizer: Tokenizer, *, lowercase: bool = False) -> Tokens:
         """Return token ids; each distinct text is split into chunks once, each distinct chunk tokenised once."""
         if (tokenizer, lowercase) not in self._tokens:
-            ragged, vocabulary = tokens(self._chunked(tokenizer.cut), tokenizer, lowercase=lowercase)
+            ragged, words = tokens(self._chunked(tokenizer.cut), tokenizer, lowercase=lowercase)
             n = len(self)
             responses, references = Ragged(ragged.ids, ragged.offsets[: n + 1]), Ragged(ragged.ids, ragged.offsets[n:])
-            self._tokens[tokenizer, lowercase] = Tokens(responses, references, vocabulary)
+            self._tokens[tokenizer, lowercase] = Tokens(responses, references, words)
         return self._tokens[tokenizer, lowercase]
 
     def clipped_matches(

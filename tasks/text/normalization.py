@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from itertools import chain, pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,13 +40,22 @@ def normalize(
     return text
 
 
-def normalized_column(texts: pa.Array, **options: Any) -> pa.Array:
+def normalized_column(
+    texts: pa.Array, *, unicode: Form = "NFKC", case: bool = True, punctuation: bool = True, articles: bool = False
+) -> pa.Array:
     """Normalise each text with these options of `normalize`; each distinct chunk between blanks is normalised once."""
-    words = Tokenizer(lambda text: normalize(text, **options).split(), cut="blanks")
+    form = partial(normalize, unicode=unicode, case=case, punctuation=punctuation, articles=articles)
+    words = Tokenizer(
+        lambda text: form(text).split(),
+        cut="blanks",
+        rule="normal" if punctuation else "chunk",
+        lowers=case,
+        keeps_articles=not articles,
+    )
     distinct_texts, which = distinct(texts)
     ids, vocabulary = tokens(chunked(*utf8(distinct_texts), words.cut), words, lowercase=False)
     lists = pa.ListArray.from_arrays(
-        pa.array(ids.offsets, pa.int32()), pa.array(vocabulary, pa.string()).take(pa.array(ids.ids))
+        pa.array(ids.offsets, pa.int32()), pa.array(vocabulary.strings, pa.string()).take(pa.array(ids.ids))
     )
     forms = pc.binary_join(lists, " ").take(pa.array(which))
     return pc.if_else(texts.is_null(), pa.scalar(None, pa.string()), forms)

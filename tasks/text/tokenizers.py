@@ -23,15 +23,18 @@ class Tokenizer:
             (0x20). ends: the same, but chunks at the ends of the text differ. stops: what is between blanks, with a
             final full stop or comma after an ASCII letter or digit as a chunk of its own.
         joins: Texts joined by a word of lower-case letters between blanks give their tokens with that word between.
-        keeps: A word of ASCII letters and digits is one token, unless its lower-case form is in `parts`.
-        parts: Lower-case words that are split all the same.
+        rule: The rule in `tasks.text.kernels.splitting` for chunks of visible ASCII characters; chunks that it does not
+            cover are left to `split`.
+        lowers: The rule lowers the case first, as `split` does.
+        keeps_articles: The rule keeps tokens that are a, an or the.
     """
 
     split: Callable[[str], list[str]]
     cut: Cut = "stops"
     joins: bool = True
-    keeps: bool = False
-    parts: frozenset[str] = frozenset()
+    rule: str | None = None
+    lowers: bool = False
+    keeps_articles: bool = True
 
 
 def tokenizer(name: str) -> Tokenizer:
@@ -174,25 +177,24 @@ def _split_punctuation(word: str) -> tuple[str, ...]:
     return (word[0], word[1:]) if word[0] in string.punctuation else (word,)
 
 
-# Words without an apostrophe that `treebank` splits.
-_CONTRACTIONS = frozenset({"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"})
-
 TOKENIZERS: Mapping[str, Tokenizer] = {
-    "13a+cjk": Tokenizer(mteval_13a_cjk, keeps=True),
-    "13a": Tokenizer(mteval_13a, keeps=True),
-    "treebank": Tokenizer(treebank, cut="ends", keeps=True, parts=_CONTRACTIONS),
-    "wordpunct": Tokenizer(wordpunct, keeps=True),
-    "whitespace": Tokenizer(whitespace, cut="blanks", keeps=True),
+    "13a+cjk": Tokenizer(mteval_13a_cjk, rule="mteval"),
+    "13a": Tokenizer(mteval_13a, rule="mteval"),
+    "treebank": Tokenizer(treebank, cut="ends", rule="treebank"),
+    "wordpunct": Tokenizer(wordpunct, rule="wordpunct"),
+    "whitespace": Tokenizer(whitespace, cut="blanks", rule="chunk"),
     "char": Tokenizer(char, joins=False),
-    "words": Tokenizer(words),
-    "rouge_score": Tokenizer(rouge_score),
+    "words": Tokenizer(words, rule="runs", lowers=True),
+    "rouge_score": Tokenizer(rouge_score, rule="runs", lowers=True),
 }
 
 # For the metric chrf only.
-CHRF = Tokenizer(chrf_words, cut="blanks", keeps=True)
+CHRF = Tokenizer(chrf_words, cut="blanks", rule="chrf")
 # For the metric f1 only.
-SQUAD, SQUAD_WITH_ARTICLES = Tokenizer(squad), Tokenizer(squad_with_articles)
-SQUAD_CJK, SQUAD_CJK_WITH_ARTICLES = Tokenizer(squad_cjk), Tokenizer(squad_cjk_with_articles)
+SQUAD = Tokenizer(squad, rule="letters", lowers=True, keeps_articles=False)
+SQUAD_WITH_ARTICLES = Tokenizer(squad_with_articles, rule="letters", lowers=True)
+SQUAD_CJK = Tokenizer(squad_cjk, rule="letters", lowers=True, keeps_articles=False)
+SQUAD_CJK_WITH_ARTICLES = Tokenizer(squad_cjk_with_articles, rule="letters", lowers=True)
 
 _MTEVAL_REPLACEMENTS = (
     ("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"),

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.text.tokenizers import Cut, Tokenizer
+from tasks.text.words import Words
 
 Split = Callable[[str], list[str]]
 Integers = NDArray[np.int64]
@@ -74,18 +75,6 @@ class Chunked:
         after = np.frombuffer(separator.encode(), np.uint8)
         return join(self.data, self.starts[chunks], self.stops[chunks], after).tobytes().decode()
 
-    @cached_property
-    def sorts(self) -> tuple[Integers, Integers, Integers, Integers]:
-        """The chunks of ASCII letters and digits, of other ASCII, of other characters, and those at ends of texts.
-
-        They are separated because most of the first are one token each, and rules are faster on ASCII.
-        """
-        from tasks.text.kernels.chunks import ENDS, FOREIGN, MARKED, PLAIN, sorts
-
-        chunk_sorts = sorts(self.data, self.starts, self.stops, self.kinds)
-        plain, marked, foreign, ends = (np.flatnonzero(chunk_sorts == s) for s in (PLAIN, MARKED, FOREIGN, ENDS))
-        return plain, marked, foreign, ends
-
 
 def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
     """Split texts, given as by `utf8`, into numbered chunks; the cut "ends" distinguishes kinds of chunks."""
@@ -100,20 +89,35 @@ def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
     return Chunked(texts, data, chunks.starts[firsts], chunks.stops[firsts], chunks.kinds[firsts])
 
 
-def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ragged, list[str]]:
+def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ragged, Words]:
     """Return the token ids of the texts, and the vocabulary: the token of each id."""
     from tasks.text.kernels.expansion import expand
 
-    ids, starts, lengths, vocabulary = _Splitting(texts, tokenizer, lowercase=lowercase).split()
+    plain, counts = _by_rule(texts, tokenizer, lowercase=lowercase)
+    others = _Splitting(texts, tokenizer, lowercase=lowercase)
+    # Together, because patterns are faster on ASCII.
+    chunks, others_counts = others.split([np.flatnonzero(counts == -1), np.flatnonzero(counts < -1)])
+    lengths = np.maximum(counts, 0)
+    starts = np.cumsum(lengths) - lengths
+    starts[chunks], lengths[chunks] = len(plain) + np.cumsum(others_counts) - others_counts, others_counts
+    ids, vocabulary = plain.followed_by(Words.of(others.tokens)).numbered()
     return Ragged(*expand(texts.texts.ids, texts.texts.offsets, ids, starts, lengths)), vocabulary
 
 
-def numbered(words: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
-    """Number words from 0 in the order of first occurrence; return the number of each word, and the distinct words."""
-    firsts: dict[str, int] = {}
-    places = np.fromiter(map(firsts.setdefault, words, count()), np.int32, len(words))
-    numbers = np.cumsum(places == np.arange(len(words)), dtype=np.int32) - 1
-    return numbers[places], [*firsts]
+def _by_rule(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Words, Integers]:
+    """Return the tokens of the chunks that the tokenizer's rule covers, and each chunk's number of them.
+
+    It is -1 for other chunks of visible ASCII, -2 for the rest.
+    """
+    if tokenizer.rule is None:
+        return Words.of([]), np.full(len(texts), -1, np.int64)
+    from tasks.text.kernels.splitting import RULES, split
+
+    lower = lowercase or tokenizer.lowers
+    data, ends, counts = split(
+        texts.data, texts.starts, texts.stops, texts.kinds, RULES[tokenizer.rule], lower, tokenizer.keeps_articles
+    )
+    return Words(data, np.concatenate([np.zeros(1, np.int64), ends])[:-1], ends), counts
 
 
 def ngram_counts(lengths: Integers, max_order: int) -> Integers:
@@ -128,56 +132,30 @@ def ngram_counts(lengths: Integers, max_order: int) -> Integers:
 
 
 class _Splitting:
-    """Splits every chunk into tokens, most of them by the thousand.
-
-    Tokens are listed either with known counts per chunk, or with the mark after each chunk. Both lists are numbered
-    together, because a token may be in both; the mark's number shows where chunks end without comparing strings.
-    """
+    """Splits chunks into tokens by the tokenizer's function, most of them by the thousand, with the mark after each."""
 
     def __init__(self, texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> None:
         self._texts = texts
         self._joins = tokenizer.joins
         self._split = _lowering(tokenizer.split) if lowercase else tokenizer.split
-        self._split_plain = (_lowering(str.split) if lowercase else str.split) if tokenizer.keeps else self._split
-        self._parts = tokenizer.parts
-        self._counted_tokens: list[str] = []
-        self._counted_chunks: list[Integers] = []
-        self._counts: list[Integers] = []
-        self._marked_tokens: list[str] = []
-        self._marked_chunks: list[Integers] = []
+        self.tokens: list[str] = []
+        self._chunks: list[Integers] = [np.zeros(0, np.int64)]
+        self._counts: list[Integers] = [np.zeros(0, np.int64)]
 
-    def split(self) -> tuple[NDArray[np.int32], Integers, Integers, list[str]]:
-        """Return token ids, the start and number of each chunk's tokens, and the vocabulary."""
-        if self._joins:
-            self._split_most()
-        else:
-            rows = [self._split(self._texts[k]) for k in range(len(self._texts))]
-            self._count(np.arange(len(rows)), rows)
-        every, vocabulary = numbered([*self._counted_tokens, *self._marked_tokens])
-        counted, marked = np.split(every, [len(self._counted_tokens)])
-        mark = marked[-1] if len(marked) else -1
-        ids = np.concatenate([counted, marked[marked != mark]])
-        if mark >= 0 and mark not in counted:  # no text contains it
-            vocabulary.pop(mark)
-            ids -= ids > mark
-        counts = np.concatenate([*self._counts, np.diff(np.flatnonzero(marked == mark), prepend=-1) - 1])
-        chunks = np.concatenate([*self._counted_chunks, *self._marked_chunks])
-        starts, lengths = np.zeros((2, len(self._texts)), np.int64)
-        starts[chunks], lengths[chunks] = np.cumsum(counts) - counts, counts
-        return ids, starts, lengths, vocabulary
-
-    def _split_most(self) -> None:
-        plain, *others, ends = self._texts.sorts
-        for block in _blocks(plain):
-            words = self._split_plain(self._texts.joined(block, " "))
-            # A tokenizer that changes words either drops some or splits some, but never both.
-            if len(words) == len(block) and (not self._parts or self._parts.isdisjoint(map(str.lower, words))):
-                self._add_counted(block, words, np.ones(len(block), np.int64))
+    def split(self, sorts: Iterable[Integers]) -> tuple[Integers, Integers]:
+        """Add the chunks' tokens to `tokens`; return the chunks in the order of these, and their numbers of tokens."""
+        for chunks in sorts:
+            if self._joins:
+                self._split_most(chunks)
             else:
-                others.append(block)
-        for block in chain.from_iterable(map(_blocks, others)):
+                self._count(chunks, [self._split(self._texts[k]) for k in chunks.tolist()])
+        return np.concatenate(self._chunks), np.concatenate(self._counts)
+
+    def _split_most(self, chunks: Integers) -> None:
+        ends = self._texts.kinds[chunks] > 0
+        for block in _blocks(chunks[~ends]):
             self._split_joined(block, self._texts.joined(block, f" {MARK} "))
-        inside = {k: _as_inside(self._texts[k], self._texts.kinds[k]) for k in ends.tolist()}
+        inside = {k: _as_inside(self._texts[k], self._texts.kinds[k]) for k in chunks[ends].tolist()}
         for block in _blocks(np.array([k for k in inside if inside[k]], np.int64)):
             self._split_joined(block, "".join(f"{inside[k]} {MARK} " for k in block.tolist()))
         self._split_alone(np.array([k for k in inside if not inside[k]], np.int64))
@@ -186,8 +164,8 @@ class _Splitting:
         """Split joined chunks, each followed by the mark."""
         words = self._split(f"{MARK} {joined}")
         if words.count(MARK) == len(chunks) + 1:
-            self._marked_tokens += words[1:]
-            self._marked_chunks.append(chunks)
+            marks = np.flatnonzero(np.fromiter(map(MARK.__eq__, words), np.bool_, len(words)))
+            self._add(chunks, filter(MARK.__ne__, words), np.diff(marks) - 1)
         else:  # a chunk contains the mark
             self._split_alone(chunks)
 
@@ -202,11 +180,11 @@ class _Splitting:
         self._count(chunks, rows)
 
     def _count(self, chunks: Integers, rows: Sequence[Sequence[str]]) -> None:
-        self._add_counted(chunks, chain.from_iterable(rows), np.array([*map(len, rows)], np.int64))
+        self._add(chunks, chain.from_iterable(rows), np.array([*map(len, rows)], np.int64))
 
-    def _add_counted(self, chunks: Integers, words: Iterable[str], counts: Integers) -> None:
-        self._counted_tokens += words
-        self._counted_chunks.append(chunks)
+    def _add(self, chunks: Integers, words: Iterable[str], counts: Integers) -> None:
+        self.tokens += words
+        self._chunks.append(chunks)
         self._counts.append(counts)
 
 

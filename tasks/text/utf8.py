@@ -32,8 +32,13 @@ def utf8(*texts: pa.Array) -> tuple[NDArray[np.uint8], Integers]:
 
 def equal(texts: pa.Array, references: pa.Array, rows: Integers) -> NDArray[np.bool_]:
     """Return whether each of m references equals text `rows[j]`; shape (m,). A null is an empty text."""
-    same = pc.equal(_joined(texts).take(pa.array(rows)), _joined(references))
-    return np.array(same.to_numpy(zero_copy_only=False), np.bool_)
+    left, right = _joined(texts), _joined(references)
+    lengths, others = (pc.binary_length(side).to_numpy(zero_copy_only=False) for side in (left, right))
+    same = np.array(lengths[rows] == others, np.bool_)
+    compared = np.flatnonzero(same)
+    pairs = left.take(pa.array(rows[compared])), right.take(pa.array(compared))
+    same[compared] = pc.equal(*pairs).to_numpy(zero_copy_only=False)
+    return same
 
 
 def mapped(change: Callable[[str], str], texts: pa.Array) -> pa.Array:

@@ -7,7 +7,7 @@ Source: Fellbaum 1998; morphology of morphy(7WN), as NLTK's WordNetCorpusReader 
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tasks.errors import ModelError
 from tasks.text.tokens import Ragged
 from tasks.text.utf8 import utf8
+from tasks.text.words import Words
 
 if TYPE_CHECKING:
     from tasks.text.kernels.numbering import Table
@@ -39,9 +40,6 @@ SUFFIXES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "adv": (),
 }  # fmt: skip
-
-# Only words with one of these endings, and exceptions, have a lemma other than themselves.
-_ENDINGS = tuple({old for rules in SUFFIXES.values() for old, _ in rules})
 
 Entries = Mapping[str, Sequence[str]]
 Integers = NDArray[np.int64]
@@ -79,7 +77,7 @@ class WordNet:
             {part: table(rows) for part, rows in exceptions.items()},
         )
 
-    def related(self, stems: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def related(self, stems: Words) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the synonyms of each stem among the stems: stem i has `ids[offsets[i]:offsets[i + 1]]`, ascending.
 
         Args:
@@ -88,39 +86,35 @@ class WordNet:
         Returns:
             offsets, shape (n + 1,), and ids, positions in `stems`.
 
-        >>> wordnet().related(["auto", "tree", "car"])
+        >>> wordnet().related(Words.of(["auto", "tree", "car"]))
         (array([0, 2, 3, 5]), array([0, 2, 1, 0, 2], dtype=int32))
         """
+        from tasks.text.kernels.endings import replaced  # importing numba takes half a second
+
         n = len(stems)
         words = self._find(stems)
         in_index = np.flatnonzero(words >= 0)
         places = np.full(len(self.words), -1, np.int32)
         places[words[in_index]] = in_index
-        inflected = [(i, stem) for i, stem in enumerate(stems) if stem.endswith(_ENDINGS)]
         pairs: list[Integers] = [np.zeros(0, np.int64)]
         for part in PARTS_OF_SPEECH:
             irregular = self.exceptions[part].take(words[in_index])
-            exempt = set(in_index[irregular.lengths > 0].tolist())
-            regular = [*_regular([(i, stem) for i, stem in inflected if i not in exempt], part)]
-            lemmas = self._find([lemma for _, lemma in regular])
-            owners = np.concatenate(
-                [
-                    in_index,
-                    np.repeat(in_index, irregular.lengths),
-                    np.array([i for i, _ in regular], np.int64)[lemmas >= 0],
-                ]
-            )
+            is_irregular = np.zeros(n, np.bool_)
+            is_irregular[in_index[irregular.lengths > 0]] = True
+            data, ends, regular = replaced(stems.data, stems.starts, stems.stops, is_irregular, *_endings(part))
+            lemmas = self._find(Words(data, np.concatenate([np.zeros(1, np.int64), ends])[:-1], ends))
+            owners = np.concatenate([in_index, np.repeat(in_index, irregular.lengths), regular[lemmas >= 0]])
             names = self.names[part].take(np.concatenate([words[in_index], irregular.ids, lemmas[lemmas >= 0]]))
             synonyms = places[names.ids]
             pairs.append((np.repeat(owners, names.lengths) * np.int64(n) + synonyms)[synonyms >= 0])
         every = np.unique(np.concatenate(pairs))
         return np.searchsorted(every, np.arange(n + 1) * n), (every % n).astype(np.int32)
 
-    def _find(self, words: Sequence[str]) -> NDArray[np.int32]:
+    def _find(self, words: Words) -> NDArray[np.int32]:
         """Return the number of each word, or -1; shape (n,)."""
         from tasks.text.kernels.numbering import find  # importing numba takes half a second
 
-        return find(self._table, *utf8(pa.array(words, pa.large_string())))
+        return find(self._table, words.data, words.starts, words.stops)
 
     @cached_property
     def _table(self) -> "Table":
@@ -130,12 +124,11 @@ class WordNet:
         return table(*utf8(pa.array(self.words, pa.large_string())))
 
 
-def _regular(inflected: Sequence[tuple[int, str]], part: str) -> Iterator[tuple[int, str]]:
-    """Yield the candidates that the rules for endings derive from each word."""
-    endings = tuple(old for old, _ in SUFFIXES[part])
-    some = [(i, word) for i, word in inflected if word.endswith(endings)]
-    for old, new in SUFFIXES[part]:
-        yield from ((i, word[: -len(old)] + new) for i, word in some if word.endswith(old))
+@cache
+def _endings(part: str) -> tuple[NDArray[np.uint8], Integers]:
+    """Return the bytes of the part's endings, each followed by its replacement, and the bounds of all these."""
+    texts = Words.of([text for rule in SUFFIXES[part] for text in rule])
+    return texts.data, np.concatenate([np.zeros(1, np.int64), texts.stops])
 
 
 @cache

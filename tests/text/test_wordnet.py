@@ -14,6 +14,7 @@ from tasks.errors import ModelError
 from tasks.text import wordnet as module
 from tasks.text.stemmer import porter_stems
 from tasks.text.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, read, render, wordnet
+from tasks.text.words import Words
 
 DICT = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))  # WordNet's own variable; Debian's wordnet-base
 needs_dict = pytest.mark.skipif(not (DICT / "data.noun").exists(), reason=f"no WordNet dict folder at {DICT}")
@@ -76,7 +77,7 @@ def test_synonyms_of_a_word(synonyms, word, names):
 
 
 def test_related_stems_are_the_synonyms_that_are_in_the_vocabulary():
-    offsets, ids = wordnet().related(["xyzzy", "mice", "car", "mouse", "autos", "auto"])
+    offsets, ids = wordnet().related(Words.of(["xyzzy", "mice", "car", "mouse", "autos", "auto"]))
 
     assert (offsets.dtype, ids.dtype) == (np.int64, np.int32)
     assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == [[], [3], [2, 5], [3], [2, 5], [2, 5]]
@@ -84,7 +85,7 @@ def test_related_stems_are_the_synonyms_that_are_in_the_vocabulary():
 
 @pytest.mark.parametrize("stems", [[], ["xyzzy"]])
 def test_a_vocabulary_without_known_stems_has_no_related_ones(stems):
-    offsets, ids = wordnet().related(stems)
+    offsets, ids = wordnet().related(Words.of(stems))
 
     assert offsets.tolist() == [0] * (len(stems) + 1)
     assert ids.tolist() == []
@@ -101,7 +102,7 @@ def test_related_stems_equal_the_synonyms_stem_by_stem(synonyms, step):
 
     position = {stem: i for i, stem in enumerate(stems)}
 
-    offsets, ids = table.related(stems)
+    offsets, ids = table.related(Words.of(stems))
 
     assert len(stems) > 250_000 / step
     for stem, (start, end) in zip(stems, pairwise(offsets), strict=True):

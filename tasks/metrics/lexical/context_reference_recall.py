@@ -41,7 +41,7 @@ class ContextReferenceRecall(MeanMetric):
         from tasks.text.kernels.overlap import overlaps  # importing numba takes half a second
 
         tokens = pairs.tokens(SQUAD_CJK)
-        common = overlaps(*tokens.arrays, pairs.rows, len(tokens.vocabulary))
+        common = overlaps(*tokens.arrays, pairs.rows, len(tokens.words))
         return (common / np.maximum(tokens.references.lengths, 1))[:, None]
 
     def details(self, pairs: Pairs) -> list[str | None]:

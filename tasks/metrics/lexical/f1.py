@@ -43,7 +43,7 @@ class F1(MeanMetric):
         from tasks.text.kernels.overlap import overlaps  # importing numba takes half a second
 
         tokens = pairs.tokens(TOKENIZERS[self.tokenizer, self.articles])
-        common = overlaps(*tokens.arrays, pairs.rows, len(tokens.vocabulary))
+        common = overlaps(*tokens.arrays, pairs.rows, len(tokens.words))
         lengths = tokens.responses.lengths[pairs.rows] + tokens.references.lengths
         scores = (2 * common / np.maximum(lengths, 1))[:, None]
         return with_fallback(scores, tokens, pairs) if self.fallback else scores

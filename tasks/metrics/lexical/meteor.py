@@ -4,7 +4,7 @@ Source: Lavie & Agarwal 2007, "METEOR: An Automatic Metric for MT Evaluation wit
 Correlation with Human Judgments"; NLTK 3.10 `translate.meteor_score`, whose alignment it repeats.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -14,10 +14,10 @@ from pydantic import Field
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.fallback import with_fallback
 from tasks.metrics.pairs import Pairs
-from tasks.text.stemmer import porter_stems
+from tasks.text.stemmer import stems
 from tasks.text.tokenizers import TokenizerName, tokenizer
-from tasks.text.tokens import numbered
 from tasks.text.wordnet import VERSION, wordnet
+from tasks.text.words import Words
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Integers = NDArray[np.int64]
@@ -47,8 +47,8 @@ class Meteor(MeanMetric):
         from tasks.text.kernels.alignment import alignments  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer))
-        lowered, stems, offsets, synonyms = _forms(tokens.vocabulary, synonyms=self.synonyms)
-        matches, chunks = alignments(*tokens.arrays, pairs.rows, lowered, stems, offsets, synonyms).T
+        lowered, stemmed, offsets, synonyms = _forms(tokens.words, synonyms=self.synonyms)
+        matches, chunks = alignments(*tokens.arrays, pairs.rows, lowered, stemmed, offsets, synonyms).T
         scores = self._f_mean_less_penalty(
             matches, chunks, tokens.responses.lengths[pairs.rows], tokens.references.lengths
         )
@@ -83,15 +83,15 @@ class Meteor(MeanMetric):
         return scores
 
 
-def _forms(vocabulary: Sequence[str], *, synonyms: bool) -> tuple[Ids, Ids, Integers, Ids]:
+def _forms(vocabulary: Words, *, synonyms: bool) -> tuple[Ids, Ids, Integers, Ids]:
     """Look up what the stages of alignment compare, once for each token of the vocabulary.
 
     Returns:
         The ids of the lower-cased tokens and of their stems, shape (vocabulary,); offsets and synonyms: stem s has the
         synonyms `synonyms[offsets[s]:offsets[s + 1]]`, ids of stems.
     """
-    lowered, words = numbered([token.lower() for token in vocabulary])
-    stems_of_words, stems = numbered(porter_stems(words))
-    none = np.zeros(len(stems) + 1, np.int64), np.zeros(0, np.int32)
-    offsets, related = wordnet().related(stems) if synonyms else none
+    lowered, words = vocabulary.lowered()
+    stems_of_words, distinct_stems = stems(words)
+    none = np.zeros(len(distinct_stems) + 1, np.int64), np.zeros(0, np.int32)
+    offsets, related = wordnet().related(distinct_stems) if synonyms else none
     return lowered, stems_of_words[lowered], offsets, related

@@ -3,11 +3,14 @@
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 from rapidfuzz import distance, process
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.text.utf8 import mapped
+from tasks.text.utf8 import mapped, utf8
 
 _DISTANCES = {
     "levenshtein": distance.Levenshtein,
@@ -29,10 +32,25 @@ class NonLlmStringSimilarity(MeanMetric):
     case_sensitive: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        responses, references = pairs.response_texts, pairs.reference_texts
+        sides = (pairs.responses, pairs.flat_references)
         if not self.case_sensitive:
-            sides = (pairs.responses, pairs.flat_references)
-            responses, references = (mapped(str.casefold, side).to_pylist() for side in sides)
-        paired_responses = [responses[row] or "" for row in pairs.rows.tolist()]
+            sides = (mapped(str.casefold, sides[0]), mapped(str.casefold, sides[1]))
+        scores = (
+            _levenshtein(*sides, pairs.rows) if self.distance == "levenshtein" else np.full(len(pairs.rows), np.nan)
+        )
+        rest = np.flatnonzero(np.isnan(scores))
+        responses = [text or "" for text in sides[0].take(pa.array(pairs.rows[rest])).to_pylist()]
+        references = sides[1].take(pa.array(rest)).to_pylist()
         scorer = _DISTANCES[self.distance].normalized_similarity
-        return process.cpdist(paired_responses, references, scorer=scorer, dtype=np.float64)[:, None]
+        scores[rest] = process.cpdist(responses, references, scorer=scorer, dtype=np.float64)
+        return scores[:, None]
+
+
+def _levenshtein(responses: pa.Array, references: pa.Array, rows: NDArray[np.int64]) -> Floats:
+    """Return the similarity of each reference and response `rows[j]`, shape (m,); NaN where the kernel has none."""
+    from tasks.text.kernels.edits import edits  # importing numba takes half a second
+
+    distances = edits(*utf8(responses), *utf8(references), rows)
+    lengths, others = (pc.utf8_length(side).to_numpy(zero_copy_only=False) for side in (responses, references))
+    longer = np.fmax(lengths[rows], others)  # the response's is NaN where it is missing
+    return np.where(distances < 0, np.nan, 1.0 - distances / np.maximum(longer, 1))

@@ -4,7 +4,7 @@ Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"; roug
 `rouge2`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,7 +15,8 @@ from tasks.metrics.fallback import with_fallback
 from tasks.metrics.pairs import Pairs, Tokens
 from tasks.text.stemmer import porter_stems
 from tasks.text.tokenizers import TokenizerName, tokenizer
-from tasks.text.tokens import Integers, ngram_counts, numbered
+from tasks.text.tokens import Integers, ngram_counts
+from tasks.text.words import Words
 
 # Characters. As in rouge-score, tokens up to this length are not stemmed.
 UNSTEMMED = 3
@@ -67,9 +68,9 @@ class Rouge(MeanMetric):
         from tasks.text.kernels.subsequences import common_subsequences
 
         ids, responses, references = tokens.arrays
-        forms = _forms(tokens.vocabulary, stemmer=self.stemmer)
+        forms, n_forms = _forms(tokens.words, stemmer=self.stemmer)
         if self.n == "L":
-            return common_subsequences(forms[ids], responses, references, pairs.rows, len(forms))
+            return common_subsequences(forms[ids], responses, references, pairs.rows, n_forms)
         first = np.arange(len(pairs.rows))
         return clipped_matches(forms[ids], responses, references, pairs.rows, first, first + 1, self.n)[:, -1]
 
@@ -89,10 +90,11 @@ def _units(lengths: Integers, order: int) -> Integers:
     return ngram_counts(lengths, order)[:, -1]
 
 
-def _forms(vocabulary: Sequence[str], *, stemmer: bool) -> NDArray[np.int32]:
-    """Return equal numbers for tokens that count as equal; shape (vocabulary,)."""
-    compared = [token.lower() for token in vocabulary]
+def _forms(words: Words, *, stemmer: bool) -> tuple[NDArray[np.int32], int]:
+    """Return equal numbers for words that count as equal, shape (words,), and how many numbers there are."""
+    numbers, lowered = words.lowered()
     if stemmer:
-        stems = zip(compared, porter_stems(compared), strict=True)
-        compared = [stem if len(token) > UNSTEMMED else token for token, stem in stems]
-    return numbered(compared)[0] if compared != vocabulary else np.arange(len(vocabulary), dtype=np.int32)
+        stems = zip(lowered.strings, porter_stems(lowered.strings), strict=True)
+        stemmed, lowered = Words.of([stem if len(word) > UNSTEMMED else word for word, stem in stems]).numbered()
+        numbers = stemmed[numbers]
+    return numbers, len(lowered)

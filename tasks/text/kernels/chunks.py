@@ -1,4 +1,4 @@
-"""Kernels that cut texts into chunks (the pieces between blanks) and sort the chunks by their characters."""
+"""Kernels that cut texts into chunks, the pieces between blanks."""
 
 from typing import Final, NamedTuple
 
@@ -10,11 +10,6 @@ from tasks.text.kernels import Bytes, Integers, compiled
 INSIDE: Final = 0
 FIRST: Final = 1
 LAST: Final = 2
-# Sorts: the characters of a chunk.
-PLAIN: Final = 0
-MARKED: Final = 1
-FOREIGN: Final = 2
-ENDS: Final = 3
 _BLANK, _STOP, _APOSTROPHE = ord(" "), ord("."), ord("'")
 _ASCII = 0x7F
 _STOPS = np.frombuffer(b".,", np.uint8)
@@ -108,30 +103,6 @@ def peel(data: Bytes, chunks: Chunks) -> Chunks:
             total += 1
     begins[-1] = total
     return Chunks(starts[:total], stops[:total], np.full(total, INSIDE, np.uint8), begins)
-
-
-@compiled
-def sorts(data: Bytes, starts: Integers, stops: Integers, kinds: Bytes) -> Bytes:
-    """Return the sort of each chunk, all of shape (n,): PLAIN is ASCII letters and digits, MARKED other ASCII, FOREIGN
-    has other characters.
-
-    Chunks that are not INSIDE are ENDS, whatever their characters.
-    """
-    chunk_sorts = np.empty(len(starts), np.uint8)
-    for k in range(len(starts)):
-        chunk_sorts[k] = _sort(data[starts[k] : stops[k]]) if kinds[k] == INSIDE else ENDS
-    return chunk_sorts
-
-
-@compiled
-def _sort(chunk: Bytes) -> int:
-    sort = PLAIN
-    for byte in chunk:
-        if byte > _ASCII:
-            return FOREIGN
-        if not _is_alphanumeric(byte):
-            sort = MARKED
-    return sort
 
 
 @compiled

@@ -48,9 +48,9 @@ def table(data: Bytes, offsets: Integers) -> Table:
     return _table(data, starts, stops, np.zeros(len(offsets) - 1, np.uint8))[1]
 
 
-def find(known: Table, data: Bytes, offsets: Integers) -> Ids:
-    """Return the number of each slice `data[offsets[i]:offsets[i + 1]]` in a table, or -1; shape (n,)."""
-    return _find(*known, _words(data), offsets)
+def find(known: Table, data: Bytes, starts: Integers, stops: Integers) -> Ids:
+    """Return the number of each slice `data[starts[i]:stops[i]]` in a table, or -1; all arrays of shape (n,)."""
+    return _find(*known, _words(data), starts, stops)
 
 
 def _words(data: Bytes) -> Words:
@@ -114,18 +114,18 @@ def _number(
 
 
 @compiled
-def _find(words: Words, slots: Slots, known: Known, more: Words, offsets: Integers) -> Slots:
-    numbers = np.full(len(offsets) - 1, -1, np.int32)
+def _find(words: Words, slots: Slots, known: Known, more: Words, starts: Integers, stops: Integers) -> Slots:
+    numbers = np.full(len(starts), -1, np.int32)
     mask = np.uint64(len(slots) - 1)
     for i in range(len(numbers)):
-        length = offsets[i + 1] - offsets[i]
+        length = stops[i] - starts[i]
         shape = np.uint64(length) * _KINDS
-        key = _hash(more, offsets[i], offsets[i + 1], shape)
+        key = _hash(more, starts[i], stops[i], shape)
         slot = key & mask
         while slots[slot] >= 0:
             other = slots[slot]
             same = known[other, _KEY] == key and known[other, _SHAPE] == shape
-            if same and (length <= _WORD or _same(more, offsets[i], words, known[other, _START], length)):
+            if same and (length <= _WORD or _same(more, starts[i], words, known[other, _START], length)):
                 numbers[i] = other
                 break
             slot = (slot + _ONE) & mask

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.text.kernels.chunks import ENDS, FIRST, FOREIGN, INSIDE, LAST, MARKED, PLAIN, cut, peel, sorts
+from tasks.text.kernels.chunks import FIRST, INSIDE, LAST, cut, peel
 
 PIECES = st.sampled_from([" ", "  ", "a", "bc", ".", "'", '"', ")", "]", "»", "é", "\n", "\x1f", "\u3000", "?"])
 TEXTS = st.lists(st.text(max_size=6) | st.lists(PIECES, max_size=8).map("".join), max_size=6)
@@ -115,22 +115,4 @@ def test_a_stop_after_a_letter_or_digit_is_peeled_off(texts):
             if piece
         ]
         for text in texts
-    ]
-
-
-@given(st.lists(st.tuples(st.text() | st.text("azAZ09"), st.sampled_from([INSIDE, FIRST, LAST, FIRST + LAST]))))
-@example(
-    [("aZ09", INSIDE), ("", INSIDE), ("a-", INSIDE), ("-é", INSIDE), ("a", FIRST), ("é", LAST), ("/:@[`{", INSIDE)]
-)
-def test_sorts_of_chunks(chunks):
-    data = [text.encode() for text, _ in chunks]
-    stops = np.cumsum([0, *map(len, data)])
-
-    found = sorts(
-        np.frombuffer(b"".join(data), np.uint8), stops[:-1], stops[1:], np.array([kind for _, kind in chunks], np.uint8)
-    )
-
-    assert found.tolist() == [
-        ENDS if kind else FOREIGN if not text.isascii() else PLAIN if text.isalnum() or not text else MARKED
-        for text, kind in chunks
     ]

@@ -112,9 +112,9 @@ class WordNet:
 
     def _find(self, words: Words) -> NDArray[np.int32]:
         """Return the number of each word, or -1; shape (n,)."""
-        from tasks.text.kernels.numbering import find  # importing numba takes half a second
+        from tasks.text.kernels.numbering import find_slices  # importing numba takes half a second
 
-        return find(self._table, words.data, words.starts, words.stops)
+        return find_slices(self._table, words.data, words.starts, words.stops)
 
     @cached_property
     def _table(self) -> "Table":

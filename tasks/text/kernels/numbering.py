@@ -48,8 +48,13 @@ def table(data: Bytes, offsets: Integers) -> Table:
     return _table(data, starts, stops, np.zeros(len(offsets) - 1, np.uint8))[1]
 
 
-def find(known: Table, data: Bytes, starts: Integers, stops: Integers) -> Ids:
-    """Return the number of each slice `data[starts[i]:stops[i]]` in a table, or -1; all arrays of shape (n,)."""
+def find(known: Table, data: Bytes, offsets: Integers) -> Ids:
+    """Return the number of each slice `data[offsets[i]:offsets[i + 1]]` in a table, or -1; shape (n,)."""
+    return find_slices(known, data, offsets[:-1].copy(), offsets[1:].copy())
+
+
+def find_slices(known: Table, data: Bytes, starts: Integers, stops: Integers) -> Ids:
+    """Return the number of each slice `data[starts[i]:stops[i]]` in a table, or -1; shape (n,)."""
     return _find(*known, _words(data), starts, stops)
 
 

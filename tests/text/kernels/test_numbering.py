@@ -38,9 +38,7 @@ def test_equal_bytes_of_one_kind_have_one_number(slices):
 def test_slices_are_found_in_a_table_of_others(known, slices):
     words = sorted(known)
 
-    data, offsets = joined(slices)
-
-    numbers = find(table(*joined(words)), data, offsets[:-1].copy(), offsets[1:].copy())
+    numbers = find(table(*joined(words)), *joined(slices))
 
     assert numbers.dtype == np.int32
     assert numbers.tolist() == [words.index(each) if each in known else -1 for each in slices]

@@ -124,7 +124,8 @@ def compare(setting: Setting, data: Data, more: Data, reader: Any) -> list[Compa
 
     Raises ValueError when both sides define the same scores and differ.
     """
-    reference, metrics = stack(setting.tokens, reader), setting.metrics
+    reference = stack(setting.tokens, reader)
+    metrics = {name: metric for name, metric in setting.metrics.items() if name in reference.scorers}
     together = _compare(setting, f"all {len(metrics)}", metrics, reference, data)
     longer = _compare(setting, f"all {len(metrics)}, generated", metrics, reference, more)
     alone = (_compare(setting, name, {name: metrics[name]}, reference, data) for name in metrics)

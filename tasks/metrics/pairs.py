@@ -1,7 +1,7 @@
 """Responses with their references, and the views of them that metrics share; each is computed once, on first use."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -227,9 +227,7 @@ class Pairs:
 
     def _chunked(self, cut: Cut) -> Chunked:
         if cut not in self._chunks:
-            texts, which = self._texts
-            chunks = chunked(*utf8(texts), cut)
-            self._chunks[cut] = replace(chunks, texts=chunks.texts.take(which))
+            self._chunks[cut] = chunked(*utf8(self.responses, self.flat_references), cut)
         return self._chunks[cut]
 
     @cached_property

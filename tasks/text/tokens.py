@@ -77,16 +77,26 @@ class Chunked:
 
 
 def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
-    """Split texts, given as by `utf8`, into numbered chunks; the cut "ends" distinguishes kinds of chunks."""
+    """Split texts, given as by `utf8`, into numbered chunks; the cut "ends" distinguishes kinds of chunks.
+
+    Each distinct text is split once.
+    """
     from tasks.text.kernels import chunks as kernel  # importing numba takes half a second
     from tasks.text.kernels.numbering import number
 
-    chunks = kernel.cut(data, offsets, cut == "ends")
-    if cut == "stops":
-        chunks = kernel.peel(data, chunks)
+    which, texts = Words(data, offsets[:-1].copy(), offsets[1:].copy()).numbered()
+    if cut == "ends":
+        chunks = kernel.cut_ends(data, texts.starts, texts.stops)
+    else:
+        chunks = kernel.cut(data, texts.starts, texts.stops, cut == "stops")
     numbers, firsts = number(data, chunks.starts, chunks.stops, chunks.kinds)
-    texts = Ragged(numbers, chunks.begins)
-    return Chunked(texts, data, chunks.starts[firsts], chunks.stops[firsts], chunks.kinds[firsts])
+    return Chunked(
+        Ragged(numbers, chunks.begins).take(which),
+        data,
+        chunks.starts[firsts],
+        chunks.stops[firsts],
+        chunks.kinds[firsts],
+    )
 
 
 def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ragged, Words]:

@@ -10,9 +10,8 @@ from tasks.text.kernels import Bytes, Integers, compiled
 INSIDE: Final = 0
 FIRST: Final = 1
 LAST: Final = 2
-_BLANK, _STOP, _APOSTROPHE = ord(" "), ord("."), ord("'")
+_BLANK, _STOP, _COMMA, _APOSTROPHE = ord(" "), ord("."), ord(","), ord("'")
 _ASCII = 0x7F
-_STOPS = np.frombuffer(b".,", np.uint8)
 _UNLIKE_INSIDE = np.frombuffer(b"\"'.", np.uint8)
 _CLOSING = np.frombuffer(b"])}>\"' \t\n\r\v\f\x1c\x1d\x1e\x1f", np.uint8)
 
@@ -34,28 +33,57 @@ class Chunks(NamedTuple):
 
 
 @compiled
-def cut(data: Bytes, offsets: Integers, ends: bool) -> Chunks:  # noqa: FBT001 (a kernel has no keywords)
-    """Return the chunks of the UTF-8 texts `data[offsets[i]:offsets[i + 1]]`; offsets: shape (n + 1,).
+def cut(data: Bytes, firsts: Integers, ends: Integers, peels: bool) -> Chunks:  # noqa: FBT001 (a kernel has no keywords)
+    """Return the chunks of the UTF-8 texts `data[firsts[i]:ends[i]]`, all INSIDE; both arrays have shape (n,).
 
-    ends: separate chunks that mean something else at an end of a text. FIRST is the chunk at the start of its text, if
-    it starts with a quotation mark or a full stop. LAST extends to the end of its text, blanks included, from the last
-    chunk that is more than closing marks, if that contains a full stop or the text ends with an apostrophe.
-    A text of closing marks only is one chunk, and LAST, if so and if it does not start with a blank.
+    peels: split a full stop or comma off the end of each chunk if it follows an ASCII letter or digit.
     """
-    most = (len(data) + len(offsets)) // 2 + 1
-    starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
-    kinds, begins = np.empty(most, np.uint8), np.empty(len(offsets), np.int64)
+    most = _most(firsts, ends) * (1 + peels)
+    starts, stops, begins = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(len(firsts) + 1, np.int64)
     total = 0
-    for text in range(len(offsets) - 1):
+    for text in range(len(firsts)):
         begins[text] = total
-        position, end = offsets[text], offsets[text + 1]
-        tail = _tail(data, position, end) if ends else end
+        is_inside = False
+        for position in range(firsts[text], ends[text] + 1):
+            is_blank = position == ends[text] or data[position] == _BLANK
+            if is_inside and is_blank:
+                last = position - 1
+                is_stop = data[last] == _STOP or data[last] == _COMMA
+                if peels and is_stop and last > starts[total] and _is_alphanumeric(data[last - 1]):
+                    stops[total] = starts[total + 1] = last
+                    total += 1
+                stops[total] = position
+                total += 1
+            elif not is_inside and not is_blank:
+                starts[total] = position
+            is_inside = not is_blank
+    begins[-1] = total
+    return Chunks(starts[:total], stops[:total], np.full(total, INSIDE, np.uint8), begins)
+
+
+@compiled
+def cut_ends(data: Bytes, firsts: Integers, ends: Integers) -> Chunks:
+    """Return the chunks as `cut` does, but separate those that mean something else at an end of a text.
+
+    FIRST is the chunk at the start of its text, if it starts with a quotation mark or a full stop. LAST extends to the
+    end of its text, blanks included, from the last chunk that is more than closing marks, if that contains a full stop
+    or the text ends with an apostrophe. A text of closing marks only is one chunk, and LAST, if so and if it does not
+    start with a blank.
+    """
+    most = _most(firsts, ends)
+    starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
+    kinds, begins = np.empty(most, np.uint8), np.empty(len(firsts) + 1, np.int64)
+    total = 0
+    for text in range(len(firsts)):
+        begins[text] = total
+        position, end = firsts[text], ends[text]
+        tail = _tail(data, position, end)
         while True:
             while position < end and data[position] == _BLANK:
                 position += 1
             if position == end:
                 break
-            is_first = ends and position == offsets[text] and data[position] in _UNLIKE_INSIDE
+            is_first = position == firsts[text] and data[position] in _UNLIKE_INSIDE
             starts[total], kinds[total] = position, FIRST * is_first + LAST * (position == tail)
             while position < end and (data[position] != _BLANK or starts[total] == tail):
                 position += 1
@@ -63,6 +91,15 @@ def cut(data: Bytes, offsets: Integers, ends: bool) -> Chunks:  # noqa: FBT001 (
             total += 1
     begins[-1] = total
     return Chunks(starts[:total], stops[:total], kinds[:total], begins)
+
+
+@compiled
+def _most(firsts: Integers, ends: Integers) -> int:
+    """Return a number of chunks that texts of these lengths cannot exceed."""
+    most = 0
+    for i in range(len(firsts)):
+        most += (ends[i] - firsts[i] + 1) // 2
+    return most
 
 
 @compiled
@@ -82,27 +119,6 @@ def _tail(data: Bytes, start: int, end: int) -> int:
 @compiled
 def _is_closing(byte: int) -> bool:
     return byte in _CLOSING
-
-
-@compiled
-def peel(data: Bytes, chunks: Chunks) -> Chunks:
-    """Split a full stop or comma off the end of each chunk if it follows an ASCII letter or digit."""
-    most = 2 * len(chunks.starts)
-    starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
-    begins = np.empty(len(chunks.begins), np.int64)
-    total = 0
-    for text in range(len(begins) - 1):
-        begins[text] = total
-        for k in range(chunks.begins[text], chunks.begins[text + 1]):
-            starts[total], stops[total] = chunks.starts[k], chunks.stops[k]
-            last = stops[total] - 1
-            if data[last] in _STOPS and last > starts[total] and _is_alphanumeric(data[last - 1]):
-                stops[total] = starts[total + 1] = last
-                stops[total + 1] = last + 1
-                total += 1
-            total += 1
-    begins[-1] = total
-    return Chunks(starts[:total], stops[:total], np.full(total, INSIDE, np.uint8), begins)
 
 
 @compiled

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.text.kernels.chunks import FIRST, INSIDE, LAST, cut, peel
+from tasks.text.kernels.chunks import FIRST, INSIDE, LAST, cut, cut_ends
 
 PIECES = st.sampled_from([" ", "  ", "a", "bc", ".", "'", '"', ")", "]", "»", "é", "\n", "\x1f", "\u3000", "?"])
 TEXTS = st.lists(st.text(max_size=6) | st.lists(PIECES, max_size=8).map("".join), max_size=6)
@@ -14,11 +14,12 @@ QUOTES_AND_STOPS = b"\"'."
 CLOSING = frozenset(b"])}>\"' \t\n\r\v\f\x1c\x1d\x1e\x1f") | frozenset(range(0x80, 0x100))  # some marks are not ASCII
 
 
-def chunks(texts, *, ends):
+def chunks(texts, kernel, *arguments):
     """(chunk, kind) of every text."""
     data = [text.encode() for text in texts]
     whole, offsets = b"".join(data), np.cumsum([0, *map(len, data)])
-    starts, stops, kinds, begins = (each.tolist() for each in cut(np.frombuffer(whole, np.uint8), offsets, ends))
+    cuts = kernel(np.frombuffer(whole, np.uint8), offsets[:-1].copy(), offsets[1:].copy(), *arguments)
+    starts, stops, kinds, begins = (each.tolist() for each in cuts)
     found = [(whole[start:stop].decode(), kind) for start, stop, kind in zip(starts, stops, kinds, strict=True)]
     assert len(begins) == len(texts) + 1
     return [found[begins[i] : begins[i + 1]] for i in range(len(texts))]
@@ -50,19 +51,19 @@ def tail_of(data, spans):
 def test_chunks_are_what_stands_between_blanks(texts):
     expected = [[(piece, INSIDE) for piece in text.split(" ") if piece] for text in texts]
 
-    assert chunks(texts, ends=False) == expected
+    assert chunks(texts, cut, False) == expected
 
 
 @given(TEXTS)
 @example([])
 def test_ends_are_kept_apart_as_described(texts):
-    assert chunks(texts, ends=True) == list(map(chunks_with_ends, texts))
+    assert chunks(texts, cut_ends) == list(map(chunks_with_ends, texts))
 
 
 def test_ends_of_every_short_text_are_kept_apart_as_described():
     texts = ["".join(text) for length in range(6) for text in product("a .'\"»)", repeat=length)]
 
-    assert chunks(texts, ends=True) == list(map(chunks_with_ends, texts))
+    assert chunks(texts, cut_ends) == list(map(chunks_with_ends, texts))
 
 
 @pytest.mark.parametrize(
@@ -82,13 +83,13 @@ def test_ends_of_every_short_text_are_kept_apart_as_described():
     ],
 )
 def test_the_ends_of_one_text(text, expected):
-    assert chunks([text], ends=True) == [expected]
+    assert chunks([text], cut_ends) == [expected]
 
 
 def test_bytes_outside_the_offsets_are_not_read():
     data = np.frombuffer(b"x. a b. y.", np.uint8)
 
-    found = cut(data, np.array([3, 5, 7]), True)
+    found = cut_ends(data, np.array([3, 5]), np.array([5, 7]))
 
     assert found.starts.tolist() == [3, 5]
     assert found.stops.tolist() == [4, 7]
@@ -99,16 +100,9 @@ def test_bytes_outside_the_offsets_are_not_read():
 @given(TEXTS)
 @example(["a.", "1, 2. b.c é. a., .", ",.", "a,  b", "", "(x). y..", "Z,"])
 def test_a_stop_after_a_letter_or_digit_is_peeled_off(texts):
-    data = [text.encode() for text in texts]
-    whole, offsets = b"".join(data), np.cumsum([0, *map(len, data)])
-    buffer = np.frombuffer(whole, np.uint8)
-
-    starts, stops, _, begins = peel(buffer, cut(buffer, offsets, False))
-
-    found = [whole[start:stop].decode() for start, stop in zip(starts, stops, strict=True)]
-    assert [found[begins[i] : begins[i + 1]] for i in range(len(texts))] == [
+    assert chunks(texts, cut, True) == [
         [
-            piece
+            (piece, INSIDE)
             for chunk in text.split(" ")
             if chunk
             for piece in re.split(r"(?<=[A-Za-z0-9])([.,])$(?!\n)", chunk)

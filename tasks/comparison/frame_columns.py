@@ -220,7 +220,7 @@ def _stated(name: str, options: ColumnOptions, *, is_binary: bool) -> ColumnFact
     rated = threshold is not None or is_binary
     better = name not in options.lower_is_better
     signature = f"{name}|bounds:{limits}|better:{'higher' if better else 'lower'}"
-    rule = "pass:1" if threshold is None else f"thr:{threshold!r}"
+    rule = f"pass:{int(better)}" if threshold is None else f"thr:{threshold!r}"
     return ColumnFacts(
         metric=name,
         family="",

@@ -1,7 +1,7 @@
 """Comparison of two logs of other tools, such as two runs of lm_eval, by the scores in them."""
 
 import logging
-import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from tasks.comparison.frame_columns import ColumnOptions, FrameRows, Keyed, cand
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import Pairing, pair
 from tasks.comparison.version_scores import Matched, Pair, match
-from tasks.dataset.readers import detect
+from tasks.dataset.readers import READERS, detect
 from tasks.dataset.readers.log import lacks_question, missing
 from tasks.dataset.record import Value
 from tasks.dataset.sources import records
@@ -29,24 +29,27 @@ from tasks.scores.primary import NAMED, Primary, measure_names
 log = logging.getLogger(__name__)
 
 SCORE = "score_"
-# lm_eval states a hash of the question beside the prompt, which differs between models with chat templates.
-QUESTION_HASH = "metadata.doc_hash"
+# lm_eval states hashes of the document, while prompts and choices differ between models with chat templates.
+HASHES = ("metadata.doc_hash", "metadata.target_hash")
+ASKED = ("input", "references")
 TASK = "metadata.task"
-SAME_QUESTION = ("question", "references")
+# Ends of names that are no part of the model's: lm_eval's filter, promptfoo's prompt.
+VARIANT = re.compile(r" \([^()]*\)$|, prompt \d+$")
 # A folder with this table is a run of the pipeline, though logs may lie in it.
 RUN = "data/load"
 FIRST_DRAW = "1"
 OPTIONS = ColumnOptions({}, {}, frozenset(), None, (), labels_random=False)
 Values = Mapping[str, Value]
-# Candidate in BASE and task → the scores that samples of the task have.
-Asked = Mapping[tuple[str, Value], set[str]]
+# Candidate in BASE and task → the scores that samples of the task have, in order.
+Asked = Mapping[tuple[str, Value], Mapping[str, None]]
 
 
 class Log(NamedTuple):
-    """A log: its path as given, and its records by candidate, id and draw."""
+    """A log: its path as given, its records by candidate, id and draw, and the scores of which less is better."""
 
     path: str
     records: Mapping[tuple[str, str, str], Values]
+    lower_is_better: frozenset[str]
 
     @property
     def candidates(self) -> list[str]:
@@ -64,7 +67,8 @@ def compare_logs(base: str, head: str, gate: Gate, options: CompareOptions) -> C
     """Compare two logs, sample by sample, by the scores that the tools gave.
 
     Candidates of equal name are compared; if there are none, those whose names differ by the model only. The primary
-    measure is `gate.primary` if the logs have it, else the score of most samples. Guards that they lack are left out.
+    measure is `gate.primary` if the logs have it, else the score that most samples of both were asked for. Guards that
+    the logs lack are left out.
 
     Args:
         base: Path of a log, or of a folder of logs.
@@ -87,9 +91,12 @@ def compare_logs(base: str, head: str, gate: Gate, options: CompareOptions) -> C
 def _read(path: str) -> Log:
     tool = tool_of(path)
     if tool is None:
-        raise ComparisonError(f"{path}: no log of another tool that is known; both BASE and HEAD must be one")
+        raise ComparisonError(
+            f"{path}: not a log that is recognised; the other side is one, and a log is compared with a log only"
+        )
+    opened = records(path, "**/*" if Path(path).is_dir() else None, tool)
     found: dict[tuple[str, str, str], Values] = {}
-    for record in records(path, "**/*" if Path(path).is_dir() else None, tool):
+    for record in opened:
         values = record.values
         key = (str(values["candidate"]), str(values["id"]), str(values.get("draw") or FIRST_DRAW))
         if key in found:
@@ -97,7 +104,7 @@ def _read(path: str) -> Log:
                 f"{record.file}, line {record.line}: a second answer of {key[0]} to {key[1]}; name the log of one run"
             )
         found[key] = values
-    return Log(path, found)
+    return Log(path, found, frozenset(f"{SCORE}{name}" for name in READERS[tool].lower_is_better(opened.files)))
 
 
 def _with_questions(one: Log, other: Log) -> Log:
@@ -113,17 +120,20 @@ def _with_questions(one: Log, other: Log) -> Log:
 def _by_variant(base: Sequence[str], head: Sequence[str]) -> dict[str, str]:
     """Pair candidates of logs without a common name by what follows the name of the model, such as lm_eval's filter.
 
-    >>> _by_variant(["gpt (strict)", "gpt (loose)"], ["llama (strict)", "llama (loose)"])
-    {'gpt (strict)': 'llama (strict)', 'gpt (loose)': 'llama (loose)'}
+    >>> _by_variant(["gpt (strict)", "gpt (loose)"], ["llama (strict)", "llama (first)"])
+    {'gpt (strict)': 'llama (strict)'}
     """
     if {*base} & {*head}:
         return {}
-    variants = {_variant(name, head): name for name in head}
-    return {name: variants[variant] for name in base if (variant := _variant(name, base)) in variants}
+    older, newer = _variants(base), _variants(head)
+    return {older[variant]: newer[variant] for variant in older if variant in newer}
 
 
-def _variant(name: str, names: Sequence[str]) -> str:
-    return name[len(os.path.commonprefix([*names])) :]  # noqa: RUF071 (names are no paths)
+def _variants(names: Sequence[str]) -> dict[str, str]:
+    """Variant → the only name that has it."""
+    variants = {name: found[0] if (found := VARIANT.search(name)) else "" for name in names}
+    single = {variant for variant, number in Counter(variants.values()).items() if number == 1}
+    return {variant: name for name, variant in variants.items() if variant in single}
 
 
 def _scored(base: Log, head: Log, pairs: Sequence[Pair]) -> Iterator[Pair]:
@@ -144,14 +154,12 @@ def _scored(base: Log, head: Log, pairs: Sequence[Pair]) -> Iterator[Pair]:
             log.warning("%s: no sample of it has a score in either log; it is not compared", names[0])
 
 
-def _asked(base: Log, head: Log, pairs: Sequence[Pair]) -> Asked:
-    found: dict[tuple[str, Value], set[str]] = {}
-    older = {new: old for old, new in pairs}
-    for (name, _, _), values in base.records.items():
-        found.setdefault((name, values.get(TASK)), set()).update(_scores(values))
-    for (name, _, _), values in head.records.items():
-        if name in older:
-            found.setdefault((older[name], values.get(TASK)), set()).update(_scores(values))
+def _asked(one: Log, names: Mapping[str, str]) -> Asked:
+    """Return which scores a log has; names: candidate of the log → its name in BASE."""
+    found: dict[tuple[str, Value], dict[str, None]] = {}
+    for (name, _, _), values in one.records.items():
+        if name in names:
+            found.setdefault((names[name], values.get(TASK)), {}).update(dict.fromkeys(_scores(values)))
     return found
 
 
@@ -166,45 +174,69 @@ def _document(logs: tuple[Log, Log], matched: Matched, gate: Gate, changed_rows:
         raise ComparisonError(
             f"{both}: no sample has a score; load a log by `python -m flows.init` to score its answers"
         )
-    tables = _tables(logs, matched.pairs)
-    pairings = [_pairing(tables, names) for names in matched.pairs]
+    names = {old: old for old, _ in matched.pairs}, {new: old for old, new in matched.pairs}
+    asked = _asked(logs[0], names[0]), _asked(logs[1], names[1])
+    shared = _Shared.of(logs, asked)
+    tables = _table(logs[0], names[0], shared), _table(logs[1], names[1], shared)
+    pairings = [_pairing(tables, pair_of_names, shared) for pair_of_names in matched.pairs]
     if not any(len(one.head_rows) + len(one.changed) for one in pairings):
         raise ComparisonError(f"{both}: no sample in common: their ids differ")
-    chosen, gate = _primary(pairings, gate), _with_guards_of(pairings, gate)
-    families = candidate_pairs.compare(pairings, gate, chosen.name, others=OPTIONS.plain(tables))
+    chosen, gate = _primary(pairings, gate, _in_both(logs, asked)), _with_guards_of(pairings, gate)
+    families = candidate_pairs.compare(pairings, gate, chosen.name, others=shared.options.plain(tables))
     base, head = (VersionEntry(name=one.path, commit=None) for one in logs)
     texts = FrameRows(tables[0]), FrameRows(tables[1])
     sides = Sides(base, head, texts, matched.only_base, matched.only_head)
     return document(sides, pairings, families, chosen, gate, changed_rows_shown=changed_rows)
 
 
-def _tables(logs: tuple[Log, Log], pairs: Sequence[Pair]) -> tuple[Keyed, Keyed]:
-    """Return the records of both logs as tables with the same columns, the rows of a candidate together."""
-    every = [values for one in logs for values in one.records.values()]
-    asked = _asked(*logs, pairs)
-    hashed = all(values.get(QUESTION_HASH) or lacks_question(values) for values in every)
-    names = dict.fromkeys(name for values in every for name in _scores(values))
-    scores = {name: _is_binary(name, every) for name in names}
-    repeated = any(draw != FIRST_DRAW for one in logs for _, _, draw in one.records)
-    shared = _Shared(QUESTION_HASH if hashed else "input", scores, asked, repeated)
-    base, head = logs
-    return (
-        _table(base, {old: old for old, _ in pairs}, shared),
-        _table(head, {new: old for old, new in pairs}, shared),
-    )
+def _in_both(logs: tuple[Log, Log], asked: tuple[Asked, Asked]) -> list[str]:
+    """The scores that both logs have for a task that both have, in order; tells of the others.
+
+    Raises:
+        ComparisonError: There is none.
+    """
+    tasks = asked[0].keys() & asked[1].keys()
+    own = [dict.fromkeys(name for task in each if task in tasks for name in each[task]) for each in asked]
+    for one, names, others in zip(logs, own, reversed(own), strict=True):
+        if lacking := [name for name in names if name not in others]:
+            log.warning("%s: only this log has %s; not compared", one.path, ", ".join(lacking))
+    found = [name for name in own[0] if name in own[1]]
+    if not found:
+        raise ComparisonError(f"{logs[0].path}, {logs[1].path}: no score in common, of a task that both logs have")
+    return found
 
 
 class _Shared(NamedTuple):
     """What both tables have in common.
 
-    question: the column that says whether two samples of equal id ask the same. scores: score → whether it is only 0 or
-    1. asked: which scores a task has. repeated: whether samples were answered several times.
+    question: the columns that say whether two samples of equal id ask the same. scores: each, and whether a sample
+    passes at 1. options: their directions and bounds. asked: which of them a task has, in one of the logs.
+    repeated: whether samples were answered several times.
     """
 
-    question: str
+    question: tuple[str, str]
     scores: Mapping[str, bool]
+    options: ColumnOptions
     asked: Asked
     repeated: bool
+
+    @classmethod
+    def of(cls, logs: tuple[Log, Log], asked: tuple[Asked, Asked]) -> "_Shared":
+        """Return what two logs have in common."""
+        every = [values for one in logs for values in one.records.values()]
+        hashed = all(all(map(values.get, HASHES)) or lacks_question(values) for values in every)
+        either = {task: {**asked[0].get(task, {}), **asked[1].get(task, {})} for task in {**asked[0], **asked[1]}}
+        scores = dict.fromkeys(name for names in either.values() for name in names)
+        binary = {name for name in scores if _is_binary(name, every)}
+        # The pass rate of a score of which less is better would be the share of zeros: the log shows the mean.
+        lower = logs[0].lower_is_better | logs[1].lower_is_better
+        return cls(
+            question=HASHES if hashed else ASKED,
+            scores={name: name in binary - lower for name in scores},
+            options=OPTIONS._replace(lower_is_better=lower, bounds=dict.fromkeys(lower & binary, (0.0, 1.0))),
+            asked=either,
+            repeated=any(draw != FIRST_DRAW for one in logs for _, _, draw in one.records),
+        )
 
 
 def _table(one: Log, names: Mapping[str, str], shared: _Shared) -> Keyed:
@@ -213,18 +245,18 @@ def _table(one: Log, names: Mapping[str, str], shared: _Shared) -> Keyed:
 
     keys = [key for name in names for key in one.records if key[0] == name]
     rows = [one.records[key] for key in keys]
-    tasks = [shared.asked.get((names[key[0]], values.get(TASK)), set()) for key, values in zip(keys, rows, strict=True)]
+    of_task = [shared.asked[names[key[0]], values.get(TASK)] for key, values in zip(keys, rows, strict=True)]
+    groups = [
+        values.get("group") or (key[1] if shared.repeated else None) for key, values in zip(keys, rows, strict=True)
+    ]
     columns: dict[str, list[Any]] = {
         "candidate": [key[0] for key in keys],
-        "question": [values.get(shared.question) for values in rows],
-        "group": [
-            values.get("group") or (key[1] if shared.repeated else None) for key, values in zip(keys, rows, strict=True)
-        ],
-        **{name: [values.get(name) for values in rows] for name in ("input", "references", "response")},
+        "group": groups,
+        **{name: [values.get(name) for values in rows] for name in (*ASKED, *shared.question, "response")},
     }
-    for name, is_binary in shared.scores.items():
-        columns[name] = [_number(values.get(name), is_binary=is_binary) for values in rows]
-        columns[f"{name}{NOT_ASKED_SUFFIX}"] = [name not in of_task for of_task in tasks]
+    for name, passes in shared.scores.items():
+        columns[name] = [_number(values.get(name), passes=passes) for values in rows]
+        columns[f"{name}{NOT_ASKED_SUFFIX}"] = [name not in asked for asked in of_task]
     ids = [f"{key[1]}#{key[2]}" if shared.repeated else key[1] for key in keys]
     return Keyed(one.path, pd.DataFrame(columns, dtype=object), ids, None)
 
@@ -233,34 +265,40 @@ def _is_binary(name: str, every: Sequence[Values]) -> bool:
     return {float(str(values[name])) for values in every if values.get(name) is not None} <= {0.0, 1.0}
 
 
-def _number(value: Value, *, is_binary: bool) -> bool | float | None:
+def _number(value: Value, *, passes: bool) -> bool | float | None:
     number = None if value is None else float(str(value))
-    return number if number is None or not is_binary else bool(number)
+    return number if number is None or not passes else bool(number)
 
 
-def _pairing(tables: tuple[Keyed, Keyed], names: Pair) -> Pairing:
-    base, head = (_candidate(table, name) for table, name in zip(tables, names, strict=True))
+def _pairing(tables: tuple[Keyed, Keyed], names: Pair, shared: _Shared) -> Pairing:
+    base, head = (_candidate(table, name, shared.options) for table, name in zip(tables, names, strict=True))
     pairing = pair(base, head)
-    return pairing.without(unlike(pairing, tables, SAME_QUESTION))
+    return pairing.without(unlike(pairing, tables, shared.question))
 
 
-def _candidate(table: Keyed, name: str) -> Candidate:
+def _candidate(table: Keyed, name: str, options: ColumnOptions) -> Candidate:
     rows = np.flatnonzero(table.frame["candidate"] == name)
     own = table._replace(frame=table.frame.iloc[rows], ids=[table.ids[row] for row in rows])
-    found = candidate(own, OPTIONS._replace(group="group" if own.frame["group"].notna().any() else None))
+    found = candidate(own, options._replace(group="group" if own.frame["group"].notna().any() else None))
     return replace(found, name=name, positions=rows[found.positions])
 
 
-def _primary(pairings: Sequence[Pairing], gate: Gate) -> Primary:
-    if gate.primary in _measured(pairings):
-        return Primary(str(gate.primary), NAMED)
-    measured = Counter[str]()
+def _primary(pairings: Sequence[Pairing], gate: Gate, scores: Sequence[str]) -> Primary:
+    """The measure that decides; scores: those that both logs have. What could be measured does not matter."""
+    if gate.primary is not None and gate.primary in _measured(pairings):
+        return Primary(gate.primary, NAMED)
+    samples = dict.fromkeys(scores, 0)
     for one in pairings:
-        for column in (*one.base.columns, *one.head.columns):
-            measured[column.name] += int(np.isfinite(column.values).sum())
-    reason = "the score of most samples" if len(measured) > 1 else "the only score"
-    lacking = f"; the logs have no {gate.primary}" if gate.primary else ""
-    return Primary(measured.most_common(1)[0][0], reason + lacking)
+        for column in one.base.columns:
+            if column.name in samples:
+                samples[column.name] += int((~column.not_asked[one.base_rows]).sum())
+    first = max(scores, key=lambda name: samples[name])
+    alike = sum(number == samples[first] for number in samples.values())
+    reason = (
+        "the score of most samples" if alike == 1 else f"the first of {alike} scores that equally many samples have"
+    )
+    reason = "the only score" if len(scores) == 1 else f"{reason}; gate.primary names another"
+    return Primary(first, f"{reason}; the logs have no {gate.primary}" if gate.primary else reason)
 
 
 def _with_guards_of(pairings: Sequence[Pairing], gate: Gate) -> Gate:

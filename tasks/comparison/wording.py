@@ -47,11 +47,13 @@ def outcome(document: ComparisonDocument) -> GateOutcome:
 
 
 def _few(document: ComparisonDocument) -> str:
-    """A warning when less than half of the older rows could be paired."""
+    """A warning when more of the older rows could not be paired than may be unmeasured."""
     rows = [pair["rows"] for pair in document["pairs"]]
     shared = sum(counts["shared"] for counts in rows)
     older = shared + sum(counts["only_base"] + counts["data_changed"] for counts in rows)
-    return f"; but only {count(shared)} of {count(older)} older rows could be paired" if 2 * shared < older else ""
+    if older - shared <= document["gate"]["max_unmeasured"] * older:
+        return ""
+    return f"; but only {count(shared)} of {count(older)} older rows could be paired"
 
 
 def title(document: ComparisonDocument, pair: PairEntry) -> str:

@@ -80,7 +80,7 @@ class ColumnFacts:
         return f"above {share}" if above else f"at {self._limit:g}"
 
     def passes(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which scores pass the threshold; a binary score passes at its upper bound. Shape (n,), NaN fails."""
+        """Which scores pass the threshold; a binary score passes at its better bound. Shape (n,), NaN fails."""
         with np.errstate(invalid="ignore"):
             return np.asarray(scores >= self._limit if self.higher_is_better else scores <= self._limit)
 
@@ -90,7 +90,7 @@ class ColumnFacts:
             return self.threshold
         if self.bounds is None:
             raise ValueError(f"{self.metric}: neither a threshold nor bounds: no row can pass")
-        return self.bounds[1]
+        return self.bounds[1] if self.higher_is_better else self.bounds[0]
 
 
 def stated(table_facts: Mapping[str, Any]) -> dict[str, ColumnFacts]:

@@ -215,3 +215,14 @@ def test_the_order_of_rows_does_not_matter(rows: list[tuple[bool | None, bool | 
     shuffled = head.sample(frac=1, random_state=random.randrange(100))
     if any(None not in row for row in rows) and not (base["ok"].isna().all() or head["ok"].isna().all()):
         assert compare(base, head, primary="ok").document == compare(base, shuffled, primary="ok").document
+
+
+def test_of_true_and_false_where_less_is_better_false_passes() -> None:
+    base, head = (pd.DataFrame({"toxic": [sign == "." for sign in text]}, index=IDS) for text in (BEFORE, AFTER))
+
+    compared = compare(base, head, primary="toxic", lower_is_better=["toxic"])
+
+    assert (compared.verdict, compared.measures.loc["toxic", "difference"]) == (
+        "do not ship",
+        pytest.approx(-10 / 60, abs=1e-6),
+    )

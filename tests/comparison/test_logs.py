@@ -13,6 +13,7 @@ from flows.compare import main
 from tasks.comparison.compare import CompareOptions
 from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.logs import compare_logs, tool_of
+from tasks.comparison.wording import outcome
 from tasks.errors import ComparisonError, DataError
 from tasks.statistics import paired_difference
 from tests.comparison.sample import gate
@@ -22,6 +23,8 @@ LOGS = ROOT / "tests/dataset/readers/logs"
 LM_EVAL, INSPECT = LOGS / "lm_eval", LOGS / "inspect.json.gz"
 DATE = "2026-11-23T00-43-42.602937"
 PRIMARY, BEFORE, AFTER = "score_exact_match", "+" * 40 + "." * 20, "+" * 25 + "." * 15 + "+" * 5 + "." * 15
+NOTHING: Mapping[str, Any] = {}
+FIRST_OF_TWO = "the first of 2 scores that equally many samples have; gate.primary names another"
 Sample = dict[str, Any]
 
 
@@ -33,12 +36,19 @@ def lm_eval(tmp_path: Path) -> Callable[..., str]:
     [results] = LM_EVAL.glob("results_*.json")
     stated = json.loads(results.read_text(encoding="utf-8"))
 
-    def write(model: str, signs: str, filters: Sequence[str] = ("none",), **changed: Any) -> str:
+    def write(
+        model: str,
+        signs: str,
+        filters: Sequence[str] = ("none",),
+        stated_too: Mapping[str, Any] = NOTHING,
+        **changed: Any,
+    ) -> str:
         folder = tmp_path / model
         folder.mkdir()
         samples = [
             {
                 **template, "doc_id": number, "filter": name, "doc_hash": f"hash {number}", "target": "['right']",
+                "target_hash": f"target {changed.get('target')}",
                 "doc": {"question": f"Question {number}?"}, "exact_match": float(sign == "+"),
                 "filtered_resps": ["right" if sign == "+" else f"wrong by {model}"],
                 "arguments": {"gen_args_0": {"arg_0": f"<{model}>Question {number}?", "arg_1": {}}}, **changed,
@@ -50,7 +60,7 @@ def lm_eval(tmp_path: Path) -> Callable[..., str]:
         (folder / genuine.name).write_text("".join(json.dumps(one) + "\n" for one in samples), encoding="utf-8")
         counts = {"ask": {"effective": len(signs), "original": len(signs)}}
         of_filters = {"ask": {f"exact_match,{name}": 0.0 for name in filters}}
-        header = stated | {"model_name": model, "n-samples": counts, "results": of_filters}
+        header = stated | {"model_name": model, "n-samples": counts, "results": of_filters, **stated_too}
         (folder / results.name).write_text(json.dumps(header), encoding="utf-8")
         return str(folder)
 
@@ -109,7 +119,7 @@ def test_two_runs_of_inspect(inspect: Callable[..., str]) -> None:
     document = compared(inspect("old.json", BEFORE), inspect("new.json", AFTER))
 
     assert document["decision"]["verdict"] == "do not ship"
-    assert document["primary"] == {"measure": "score_match", "reason": "the score of most samples"}
+    assert document["primary"] == {"measure": "score_match", "reason": FIRST_OF_TWO}
     assert measures(document)["score_includes"]["role"] == "secondary"
     assert measures(document)["score_match"]["difference"]["value"] == pytest.approx(-10 / 60, abs=1e-6)
 
@@ -140,6 +150,75 @@ def test_filters_are_paired_though_the_models_differ(lm_eval: Callable[..., str]
         ("small (strict-match)", "large (strict-match)"),
         ("small (flexible-extract)", "large (flexible-extract)"),
     ]
+
+
+@pytest.mark.parametrize("head", [("flexible-extract",), ("none",)])
+def test_other_filters_are_no_pair(lm_eval: Callable[..., str], head: Sequence[str]) -> None:
+    with pytest.raises(ComparisonError, match="no candidate in common"):
+        compared(lm_eval("small", BEFORE, ("strict-match",)), lm_eval("large", BEFORE, head))
+
+
+def test_of_other_filters_those_in_both_logs_are_paired(lm_eval: Callable[..., str]) -> None:
+    base = lm_eval("small", BEFORE, ("strict-match",))
+    document = compared(base, lm_eval("large", BEFORE, ("flexible-extract", "strict-match")))
+
+    assert [pair["head"] for pair in document["pairs"]] == ["large (strict-match)"]
+    assert document["candidates"]["only_head"] == ["large (flexible-extract)"]
+
+
+def test_what_could_be_measured_does_not_choose_what_decides(inspect: Callable[..., str]) -> None:
+    """A score with failed samples would else give way to one without."""
+    base, head = inspect("old.json", BEFORE), Path(inspect("new.json", AFTER))
+    log = json.loads(head.read_text(encoding="utf-8"))
+    for number, sample in enumerate(log["samples"]):
+        sample["scores"]["match"]["value"] = None if number < 10 else "I"
+        sample["scores"]["includes"]["value"] = "C" if BEFORE[number] == "+" else "I"
+    head.write_text(json.dumps(log), encoding="utf-8")
+
+    document = compared(base, str(head))
+
+    assert document["primary"]["measure"] == "score_match"
+    assert (document["decision"]["verdict"], document["blocked"]) == ("undecided", True)
+
+
+def test_a_score_of_one_log_decides_nothing(lm_eval: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:
+    both, other = ["exact_match", "f1"], ["exact_match"]
+    document = compared(lm_eval("small", BEFORE, metrics=both[::-1], f1=0.5), lm_eval("large", AFTER, metrics=other))
+
+    assert document["primary"] == {"measure": PRIMARY, "reason": "the only score"}
+    assert document["decision"]["verdict"] == "do not ship"
+    assert "small: only this log has score_f1; not compared" in caplog.text
+    with pytest.raises(ComparisonError, match="no score in common"):
+        compared(lm_eval("third", BEFORE), lm_eval("fourth", BEFORE, metrics=["f1"], f1=0.5))
+
+
+def test_a_log_says_that_less_is_better(lm_eval: Callable[..., str]) -> None:
+    less = {"higher_is_better": {"ask": {"exact_match": False}}}
+    document = compared(lm_eval("small", BEFORE, stated_too=less), lm_eval("large", AFTER, stated_too=less))
+
+    found = measures(document)[PRIMARY]
+    assert (found["verdict"], found["higher_is_better"]) == ("better", False)
+    assert (found["base"], found["head"]) == (pytest.approx(40 / 60, abs=1e-6), pytest.approx(30 / 60, abs=1e-6))
+
+
+def test_half_a_log_is_told_in_the_sentence(lm_eval: Callable[..., str]) -> None:
+    base, head = lm_eval("small", BEFORE), lm_eval("large", BEFORE[:30])
+
+    assert outcome(compared(base, head)).sentence.endswith("; but only 30 of 60 older rows could be paired.")
+
+
+def test_choices_with_the_models_prompt_ask_the_same(lm_eval: Callable[..., str]) -> None:
+    """In tasks such as winogrande, the references are whole prompts."""
+
+    def run(model: str, signs: str) -> str:
+        contexts = {f"gen_args_{n}": {"arg_0": f"<{model}>{choice}", "arg_1": " ends"} for n, choice in enumerate("ab")}
+        return lm_eval(
+            model, signs, target="0", arguments=contexts, filtered_resps=[["-1.0", "True"], ["-2.0", "False"]]
+        )
+
+    [pair] = compared(run("small", BEFORE), run("large", AFTER))["pairs"]
+
+    assert (pair["rows"]["shared"], pair["rows"]["data_changed"]) == (60, 0)
 
 
 def test_a_candidate_is_named_if_names_say_nothing(lm_eval: Callable[..., str]) -> None:
@@ -195,7 +274,7 @@ def test_the_gate_names_what_decides(inspect: Callable[..., str], caplog: pytest
         "score_includes": "primary", "score_match": "guard",
     }  # fmt: skip
     assert "gate.metrics: the logs have no meteor, which guards nothing here" in caplog.text
-    assert other["primary"]["reason"] == "the score of most samples; the logs have no f1"
+    assert other["primary"]["reason"] == f"{FIRST_OF_TWO}; the logs have no f1"
 
 
 def test_graded_scores_are_compared_by_their_mean(lm_eval: Callable[..., str]) -> None:
@@ -219,7 +298,7 @@ def test_what_cannot_be_compared_says_why(
         inspect("other.json", BEFORE): "no sample in common: their ids differ",
         unscored: "unscored: no sample of unscored has a score",
         str(twice): "a second answer of small to ask/0; name the log of one run",
-        "HEAD": "HEAD: no log of another tool that is known; both BASE and HEAD must be one",
+        "HEAD": "HEAD: not a log that is recognised; the other side is one",
     }.items():
         with pytest.raises(ComparisonError, match=message):
             compared(base, other)

@@ -133,8 +133,8 @@ def test_no_number_is_cut_however_narrow_the_terminal(measures: dict[str, Any], 
         "flips": {"rows": 1_234, "lost": {"f1": 1_234}, "gained": {}, "worst": []},
     }  # fmt: skip
     found = {
-        "base": {"name": "a"}, "head": {"name": "b"}, "pairs": [pair], "gate": {"margin": 0}, "blocked": False,
-        "failed": False, "candidates": {"only_base": [], "only_head": []},
+        "base": {"name": "a"}, "head": {"name": "b"}, "pairs": [pair], "gate": {"margin": 0, "max_unmeasured": 0.05},
+        "blocked": False, "failed": False, "candidates": {"only_base": [], "only_head": []},
         "decision": {"verdict": "ship", "sentence": "Ship: better by f1.", "reasons": [], "worst_slice": None},
     }  # fmt: skip
 

@@ -150,7 +150,7 @@ def test_a_pass_rate_is_told_from_a_score(names: list[str], head: str, rows: lis
 def of_one(measures: dict[str, Any], **changed: Any) -> dict[str, Any]:
     """The comparison of one pair without changed rows."""
     flips = {"rows": 0, "lost": {}, "gained": {}, "worst": []}
-    gate = {"margin": 0.0, "confidence": 0.95}
+    gate = {"margin": 0.0, "confidence": 0.95, "max_unmeasured": 0.05}
     return made_document(pairs=[pair(measures, flips=flips, **changed)], gate=gate)
 
 

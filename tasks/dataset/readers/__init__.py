@@ -35,10 +35,12 @@ class Reader(NamedTuple):
     Attributes:
         recognises: Tells by the head of a file whether it is such a log.
         read: Yields the records of the logs; files that are none of the tool's logs are refused or passed over.
+        lower_is_better: Returns the scores of which the logs say that less is better.
     """
 
     recognises: Callable[[Head], bool]
     read: Callable[[Sequence[Path]], Iterator[Record]]
+    lower_is_better: Callable[[Sequence[Path]], frozenset[str]] = lambda _: frozenset()
 
 
 def detect(path: str | Path) -> str | None:
@@ -102,7 +104,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 READERS: Mapping[str, Reader] = {
-    "lm_eval": Reader(lm_eval.recognises, lm_eval.read),
+    "lm_eval": Reader(lm_eval.recognises, lm_eval.read, lm_eval.lower_is_better),
     "inspect": Reader(inspect.recognises, inspect.read),
     "promptfoo": Reader(promptfoo.recognises, promptfoo.read),
     "deepeval": Reader(deepeval.recognises, deepeval.read),

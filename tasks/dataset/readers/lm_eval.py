@@ -73,13 +73,40 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
         yield from as_records(file, _rows(file, run))
 
 
+def lower_is_better(files: Sequence[Path]) -> frozenset[str]:
+    """Return the scores of which the results files say that less is better.
+
+    Raises:
+        DataError: Two tasks say different things of a score.
+    """
+    directions: dict[str, set[bool]] = {}
+    for file in files:
+        task, results = _task(file), _results(file)
+        stated = document(results).get("higher_is_better") if results else None
+        for metric, higher in _members(_members(stated).get(task)).items():
+            directions.setdefault(metric, set()).add(higher != "false")
+    if mixed := sorted(metric for metric, found in directions.items() if len(found) > 1):
+        raise DataError(f"{file_name(files[0])}: more of {mixed[0]} is better in one task, and less in another one")
+    return frozenset(metric for metric, found in directions.items() if found == {False})
+
+
+def _members(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _run(file: Path) -> Run:
-    stem = file.name.split(".jsonl")[0]
-    dated = DATED.search(stem)
-    task = DATED.sub("", stem).removeprefix("samples_")
-    for results in sorted(file.parent.glob(f"*_{dated[1]}.json")) if dated else []:
-        return _stated(results, task)
-    return Run(file.absolute().parent.name, task, None)
+    results = _results(file)
+    return _stated(results, _task(file)) if results else Run(file.absolute().parent.name, _task(file), None)
+
+
+def _task(file: Path) -> str:
+    return DATED.sub("", file.name.split(".jsonl")[0]).removeprefix("samples_")
+
+
+def _results(file: Path) -> Path | None:
+    """Return the results file that the same run wrote, by the date in the names; None without one."""
+    dated = DATED.search(file.name.split(".jsonl")[0])
+    return next(iter(sorted(file.parent.glob(f"*_{dated[1]}.json"))), None) if dated else None
 
 
 def _stated(results: Path, task: str) -> Run:
@@ -177,6 +204,7 @@ def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[s
                 "task": run.task,
                 "doc_id": sample["doc_id"],
                 "doc_hash": sample.get("doc_hash"),
+                "target_hash": sample.get("target_hash"),
             },
         )
 

@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tasks.dataset.readers import READERS
 from tasks.dataset.sources import records
 from tasks.errors import DataError
 
@@ -50,6 +52,7 @@ def test_a_sample_is_one_record():
         "metadata.task": "ask",
         "metadata.doc_id": "0",
         "metadata.doc_hash": "ae1e8724c07dd929ebe660580b61aa59517b12ed95ef567a761b630871ba4dc4",
+        "metadata.target_hash": "bdefa1c1f408b2324c2125cb37e6ebed810f9607773eb88f21aeba91a05a7f58",
     }
 
 
@@ -230,3 +233,19 @@ def test_a_log_that_is_cut_off_is_never_read_as_less(tmp_path, data):
     else:
         filters = (f"{MODEL} (first)", f"{MODEL} (both)")
         assert {(row["id"], row["candidate"]) for row in rows} == {(f"twice/{n}", f) for n in range(3) for f in filters}
+
+
+def test_the_results_say_of_which_scores_less_is_better(tmp_path: Path) -> None:
+    shutil.copytree(LOGS, tmp_path / "run")
+    [results] = (tmp_path / "run").glob("results_*.json")
+    stated = json.loads(results.read_text(encoding="utf-8"))
+    files = sorted((tmp_path / "run").iterdir())
+
+    def lower(**directions: Mapping[str, bool]) -> frozenset[str]:
+        results.write_text(json.dumps(stated | {"higher_is_better": directions}), encoding="utf-8")
+        return READERS["lm_eval"].lower_is_better(files)
+
+    assert lower() == frozenset()
+    assert lower(ask={"exact_match": True}, choose={"acc": False}) == {"acc"}
+    with pytest.raises(DataError, match="more of exact_match is better in one task, and less in another one"):
+        lower(ask={"exact_match": True}, twice={"exact_match": False})

@@ -67,6 +67,22 @@ def lookup(values: Mapping[str, Value], steps: Steps) -> Value:
     return None if found is _MISSING else found  # type: ignore[return-value]  # mypy does not narrow sentinels
 
 
+def leads(values: Mapping[str, Value], steps: Steps) -> bool:
+    """Return whether the path leads to a value, which may be null."""
+    return _found(values, steps) is not _MISSING
+
+
+def steps_into(name: str) -> Steps | None:
+    """Return the steps of a name that may be a path into nested values; None if it can only be a column."""
+    steps = parse(name)
+    return None if steps == (name,) else steps
+
+
+def may_be_in_list(step: Step) -> bool:
+    """Return whether a step can lead into a list."""
+    return _index(step) is not None
+
+
 @dataclass(frozen=True)
 class Flat:
     """Records whose nested values are columns too, under the paths that the user wrote; can be iterated repeatedly."""
@@ -91,7 +107,7 @@ def flat(records: Iterable[Record], wanted: Mapping[str, str], optional: Iterabl
     Raises:
         DataError: A wanted name is in no record, or is a column in one record and a path in another.
     """
-    paths = {name: steps for name in [*wanted, *optional] if (steps := parse(name)) is not None and steps != (name,)}
+    paths = {name: steps for name in [*wanted, *optional] if (steps := steps_into(name)) is not None}
     survey = _Survey(wanted, paths)
     for record in records:
         survey.add(record)

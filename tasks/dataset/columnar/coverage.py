@@ -1,13 +1,14 @@
 """Which files and mappings are loaded as columns; without kernels, whose import takes longer than to load little."""
 
 from tasks.dataset.answers import mapped_columns
-from tasks.dataset.paths import parse
+from tasks.dataset.paths import steps_into
 from tasks.dataset.settings import Dataset, Params
 from tasks.dataset.sources import Records
 
 # Bytes of a data set: a smaller one is loaded before worker processes have started.
 SMALLEST = 1 << 22
-FORMATS = {".jsonl", ".csv", ".tsv", ".parquet"}
+JSON_LINES = ".jsonl"
+FORMATS = {JSON_LINES, ".csv", ".tsv", ".parquet"}
 
 
 def is_covered(records: Records, params: Params) -> bool:
@@ -17,8 +18,13 @@ def is_covered(records: Records, params: Params) -> bool:
         ParamsError: The sections do not fit together.
     """
     params.check()
-    has_format = records.format is None and all(file.suffix.lower() in FORMATS for file in records.files)
-    return has_format and _is_wide(params.dataset) and all(map(_is_plain, mapped_columns(params)))
+    suffixes = {file.suffix.lower() for file in records.files}
+    if records.format is not None or not suffixes <= FORMATS or not _is_wide(params.dataset):
+        return False
+    names = mapped_columns(params)
+    # What a path is depends on all records, also on those beyond a limit.
+    may_have_paths = suffixes == {JSON_LINES} and params.dataset.limit is None
+    return all(map(_is_unicode, names)) and (may_have_paths or not any(map(steps_into, names)))
 
 
 def is_large(records: Records) -> bool:
@@ -33,10 +39,9 @@ def _is_wide(dataset: Dataset) -> bool:
     return not (dataset.long or dataset.has_draws or any(joined))
 
 
-def _is_plain(name: str) -> bool:
-    """Whether a name can only be a column, and stand in a file."""
+def _is_unicode(name: str) -> bool:
     try:
         name.encode()
     except UnicodeEncodeError:
         return False
-    return parse(name) in {None, (name,)}
+    return True

@@ -28,6 +28,9 @@ class CsvLines:
         Undivided: The bytes are no UTF-8, a record has another number of cells than the header, or a cell is too long.
     """
 
+    exact: frozenset[str] = frozenset()
+    nested: frozenset[str] = frozenset()
+
     def __init__(self, span: Span, names: Sequence[str]) -> None:
         self._span, self._names = span, {name: number for number, name in enumerate(names)}
         self._delimiter = _delimiter(Path(span.file))

@@ -36,10 +36,14 @@ class Found(NamedTuple):
     Attributes:
         ids: Hashes of the ids, shape (ids,), uint64.
         columns: Mapped columns that a record has.
+        exact: Those of them that could be paths, but are columns.
+        nested: Those of them that lead into nested values.
     """
 
     ids: Words
     columns: frozenset[str]
+    exact: frozenset[str]
+    nested: frozenset[str]
 
 
 def plan(records: Records, params: Params) -> list[Part]:
@@ -63,21 +67,27 @@ def compute(part: Part, params: Params) -> tuple[dict[str, pa.Table], Found]:
         Undivided: A record can't be read, or a label is none.
     """
     source, names, rows, repeats = _source(params), [*mapped_columns(params)], [], part.repeats
+    exact, nested = set[str](), set[str]()
     for piece, wanted in _pieces(part, params):
         rows.append(rows_of(piece, source, names, wanted, repeats))
+        exact |= piece.exact
+        nested |= piece.nested
         repeats = repeats and replace(repeats, first=repeats.first + rows[-1].repeats)
     facts = description(params, unrelated(params.dataset), {}, {})
     columns = frozenset(name for some in rows for name in some.columns)
-    return part_of(rows, facts), Found(np.concatenate([some.ids for some in rows]), columns)
+    ids = np.concatenate([some.ids for some in rows])
+    return part_of(rows, facts), Found(ids, columns, frozenset(exact), frozenset(nested))
 
 
 def accept(parts: Sequence[Part], found: Sequence[Found], params: Params) -> dict[int, Part]:
     """Return the parts with records whose id others have, by number: they are computed again, with what they must know.
 
     Raises:
-        Undivided: Too many records may have the id of others, a column is missing, or there is no record.
+        Undivided: Too many records have the id of others, a column is missing or also a path, or there is no record.
     """
     if not found or set(mapped_columns(params)) - {name for part in found for name in part.columns}:
+        raise Undivided
+    if {name for part in found for name in part.exact} & {name for part in found for name in part.nested}:
         raise Undivided
     hashes = repeated(np.concatenate([part.ids for part in found]))
     source, again = _source(params), dict[int, int]()

@@ -28,6 +28,9 @@ class ParquetRows:
         Undivided: The rows can't be read.
     """
 
+    exact: frozenset[str] = frozenset()
+    nested: frozenset[str] = frozenset()
+
     def __init__(self, span: Span, names: Sequence[str]) -> None:  # noqa: ARG002 (as of other formats)
         self._span = span
         self._rows = _rows(span)

@@ -1,6 +1,7 @@
 """Consecutive records of a file as columns of texts, in which some rows may be left to `tasks.dataset.table`."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -69,6 +70,14 @@ class Piece(Protocol):
     """Number of the line, or row, of each record, from 1; shape (n,)."""
     is_odd: Flags
     """Records that can't be read as columns are, shape (n,), bool."""
+
+    @property
+    def exact(self) -> AbstractSet[str]:
+        """Names that are columns of a record, though they could be paths."""
+
+    @property
+    def nested(self) -> AbstractSet[str]:
+        """Names that lead into nested values of a record."""
 
     def has(self, name: str) -> bool:
         """Whether a record that is not odd has the column."""

@@ -77,6 +77,26 @@ def objects(
 
 
 @compiled
+def inner(data: Bytes, kinds: Bytes, firsts: Integers, name: Bytes, ends: Integers) -> tuple[Bytes, Integers, Integers]:
+    """Return kind, begin and end of the member of one name in each of n values, each of shape (n,).
+
+    Args:
+        data: The bytes that `objects` found the values in.
+        kinds: Kind of each value; what is no object has no member.
+        firsts: Begin of each value.
+        name: As UTF-8.
+        ends: Its length, shape (1,).
+    """
+    found = np.zeros((1, len(kinds)), np.uint8)
+    begins, stops = np.zeros((2, 1, len(kinds)), np.int64)
+    stack, keys = np.zeros((DEEPEST, 2), np.int64), np.zeros((MOST_KEYS, 2), np.int64)
+    for row in range(len(kinds)):
+        if kinds[row] == OBJECT:
+            _members(data, firsts[row], name, ends, found[:, row], begins[:, row], stops[:, row], stack, keys)
+    return found[0], begins[0], stops[0]
+
+
+@compiled
 def _members(
     data: Bytes,
     at: int,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dataset.columnar.both_ways import params_for, require_same
-from tests.dataset.columnar.mappings import MAPPINGS, values
+from tests.dataset.columnar.mappings import LISTS, MAPPINGS, OBJECTS, TEXTS, values
 
 pytestmark = pytest.mark.property
 PARIS = {"id": "1", "q": "Capital of France?", "ref": "Paris", "a": "Paris."}
@@ -60,6 +60,38 @@ def test_columns_give_what_records_give_or_nothing(content, mapping):
         path.write_bytes(content)
 
         require_same(params_for(path, **mapping))
+
+
+PATHS = ["doc.a", "doc.é", "doc.0", "doc[0]", "doc.a.b", "t[0]", "t[-1].a", "t.0", "['doc.a']", "['doc']['a']"]
+INNER = st.one_of(TEXTS, st.none(), LISTS, OBJECTS, st.dictionaries(st.sampled_from("ab"), OBJECTS, max_size=2))
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"q": TEXTS, "ref": TEXTS},
+            optional={
+                "doc": st.dictionaries(st.sampled_from(["a", "b", "0", "é"]), INNER, max_size=3) | INNER,
+                "doc.a": TEXTS,
+                "doc.é": TEXTS,
+                "t": st.lists(TEXTS | st.dictionaries(st.just("a"), TEXTS), max_size=2),
+            },
+        ),
+        max_size=5,
+    ),
+    st.sampled_from(
+        ["doc.a", "doc.é", "doc.0", "doc[0]", "doc.a.b", "t[0]", "t[-1].a", "t.0", "['doc.a']", "['doc']['a']"]
+    ),
+    st.booleans(),
+)
+def test_paths_lead_where_they_lead_record_by_record(records, path, is_list):
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "a.jsonl")
+        lines = [json.dumps({"id": f"r{number}", **record}) for number, record in enumerate(records)]
+        file.write_text("\n".join(lines))
+        mapping = {"references": path} if is_list else {"candidates": {"m": {"response": path}}}
+
+        require_same(params_for(file, limits={"max_rejected": 1, "part_rows": 2}, **mapping))
 
 
 @given(st.lists(st.binary(max_size=40) | st.sampled_from(DAMAGE), max_size=5).map(b"".join))

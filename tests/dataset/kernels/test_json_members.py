@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.dataset.kernels.json_members import ABSENT, DEEPEST, ESCAPED, LIST, NULL, OBJECT, VERBATIM, objects
+from tasks.dataset.kernels.json_members import ABSENT, DEEPEST, ESCAPED, LIST, NULL, OBJECT, VERBATIM, inner, objects
 from tests.dataset.kernels.texts import laid
 
 NAMES = ["a", "é", "long name"]
@@ -63,8 +63,8 @@ def test_members_of_plain_objects_are_found(values, is_ascii, separators):
 def _keys(value):
     if isinstance(value, dict):
         yield from value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _keys(inner)
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _keys(item)
 
 
 @given(OBJECTS, st.integers(0, 60), st.integers(0, 2), st.sampled_from([*b'"\\{}[],:0-.eEnrtu\n \0\x1f', 0xC3]))
@@ -138,3 +138,19 @@ def test_an_object_with_very_many_keys_is_not_plain():
     few, many = ("{" + ",".join(f'"{number}":0' for number in range(count)) + "}" for count in (500, 600))
 
     assert [row[1] for row in found([few.encode(), many.encode()])] == [True, False]
+
+
+def test_members_of_members():
+    lines = [b'{"a":{"a":1,"b":"x"}}', b'{"a":{"b":{}}}', b'{"a":[{"b":1}]}', b'{"a":{}}', b"{}", b"x"]
+    data = np.frombuffer(b"".join(line + b"\n" for line in lines), np.uint8)
+    *_, kinds, firsts, _ = objects(data, len(lines), *_names("a"))
+
+    kinds, firsts, lasts = inner(data, kinds[0], firsts[0], *_names("b"))
+
+    assert kinds.tolist() == [VERBATIM, OBJECT, ABSENT, ABSENT, ABSENT, ABSENT]
+    assert [bytes(data[first:last]) for first, last in zip(firsts, lasts, strict=True)] == [b"x", b"{}", *[b""] * 4]
+
+
+def _names(name):
+    data, offsets = laid([name])
+    return data, offsets[1:]

@@ -1,13 +1,16 @@
 """The examples of docs/reference/python.md print what the page says."""
 
 import contextlib
+import inspect
 import io
 from itertools import pairwise
 
+from tasks.metrics import scores
 from tests.documents import blocks
 from tests.small_project import ROOT
 
-EXAMPLES = blocks(ROOT / "docs/reference/python.md")
+PAGE = ROOT / "docs/reference/python.md"
+EXAMPLES = blocks(PAGE)
 
 
 def test_each_example_prints_what_stands_below_it() -> None:
@@ -22,3 +25,11 @@ def test_each_example_prints_what_stands_below_it() -> None:
 
     assert len(shown) == sum(block.kind == "python" for block in EXAMPLES) == 5
     assert [printed for printed, _ in shown] == [stated for _, stated in shown]
+
+
+def test_the_signature_of_scores_is_that_of_the_code() -> None:
+    given = inspect.signature(scores)
+    plain = [each.replace(annotation=inspect.Parameter.empty) for each in given.parameters.values()]
+    signature = given.replace(parameters=plain, return_annotation=inspect.Signature.empty)
+
+    assert f"`scores{signature}`" in " ".join(PAGE.read_text(encoding="utf-8").split())

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.init import cost
-from flows.init.proposal import Proposal, show
+from flows.init.proposal import show
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.inputs import propose_for
+from flows.init.proposal.proposal import Proposal
 from flows.init.proposal.section import NAME, replaced
 from flows.system import dvc_rwlock, locks, processes
 from flows.system.command_supervisor import TIMED_OUT

@@ -12,6 +12,7 @@ from flows.init.proposal.names import Fit
 from flows.init.proposal.section import shown
 from tasks.console.format import counted
 from tasks.dataset.labels import LABELS
+from tasks.dataset.paths import quoted_step
 from tasks.dataset.sources import Record, Value
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
@@ -187,17 +188,12 @@ def _step(key: str | int) -> str:
     """
     if isinstance(key, int):
         return f"[{key}]"
-    return f".{key}" if _PLAIN_STEP.fullmatch(key) else _quoted_step(key)
+    return f".{key}" if _PLAIN_STEP.fullmatch(key) else quoted_step(key)
 
 
 def _quoted_path(name: str) -> str:
     """A column's name as the beginning of a path."""
-    return name if _PLAIN_STEP.fullmatch(name) else _quoted_step(name)
-
-
-def _quoted_step(key: str) -> str:
-    escaped = key.replace("\\", "\\\\").replace("'", "\\'")
-    return f"['{escaped}']"
+    return name if _PLAIN_STEP.fullmatch(name) else quoted_step(name)
 
 
 def _is_writable(name: str) -> bool:

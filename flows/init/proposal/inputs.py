@@ -4,12 +4,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from flows.init.proposal import Proposal, labelled, propose
+from flows.init.proposal import labelled
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.joined import propose_joined
 from flows.init.proposal.joined_long import long_file, propose_long
 from flows.init.proposal.logs import propose_log, tool_of
 from flows.init.proposal.parts import Part, are_pieces, read_part
+from flows.init.proposal.proposal import Proposal, propose
 from flows.init.proposal.sample import has_known_suffix, read_sample
 from tasks.dataset.formats.arrow import saved_files
 from tasks.errors import DataError, GoldmeterError

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.init.proposal import Proposal, about, mapped, names
+from flows.init.proposal import names
 from flows.init.proposal.candidates import System
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.columns import CHECK, Column
@@ -20,6 +20,7 @@ from flows.init.proposal.parts import (
     texts,
     with_labels,
 )
+from flows.init.proposal.proposal import Proposal, about, mapped
 from flows.init.proposal.section import shown
 from tasks.console.format import counted
 from tasks.dataset.joined import bare_text, same_input

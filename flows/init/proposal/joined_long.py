@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from flows.init.proposal import Proposal, about, mapped
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.columns import CHECK
 from flows.init.proposal.parts import (
@@ -14,6 +13,7 @@ from flows.init.proposal.parts import (
     references_file,
     with_labels,
 )
+from flows.init.proposal.proposal import Proposal, about, mapped
 
 
 def long_file(parts: Sequence[Part]) -> Part | None:

@@ -6,8 +6,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from flows.init.proposal import Proposal, in_order, names
+from flows.init.proposal import names
 from flows.init.proposal.columns import CHECK, Column, columns
+from flows.init.proposal.proposal import Proposal, in_order
 from flows.init.proposal.repeats import keys
 from flows.init.proposal.retrieval import ABOUT
 from flows.init.proposal.roles import is_slice

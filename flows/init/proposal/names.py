@@ -26,13 +26,13 @@ RESPONSES = (
     "response", "responses", "prediction", "predictions", "predicted", "pred", "output", "outputs", "completion",
     "generation", "generated", "hypothesis", "actual", "reply", "resps", "resp", "completions", "generations",
 )  # fmt: skip
-LABELS = frozenset({
+LABEL_WORDS = frozenset({
     "judge", "judged", "judgment", "judgement", "correct", "label", "labels", "verdict", "human", "right", "acceptable",
     "accepted", "labelled", "labeled", "grade", "graded", "annotation", "annotated", "eval", "evaluation", "ok", "pass",
     "passed",
 })  # fmt: skip
 # Words of labels for which true means wrong.
-INVERTED = frozenset({"hallucination", "hallucinated", "hallucinates", "hallucinations", "incorrect", "wrong"})
+TRUE_IS_WRONG = frozenset({"hallucination", "hallucinated", "hallucinates", "hallucinations", "incorrect", "wrong"})
 RATERS = frozenset({"annotator", "annotators", "rater", "raters", "labeler", "labeller", "reviewer", "grader"})
 # Words of labels that may be verdicts of a model.
 MODEL_VERDICTS = frozenset({
@@ -46,7 +46,7 @@ JUDGING = frozenset({
     "supported", "grounded", "groundedness", "assessment", "verdicts",
 })  # fmt: skip
 # Words of labels for which true means right.
-RIGHT = frozenset({"correct", "right", "acceptable", "accepted", "ok"})
+TRUE_IS_RIGHT = frozenset({"correct", "right", "acceptable", "accepted", "ok"})
 IDS = ("id", "uid", "uuid", "guid", "qid", "key", "example id", "question id", "sample id", "record id", "index", "idx")
 GROUPS = (
     "conversation", "thread", "dialogue", "dialog", "session", "chat", "document", "doc", "article", "passage",
@@ -178,7 +178,7 @@ def key_of_label(name: str) -> str | None:
     >>> key_of_label("judge_gpt4"), key_of_label("gpt-4 is correct"), key_of_label("label"), key_of_label("topic")
     ('gpt4', 'gpt4', '', None)
     """
-    each, of_labels = words(name), LABELS | INVERTED
+    each, of_labels = words(name), LABEL_WORDS | TRUE_IS_WRONG
     return "".join(word for word in each if word not in of_labels | FILLERS) if of_labels & set(each) else None
 
 
@@ -210,12 +210,12 @@ def is_verdict(name: str) -> bool:
     (True, True, False, False)
     """
     each = set(words(name))
-    return bool(each & (JUDGING | LABELS | INVERTED)) and not each & SLICES
+    return bool(each & (JUDGING | LABEL_WORDS | TRUE_IS_WRONG)) and not each & SLICES
 
 
 def is_inverted(name: str) -> bool:
     """Whether a label of this name says what is wrong, such as is_hallucination."""
-    return bool(INVERTED & set(words(name))) and not RIGHT & set(words(name))
+    return bool(TRUE_IS_WRONG & set(words(name))) and not TRUE_IS_RIGHT & set(words(name))
 
 
 def is_raters(name: str) -> bool:

@@ -7,10 +7,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from flows.init.proposal import Proposal, in_order, names
+from flows.init.proposal import names
 from flows.init.proposal.candidates import Label, label_of
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.columns import CHECK, SINGLE, Column, columns
+from flows.init.proposal.proposal import Proposal, in_order
 from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.section import flow, shown
 from tasks.console.format import counted

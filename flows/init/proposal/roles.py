@@ -280,7 +280,7 @@ def _numbered(best: Column, left: Sequence[Column]) -> tuple[Column, ...]:
 def _only_list(left: Sequence[Column]) -> tuple[tuple[Column, ...], str]:
     """The only column of lists of texts, unless its name says something else."""
     lists = [column for column in left if column.kind == "list" and not column.leaf]
-    other = names.ABOUT | names.PHRASES | names.LABELS
+    other = names.ABOUT | names.PHRASES | names.LABEL_WORDS
     fits = (names.as_input, names.as_answers, names.as_response, names.as_group)
     if len(lists) != 1 or other & set(names.words(lists[0].name)) or any(fit(lists[0].name) for fit in fits):
         return (), ""
@@ -358,8 +358,8 @@ def _group(path: str, found: Sequence[Column], left: Sequence[Column], chosen: C
     if chosen.group is not None:
         return Choice(given.column(path, found, chosen.group, "--group") if chosen.group else None, chosen.comment)
     for _, column in _fitting(left, names.as_group, frozenset({"text", "number"})):
-        repeats_ = FEWEST_VALUES <= column.distinct < len(column.values)
-        if repeats_ and not column.leaf and not (column.distinct < FEW_GROUPS and column.records >= MANY):
+        is_repeated = FEWEST_VALUES <= column.distinct < len(column.values)
+        if is_repeated and not column.leaf and not (column.distinct < FEW_GROUPS and column.records >= MANY):
             return Choice(column, f"{column.distinct:,} values in {column.records:,} records")
     return Choice(None)
 

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from rich.table import Table
 from rich.text import Text
 
-from flows.init.proposal import UNSET, Proposal
 from flows.init.proposal.columns import CHECK
+from flows.init.proposal.proposal import UNSET, Proposal
 from flows.init.proposal.section import flow, scalar
 from tasks.console.format import counted, rate, visible
 from tasks.console.terminal import console, say

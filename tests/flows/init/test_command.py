@@ -11,8 +11,9 @@ import pytest
 import tasks.__main__
 from flows.init import __main__ as command
 from flows.init import cost
-from flows.init.proposal import propose, show
+from flows.init.proposal import show
 from flows.init.proposal.logs import propose_log
+from flows.init.proposal.proposal import propose
 from flows.init.proposal.sample import read_sample
 from tasks import embed
 from tasks.pipeline import params

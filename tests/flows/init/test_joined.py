@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from flows.init.proposal import Proposal
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.inputs import propose_for
+from flows.init.proposal.proposal import Proposal
 from tasks.dataset.settings import Dataset
 from tasks.errors import DataError
 from tasks.pipeline import params

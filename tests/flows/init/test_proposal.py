@@ -12,11 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from flows.init.proposal import Proposal, names, propose
+from flows.init.proposal import names
+from flows.init.proposal.columns import columns
+from flows.init.proposal.proposal import Proposal, propose
 from flows.init.proposal.sample import MOST_RECORDS, Sample, read_sample
 from flows.init.proposal.section import COMMENTS, replaced, scalar, written
 from flows.init.proposal.separators import separator
 from flows.init.proposal.unrecognised import MOST_COLUMNS
+from tasks.dataset.paths import lookup, parse
 from tasks.dataset.settings import Dataset
 from tasks.dataset.sources import Record
 from tasks.errors import DataError, GoldmeterError, ParamsError
@@ -32,6 +35,10 @@ HOSTILE = [
 ]  # fmt: skip
 COLUMN = TEXTS | st.sampled_from(HOSTILE)
 VALUE = st.none() | TEXTS | st.sampled_from(["true", "0", "1.5", "[]", "a/b"])
+KEY = st.text("ab01.[]'\"\\ \n", min_size=1, max_size=4) | COLUMN
+NESTED = st.recursive(
+    VALUE, lambda own: st.lists(own, max_size=3) | st.dictionaries(KEY, own, max_size=3), max_leaves=8
+)
 SYSTEMS = st.dictionaries(COLUMN, st.fixed_dictionaries({"response": COLUMN}, optional={"label": COLUMN}), min_size=1)
 
 
@@ -828,3 +835,17 @@ def test_a_proposal_is_checked_by_the_model_of_the_section() -> None:
     section: Section = params.section(Dataset, {"dataset": dict(proposal.options)}, "dataset")
 
     assert list(proposal.options) == list(type(section).model_fields)
+
+
+@pytest.mark.property
+@given(record=st.dictionaries(KEY, NESTED, min_size=1, max_size=4))
+def test_the_name_of_each_place_leads_to_its_values(record: dict[str, Any]) -> None:
+    for column in columns([Record(Path("f"), 1, record)]):
+        steps = parse(column.name) if column.leaf else (column.name,)
+
+        assert steps is not None
+        assert _without_blanks(lookup(record, steps)) == column.cells[0]
+
+
+def _without_blanks(value: Any) -> Any:
+    return None if value in (None, [], {}) or (isinstance(value, str) and not value.strip()) else value

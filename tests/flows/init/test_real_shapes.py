@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flows.init.proposal import UNSET, Proposal, logs, show
+from flows.init.proposal import logs, show
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.inputs import propose_for
+from flows.init.proposal.proposal import UNSET, Proposal
 from tasks.dataset.joined import questions
 from tasks.dataset.settings import Dataset, Load, Params
 from tasks.dataset.table import tables

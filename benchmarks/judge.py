@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
@@ -59,19 +60,17 @@ def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
     )
     floors = (
         Floor("judge, rows/s of what the server's latency allows", "at least", SHARE, "", ideal / seconds),
-        *(
-            Floor(f"offline judge, {title}", "at least", OFFLINE, "rows/s", speed[RATE])
-            for title, speed in speeds.items()
-        ),
-        *(
-            Floor(f"offline judge, a row to F1 of a pair, {title}", "at most", RATIO, "x", speed["ratio"])
-            for title, speed in speeds.items()
-        ),
+        *chain.from_iterable(_floors(*both) for both in zip(("", ", generated"), speeds.values(), strict=True)),
     )
     return Result("judge", _about(), shown, floors)
 
 
 RATE = "rows/s, two cores"
+
+
+def _floors(rows: str, speed: Mapping[str, float]) -> Iterator[Floor]:
+    yield Floor(f"offline judge, two cores{rows}", "at least", OFFLINE, "rows/s", speed[RATE])
+    yield Floor(f"offline judge, a row to F1 of a pair{rows}", "at most", RATIO, "x", speed["ratio"])
 
 
 def _offline(rows: pa.Table, params: Params) -> dict[str, float]:

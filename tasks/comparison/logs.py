@@ -77,7 +77,7 @@ def compare_logs(base: str, head: str, gate: Gate, options: CompareOptions) -> C
         options: Of these, `renamed` and `changed_rows` are used.
 
     Raises:
-        ComparisonError: A path is no log, or the logs have no candidate, sample or score in common.
+        ComparisonError: A path is not a log, or the logs have no candidate, sample or score in common.
         DataError: A log can't be read, or holds less than it says.
     """
     logs = [_read(path) for path in (base, head)]
@@ -190,7 +190,7 @@ def _document(logs: tuple[Log, Log], matched: Matched, gate: Gate, changed_rows:
 
 
 def _in_both(logs: tuple[Log, Log], asked: tuple[Asked, Asked]) -> list[str]:
-    """The scores that both logs have for a task that both have, in order; tells of the others.
+    """Return the scores that both logs have for a common task, in order, and warn of scores that only one log has.
 
     Raises:
         ComparisonError: There is none.

@@ -1,4 +1,4 @@
-"""What later stages are told of data/load: its candidates, labels and scores."""
+"""The facts that data/load states for later stages: its candidates, labels and scores."""
 
 from collections.abc import Mapping
 from typing import Any

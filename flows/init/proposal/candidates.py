@@ -220,7 +220,7 @@ def _perhaps_right(responses: Sequence[Column]) -> dict[str, str]:
 def _labels(columns: Sequence[Column], name: str, response: Column, *, alone: bool) -> list[Column]:
     """The columns of verdicts that are named after the system: human labels first, verdicts of a model last.
 
-    alone: It is the only system, so that a column may be its label by its values, whatever its name.
+    alone: Whether it is the only system. Then a column can be its label by the values alone, with any name.
     """
     own = set(_keys(name, response, alone=alone))
     named = [column for column in columns if column is not response and _is_label_of(column, own, alone=alone)]

@@ -1,4 +1,4 @@
-"""A file with one answer per record, of the system that a column names, beside files of references and human labels."""
+"""A file with one answer per record and a column that names the system, beside files of references and labels."""
 
 from collections.abc import Sequence
 

@@ -262,7 +262,7 @@ def _more(base: Part, parts: Sequence[Part]) -> Iterator[tuple[Part, int]]:
 
 
 def _contradicts(base: Part, part: Part) -> bool:
-    """Whether both files hold questions, and the same ids stand for different ones."""
+    """Whether both files hold questions, and an id stands for different questions in them."""
     mine, theirs = _by_id(base), _by_id(part)
     both = mine.keys() & theirs.keys()
     return bool(both) and sum(mine[key] == theirs[key] for key in both) < FEWEST_SHARED * len(both)

@@ -10,7 +10,7 @@ from flows.init.proposal.columns import CHECK, Choice, Column
 from flows.init.proposal.section import shown
 from tasks.dataset.sources import Value
 
-# Share of the records with contexts in which one of them must be among the relevant ones, whatever the column's name.
+# A column of any name holds the relevant texts if in this share of the records a context is one of them.
 OVERLAP = 0.5
 ABOUT = "retrieval metrics: docs/how-to/retrieval.md"
 NONE = Choice(None)

@@ -83,7 +83,7 @@ def accept(parts: Sequence[Part], found: Sequence[Found], params: Params) -> dic
     """Return the parts with records whose id others have, by number: they are computed again, with what they must know.
 
     Raises:
-        Undivided: Too many records have the id of others, a column is missing or also a path, or there is no record.
+        Undivided: Too many ids repeat, a column is missing, a column has the name of a path, or there is no record.
     """
     if not found or set(mapped_columns(params)) - {name for part in found for name in part.columns}:
         raise Undivided

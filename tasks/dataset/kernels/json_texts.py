@@ -158,7 +158,7 @@ def _encode(code: int, texts: Bytes, written: int) -> int:
     if code < 0x80:  # noqa: PLR2004 (the limits of UTF-8)
         texts[written] = code
         return written + 1
-    length = 2 if code < 0x800 else 3 if code < BEYOND else 4  # noqa: PLR2004
+    length = 2 if code < 0x800 else 3 if code < BEYOND else 4  # noqa: PLR2004 (the limits of UTF-8)
     for i in range(length - 1, 0, -1):
         texts[written + i] = 0x80 | (code & 0x3F)
         code >>= 6

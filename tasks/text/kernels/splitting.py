@@ -67,7 +67,7 @@ def split(
     kinds: Bytes,
     rule: int,
     lower: bool,  # noqa: FBT001 (a kernel has no keywords)
-    articles: bool,  # noqa: FBT001
+    articles: bool,  # noqa: FBT001 (a kernel has no keywords)
 ) -> tuple[Bytes, Integers, Integers]:
     """Split the chunks `data[starts[k]:stops[k]]`; starts, stops and kinds have shape (n,).
 
@@ -135,7 +135,7 @@ def _has_final_stop(word: Bytes) -> bool:
 
 
 @compiled
-def _copy(chunk: Bytes, word: Bytes, lower: bool) -> bool:  # noqa: FBT001
+def _copy(chunk: Bytes, word: Bytes, lower: bool) -> bool:  # noqa: FBT001 (a kernel has no keywords)
     """Copy the chunk, in lower case or as it is; return whether all of it is visible ASCII."""
     for i in range(len(chunk)):
         byte = chunk[i]

@@ -3,7 +3,8 @@
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -14,7 +15,7 @@ from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
 from tasks.pipeline import params, validation
 from tasks.pipeline.contract import Contract
-from tasks.pipeline.division import Undivided
+from tasks.pipeline.division import AnyDivision, Undivided
 from tasks.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
 from tasks.pipeline.files import lock_opened, move_durably, read_json, sync
 from tasks.pipeline.keys import Hashes, KeyHashes
@@ -22,7 +23,7 @@ from tasks.pipeline.lineage import lineage
 from tasks.pipeline.progress import Progress, display, quiet
 from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
 from tasks.pipeline.tables import Parts, write_part
-from tasks.pipeline.workers import Crew, collect_garbage, cores, pool, workers_for
+from tasks.pipeline.workers import Crew, collect_garbage, cores, crew_of, workers_for
 
 
 def run(name: str) -> None:
@@ -35,20 +36,23 @@ def run(name: str) -> None:
     entry, stage, options = stages()[name], load_stage(name), params.for_stage(name)
     with _Workspace(entry) as workspace:
         workspace.open_store()
-        with display(name) as progress:
-            divided, whole = _divided(entry, stage, workspace, progress), stage.whole_for(options)
-            workers = 1 if divided is not None or whole else _workers(entry)
-            with _crew(entry, stage.preload, workers) as crew:
-                if divided is not None:
-                    parts: Iterable[_Part] = divided
-                elif whole:
-                    outputs = whole(options, workspace.inputs(progress))
-                    parts = _write_all(outputs, entry, _contract(stage, options), workspace)
-                else:
-                    parts = _by_part(entry, crew, progress)
-                checks, hashes, counts = _combine(parts, entry)
-                if stage.expect:
-                    checks += crew.call(_check_totals, entry, counts, [each.repeated() for each in hashes])
+        pieces, whole = _planned(stage, options), stage.whole_for(options)
+        with display(name) as progress, _crew(entry, stage.preload, pieces) as crew:
+            divided = (
+                _divided(entry, stage.division, pieces, crew, workspace, progress)
+                if stage.division and pieces
+                else None
+            )
+            if divided is not None:
+                parts: Iterable[_Part] = divided
+            elif whole:
+                outputs = whole(options, replace(workspace.inputs(progress), crew=crew))
+                parts = _write_all(outputs, entry, _contract(stage, options), workspace)
+            else:
+                parts = _by_part(entry, crew, progress)
+            checks, hashes, counts = _combine(parts, entry)
+            if stage.expect:
+                checks += crew.call(_check_totals, entry, counts, [each.repeated() for each in hashes])
         if stage.expect:
             workspace.report(validation.to_json(checks, counts, lineage(entry)))
             try:
@@ -175,19 +179,14 @@ class _Workspace:
             raise
 
 
-def _workers(entry: StageEntry) -> int:
-    """The number of processes that compute a stage by part: several if there are many rows."""
-    return workers_for(Parts(Path(DATA, entry.tables_read[0])), params.run_params().workers)
-
-
-@contextmanager
-def _crew(entry: StageEntry, preload: Sequence[str], workers: int) -> Iterator[Crew]:
-    """Start the processes that compute the parts of a stage; none besides this one for one worker."""
-    if workers <= 1:
-        yield Crew()
-        return
-    with pool(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__]) as executor:
-        yield Crew(executor)
+def _crew(entry: StageEntry, preload: Sequence[str], pieces: Sequence[Any] | None) -> AbstractContextManager[Crew]:
+    """The processes that compute the parts of a stage: several if there are many pieces, or many rows."""
+    most = params.run_params().workers or cores()
+    if pieces is not None:
+        workers = min(most, len(pieces))
+    else:
+        workers = workers_for(Parts(Path(DATA, entry.tables_read[0])), most) if entry.tables_read else 1
+    return crew_of(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__])
 
 
 def _write_all(
@@ -200,19 +199,29 @@ def _write_all(
         yield _examine(entry, contract, tables, number)
 
 
-def _divided(entry: StageEntry, stage: Stage[Any], workspace: _Workspace, progress: Progress) -> list[_Part] | None:
-    """Compute the parts into which a stage's work is divided; None if it must be called as a whole, or by part."""
-    if stage.division is None:
+def _planned(stage: Stage[Any], options: Any) -> Sequence[Any] | None:
+    """What each part is made of into which a stage's work is divided; None if it is not divided."""
+    try:
+        return stage.division.plan(options) if stage.division else None
+    except Undivided:
         return None
+
+
+def _divided(
+    entry: StageEntry,
+    division: AnyDivision,
+    pieces: Sequence[Any],
+    crew: Crew,
+    workspace: _Workspace,
+    progress: Progress,
+) -> list[_Part] | None:
+    """Compute the parts into which a stage's work is divided; None if it must be called as a whole after all."""
     options = params.for_stage(entry.name)
     try:
-        pieces = stage.division.plan(options)
-        workers = min(params.run_params().workers or cores(), len(pieces))
-        with _crew(entry, stage.preload, workers) as crew:
-            computed = _computed(entry, crew, dict(enumerate(pieces)))
-            results = dict(enumerate(_counted(computed, len(pieces), progress)))
-            again = stage.division.accept(pieces, [found for _, found in results.values()], options)
-            results |= dict(zip(again, _computed(entry, crew, again), strict=True))
+        computed = _computed(entry, crew, dict(enumerate(pieces)))
+        results = dict(enumerate(_counted(computed, len(pieces), progress)))
+        again = division.accept(pieces, [found for _, found in results.values()], options)
+        results |= dict(zip(again, _computed(entry, crew, again), strict=True))
     except Undivided:
         workspace.clear()
         return None

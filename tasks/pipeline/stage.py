@@ -1,7 +1,7 @@
 """The protocol of a stage: what its module declares as `STAGE`, and what the runner hands to it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +14,7 @@ from tasks.pipeline.progress import Progress
 from tasks.pipeline.run import Run
 from tasks.pipeline.settings import Section
 from tasks.pipeline.tables import Parts
+from tasks.pipeline.workers import Crew
 
 Sections = TypeVar("Sections", bound=Section)
 Ledger = TypeVar("Ledger")
@@ -32,6 +33,7 @@ class StageInputs:
         progress: Shows how far the stage is.
         open_ledger: The ledger among the outs (a store, for `whole` only) or the deps (evidence); None without one.
         part: Number of the part that `by_part` computes.
+        crew: The processes among which `whole` may divide its work.
     """
 
     tables: Mapping[str, Parts]
@@ -40,6 +42,7 @@ class StageInputs:
     progress: Progress
     open_ledger: object = None
     part: int = 0
+    crew: Crew = field(default_factory=Crew)
 
     def ledger(self, kind: type[Ledger]) -> Ledger:
         """Return the open ledger of the stage.

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from math import ceil
 from multiprocessing import get_context
 from typing import Any, TypeVar
@@ -22,18 +22,35 @@ Result = TypeVar("Result")
 
 
 class Crew:
-    """The processes that compute the parts of a table: worker processes, or this one."""
+    """The processes that compute the parts of a table: worker processes, or this one.
 
-    def __init__(self, executor: Executor | None = None) -> None:
-        self._executor = executor
+    start: starts the worker processes, when the first work comes; None: this process does all.
+    """
+
+    def __init__(self, start: Callable[[], Executor] | None = None) -> None:
+        self._start = start
+        self._executor: Executor | None = None
 
     def map(self, function: Callable[..., Result], *columns: Iterable[Any]) -> Iterator[Result]:
         """Call a function for each row of arguments, and yield what it returns, in order."""
+        if self._start and not self._executor:
+            self._executor = self._start()
         return self._executor.map(function, *columns) if self._executor else map(function, *columns)
 
     def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function once."""
+        """Call a function once: in a worker, if there are any by then."""
         return self._executor.submit(function, *arguments).result() if self._executor else function(*arguments)
+
+
+@contextmanager
+def crew_of(workers: int, preload: Sequence[str]) -> Iterator[Crew]:
+    """A crew of so many worker processes that have imported the modules `preload`; for one, this process.
+
+    Raises:
+        ParamsError: A worker was killed.
+    """
+    with ExitStack() as stack:
+        yield Crew((lambda: stack.enter_context(pool(workers, preload))) if workers > 1 else None)
 
 
 def workers_for(parts: Parts, most: int | None) -> int:

@@ -124,7 +124,7 @@ def _why_missing(table: Parts, name: str, facts: ColumnFacts, candidate: str) ->
 
 def _reasons(table: Parts, name: str, facts: ColumnFacts, candidate: str) -> Iterator[tuple[str | None, str | None]]:
     present = table.schema.names
-    details = details_column(table, name, facts)
+    details = details_column(present, name, facts)
     columns = [column for column in (details, "judge_status") if column and column in present]
     for part in table.read(["candidate", *columns]):
         rows = part.filter(pc.equal(part["candidate"], candidate))

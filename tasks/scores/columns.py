@@ -1,8 +1,9 @@
 """What is aggregated: every score column of the tables as numbers, one value per (id, candidate), sorted by key."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from tasks.errors import DataError
 from tasks.metrics.base import NOT_ASKED, Floats
-from tasks.pipeline.tables import Parts
+from tasks.pipeline.tables import Parts, about
 from tasks.scores.column_facts import COLUMNS, ColumnFacts, stated
 
 Mask = NDArray[np.bool_]
@@ -153,25 +154,35 @@ def hashed(texts: pa.ChunkedArray) -> NDArray[np.uint64]:
     return pd.util.hash_array(texts.to_numpy(zero_copy_only=False), categorize=False)
 
 
-def score_columns(table: Parts, thresholds: Mapping[str, float] = NONE_FITTED) -> Iterator[ScoreColumn]:
-    """Every score column of a table, columns and rows in its order; thresholds: column → fitted threshold.
+def score_columns(
+    table: Parts, thresholds: Mapping[str, float] = NONE_FITTED, part: int | None = None
+) -> Iterator[ScoreColumn]:
+    """Every score column of a table, columns and rows in its order.
+
+    Args:
+        table: A table with scores.
+        thresholds: Column → fitted threshold.
+        part: The number of the part to read; None: all parts.
 
     Raises:
         DataError: The table does not say what its columns mean.
     """
-    facts_of = stated(table.about)
-    if COLUMNS not in table.about and set(table.schema.names) - {*KEYS}:
+    schema = table.schema
+    known = about(schema)
+    facts_of = stated(known)
+    if COLUMNS not in known and set(schema.names) - {*KEYS}:
         raise DataError(
             f"{table.folder}: it does not say which of its columns are scores, and their bounds; write it with "
             "tasks.scores.own.own_scores"
         )
-    columns = {name: facts_of[name] for name in table.schema.names if name in facts_of}
+    read = table.whole if part is None else partial(table.part, part)
+    columns = {name: facts_of[name] for name in schema.names if name in facts_of}
     wanted = [[name, f"{name}_result", f"{facts.metric}_stats"] for name, facts in columns.items()]
-    present = set(table.schema.names)
-    rows = table.whole([*dict.fromkeys(column for names in wanted for column in names if column in present)])
+    present = set(schema.names)
+    rows = read([*dict.fromkeys(column for names in wanted for column in names if column in present)])
     for name, facts in columns.items():
         values = pc.cast(rows[name], pa.float64()).to_numpy(zero_copy_only=False)
-        not_asked = _not_asked(table, name, facts, np.isnan(values))
+        not_asked = _not_asked(read, schema, name, facts, np.isnan(values))
         column = ScoreColumn(name, values, not_asked, _passed(rows, name, facts, values), _stats(rows, facts), facts)
         yield column.with_fitted(thresholds)
 
@@ -192,27 +203,27 @@ def _stats(table: pa.Table, facts: ColumnFacts) -> Floats | None:
     return np.asarray(stats.flatten()).reshape(len(stats), -1)
 
 
-def _not_asked(table: Parts, name: str, facts: ColumnFacts, missing: Mask) -> Mask:
-    """Which rows of a column are unmeasured by design."""
-    names = table.schema.names
+def _not_asked(
+    read: Callable[[Sequence[str]], pa.Table], schema: pa.Schema, name: str, facts: ColumnFacts, missing: Mask
+) -> Mask:
+    """Which rows of a column are unmeasured by design; read: names of columns → those columns."""
     if name == "label":
         return missing
-    if "judge_status" in names:
-        status = table.whole(["judge_status"])["judge_status"]
+    if "judge_status" in schema.names:
+        status = read(["judge_status"])["judge_status"]
         by_design = pc.is_in(status, pa.array(sorted(NOT_ASKED))).to_numpy(zero_copy_only=False)
         return np.asarray(missing & by_design.astype(np.bool_), np.bool_)
-    details = details_column(table, name, facts)
+    details = details_column(schema.names, name, facts)
     if details is None or not missing.any():
         return np.zeros_like(missing)
-    reasons = table.whole([details])[details].filter(pa.array(missing)).to_pylist()
+    reasons = read([details])[details].filter(pa.array(missing)).to_pylist()
     not_asked = np.zeros_like(missing)
     not_asked[missing] = [json.loads(reason or "{}").get("unmeasured") in NOT_ASKED for reason in reasons]
     return not_asked
 
 
-def details_column(table: Parts, name: str, facts: ColumnFacts) -> str | None:
+def details_column(present: Sequence[str], name: str, facts: ColumnFacts) -> str | None:
     """The column that says why a score is what it is: its own, or that of its metric; None where there is none."""
-    present = table.schema.names
     return next((column for column in (f"{name}_details", f"{facts.metric}_details") if column in present), None)
 
 

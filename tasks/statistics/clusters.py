@@ -2,11 +2,12 @@
 
 import warnings
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.arrays import FloatArray
+from tasks.statistics.arrays import Bounds, FloatArray
 from tasks.statistics.wilson import effective_n
 
 Labels = Sequence[Hashable] | npt.NDArray[np.generic]
@@ -42,14 +43,18 @@ def cluster_codes(labels: Labels, n: int) -> Codes:
     if len(labels) != n:
         raise ValueError(f"clusters has {len(labels)} labels for {n} rows: give one label per row")
     codes = numbered(labels)
-    count = int(codes.max()) + 1
+    check_clusters(int(codes.max()) + 1)
+    return codes
+
+
+def check_clusters(count: int) -> None:
+    """Raise ValueError for a single cluster, and warn FewClusters below 10."""
     if count == 1:
         message = "all rows are in one cluster, which says nothing of the spread between them: expected 2 or more"
         raise ValueError(message)
     if count < FEW_CLUSTERS:
         message = f"{count} clusters: below {FEW_CLUSTERS} an interval may cover less than it says"
-        warnings.warn(message, FewClusters, stacklevel=4)
-    return codes
+        warnings.warn(message, FewClusters, stacklevel=5)
 
 
 def numbered(labels: Labels) -> Codes:
@@ -81,25 +86,58 @@ def cluster_sums(rows: FloatArray, clusters: Labels) -> FloatArray:
     return sums
 
 
+class ClusterTotals(NamedTuple):
+    """The rows of each cluster added up, in an order of the clusters that does not depend on that of the rows.
+
+    size: number of rows, shape (clusters,). total: sum of their scores, shape (clusters,).
+    """
+
+    size: FloatArray
+    total: FloatArray
+
+    def in_unit(self, bounds: Bounds) -> "ClusterTotals":
+        """The totals of scores rescaled from their bounds to [0, 1]."""
+        if bounds == (0.0, 1.0):
+            return self
+        unit = (self.total - bounds[0] * self.size) / (bounds[1] - bounds[0])
+        return ClusterTotals(self.size, np.clip(unit, 0.0, self.size))
+
+
+def cluster_totals(scores: FloatArray, codes: Codes) -> ClusterTotals:
+    """Add up the scores of each cluster, both of shape (n,)."""
+    return ClusterTotals(np.bincount(codes).astype(np.float64), _summed(codes, scores))
+
+
 def clustered_n(unit: FloatArray, codes: Codes, adds: FloatArray | None = None) -> tuple[float, float]:
+    """Return the effective sample size and degrees of freedom as `clustered_n_of_totals` does, from rows.
+
+    Args:
+        unit: Scores, shape (n,), float64, in [0, 1].
+        codes: Cluster numbers, shape (n,), at least two clusters.
+        adds: Influence of each row on n times the estimate, shape (n,), float64; by default `unit` less its mean.
+    """
+    influence = None if adds is None else _summed(codes, adds)
+    return clustered_n_of_totals(cluster_totals(unit, codes), influence)
+
+
+def clustered_n_of_totals(clusters: ClusterTotals, influence: FloatArray | None = None) -> tuple[float, float]:
     """Return the effective sample size of a mean over clusters, and the degrees of freedom of its variance.
 
     The variance is CR2 with the degrees of freedom of Bell and McCaffrey; both are exact for independent rows of equal
     variance.
 
     Args:
-        unit: Scores, shape (n,), float64, in [0, 1].
-        codes: Cluster numbers, shape (n,), at least two clusters.
-        adds: Influence of each row on n times the estimate, shape (n,), float64; by default `unit` less its mean.
+        clusters: Totals of scores in [0, 1], of at least two clusters.
+        influence: Influence of each cluster on n times the estimate, shape (clusters,); by default its total less what
+            its rows would have with the mean.
 
     Source: Bell & McCaffrey 2002; Pustejovsky & Tipton 2018.
     """
-    n = unit.size
-    size = np.bincount(codes).astype(np.float64)
-    total = np.bincount(codes, weights=unit)
+    size, total = clusters
+    n = float(size.sum())
     p = min(float(total.sum()) / n, 1.0)
     retained = 1.0 - size / n
-    influence = total - size * p if adds is None else np.bincount(codes, weights=adds)
+    influence = total - size * p if influence is None else influence
     variance = float((influence**2 / retained).sum()) / n**2
     a2 = size**2 / retained / n**2
     df = n**-2 / (float((size**2).sum()) / n**4 + (float(a2.sum()) ** 2 - float((a2**2).sum())) / n**2)
@@ -108,3 +146,7 @@ def clustered_n(unit: FloatArray, codes: Codes, adds: FloatArray | None = None) 
     binomial = p * (1.0 - p)
     r = variance * n / binomial if binomial > 0.0 else 0.0
     return effective_n(n, r, max(events, 0.0), r_max=float((size**2).sum()) / n), df
+
+
+def _summed(codes: Codes, weights: FloatArray) -> FloatArray:
+    return np.bincount(codes, weights=weights).astype(np.float64, copy=False)

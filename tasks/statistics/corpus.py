@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from math import isfinite, nan, sqrt
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,9 @@ from scipy.special import stdtrit
 from tasks.statistics.arrays import Bounds, FloatArray, check_bounds, check_confidence, finite_array
 from tasks.statistics.clusters import Labels, cluster_sums
 from tasks.statistics.estimate import Estimate, unknown, within
+from tasks.statistics.moments import Moments
 
+EVERYTHING: Bounds = (-np.inf, np.inf)
 ScoreFunction = Callable[[FloatArray], npt.ArrayLike]
 
 # The 95 % interval of corpus BLEU covers 88 % at 10 rows, 91 % at 30, 94 % at 100.
@@ -76,11 +79,41 @@ def warn_of_few_rows(n: int) -> None:
 def _jackknife(items: FloatArray, score: ScoreFunction, confidence: float, bounds: Bounds, n: int) -> Estimate:
     total = items.sum(axis=0)
     value = float(np.asarray(score(total)))
+    without = np.asarray(score(total - items), dtype=np.float64)
+    return jackknife_interval(value, Replicates.of(without), n, confidence, bounds)
+
+
+class Replicates(NamedTuple):
+    """The scores of all rows but one row (or cluster), for each row: their sums, and how many of them are undefined."""
+
+    sums: Moments = Moments()
+    undefined: int = 0
+
+    @classmethod
+    def of(cls, scores: FloatArray) -> "Replicates":
+        """Add up scores, shape (n,); those that are not finite are undefined."""
+        finite = np.isfinite(scores)
+        return cls(Moments.of(scores[finite], EVERYTHING), int((~finite).sum()))
+
+    def __add__(self, other: object) -> "Replicates":
+        """The replicates of both."""
+        if not isinstance(other, Replicates):
+            return NotImplemented
+        return Replicates(self.sums + other.sums, self.undefined + other.undefined)
+
+
+def jackknife_interval(
+    value: float, replicates: Replicates, n: int, confidence: float = 0.95, bounds: Bounds = (0.0, 1.0)
+) -> Estimate:
+    """Return the interval of a corpus score, t(items - 1); n: number of rows.
+
+    It is the bounds if there is a single item, or if the score without one of them is undefined.
+    """
     if not isfinite(value):
         return unknown(bounds, n, "undefined score", nan)
-    count = items.shape[0]
-    without = np.asarray(score(total - items), dtype=np.float64) if count > 1 else np.array([nan])
-    if not np.isfinite(without).all():
+    count = replicates.sums.n
+    if replicates.undefined or count < 2:  # noqa: PLR2004 (no spread)
         return unknown(bounds, n, "jackknife undefined", value)
-    half = sqrt((count - 1.0) * float(without.var())) * float(stdtrit(count - 1, (1.0 + confidence) / 2.0))
+    error = (count - 1.0) * sqrt(replicates.sums.variance / count)
+    half = error * float(stdtrit(count - 1, (1.0 + confidence) / 2.0))
     return within(value, (value - half, value + half), bounds, n, "jackknife")

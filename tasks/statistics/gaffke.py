@@ -1,12 +1,13 @@
 """Gaffke's interval for the mean of bounded scores, without assumptions on their distribution."""
 
 from math import exp, log, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from tasks.statistics.arrays import FloatArray
+from tasks.statistics.arrays import Bounds, FloatArray, IntArray
 
 # Scores of large samples are rounded outwards to this grid: limits stay conservative and few values are distinct.
 GRID = 2**16
@@ -17,6 +18,51 @@ _NODES = np.sinh(np.arange(0.0, 20.0, _STEP))
 _WEIGHTS = np.cosh(np.arange(0.0, 20.0, _STEP)) * _STEP
 _WEIGHTS[0] /= 2.0
 _NEGLIGIBLE = 1e-18
+
+
+class Counts(NamedTuple):
+    """Distinct scores in [0, 1], ascending, and how often each occurs; both of shape (k,)."""
+
+    values: FloatArray
+    counts: IntArray
+
+    def with_more(self, other: "Counts") -> "Counts":
+        """The scores of both."""
+        values, places = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        counts = np.bincount(places, weights=np.concatenate([self.counts, other.counts]), minlength=values.size)
+        return Counts(values, counts.astype(np.intp))
+
+    def on_grid(self) -> "Counts":
+        """The scores rounded up to the grid."""
+        return NO_COUNTS.with_more(Counts(np.ceil(self.values * GRID) / GRID, self.counts))
+
+
+NO_COUNTS = Counts(np.empty(0), np.empty(0, np.intp))
+
+
+class Distribution(NamedTuple):
+    """How often each score occurs; of more than GRID scores they are rounded outwards.
+
+    n: number of scores. scores: those rescaled to [0, 1]. mirrored: 1 less each of them.
+    """
+
+    n: int
+    scores: Counts
+    mirrored: Counts
+
+    @classmethod
+    def of(cls, scores: FloatArray, bounds: Bounds) -> "Distribution":
+        """Count scores within their bounds, shape (n,)."""
+        unit = np.clip((scores - bounds[0]) / (bounds[1] - bounds[0]), 0.0, 1.0)
+        up, down = (Counts(*np.unique(values, return_counts=True)) for values in (unit, 1.0 - unit))
+        return _rounded(cls(unit.size, up, down))
+
+    def __add__(self, other: object) -> "Distribution":
+        """The scores of both, in the same way whatever is added first."""
+        if not isinstance(other, Distribution):
+            return NotImplemented
+        up, down = self.scores.with_more(other.scores), self.mirrored.with_more(other.mirrored)
+        return _rounded(Distribution(self.n + other.n, up, down))
 
 
 def gaffke_interval(unit: FloatArray, confidence: float) -> tuple[float, float]:
@@ -36,14 +82,17 @@ def gaffke_interval(unit: FloatArray, confidence: float) -> tuple[float, float]:
     >>> round(low, 6), round(high, 6)  # 1 - √0.025
     (0.0, 0.841886)
     """
+    return gaffke_limits(Distribution.of(unit, (0.0, 1.0)), confidence)
+
+
+def gaffke_limits(distribution: Distribution, confidence: float) -> tuple[float, float]:
+    """Return the limits as `gaffke_interval` does, given how often each score occurs."""
     tail = (1.0 - confidence) / 2.0
-    return 1.0 - _upper(1.0 - unit, tail), _upper(unit, tail)
+    return 1.0 - _upper(distribution.mirrored, tail), _upper(distribution.scores, tail)
 
 
-def _upper(unit: FloatArray, tail: float) -> float:
-    if unit.size > GRID:
-        unit = np.ceil(unit * GRID) / GRID
-    values, counts = np.unique(np.append(unit, 1.0), return_counts=True)
+def _upper(unit: Counts, tail: float) -> float:
+    values, counts = unit.with_more(Counts(np.ones(1), np.ones(1, np.intp)))
     if values.size == 1:
         return 1.0
     weights = counts.astype(np.float64)
@@ -96,3 +145,9 @@ def _saddlepoint(a: FloatArray, counts: FloatArray) -> float:
 
     share = float(brentq(slope, 1.0 / (n + 1.0), n / (n + 1.0), rtol=1e-6))
     return share / float(a[-1])
+
+
+def _rounded(all_scores: Distribution) -> Distribution:
+    if all_scores.n <= GRID:
+        return all_scores
+    return all_scores._replace(scores=all_scores.scores.on_grid(), mirrored=all_scores.mirrored.on_grid())

@@ -3,11 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, check_finite_bounds, check_scores
+from tasks.statistics.arrays import Bounds, check_confidence, check_finite_bounds, check_scores
 from tasks.statistics.binomial_limits import blaker_interval
-from tasks.statistics.clusters import Labels, cluster_codes, clustered_n
-from tasks.statistics.estimate import Estimate, mean_of, unknown, within
-from tasks.statistics.gaffke import gaffke_interval
+from tasks.statistics.clusters import ClusterTotals, Labels, cluster_codes, cluster_totals, clustered_n_of_totals
+from tasks.statistics.estimate import Estimate, unknown, within
+from tasks.statistics.gaffke import Distribution, gaffke_limits
+from tasks.statistics.moments import Moments
 from tasks.statistics.wilson import effective_n, score_interval
 
 
@@ -45,51 +46,76 @@ def mean_interval(
     scores = np.asarray(x, dtype=np.float64)
     check_finite_bounds(bounds)
     check_scores(scores, bounds)
-    if scores.size == 0:
+    totals = (
+        None if clusters is None or not scores.size else cluster_totals(scores, cluster_codes(clusters, scores.size))
+    )
+    spread = Distribution.of(scores, bounds) if guarantee else None
+    return interval_of_moments(Moments.of(scores, bounds), totals, bounds, confidence, spread)
+
+
+def interval_of_moments(
+    moments: Moments,
+    clusters: ClusterTotals | None = None,
+    bounds: Bounds = (0.0, 1.0),
+    confidence: float = 0.95,
+    guaranteed: Distribution | None = None,
+) -> Estimate:
+    """Estimate a mean and its interval from sums, as `mean_interval` does from rows.
+
+    Args:
+        moments: Sums of scores within `bounds`.
+        clusters: The totals of at least two clusters, or None for independent rows.
+        bounds: Lower and upper bound of the scores, finite.
+        confidence: In (0, 1).
+        guaranteed: How often each score occurs, for an interval that never covers less than `confidence`; else None.
+
+    Raises:
+        ValueError: `guaranteed` with clusters.
+    """
+    if moments.n == 0:
         return unknown(bounds, 0, "no rows")
     lower, upper = bounds
-    unit = scores if (lower, upper) == (0.0, 1.0) else np.clip((scores - lower) / (upper - lower), 0.0, 1.0)
-    value = mean_of(scores)
-    p = value if unit is scores else mean_of(unit)
-    (low, high), method = _unit_interval(unit, p, clusters, confidence, guarantee=guarantee)
     width = upper - lower
-    return within(value, (lower + width * low, lower + width * high), bounds, scores.size, method)
+    value = moments.mean
+    p = min(max((value - lower) / width, 0.0), 1.0)
+    units = None if clusters is None else clusters.in_unit(bounds)
+    (low, high), method = _unit_interval(moments, p, width, units, confidence, guaranteed)
+    return within(value, (lower + width * low, lower + width * high), bounds, moments.n, method)
 
 
 def _unit_interval(
-    unit: FloatArray, p: float, clusters: Labels | None, confidence: float, *, guarantee: bool
+    moments: Moments,
+    p: float,
+    width: float,
+    clusters: ClusterTotals | None,
+    confidence: float,
+    guaranteed: Distribution | None,
 ) -> tuple[tuple[float, float], str]:
-    binary = _is_binary(unit)
-    if guarantee and clusters is not None:
+    """Return the limits of the mean p of scores rescaled to [0, 1]; width: of their bounds."""
+    if guaranteed is not None and clusters is not None:
         raise ValueError("no interval guarantees its coverage for clustered rows: drop guarantee or clusters")
-    if guarantee and binary:
-        return blaker_interval(int(unit.sum()), unit.size, confidence), "blaker"
-    if guarantee:
-        return gaffke_interval(unit, confidence), "gaffke"
-    independent = float(unit.size) if binary else _bounded_n(unit, p)
-    if clusters is None and binary:
-        return score_interval(p, independent, confidence=confidence), "wilson+midp"
-    if clusters is None:
-        limits = score_interval(p, independent, confidence=confidence)
-        equal = bool(unit[0] == unit[-1]) and bool((unit == unit[0]).all())
-        return _with_unseen(limits, p, unit.size, confidence) if equal else limits, "bounded"
-    n_eff, df = clustered_n(unit, cluster_codes(clusters, unit.size))
-    # Clustered rows never carry more information than independent ones.
-    return score_interval(p, min(n_eff, independent), df, confidence), "cr2"
+    if guaranteed is not None and moments.is_binary:
+        return blaker_interval(moments.at_high, moments.n, confidence), "blaker"
+    if guaranteed is not None:
+        return gaffke_limits(guaranteed, confidence), "gaffke"
+    independent = float(moments.n) if moments.is_binary else _bounded_n(moments, p, width)
+    if clusters is not None:
+        n_eff, df = clustered_n_of_totals(clusters)
+        # Clustered rows never carry more information than independent ones.
+        return score_interval(p, min(n_eff, independent), df, confidence), "cr2"
+    limits = score_interval(p, independent, confidence=confidence)
+    if moments.is_binary:
+        return limits, "wilson+midp"
+    return _with_unseen(limits, p, moments.n, confidence) if moments.is_constant else limits, "bounded"
 
 
-def _is_binary(unit: FloatArray) -> bool:
-    """Return whether all scores are 0 or 1; the first 64 rows usually show when they are not."""
-    return all(bool(((rows == 0.0) | (rows == 1.0)).all()) for rows in (unit[:64], unit[64:]))
-
-
-def _bounded_n(unit: FloatArray, p: float) -> float:
+def _bounded_n(moments: Moments, p: float, width: float) -> float:
     """Return the effective number of binary rows; the less the scores vary, the larger it is."""
-    n = unit.size
+    n = moments.n
     binomial = p * (1.0 - p)
     if n == 1 or binomial == 0.0:
         return float(n)
-    r = min(float(unit.var(ddof=1)) / binomial, 1.0)
+    r = min(moments.variance / width**2 / binomial, 1.0)
     return effective_n(n, r, events=n * min(p, 1.0 - p))
 
 

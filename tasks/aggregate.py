@@ -15,7 +15,7 @@ from tasks.comparison import candidate_pairs
 from tasks.comparison.document import PairEntry
 from tasks.comparison.gate import Gate
 from tasks.comparison.named import check_measures
-from tasks.comparison.pairing import pair
+from tasks.comparison.pairing import distinct, pair
 from tasks.errors import ParamsError
 from tasks.metrics.base import NOT_SAMPLED, Floats
 from tasks.pipeline.contract import Contract
@@ -172,7 +172,7 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
 
 def _comparisons(scored: Sequence[Candidate], params: Params, decides: Primary) -> list[PairEntry]:
     """Compare every two candidates of the run; the comparisons by the primary measure are one family of tests."""
-    pairings = [pair(base, head) for base, head in combinations(scored, 2)]
+    pairings = [pair(base, head) for base, head in combinations(distinct(scored), 2)]
     families = candidate_pairs.compare(pairings, params.gate, decides.name, params.aggregate.pass_at)
     return candidate_pairs.entries(families, pairings)
 

@@ -15,7 +15,7 @@ from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.metrics.catalogue import configure
 from tasks.metrics.frame import ATTRS, NOT_ASKED_SUFFIX, unmeasured_reason
 from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed
+from tasks.scores.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed, hashed_twice
 from tasks.scores.tables import facts_of
 from tasks.text.columns import is_missing
 
@@ -121,7 +121,7 @@ def candidate(table: Keyed, options: ColumnOptions) -> Candidate:
     Raises:
         ComparisonError: A column is no score.
     """
-    keys = _hashes(table.ids)
+    keys, checks = hashed_twice(_texts(table.ids))
     order = np.argsort(keys, kind="stable")
     columns = [_score_column(table, *one).rows(order) for one in _score_columns(table, options)]
     if not columns:
@@ -136,6 +136,7 @@ def candidate(table: Keyed, options: ColumnOptions) -> Candidate:
         slices,
         labels_random=options.labels_random,
         outside=_outside(table)[order],
+        checks=checks[order],
     )
 
 
@@ -280,7 +281,11 @@ def _coded(values: Sequence[Any], order: Any) -> Slices:
 
 
 def _hashes(texts: Sequence[str]) -> Any:
-    return hashed(pa.chunked_array([texts], pa.string()))
+    return hashed(_texts(texts))
+
+
+def _texts(texts: Sequence[str]) -> pa.ChunkedArray:
+    return pa.chunked_array([texts], pa.string())
 
 
 def _require(table: Keyed, name: str, option: str) -> None:

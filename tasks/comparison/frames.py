@@ -12,7 +12,7 @@ from tasks.comparison.compare import Sides, document
 from tasks.comparison.document import ComparisonDocument, PairEntry
 from tasks.comparison.frame_columns import ColumnOptions, FrameRows, Keyed, candidate, keyed, unlike
 from tasks.comparison.gate import Gate
-from tasks.comparison.pairing import pair
+from tasks.comparison.pairing import distinct, pair
 from tasks.comparison.roles import shared_primary
 from tasks.errors import ComparisonError, ParamsError
 from tasks.pipeline.params import section
@@ -158,7 +158,7 @@ def _gate(primary: str | None, guards: Mapping[str, float], *others: Any) -> Gat
 
 
 def _document(tables: tuple[Keyed, Keyed], gate: Gate, options: ColumnOptions) -> ComparisonDocument:
-    older, newer = (candidate(table, options) for table in tables)
+    older, newer = distinct([candidate(table, options) for table in tables])
     pairing = pair(older, newer)
     pairing = pairing.without(unlike(pairing, tables))
     if not len(pairing.head_rows) + len(pairing.changed):

@@ -15,7 +15,7 @@ from tasks.comparison.compare import CompareOptions, Sides, document
 from tasks.comparison.document import ComparisonDocument, VersionEntry
 from tasks.comparison.frame_columns import ColumnOptions, FrameRows, Keyed, candidate, unlike
 from tasks.comparison.gate import Gate
-from tasks.comparison.pairing import Pairing, pair
+from tasks.comparison.pairing import Pairing, distinct, pair
 from tasks.comparison.version_scores import Matched, Pair, match
 from tasks.dataset.readers import READERS, detect
 from tasks.dataset.readers.log import lacks_question, missing
@@ -178,7 +178,8 @@ def _document(logs: tuple[Log, Log], matched: Matched, gate: Gate, changed_rows:
     asked = _asked(logs[0], names[0]), _asked(logs[1], names[1])
     shared = _Shared.of(logs, asked)
     tables = _table(logs[0], names[0], shared), _table(logs[1], names[1], shared)
-    pairings = [_pairing(tables, pair_of_names, shared) for pair_of_names in matched.pairs]
+    scored = distinct([_candidate(tables[i], names[i], shared.options) for names in matched.pairs for i in (0, 1)])
+    pairings = [_pairing(*both, tables, shared) for both in zip(scored[::2], scored[1::2], strict=True)]
     if not any(len(one.head_rows) + len(one.changed) for one in pairings):
         raise ComparisonError(f"{both}: no sample in common: their ids differ")
     chosen, gate = _primary(pairings, gate, _in_both(logs, asked)), _with_guards_of(pairings, gate)
@@ -270,8 +271,7 @@ def _number(value: Value, *, passes: bool) -> bool | float | None:
     return number if number is None or not passes else bool(number)
 
 
-def _pairing(tables: tuple[Keyed, Keyed], names: Pair, shared: _Shared) -> Pairing:
-    base, head = (_candidate(table, name, shared.options) for table, name in zip(tables, names, strict=True))
+def _pairing(base: Candidate, head: Candidate, tables: tuple[Keyed, Keyed], shared: _Shared) -> Pairing:
     pairing = pair(base, head)
     return pairing.without(unlike(pairing, tables, shared.question))
 

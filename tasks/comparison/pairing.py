@@ -1,13 +1,16 @@
 """Pairs the rows of two candidates by id."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.scores.columns import Candidate, Mask
+from tasks.scores.columns import Candidate, Hashes, Mask
 
 Positions = NDArray[np.intp]
+# Multipliers of SplitMix64 (Steele, Lea and Flood 2014).
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Pairing:
         return self.of_draws or self
 
     @property
-    def keys(self) -> NDArray[np.uint64]:
+    def keys(self) -> Hashes:
         """The shared rows' keys, ascending, shape (n,)."""
         return self.head.keys[self.head_rows]
 
@@ -55,18 +58,62 @@ class Pairing:
         return replace(self, base_rows=base_rows, head_rows=head_rows, changed=self.head_rows[changed])
 
 
+def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates with keys of which each is one id, and each of their questions one question, in all of them.
+
+    Where two ids or two questions share a hash, their keys are made from both hashes of each, by the first of a series
+    of functions that tells all of them apart.
+    """
+    rehashed, attempt = list(candidates), 0
+    while _collide([(one.keys, one.checks) for one in rehashed]) or _collide(
+        [(one.questions, one.question_checks) for one in rehashed if one.questions is not None]
+    ):
+        attempt += 1
+        rehashed = [_rehashed(candidate, attempt) for candidate in candidates]
+    return rehashed
+
+
 def pair(base: Candidate, head: Candidate) -> Pairing:
-    """Pair the rows with equal ids."""
-    _, base_rows, head_rows = np.intersect1d(base.keys, head.keys, assume_unique=True, return_indices=True)
-    return Pairing(
-        base,
-        head,
-        base_rows,
-        head_rows,
-        head_rows[:0],
-        np.setdiff1d(np.arange(len(base.keys)), base_rows, assume_unique=True),
-        np.setdiff1d(np.arange(len(head.keys)), head_rows, assume_unique=True),
-    )
+    """Pair the rows with equal keys; `distinct` has made each key one id."""
+    if np.array_equal(base.keys, head.keys):
+        base_rows = head_rows = np.arange(len(base.keys))
+    else:
+        _, base_rows, head_rows = np.intersect1d(base.keys, head.keys, assume_unique=True, return_indices=True)
+    return Pairing(base, head, base_rows, head_rows, head_rows[:0], _others(base, base_rows), _others(head, head_rows))
+
+
+def _others(candidate: Candidate, rows: Positions) -> Positions:
+    """The other rows of a candidate, ascending."""
+    is_other = np.ones(len(candidate.keys), np.bool_)
+    is_other[rows] = False
+    return np.flatnonzero(is_other)
+
+
+def _rehashed(candidate: Candidate, attempt: int) -> Candidate:
+    """The candidate with the keys of an attempt, its rows in their order."""
+    keys = _mixed(candidate.keys, candidate.checks, attempt)
+    questions = None if candidate.questions is None else _mixed(candidate.questions, candidate.question_checks, attempt)
+    return replace(candidate, keys=keys, questions=questions).rows(np.argsort(keys, kind="stable"))
+
+
+def _mixed(first: Hashes, second: Hashes | None, attempt: int) -> Hashes:
+    """One hash made from two; another one for each attempt."""
+    mixed = first if second is None else first ^ (second + np.uint64(attempt)) * _FIRST
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _collide(hashes: Sequence[tuple[Hashes, Hashes | None]]) -> bool:
+    """Whether two elements of any of these arrays have equal first and different second hashes."""
+    checked = [(first, second) for first, second in hashes if second is not None]
+    if not checked:
+        return False
+    others = [each for each in checked[1:] if not all(map(np.array_equal, each, checked[0]))]
+    first, second = (np.concatenate(arrays) for arrays in zip(checked[0], *others, strict=True))
+    order = np.argsort(first, kind="stable")
+    first, second = first[order], second[order]
+    return bool(((first[1:] == first[:-1]) & (second[1:] != second[:-1])).any())
 
 
 def pair_questions(rows: Pairing, base: Candidate | None, head: Candidate | None) -> Pairing | None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tasks.comparison.gate import Gate
 from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Pairing, pair
+from tasks.comparison.pairing import Pairing, distinct, pair
 from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_load
 from tasks.errors import ComparisonError
 from tasks.metrics.catalogue import unknown
@@ -133,7 +133,9 @@ def pairings(
         ComparisonError: No two candidates have an id in common.
     """
     thresholds = {**head.fitted, **base.fitted}  # both versions pass by one threshold: the one fitted in BASE
-    older, newer = base.candidates(thresholds), head.candidates(thresholds)
+    every = [*base.candidates(thresholds).values()], [*head.candidates(thresholds).values()]
+    keyed = distinct([*every[0], *every[1]])
+    older, newer = ({one.name: one for one in some} for some in (keyed[: len(every[0])], keyed[len(every[0]) :]))
     older_contents, newer_contents = _contents(base, stale_labels), _contents(head, stale_labels)
     by_id = [pair(older[name], newer[renamed]) for name, renamed in matched]
     same = [pairing.without(_changed(pairing, older_contents, newer_contents)) for pairing in by_id]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from tasks.pipeline.tables import Parts, about
 from tasks.scores.column_facts import COLUMNS, ColumnFacts, stated
 
 Mask = NDArray[np.bool_]
+Hashes = NDArray[np.uint64]
 # Tables that hold no scores, or only those of data/load; every other table that aggregate and report read does.
 NO_SCORES = frozenset({"load", "load_rejected", "normalize", "embed", "aggregate"})
 KEYS = ("id", "candidate")
@@ -26,6 +27,8 @@ IN_DOMAIN = "in_domain"
 # Column of data/load where questions have several draws: the question's id, without the draw.
 QUESTION = "question"
 NONE_FITTED: Mapping[str, float] = {}
+# Keys of SipHash: that of pandas, and another one.
+_KEYS = ("0123456789123456", "goldmeter--check")
 
 
 @dataclass(frozen=True)
@@ -75,24 +78,40 @@ class Candidate:
     """All score columns of one candidate, its rows in the order of their keys; n rows.
 
     keys: hashes of the ids, shape (n,), ascending. positions: where the rows stand in the tables, shape (n,).
+    checks: second hashes of the ids, shape (n,): different ids may share one hash, but not both; None: each key is one
+    id. question_checks: the same of `questions`.
     groups: cluster labels, shape (n,), or None. labels_random: whether the labelled rows were chosen at random.
     outside: which rows lie outside of the judge's domain, shape (n,); None if no table says so.
     questions: hash of the question that each row answers, shape (n,); None unless questions have several draws.
     """
 
     name: str
-    keys: NDArray[np.uint64]
+    keys: Hashes
     positions: NDArray[np.intp]
     columns: list[ScoreColumn]
     groups: NDArray[np.intp] | None
     slices: dict[str, Slices]
     labels_random: bool = False
     outside: Mask | None = None
-    questions: NDArray[np.uint64] | None = None
+    questions: Hashes | None = None
+    checks: Hashes | None = None
+    question_checks: Hashes | None = None
+
+    def rows(self, chosen: NDArray[np.intp]) -> "Candidate":
+        """Some rows of the candidate, by their numbers."""
+        some: dict[str, Any] = {
+            name: None if (values := getattr(self, name)) is None else values[chosen] for name in _BY_ROW
+        }
+        slices = {name: one._replace(codes=one.codes[chosen]) for name, one in self.slices.items()}
+        return replace(self, columns=[column.rows(chosen) for column in self.columns], slices=slices, **some)
 
     def with_fitted(self, thresholds: Mapping[str, float]) -> "Candidate":
         """The candidate with the fitted thresholds of its columns; thresholds: column → fitted threshold."""
         return replace(self, columns=[column.with_fitted(thresholds) for column in self.columns])
+
+
+# Arrays of a candidate with one element for each row.
+_BY_ROW = ("keys", "positions", "groups", "outside", "questions", "checks", "question_checks")
 
 
 def candidates(
@@ -110,9 +129,10 @@ def candidates(
     """
     keys = rows.whole(["id", "candidate"])
     names = _coded(keys["candidate"])
-    hashes = hashed(keys["id"])
+    hashes, checks = hashed_twice(keys["id"])
     groups, slices = _groups(rows, hashes), _slices(rows)
-    questions = hashed(rows.whole([QUESTION])[QUESTION]) if QUESTION in rows.schema.names else None
+    has_draws = QUESTION in rows.schema.names
+    questions, question_checks = hashed_twice(rows.whole([QUESTION])[QUESTION]) if has_draws else (None, None)
     for table in score_tables:
         _require_same_rows(keys, table)
     columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds)]
@@ -130,6 +150,8 @@ def candidates(
             labels_random=rows.about.get("labels") == "random",
             outside=None if outside is None else outside[order],
             questions=None if questions is None else questions[order],
+            checks=checks[order],
+            question_checks=None if question_checks is None else question_checks[order],
         )
 
 
@@ -149,9 +171,22 @@ def _require_same_rows(keys: pa.Table, table: Parts) -> None:
         raise DataError(f"{table.folder}: its rows are not those of data/load; `dvc repro` brings them together")
 
 
-def hashed(texts: pa.ChunkedArray) -> NDArray[np.uint64]:
+def hashed(texts: pa.ChunkedArray) -> Hashes:
     """A 64-bit hash of each text, the same on every machine; shape (n,)."""
-    return pd.util.hash_array(texts.to_numpy(zero_copy_only=False), categorize=False)
+    return _siphash(texts.to_numpy(zero_copy_only=False), _KEYS[0])
+
+
+def hashed_twice(texts: pa.ChunkedArray) -> tuple[Hashes, Hashes]:
+    """Two independent 64-bit hashes of each text, the first as of `hashed`; each of shape (n,).
+
+    One hash is shared by two of 1e9 texts with probability 2.7 %, both are with probability 1.5e-21.
+    """
+    values = texts.to_numpy(zero_copy_only=False)
+    return _siphash(values, _KEYS[0]), _siphash(values, _KEYS[1])
+
+
+def _siphash(values: NDArray[np.object_], key: str) -> Hashes:
+    return pd.util.hash_array(values, hash_key=key, categorize=False)
 
 
 def score_columns(

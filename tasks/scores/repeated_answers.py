@@ -92,6 +92,8 @@ def by_question(candidate: Candidate, ks: Sequence[int], columns: Container[str]
         slices=slices,
         outside=None if candidate.outside is None else questions.tally(candidate.outside) > 0,
         questions=None,
+        checks=None,
+        question_checks=None,
     )
 
 

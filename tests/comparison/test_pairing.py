@@ -1,10 +1,12 @@
 """Which rows of two candidates belong together."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.comparison.pairing import pair
+from tasks.comparison.pairing import distinct, pair
 from tasks.scores.columns import Candidate
 
 KEYS = st.sets(st.integers(0, 12))
@@ -61,3 +63,41 @@ def test_exchanging_the_sides_exchanges_the_rows(base: set[int], head: set[int])
     assert there.keys.tolist() == back.keys.tolist()
     assert there.only_base.tolist() == back.only_head.tolist()
     assert there.only_head.tolist() == back.only_base.tolist()
+
+
+WEAK = st.sets(st.integers(0, 40), max_size=20)
+
+
+@given(WEAK, WEAK, st.integers(1, 4))
+def test_ids_that_share_a_hash_are_told_apart(base: set[int], head: set[int], hashes: int) -> None:
+    sides = distinct([weakly_hashed(sorted(ids), hashes) for ids in (base, head)])
+
+    found = pair(*sides)
+
+    old, new = (side.positions[rows] for side, rows in zip(sides, (found.base_rows, found.head_rows), strict=True))
+    assert {*zip(old.tolist(), new.tolist(), strict=True)} == {(one, one) for one in base & head}
+    assert {*sides[0].positions[found.only_base].tolist()} == base - head
+    assert {*sides[1].positions[found.only_head].tolist()} == head - base
+    assert all((np.diff(side.keys.astype(float)) > 0).all() for side in sides)
+
+
+def test_questions_that_share_a_hash_are_told_apart() -> None:
+    drawn = replace(candidate([1, 2, 3]), questions=np.array([7, 7, 7], np.uint64))
+    different = replace(drawn, question_checks=np.array([1, 2, 2], np.uint64))
+    same = replace(drawn, question_checks=np.array([2, 2, 2], np.uint64))
+
+    assert [len(set(of_questions(one))) for one in distinct([different])] == [2]
+    assert [len(set(of_questions(one))) for one in distinct([same])] == [1]
+
+
+def weakly_hashed(ids: list[int], hashes: int) -> Candidate:
+    """A candidate whose ids have one of `hashes` first hashes; positions: the ids."""
+    order = sorted(ids, key=lambda one: (one % hashes, one))
+    positions = np.array(order, np.intp)
+    first, second = (positions % hashes).astype(np.uint64), positions.astype(np.uint64)
+    return Candidate("a", first, positions, [], None, {}, checks=second)
+
+
+def of_questions(one: Candidate) -> list[int]:
+    assert one.questions is not None
+    return one.questions.tolist()

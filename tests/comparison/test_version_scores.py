@@ -9,11 +9,13 @@ import pyarrow as pa
 import pytest
 
 from tasks.comparison.compare import compare_versions
+from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.version_scores import Matched, match, pairings, scores_of, with_thresholds
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import write_part
+from tasks.scores import columns
 from tasks.versions.version import Version
-from tests.comparison.sample import GATE, answers, change_facts, gate_on, row, shuffled, version
+from tests.comparison.sample import GATE, answers, change_facts, drawn, gate_on, row, shuffled, version
 
 
 def changed_ids(base: Version, head: Version) -> tuple[list[int], list[int]]:
@@ -230,3 +232,27 @@ def test_a_version_from_before_a_stage_lacks_its_table_without_an_error(failed: 
     [pair] = compare_versions(half, whole, GATE)["pairs"]
 
     assert {each["reason"] for each in pair["refused"]} == {"only there after"}
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_ids_that_share_a_hash_are_compared_as_any_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draws: bool
+) -> None:
+    older, newer = ("++.+", "+..-", "....", "++++"), (".+++", "++..", "...+", "+.++")
+    made = (drawn(*older), drawn(*newer)[2:]) if draws else (answers("".join(older)), answers("".join(newer))[2:])
+    versions = [version(tmp_path / name, rows) for name, rows in zip("ab", made, strict=True)]
+
+    def compared() -> ComparisonDocument:
+        document = compare_versions(versions[0], versions[1], GATE)
+        for pair in document["pairs"]:
+            pair["flips"]["worst"].sort(key=lambda each: each["id"])  # equal ones: by hash
+        return document
+
+    def weak(texts: pa.ChunkedArray) -> tuple[columns.Hashes, columns.Hashes]:
+        first, second = hashed_twice(texts)
+        return first & np.uint64(1), second
+
+    expected, hashed_twice = compared(), columns.hashed_twice
+    monkeypatch.setattr(columns, "hashed_twice", weak)
+    assert compared() == expected
+    assert expected["pairs"][0]["rows"]["shared"] == 14

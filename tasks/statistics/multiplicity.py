@@ -54,7 +54,23 @@ def max_t(influence: npt.ArrayLike, clusters: Labels | None = None, confidence: 
     rows = np.asarray(influence, dtype=np.float64)
     if rows.ndim != 2:  # noqa: PLR2004 (a table)
         raise ValueError(f"influence has shape {rows.shape}: expected one column per metric, shape (n, k)")
-    correlation = _correlation(rows if clusters is None else cluster_sums(rows, clusters))
+    items = rows if clusters is None else cluster_sums(rows, clusters)
+    return max_t_of_products(items.T @ items, confidence)
+
+
+def max_t_of_products(products: npt.ArrayLike, confidence: float = 0.95) -> float:
+    """Return the critical value as `max_t` does, from the sums of products of the influences.
+
+    Args:
+        products: Shape (k, k), float64: for each two differences the sum over rows (or clusters) of the products of
+            their influences.
+        confidence: In (0, 1).
+
+    Raises:
+        ValueError: An influence is not finite.
+    """
+    check_confidence(confidence)
+    correlation = _correlation(np.asarray(products, dtype=np.float64))
     metrics, alpha = correlation.shape[0], 1.0 - confidence
     single = -float(ndtri(alpha / 2.0))
     if metrics <= 1:
@@ -115,9 +131,8 @@ def benjamini_hochberg(p_values: npt.ArrayLike) -> FloatArray:
     return _adjusted(p_values, lambda p: np.minimum.accumulate((p.size / np.arange(1, p.size + 1) * p)[::-1])[::-1])
 
 
-def _correlation(items: FloatArray) -> FloatArray:
-    """Return the correlation matrix of the columns that vary."""
-    products = items.T @ items
+def _correlation(products: FloatArray) -> FloatArray:
+    """Return the correlation matrix of the differences that vary."""
     square = np.diagonal(products)
     if not np.isfinite(square).all():
         column = int(np.argmin(np.isfinite(square)))

@@ -1,5 +1,6 @@
 """The mean difference of two versions on the same rows, with an interval and a p value that agree."""
 
+import warnings
 from math import inf, isfinite, nan, sqrt
 from typing import NamedTuple
 
@@ -10,9 +11,18 @@ from scipy.special import betainc, ndtr, ndtri, stdtr, stdtrit
 
 from tasks.statistics.arrays import Bounds, FloatArray, check_bounds, check_confidence, finite_array
 from tasks.statistics.binomial_limits import midp_lower
-from tasks.statistics.clusters import Labels, cluster_codes, cluster_sums
-from tasks.statistics.corpus import ScoreFunction, warn_of_few_rows
-from tasks.statistics.estimate import mean_of, unknown, within
+from tasks.statistics.clusters import (
+    ClusterTotals,
+    FewClusters,
+    Labels,
+    check_clusters,
+    cluster_codes,
+    cluster_sums,
+    cluster_totals,
+)
+from tasks.statistics.corpus import Replicates, ScoreFunction, warn_of_few_rows
+from tasks.statistics.difference_sums import DifferenceSums, Items
+from tasks.statistics.estimate import unknown, within
 
 # Bonett and Price (2012) add one row that improved and one that got worse.
 PSEUDO_ITEMS = 2.0
@@ -46,19 +56,6 @@ class PairedDifference(NamedTuple):
     n: int
     method: str
     p_value: float
-
-
-class Items(NamedTuple):
-    """The independent items: rows, or clusters.
-
-    Attributes:
-        change: Shape (g,), float64; its mean is the mean difference.
-        share: Size of each cluster over the mean size, shape (g,), float64; None for rows. When all rows of a cluster
-            change by 1, its item changes by its share.
-    """
-
-    change: FloatArray
-    share: FloatArray | None
 
 
 def mcnemar_midp(b: int, c: int) -> float:
@@ -124,22 +121,55 @@ def paired_difference(
     differences = check_differences(d, width)
     if differences.size == 0:
         return PairedDifference(*unknown((-width, width), 0, "no rows"), 1.0)
-    items = items_of(differences, clusters)
+    return difference_of_sums(
+        DifferenceSums.of(differences, width), totals_of(differences, clusters), bounds, confidence, margin
+    )
+
+
+def difference_of_sums(
+    sums: DifferenceSums,
+    clusters: ClusterTotals | None = None,
+    bounds: Bounds = (0.0, 1.0),
+    confidence: float = 0.95,
+    margin: float | None = None,
+) -> PairedDifference:
+    """Estimate the mean difference and its interval as `paired_difference` does, from sums of the rows.
+
+    Args:
+        sums: The sums of the row differences.
+        clusters: The totals of the differences by cluster, or None for independent rows.
+        bounds: Lower and upper bound of the metric; may be infinite.
+        confidence: In (0, 1).
+        margin: The largest acceptable loss, as of `paired_difference`.
+
+    Raises:
+        ValueError: A single cluster, or a negative margin.
+
+    Warns:
+        FewClusters: There are fewer than 10 clusters.
+    """
+    check_confidence(confidence)
+    width = check_width(bounds)
+    _check_margin(margin)
+    if sums.n == 0:
+        return PairedDifference(*unknown((-width, width), 0, "no rows"), 1.0)
+    if clusters is not None:
+        check_clusters(clusters.size.size)
+    items, value = Items(sums, clusters, width), sums.moments.mean
     if not isfinite(width):
-        return _unbounded(items, differences, confidence)
-    unit = items._replace(change=items.change / width)
-    counts = None if clusters is not None else wins_and_losses(unit.change)
+        return _unbounded(items, sums.n, confidence)
+    counts = None if clusters is not None else sums.wins_and_losses
     if counts is None:
-        limits, p_value = _bounded(unit, confidence)
+        limits, p_value = _bounded(items, confidence)
         method = "bounded" if clusters is None else "clustered"
     elif margin:
-        limits, p_value = _tango(*counts, differences.size, confidence)
+        limits, p_value = _tango(*counts, sums.n, confidence)
         method = "tango"
     else:
-        limits, p_value = _binary(*counts, differences.size, confidence)
+        limits, p_value = _binary(*counts, sums.n, confidence)
         method = "bonett-price+midp"
     scaled = (limits[0] * width, limits[1] * width)
-    return PairedDifference(*within(mean_of(differences), scaled, (-width, width), differences.size, method), p_value)
+    return PairedDifference(*within(value, scaled, (-width, width), sums.n, method), p_value)
 
 
 def corpus_difference(
@@ -183,22 +213,62 @@ def corpus_difference(
     width = check_width(bounds)
     base, head = _check_stats(base_stats, head_stats)
     n = base.shape[0]
-    whole = (-width, width)
     if n == 0:
-        return PairedDifference(*unknown(whole, 0, "no rows"), 1.0)
-    warn_of_few_rows(n)
+        return PairedDifference(*unknown((-width, width), 0, "no rows"), 1.0)
     if clusters is not None:
         base, head = np.hsplit(cluster_sums(np.hstack([base, head]), clusters), 2)
-    value = float(np.asarray(score(head.sum(axis=0))) - np.asarray(score(base.sum(axis=0))))
+    totals = base.sum(axis=0), head.sum(axis=0)
+    value = float(np.asarray(score(totals[1])) - np.asarray(score(totals[0])))
+    replicates = Replicates.of(deleted(base, head, *totals, score) if isfinite(value) else np.zeros(0))
+    return difference_of_replicates(value, replicates, n, confidence, bounds)
+
+
+def difference_of_replicates(
+    value: float, replicates: Replicates, n: int, confidence: float = 0.95, bounds: Bounds = (0.0, 1.0)
+) -> PairedDifference:
+    """Estimate a difference of corpus scores and its interval as `corpus_difference` does, from the jackknife's sums.
+
+    Args:
+        value: score(head) - score(base).
+        replicates: The sums of the same difference without each row or cluster, as of `deleted`.
+        n: Number of rows, above 0.
+        confidence: In (0, 1).
+        bounds: Lower and upper bound of the score.
+
+    Warns:
+        FewRows: There are fewer than 50 rows.
+    """
+    check_confidence(confidence)
+    width = check_width(bounds)
+    whole = (-width, width)
+    warn_of_few_rows(n)
     if not isfinite(value):
         return PairedDifference(*unknown(whole, n, "undefined score"), 1.0)
-    influence = _influence(base, head, score)
-    if not np.isfinite(influence).all():
+    error, count = jackknife_error(replicates), replicates.sums.n
+    if error is None:
         return PairedDifference(*unknown(whole, n, "jackknife undefined", value), 1.0)
-    count = influence.size
-    error = sqrt(float(influence @ influence) * count / (count - 1.0))
     limits, p_value = _student(value, error, count, abs(value) / count, confidence)
     return PairedDifference(*within(value, limits, whole, n, "jackknife"), p_value)
+
+
+def jackknife_error(replicates: Replicates) -> float | None:
+    """Return the jackknife's standard error; None for a single item, and if a replicate is undefined."""
+    count = replicates.sums.n
+    if replicates.undefined or count < 2:  # noqa: PLR2004 (no spread)
+        return None
+    return (count - 1.0) * sqrt(replicates.sums.variance / count)
+
+
+def deleted(
+    base: FloatArray, head: FloatArray, base_total: FloatArray, head_total: FloatArray, score: ScoreFunction
+) -> FloatArray:
+    """Return score(head) - score(base) of all rows but one, for each row; shape (n,), NaN where it is undefined.
+
+    base, head: statistics of some rows, shape (n, k). base_total, head_total: those of all rows together, shape (k,).
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        without = np.asarray(score(head_total - head), dtype=np.float64) - np.asarray(score(base_total - base))
+    return np.asarray(without, dtype=np.float64)
 
 
 def corpus_influence(base_stats: npt.ArrayLike, head_stats: npt.ArrayLike, score: ScoreFunction) -> FloatArray:
@@ -220,25 +290,12 @@ def corpus_influence(base_stats: npt.ArrayLike, head_stats: npt.ArrayLike, score
     return _influence(base, head, score)
 
 
-def items_of(differences: FloatArray, clusters: Labels | None) -> Items:
-    """Return rows, or clusters scaled to have the mean of the rows, as items. Warns and raises like `cluster_codes`."""
+def totals_of(differences: FloatArray, clusters: Labels | None) -> ClusterTotals | None:
+    """Return the differences by cluster; None for independent rows. Raises as `cluster_codes` does."""
     if clusters is None:
-        return Items(differences, None)
-    codes = cluster_codes(clusters, differences.size)
-    share = np.bincount(codes).astype(np.float64)
-    scale = share.size / differences.size
-    return Items(np.asarray(np.bincount(codes, weights=differences) * scale, dtype=np.float64), share * scale)
-
-
-def worst_square(items: Items) -> float:
-    """Return the mean square of items that change by the largest possible amount."""
-    return 1.0 if items.share is None else float(np.mean(items.share**2))
-
-
-def wins_and_losses(unit: FloatArray) -> tuple[int, int] | None:
-    """Return the numbers of rows that improved and got worse; None if any difference is neither -1, 0 nor 1."""
-    b, c = int(np.count_nonzero(unit == 1.0)), int(np.count_nonzero(unit == -1.0))
-    return (b, c) if b + c + int(np.count_nonzero(unit == 0.0)) == unit.size else None
+        return None
+    with warnings.catch_warnings(action="ignore", category=FewClusters):  # the estimate warns
+        return cluster_totals(differences, cluster_codes(clusters, differences.size))
 
 
 def check_width(bounds: Bounds) -> float:
@@ -314,32 +371,23 @@ def _tango_score(b: int, c: int, n: int, t: float) -> float:
     return 0.0 if deviation == 0.0 else (inf if deviation > 0.0 else -inf)
 
 
-def _bounded(unit: Items, confidence: float) -> tuple[Bounds, float]:
+def _bounded(items: Items, confidence: float) -> tuple[Bounds, float]:
     """Return Bonett and Price's limits and the p value for items that change by parts of their share."""
-    total = unit.change.size + PSEUDO_ITEMS
-    centre = float(unit.change.sum()) / total
-    squares = _squares(unit, centre, total) + PSEUDO_SQUARES * worst_square(unit) + PSEUDO_ITEMS * centre**2
+    total = items.count + PSEUDO_ITEMS
+    centre = items.count * items.mean / total
+    squares = items.squares(centre, total) + PSEUDO_SQUARES * items.worst + PSEUDO_ITEMS * centre**2
     error = sqrt(squares) / total
     half = -float(ndtri((1.0 - confidence) / 2.0)) * error
     return (centre - half, centre + half), 2.0 * float(ndtr(-abs(centre) / error))
 
 
-def _squares(items: Items, centre: float, total: float) -> float:
-    """Return the sum of squared residuals of the items, enlarged for leverage when they are clusters."""
-    if items.share is None:
-        rest = items.change - centre
-        return float(rest @ rest)
-    rest = items.change - items.share * centre
-    return float((rest**2 / (1.0 - items.share / total)).sum())
-
-
-def _unbounded(items: Items, differences: FloatArray, confidence: float) -> PairedDifference:
-    value, count = mean_of(differences), items.change.size
-    error = sqrt(_squares(items, value, float(count))) / count if count > 1 else nan
-    if items.share is None and count > 1:
+def _unbounded(items: Items, n: int, confidence: float) -> PairedDifference:
+    value, count = items.mean, items.count
+    error = sqrt(items.squares(value, float(count))) / count if count > 1 else nan
+    if not items.are_clusters and count > 1:
         error *= sqrt(count / (count - 1.0))
-    limits, p_value = _student(value, error, count, float(np.abs(items.change).max()) / count, confidence)
-    return PairedDifference(*within(value, limits, (-inf, inf), differences.size, "t"), p_value)
+    limits, p_value = _student(value, error, count, items.largest / count, confidence)
+    return PairedDifference(*within(value, limits, (-inf, inf), n, "t"), p_value)
 
 
 def _student(value: float, error: float, count: int, rounding_scale: float, confidence: float) -> tuple[Bounds, float]:
@@ -361,10 +409,7 @@ def _influence(base: FloatArray, head: FloatArray, score: ScoreFunction) -> Floa
     n = base.shape[0]
     if n <= 1:
         return np.full(n, nan)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        without = np.asarray(score(head.sum(axis=0) - head), dtype=np.float64) - np.asarray(
-            score(base.sum(axis=0) - base), dtype=np.float64
-        )
+    without = deleted(base, head, base.sum(axis=0), head.sum(axis=0), score)
     if not np.isfinite(without).all():
         return np.full(n, nan)
     return np.asarray((float(without.mean()) - without) * ((n - 1.0) / n), dtype=np.float64)

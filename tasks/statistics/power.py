@@ -11,7 +11,8 @@ from scipy.special import betainc, gammaln, nctdtr, ndtr, ndtri, stdtrit, xlog1p
 
 from tasks.statistics import paired
 from tasks.statistics.arrays import Bounds, FloatArray, check_confidence
-from tasks.statistics.clusters import Labels, cluster_codes
+from tasks.statistics.clusters import ClusterTotals, Labels, check_clusters, cluster_codes
+from tasks.statistics.difference_sums import DifferenceSums, Items
 
 # Above this many changed rows Connor's formula and the enumeration agree to 0.3 points of power.
 _ENUMERATED = 1000
@@ -135,13 +136,27 @@ def rows_to_find(
     _check_targets(power, confidence)
     width = paired.check_width(bounds)
     differences = paired.check_differences(d, width)
-    effect = _check_difference(difference, width) / (width if isfinite(width) else 1.0)
     if differences.size == 0:
         raise ValueError("d has no rows to estimate the spread from: use required_rows")
-    items = paired.items_of(differences, clusters)
-    spread = _observed(items, width)
-    count = _smallest(_power_at(spread, confidence), effect, power)
-    return ceil(count * differences.size / items.change.size)
+    sums, totals = DifferenceSums.of(differences, width), paired.totals_of(differences, clusters)
+    return rows_to_find_of_sums(difference, sums, totals, bounds, power, confidence)
+
+
+def rows_to_find_of_sums(
+    difference: float,
+    sums: DifferenceSums,
+    clusters: ClusterTotals | None = None,
+    bounds: Bounds = (0.0, 1.0),
+    power: float = 0.8,
+    confidence: float = 0.95,
+) -> int:
+    """Return the number of rows as `rows_to_find` does, from sums of the observed rows, of which there are some."""
+    _check_targets(power, confidence)
+    width = paired.check_width(bounds)
+    effect = _check_difference(difference, width) / (width if isfinite(width) else 1.0)
+    items = _items(sums, clusters, width)
+    count = _smallest(_power_at(_observed(sums, items, width), confidence), effect, power)
+    return ceil(count * sums.n / items.count)
 
 
 def detectable_difference(
@@ -178,11 +193,28 @@ def detectable_difference(
     _check_targets(power, confidence)
     width = paired.check_width(bounds)
     differences = paired.check_differences(d, width)
-    if differences.size == 0:
+    sums, totals = (
+        DifferenceSums.of(differences, width),
+        paired.totals_of(differences, clusters) if len(differences) else None,
+    )
+    return detectable_of_sums(sums, totals, bounds, power, confidence)
+
+
+def detectable_of_sums(
+    sums: DifferenceSums,
+    clusters: ClusterTotals | None = None,
+    bounds: Bounds = (0.0, 1.0),
+    power: float = 0.8,
+    confidence: float = 0.95,
+) -> float:
+    """Return the smallest detectable difference as `detectable_difference` does, from sums of the rows."""
+    _check_targets(power, confidence)
+    width = paired.check_width(bounds)
+    if sums.n == 0:
         return inf
-    items = paired.items_of(differences, clusters)
-    spread = _observed(items, width)
-    power_at, count = _power_at(spread, confidence), items.change.size
+    items = _items(sums, clusters, width)
+    spread = _observed(sums, items, width)
+    power_at, count = _power_at(spread, confidence), items.count
     if isfinite(width):
         return width * _root(lambda effect: power_at(count, effect) - power, 1.0)
     scale = sqrt(spread.variance) or 1.0
@@ -219,7 +251,21 @@ def detectable_corpus_difference(
     count = items.size
     if count <= 1 or not np.isfinite(items).all():
         return inf
-    error = sqrt(float(items @ items) * count / (count - 1.0)) or inf  # without spread the error is unknown
+    return detectable_of_error(sqrt(float(items @ items) * count / (count - 1.0)), count, power, confidence)
+
+
+def detectable_of_error(error: float | None, count: int, power: float = 0.8, confidence: float = 0.95) -> float:
+    """Return the smallest difference of corpus scores that is detected with that power.
+
+    Args:
+        error: The jackknife's standard error; None if it is not known.
+        count: Number of rows or clusters that the jackknife deletes.
+        power: Probability of detection, between 1 - confidence and 1.
+        confidence: In (0, 1).
+    """
+    _check_targets(power, confidence)
+    if not error:  # without spread it is unknown
+        return inf
     return error * (float(stdtrit(count - 1.0, (1.0 + confidence) / 2.0)) + float(ndtri(power)))
 
 
@@ -235,18 +281,18 @@ def _planned(effect: float, discordance: float | None, sd: float | None, *, boun
     return _Spread(binary=True, bounded=True, variance=discordance, size=1.0, worst=1.0)
 
 
-def _observed(items: paired.Items, width: float) -> _Spread:
+def _items(sums: DifferenceSums, clusters: ClusterTotals | None, width: float) -> Items:
+    if clusters is not None:
+        check_clusters(clusters.size.size)
+    return Items(sums, clusters, width)
+
+
+def _observed(sums: DifferenceSums, items: Items, width: float) -> _Spread:
     bounded = isfinite(width)
-    change = items.change / width if bounded else items.change
-    counts = paired.wins_and_losses(change) if bounded and items.share is None else None
+    counts = sums.wins_and_losses if bounded and not items.are_clusters else None
     if counts is not None:
-        return _Spread(binary=True, bounded=True, variance=sum(counts) / change.size, size=1.0, worst=1.0)
-    centre = float(change.mean())
-    rest = change - (centre if items.share is None else items.share * centre)
-    variance = float(rest @ rest) / max(change.size - 1, 1)
-    moved, worst = float(np.abs(change).sum()), paired.worst_square(items)
-    size = float(change @ change) / moved if moved > 0.0 else sqrt(worst)
-    return _Spread(binary=False, bounded=bounded, variance=variance, size=size, worst=worst)
+        return _Spread(binary=True, bounded=True, variance=sum(counts) / sums.n, size=1.0, worst=1.0)
+    return _Spread(binary=False, bounded=bounded, variance=items.variance, size=items.usual_size, worst=items.worst)
 
 
 def _power_at(spread: _Spread, confidence: float) -> PowerAt:

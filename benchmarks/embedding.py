@@ -123,7 +123,7 @@ def embedded_anew(rows: pa.Table) -> int:
         for table in (few, changed):
             write_part(table, Path(folder), 0)
             with patch.object(encoder, "encode", autospec=True, side_effect=encoder.encode) as encode:
-                list(embed(Parts(Path(folder)), params, Vectors(Path(folder, "store"))))
+                list(embed(Parts(Path(folder)), params, Vectors(Path(folder, "store")), Path(folder)))
     return sum(len(call.args[1]) for call in encode.call_args_list)
 
 

@@ -1,35 +1,48 @@
 """Vectors of texts: one row per distinct text that a semantic metric needs."""
 
+import os
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from functools import cache
+from itertools import repeat
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from tasks.console.terminal import say
 from tasks.ledger.old_keys import owner
 from tasks.ledger.vectors import Vectors
+from tasks.models.embedding.distinct_texts import (
+    DistinctTexts,
+    PartFile,
+    Texts,
+    TextsWriter,
+    keys_of,
+    merged,
+    write_part_texts,
+)
 from tasks.models.embedding.encoders import Embedding, Encoder, old_vector_keys, open_encoder, vector_keys
+from tasks.models.embedding.plan import FEWEST_TO_TELL, Plan, expected_seconds, planned
 from tasks.models.servers import address
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, describe
+from tasks.pipeline.workers import Crew
 from tasks.scores.settings import Semantic
 from tasks.scores.tables import pairs_of
 
 PART_ROWS = 50_000
-# Texts between two writes to the ledger: a killed run loses at most as many.
+# Texts between two writes to the ledger: a killed run loses at most as many of each process.
 ENCODED_AT_ONCE = 1024
+# Minimum texts per process that encodes: it takes about as long to import torch as to encode half of them.
+TEXTS_A_WORKER = 2048
 NORM_TOLERANCE = 1e-3
-# Missing texts from which the pace is measured before they are encoded, and seconds from which the user is told.
-FEWEST_TO_TELL, LONG = 1_000, 60
-# To measure it: bands of similar length, and texts timed in each.
-BANDS, TIMED = 6, 24
 SCHEMA = pa.schema(
     {"key": pa.binary(32), "offset": pa.int64(), "tokens": pa.int32(), "truncated": pa.bool_(), "norm": pa.float64()}
 )
@@ -42,44 +55,29 @@ class Params(Section):
     semantic: Semantic
 
 
-def embed(rows: Parts, params: Params, ledger: Vectors, progress: Progress = quiet) -> Iterator[dict[str, pa.Table]]:
-    """List the vector of every distinct text, in key order; encode the texts that the ledger has no vector of."""
-    encoder = open_encoder(params.embed)
-    texts = _collect(rows, rows.rows, params, encoder, ledger, progress)
-    if len(texts.missing) >= FEWEST_TO_TELL and (ahead := _plan(texts, encoder, params)).is_long:
-        say(f"embed: {ahead}", sys.stderr)
-    _encode_missing(texts, encoder, ledger, progress)
-    keys = sorted(texts.tokens)
-    ledger.use(keys)
-    facts = _facts(params.embed, encoder, texts, ledger.lookup(keys[:1]).shape[1])
-    for start in range(0, max(len(keys), 1), PART_ROWS):
-        part = keys[start : start + PART_ROWS]
-        yield {"embed": describe(_table(part, start, texts, ledger), facts)}
+def embed(
+    rows: Parts, params: Params, ledger: Vectors, scratch: Path, progress: Progress = quiet, crew: Crew | None = None
+) -> Iterator[dict[str, pa.Table]]:
+    """List the vector of every distinct text, in key order; encode the texts that the ledger has no vector of.
 
-
-class Plan(NamedTuple):
-    """The texts without a vector, their tokens as far as a pass reads them, and the expected time.
-
-    tokens: None if only the server knows.
-    seconds: Measured with a few of the texts; None for a server, which is not asked ahead.
+    Args:
+        rows: data/normalize.
+        params: Sections `embed` and `semantic`.
+        ledger: The store of vectors.
+        scratch: An empty folder for the texts, until all is yielded.
+        progress: Shows the rows searched, then the texts encoded.
+        crew: The processes that search the rows, and that encode if they are many; None: this one.
     """
-
-    model: str
-    texts: int
-    tokens: int | None
-    seconds: float | None
-
-    @property
-    def is_long(self) -> bool:
-        """Whether to tell the user before it starts."""
-        return self.seconds is None or self.seconds >= LONG
-
-    def __str__(self) -> str:
-        tokens = "" if self.tokens is None else f" of {self.tokens:,} tokens"
-        pace = f", {self.texts / self.seconds:,.0f} texts a second here" if self.seconds else ""
-        lasting = "" if self.seconds is None else f": about {_duration(self.seconds)}{pace}"
-        what = f"{self.texts:,} text{'s' * (self.texts != 1)}{tokens} to embed by {self.model}{lasting}"
-        return f"{what}; once, the ledger keeps the vectors. To do without: semantic: {{}} in params.yaml"
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads wait asleep: other stages use the cores
+    crew, encoder = crew or Crew(), open_encoder(params.embed)
+    files = crew.map(_part_texts, repeat(rows), range(len(rows)), repeat(params), repeat(scratch))
+    texts = _collect(_counted(files, rows.rows, progress), params.embed, ledger, scratch)
+    _encode_missing(texts, params.embed, encoder, ledger, progress, crew)
+    facts = _facts(params.embed, encoder, texts, ledger)
+    for start in range(0, max(len(texts), 1), PART_ROWS):
+        part = texts.all.slice(start, PART_ROWS)
+        ledger.use(keys_of(part))
+        yield {"embed": describe(_table(part, start, encoder.window, params.embed, ledger), facts)}
 
 
 def plan(rows: Iterable[pa.Table], params: Params, ledger: Vectors, fewest: int = 1) -> Plan | None:
@@ -88,8 +86,14 @@ def plan(rows: Iterable[pa.Table], params: Params, ledger: Vectors, fewest: int 
     A local model encodes a few texts to measure its pace.
     """
     encoder = open_encoder(params.embed)
-    texts = _collect(rows, None, params, encoder, ledger, quiet)
-    return _plan(texts, encoder, params) if len(texts.missing) >= fewest else None
+    with TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        files = (_texts_of(part, number, params, encoder, scratch) for number, part in enumerate(rows))
+        texts = _collect(files, params.embed, ledger, scratch)
+        if texts.missing < fewest:
+            return None
+        seconds = expected_seconds(texts, encoder) if params.embed.provider == "local" else None
+        return planned(texts, encoder, params.embed, seconds)
 
 
 def expect(params: Params) -> Contract:  # noqa: ARG001 (part of the protocol)
@@ -116,150 +120,146 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     return {"out_of_order": float(descents + np.count_nonzero(np.diff(offsets) != 1))}
 
 
-class _Texts(NamedTuple):
-    """The distinct texts, by key.
-
-    tokens: number of tokens of every text; None if only the server knows.
-    missing: the texts that have no vector yet.
-    limit: tokens after which the encoder truncates a text; None: it never does.
-    """
-
-    tokens: dict[bytes, int | None]
-    missing: dict[bytes, str]
-    limit: int | None
-
-    def truncated(self, key: bytes) -> bool | None:
-        """Whether the encoder reads only the beginning of the text; None if only the server knows."""
-        tokens = self.tokens[key]
-        return None if tokens is None else self.limit is not None and tokens > self.limit
-
-
-def _collect(
-    rows: Iterable[pa.Table], total: int | None, params: Params, encoder: Encoder, ledger: Vectors, progress: Progress
-) -> _Texts:
-    """Collect the texts that the metrics need, part by part; only those without a vector stay in memory."""
-    section = params.embed
-    collected = _Texts({}, {}, encoder.window if section.long == "truncate" else None)
+def _counted(files: Iterable[PartFile], total: int, progress: Progress) -> Iterator[PartFile]:
+    """Report progress while the files of parts are taken."""
     done = 0
-    for part in rows:
-        pairs = pairs_of(part)
-        texts = [*dict.fromkeys(text for metric in params.semantic.root.values() for text in metric.texts(pairs))]
-        keyed = zip(vector_keys(section, encoder, texts), texts, strict=True)
-        new = {key: text for key, text in keyed if key not in collected.tokens}
-        collected.tokens.update(zip(new, encoder.count_tokens(list(new.values())), strict=True))
-        if section.server_key:
-            _carry_old(new, section, ledger)
-        encoded = ledger.known(list(new)).tolist()
-        collected.missing.update(item for item, known in zip(new.items(), encoded, strict=True) if not known)
-        done += part.num_rows
+    for file in files:
+        done += file.rows
         progress("rows searched", done, total)
-    return collected
+        yield file
 
 
-def _carry_old(texts: Mapping[bytes, str], section: Embedding, ledger: Vectors) -> None:
-    """Copy the vectors that this server computed before keys held an address to the new keys.
+def _part_texts(rows: Parts, number: int, params: Params, scratch: Path) -> PartFile:
+    """Write the distinct texts of one part."""
+    return _texts_of(rows.part(number), number, params, _encoder(params.embed), scratch)
+
+
+def _texts_of(rows: pa.Table, number: int, params: Params, encoder: Encoder, scratch: Path) -> PartFile:
+    """Write the distinct texts that the metrics need of a part."""
+    pairs = pairs_of(rows)
+    texts = [*dict.fromkeys(text for metric in params.semantic.root.values() for text in metric.texts(pairs))]
+    keys, tokens = vector_keys(params.embed, encoder, texts), encoder.count_tokens(texts)
+    return write_part_texts(scratch / f"part-{number:05d}.arrow", keys, tokens, texts, rows.num_rows)
+
+
+def _collect(files: Iterable[PartFile], section: Embedding, ledger: Vectors, scratch: Path) -> DistinctTexts:
+    """Merge the distinct texts of all parts, and put those that have no vector in the order of encoding."""
+    carried = 0
+    with TextsWriter(scratch) as writer:
+        for texts in merged([*files]):
+            if section.server_key:
+                carried += _carry_old(texts, section, ledger)
+            writer.add(texts, ledger.known(texts.keys))
+        if carried:
+            where = section.server_key
+            say(f"embed: {carried:,} vectors from before keys held an address are taken as of {where}", sys.stderr)
+        return writer.finish()
+
+
+def _carry_old(texts: Texts, section: Embedding, ledger: Vectors) -> int:
+    """Copy the vectors that this server computed before keys held an address to the new keys; return their number.
 
     Evidence and dvc.lock are written together: old evidence is of the address that dvc.lock states.
     """
-    absent = [key for key, known in zip(texts, ledger.known(list(texts)).tolist(), strict=True) if not known]
-    old = old_vector_keys(section, [texts[key] for key in absent])
+    absent = texts.take(np.flatnonzero(~ledger.known(texts.keys)))
+    old = old_vector_keys(section, absent.strings)
     known, evident = ledger.known(old), ledger.in_evidence(old)
     if not known.any():
-        return
+        return 0
     before = section.server_key if ledger.asked_at is None else address(ledger.asked_at)
     stored = known & ~evident
     own_evidence = before == section.server_key
     own_store = stored.any() and owner(ledger.folder, "embeddings", before) == section.server_key
     carried = np.flatnonzero((evident & own_evidence) | (stored & own_store))
     if len(carried):
-        ledger.add([absent[i] for i in carried], ledger.lookup([old[i] for i in carried]))
-        where = section.server_key
-        say(f"embed: {len(carried):,} vectors from before keys held an address are taken as of {where}", sys.stderr)
+        ledger.add(absent.keys[carried], ledger.lookup([old[i] for i in carried]))
+    return len(carried)
 
 
-def _encode_missing(texts: _Texts, encoder: Encoder, ledger: Vectors, progress: Progress) -> None:
+def _encode_missing(
+    texts: DistinctTexts, section: Embedding, encoder: Encoder, ledger: Vectors, progress: Progress, crew: Crew
+) -> None:
     """Encode the texts without a vector, shortest first, and add each batch to the ledger as it comes."""
-    order = _shortest_first(texts)
-    tokens = np.cumsum([texts.tokens[key] or 1 for key in order])
-    for start in range(0, len(order), ENCODED_AT_ONCE):
-        progress("texts", start, len(order), share=tokens[start - 1] / tokens[-1] if start else 0.0)
-        keys = order[start : start + ENCODED_AT_ONCE]
-        ledger.add(keys, encoder.encode([texts.missing[key] for key in keys]))
-    if order:
-        progress("texts", len(order), len(order))
+    total, local = texts.missing, section.provider == "local"
+    if not total:
+        return
+    crew = crew.grown(total // TEXTS_A_WORKER) if local else Crew()
+    apart = crew.workers > 1 and total >= 2 * TEXTS_A_WORKER
+    if total >= FEWEST_TO_TELL:
+        seconds = _expected_seconds(texts, encoder, section, crew if apart else None) if local else None
+        if (ahead := planned(texts, encoder, section, seconds)).is_long:
+            say(f"embed: {ahead}", sys.stderr)
+    starts = range(0, total, ENCODED_AT_ONCE)
+    stops = [start + ENCODED_AT_ONCE for start in starts]
+    here = (encoder.encode(texts.to_encode(*limits).strings) for limits in zip(starts, stops, strict=True))
+    encoded = crew.map(_encode_apart, repeat(texts), starts, stops, repeat(section)) if apart else here
+    read = np.cumsum(np.maximum(texts.tokens_to_encode(), 1))
+    for start, stop in zip(starts, stops, strict=True):
+        progress("texts", start, total, share=read[start - 1] / read[-1] if start else 0.0)
+        ledger.add(texts.to_encode(start, stop).keys, next(encoded))
+    progress("texts", total, total)
 
 
-def _shortest_first(texts: _Texts) -> list[bytes]:
-    return sorted(texts.missing, key=lambda key: (texts.tokens[key] or 0, key))
+def _expected_seconds(texts: DistinctTexts, encoder: Encoder, section: Embedding, crew: Crew | None) -> float:
+    """Measure the pace, in a worker if workers encode: this process needs no torch then."""
+    if crew is None:
+        return expected_seconds(texts, encoder)
+    [seconds] = crew.map(_expected_seconds_apart, [texts], [section])
+    return seconds / crew.workers
 
 
-def _plan(texts: _Texts, encoder: Encoder, params: Params) -> Plan:
-    read = [tokens for key in texts.missing if (tokens := texts.tokens[key]) is not None]
-    if params.embed.long == "truncate" and encoder.window:
-        read = [min(tokens, encoder.window) for tokens in read]
-    known = sum(read) if len(read) == len(texts.missing) else None
-    seconds = _expected_seconds(texts, encoder) if params.embed.provider == "local" else None
-    return Plan(params.embed.model, len(texts.missing), known, seconds)
+def _expected_seconds_apart(texts: DistinctTexts, section: Embedding) -> float:
+    return expected_seconds(texts, _encoder(section))
 
 
-def _expected_seconds(texts: _Texts, encoder: Encoder) -> float:
-    """Time a few texts of every length, neighbours in the order in which they are encoded."""
-    order = _shortest_first(texts)
-    encoder.encode([texts.missing[order[0]]])  # loads the model
-    bands = [band for band in np.array_split(np.arange(len(order)), BANDS) if len(band)]
-    return sum(_seconds_of(band, order, texts, encoder) for band in bands)
+def _encode_apart(texts: DistinctTexts, start: int, stop: int, section: Embedding) -> NDArray[np.float32]:
+    return _encoder(section).encode(texts.to_encode(start, stop).strings)
 
 
-def _seconds_of(band: np.ndarray[Any, Any], order: list[bytes], texts: _Texts, encoder: Encoder) -> float:
-    """Time some texts in the middle of a band of similar length, for the whole band; the faster of two times."""
-    middle = max((len(band) - TIMED) // 2, 0)
-    timed = [texts.missing[order[position]] for position in band[middle : middle + TIMED]]
-    seconds = []
-    for _ in range(2):
-        start = time.perf_counter()
-        encoder.encode(timed)
-        seconds.append(time.perf_counter() - start)
-    return min(seconds) * len(band) / len(timed)
+_encoder = cache(open_encoder)
 
 
-def _duration(seconds: float) -> str:
-    """A rough time.
-
-    >>> _duration(20), _duration(100), _duration(5000)
-    ('20 seconds', '2 minutes', '83 minutes')
-    """
-    return f"{seconds:.0f} seconds" if seconds < LONG else f"{seconds / 60:.0f} minutes"
-
-
-def _table(keys: list[bytes], start: int, texts: _Texts, ledger: Vectors) -> pa.Table:
-    vectors = ledger.lookup(keys)
+def _table(part: pa.Table, start: int, window: int | None, section: Embedding, ledger: Vectors) -> pa.Table:
     columns = {
-        "key": keys,
-        "offset": np.arange(start, start + len(keys)),
-        "tokens": [texts.tokens[key] for key in keys],
-        "truncated": [texts.truncated(key) for key in keys],
-        "norm": np.linalg.norm(vectors.astype(np.float64), axis=1),
+        "key": part["key"],
+        "offset": np.arange(start, start + len(part)),
+        "tokens": part["tokens"],
+        "truncated": _truncated(part["tokens"], window, section),
+        "norm": np.linalg.norm(ledger.lookup(keys_of(part)).astype(np.float64), axis=1),
     }
     return pa.table(columns, SCHEMA)
 
 
-def _facts(section: Embedding, encoder: Encoder, texts: _Texts, dimension: int) -> dict[str, object]:
-    truncated = [texts.truncated(key) for key in texts.tokens]
+def _truncated(tokens: pa.ChunkedArray, window: int | None, section: Embedding) -> pa.ChunkedArray:
+    """Whether the encoder reads only the beginning of each text; null if only the server knows."""
+    reads_all = window is None or section.long != "truncate"
+    return pc.greater(tokens, pa.scalar(np.iinfo(np.int32).max if reads_all else window, pa.int32()))
+
+
+def _facts(section: Embedding, encoder: Encoder, texts: DistinctTexts, ledger: Vectors) -> dict[str, object]:
+    truncated = _truncated(texts.all["tokens"], encoder.window, section)
     return {
         "provider": section.provider,
         "model": section.model,
         "weights": encoder.identity,
         "precision": section.arithmetic,
         "long": section.long,
-        "dimension": dimension,
+        "dimension": ledger.lookup(keys_of(texts.all.slice(0, 1))).shape[1],
         "window": encoder.window,
-        "truncated": None if None in truncated else sum(map(bool, truncated)),
+        "truncated": None if truncated.null_count else pc.sum(truncated).as_py() or 0,
     }
 
 
 STAGE = Stage(
     params=Params,
-    whole=lambda params, inputs: embed(inputs.tables["normalize"], params, inputs.ledger(Vectors), inputs.progress),
+    whole=lambda params, inputs: embed(
+        inputs.tables["normalize"],
+        params,
+        inputs.ledger(Vectors),
+        inputs.scratch,
+        inputs.progress,
+        inputs.crew,
+    ),
     expect=expect,
     counts=counts,
 )

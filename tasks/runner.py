@@ -104,6 +104,7 @@ class _Workspace:
             _remove(left)
         for table in self.entry.tables_written:
             (self.folder / DATA / table).mkdir(parents=True)
+        (self.folder / "scratch").mkdir()
 
     @property
     def tables(self) -> dict[str, Parts]:
@@ -126,6 +127,7 @@ class _Workspace:
             progress=progress,
             open_ledger=open_evidence(evidence, Path(LEDGER, evidence)) if evidence else self.ledger,
             part=part,
+            scratch=self.folder / "scratch",
         )
 
     def write(self, output: Output, number: int) -> None:
@@ -186,7 +188,7 @@ def _crew(entry: StageEntry, preload: Sequence[str], pieces: Sequence[Any] | Non
         workers = min(most, len(pieces))
     else:
         workers = workers_for(Parts(Path(DATA, entry.tables_read[0])), most) if entry.tables_read else 1
-    return crew_of(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__])
+    return crew_of(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__], most)
 
 
 def _write_all(

@@ -4,21 +4,27 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pytest
 
 from tasks import embed as stage
 from tasks.__main__ import main
 from tasks.embed import SCHEMA, Params, counts, embed, expect
+from tasks.errors import ParamsError
+from tasks.ledger.vector_file import VectorFile
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.models.embedding.encoders import old_vector_keys
 from tasks.models.embedding.local import LocalEncoder
 from tasks.models.embedding.remote import OpenAIEncoder
 from tasks.pipeline import validation
 from tasks.pipeline.keys import KeyHashes, hashes_of
+from tasks.pipeline.progress import quiet
 from tasks.pipeline.tables import Parts, about, write_part
+from tasks.pipeline.workers import crew_of
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.small_project import ROOT
 
@@ -94,7 +100,8 @@ def params(*, semantic=None, **options):
 
 
 def run(rows, params, ledger):
-    return [written["embed"] for written in embed(rows, params, ledger)]
+    with TemporaryDirectory() as scratch:
+        return [written["embed"] for written in embed(rows, params, ledger, Path(scratch))]
 
 
 def test_each_distinct_text_is_embedded_once_over_all_parts(parts, model, tmp_path):
@@ -239,7 +246,7 @@ def test_progress_is_told_in_texts_and_its_share_in_tokens(parts, tmp_path, monk
     def progress(what, done, total, *, share=None):
         told.append((what, done, total, share if share is None else round(share, 1)))
 
-    list(stage.embed(rows, params(**LOCAL), Vectors(tmp_path / "store"), progress))
+    list(stage.embed(rows, params(**LOCAL), Vectors(tmp_path / "store"), tmp_path, progress))
 
     assert told == [
         ("rows searched", 2, 2, None),
@@ -261,6 +268,53 @@ def test_parts_and_row_order_change_nothing(parts, tmp_path, monkeypatch):
 
     assert [piece.num_rows for piece in pieces] == [5, 5, 2]
     assert pa.concat_tables(pieces).equals(whole)
+
+
+@pytest.mark.long
+def test_processes_give_the_bits_of_one_and_what_a_killed_one_left_is_not_encoded_again(parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(stage, "ENCODED_AT_ONCE", 64)
+    monkeypatch.setattr(stage, "TEXTS_A_WORKER", 100)
+    rows = parts(*(([f"answer {i} {'x ' * (i % 50)}" for i in range(start, start + 300)], [["Paris"]] * 300)
+                   for start in (0, 200)))  # fmt: skip
+    [expected] = run(rows, params(**LOCAL), Vectors(tmp_path / "alone"))
+    store, scratch = tmp_path / "store", tmp_path / "scratch"
+
+    def kill_a_worker(what, done, *_, **__):
+        if what == "texts" and done == 128:
+            server = next(each for each in psutil.Process().children() if each.children())
+            server.children()[0].kill()
+
+    scratch.mkdir()
+    with pytest.raises(ParamsError, match="processes was killed"), crew_of(1, ["tasks.embed"], most=2) as crew:
+        list(embed(rows, params(**LOCAL), Vectors(store), scratch, kill_a_worker, crew))
+    stored = sum(len(VectorFile(path).keys) for path in store.glob("*.arrow"))
+    with crew_of(2, ["tasks.embed"]) as crew:
+        [written] = embed(rows, params(**LOCAL), ledger := Vectors(store), scratch, quiet, crew)
+
+    assert 128 <= stored < 501
+    assert written["embed"].equals(expected, check_metadata=True)
+    keys = expected["key"]
+    assert np.array_equal(ledger.lookup(keys), Vectors(tmp_path / "alone").lookup(keys))
+
+
+def test_a_full_disk_leaves_the_ledger_as_it_was(parts, tmp_path):
+    rows, ledger = parts((["Paris", "Rome"], [["a"], ["b"]])), Vectors(tmp_path / "store")
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "scratch/part-00000.arrow").symlink_to("/dev/full")
+
+    with pytest.raises(OSError, match="No space left on device"):
+        list(embed(rows, params(**LOCAL), ledger, tmp_path / "scratch"))
+
+    assert list((tmp_path / "store").iterdir()) == []
+
+
+@pytest.mark.usefixtures("model")
+def test_a_text_of_any_length_is_embedded(parts, tmp_path):
+    longest = "x" * 100_000
+
+    [table] = run(parts(([longest, None], [["Paris"], ["Rome"]])), params(), Vectors(tmp_path / "store"))
+
+    assert table.num_rows == 2
 
 
 @pytest.mark.usefixtures("model")
@@ -309,7 +363,8 @@ from tasks.embed import Params, embed
 from tasks.ledger.vectors import Vectors
 from tasks.pipeline.tables import Parts
 params = Params(embed={LOCAL!r}, semantic={{"semantic_similarity": {{}}}})
-[written] = embed(Parts(Path({str(rows.folder)!r})), params, Vectors(Path({str(tmp_path / "store")!r})))
+store, scratch = Path({str(tmp_path / "store")!r}), Path({str(tmp_path)!r})
+[written] = embed(Parts(Path({str(rows.folder)!r})), params, Vectors(store), scratch)
 print(written["embed"].num_rows, {{"torch", "transformers", "openai"}} & set(sys.modules))
 """
 

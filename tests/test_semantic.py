@@ -64,7 +64,7 @@ def evidence(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ledger")
     write_part(normalized(), folder, 0)
     ledger = Vectors(folder / "store")
-    for _ in embed(Parts(folder), params(), ledger):
+    for _ in embed(Parts(folder), params(), ledger, folder):
         pass
     ledger.write_evidence(folder / "evidence")
     return VectorEvidence(folder / "evidence")

@@ -11,6 +11,7 @@ from tasks.dataset.normalized import normalized
 from tasks.errors import GoldmeterError
 from tasks.ledger import root
 from tasks.ledger.vectors import Vectors
+from tasks.models.embedding.plan import FEWEST_TO_TELL
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import LEDGER, recorded
 from tasks.pipeline.tables import Parts
@@ -24,7 +25,7 @@ def embedding() -> str | None:
     try:
         with closing(Vectors(root() / "embed", recorded("embed", "embed", "base_url"))) as ledger:
             ledger.take_in(Path(LEDGER, "embed"))
-            ahead = embed.plan(_parts(), params.for_stage("embed"), ledger, embed.FEWEST_TO_TELL)
+            ahead = embed.plan(_parts(), params.for_stage("embed"), ledger, FEWEST_TO_TELL)
     except GoldmeterError as error:
         return f"embed: {str(error).splitlines()[0]}"
     return f"embed: {ahead}" if ahead and ahead.is_long else None

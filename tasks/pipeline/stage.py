@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -34,6 +35,7 @@ class StageInputs:
         open_ledger: The ledger among the outs (a store, for `whole` only) or the deps (evidence); None without one.
         part: Number of the part that `by_part` computes.
         crew: The processes among which `whole` may divide its work.
+        scratch: An empty folder for files that are removed when the stage ends.
     """
 
     tables: Mapping[str, Parts]
@@ -43,6 +45,7 @@ class StageInputs:
     open_ledger: object = None
     part: int = 0
     crew: Crew = field(default_factory=Crew)
+    scratch: Path = Path()
 
     def ledger(self, kind: type[Ledger]) -> Ledger:
         """Return the open ledger of the stage.

@@ -15,8 +15,8 @@ from tasks.pipeline.tables import Parts
 
 # Minimum rows per worker; below this, process start-up dominates.
 ROWS_A_WORKER = 25_000
-# Number of threads that Arrow, BLAS and torch start, and that numba starts.
-THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+# Number of threads that Arrow, BLAS and torch start, that numba starts, and that the tokenizers of models start.
+THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 
 Result = TypeVar("Result")
 
@@ -24,17 +24,25 @@ Result = TypeVar("Result")
 class Crew:
     """The processes that compute the parts of a table: worker processes, or this one.
 
-    start: starts the worker processes, when the first work comes; None: this process does all.
+    Attributes:
+        workers: Number of processes; 1 is this process.
+        most: Number of processes that `grown` may give.
     """
 
-    def __init__(self, start: Callable[[], Executor] | None = None) -> None:
+    def __init__(self, workers: int = 1, most: int = 1, start: Callable[[int], Executor] | None = None) -> None:
+        self.workers, self.most = workers, max(workers, most)
         self._start = start
         self._executor: Executor | None = None
 
+    def grown(self, workers: int) -> "Crew":
+        """Return a crew of up to so many processes, but no fewer than this one has; for work of which each is worth."""
+        more = min(workers, self.most)
+        return Crew(more, self.most, self._start) if more > self.workers else self
+
     def map(self, function: Callable[..., Result], *columns: Iterable[Any]) -> Iterator[Result]:
         """Call a function for each row of arguments, and yield what it returns, in order."""
-        if self._start and not self._executor:
-            self._executor = self._start()
+        if self.workers > 1 and self._start and not self._executor:
+            self._executor = self._start(self.workers)
         return self._executor.map(function, *columns) if self._executor else map(function, *columns)
 
     def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
@@ -43,14 +51,16 @@ class Crew:
 
 
 @contextmanager
-def crew_of(workers: int, preload: Sequence[str]) -> Iterator[Crew]:
+def crew_of(workers: int, preload: Sequence[str], most: int = 1) -> Iterator[Crew]:
     """A crew of so many worker processes that have imported the modules `preload`; for one, this process.
+
+    most: number of processes to which a stage may let its crew grow.
 
     Raises:
         ParamsError: A worker was killed.
     """
     with ExitStack() as stack:
-        yield Crew((lambda: stack.enter_context(pool(workers, preload))) if workers > 1 else None)
+        yield Crew(workers, most, lambda number: stack.enter_context(pool(number, preload)))
 
 
 def workers_for(parts: Parts, most: int | None) -> int:

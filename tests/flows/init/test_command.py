@@ -15,7 +15,7 @@ from flows.init.proposal import show
 from flows.init.proposal.logs import propose_log
 from flows.init.proposal.proposal import propose
 from flows.init.proposal.sample import read_sample
-from tasks import embed
+from tasks.models.embedding import plan
 from tasks.pipeline import params
 from tasks.pipeline.yaml import parse_yaml
 from tests.small_project import ROOT, ROWS, edit, write
@@ -205,9 +205,9 @@ def test_failed_scores_that_would_stop_the_run_are_told(capsys: pytest.CaptureFi
 def test_a_long_first_run_is_told_with_the_way_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tasks.__main__.main(["load"]) == 0
     few = cost.embedding()
-    monkeypatch.setattr(embed, "FEWEST_TO_TELL", 2)
+    monkeypatch.setattr(cost, "FEWEST_TO_TELL", 2)
     short = cost.embedding()
-    monkeypatch.setattr(embed, "LONG", 0)
+    monkeypatch.setattr(plan, "LONG", 0)
     long = cost.embedding()
     edit(lambda content: content.update(semantic={}))
 

@@ -1,0 +1,177 @@
+"""The distinct texts of a table on disk: Arrow files in key order, one row per text, read by memory map."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from math import ceil
+from pathlib import Path
+from typing import NamedTuple, Self, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+# Texts and bytes of texts of all parts that are in memory at once while their files are merged.
+TEXTS_AT_ONCE, BYTES_AT_ONCE = 200_000, 1 << 26
+COUNTED = pa.schema({"key": pa.binary(32), "tokens": pa.int32()})
+SCHEMA = COUNTED.append(pa.field("text", pa.large_string()))
+ALL, MISSING, ORDER = "all.arrow", "missing.arrow", "order.npy"
+
+KeyArray: TypeAlias = NDArray[np.bytes_]
+
+
+class Texts(NamedTuple):
+    """Distinct texts in key order.
+
+    Attributes:
+        keys: Shape (n,), dtype S32.
+        table: Columns key, tokens (null if only the server knows) and text.
+    """
+
+    keys: KeyArray
+    table: pa.Table
+
+    def take(self, rows: NDArray[np.int64]) -> "Texts":
+        """Return some of the texts."""
+        return Texts(self.keys[rows], self.table.take(pa.array(rows)))
+
+    @property
+    def strings(self) -> list[str]:
+        """The texts."""
+        strings: list[str] = self.table["text"].to_pylist()
+        return strings
+
+
+class PartFile(NamedTuple):
+    """The file of a part: its distinct texts, and their number, bytes, and the part's rows."""
+
+    path: Path
+    texts: int
+    size: int
+    rows: int
+
+
+def write_part_texts(
+    path: Path, keys: Sequence[bytes], tokens: Sequence[int | None], texts: Sequence[str], rows: int
+) -> PartFile:
+    """Write the distinct texts of a part, in the order of their keys."""
+    table = pa.table([pa.array(keys, pa.binary(32)), pa.array(tokens, pa.int32()), texts], SCHEMA)
+    with _writing(path, SCHEMA) as writer:
+        writer.write_table(table.sort_by("key").combine_chunks())
+    return PartFile(path, table.num_rows, table["text"].nbytes, rows)
+
+
+def merged(files: Sequence[PartFile]) -> Iterator[Texts]:
+    """Yield the distinct texts of all parts in key order, by ranges of keys that fit in memory."""
+    texts, size = sum(file.texts for file in files), sum(file.size for file in files)
+    ranges = max(ceil(texts / TEXTS_AT_ONCE), ceil(size / BYTES_AT_ONCE), 1)
+    # Keys are SHA-256, hence uniform: equal ranges of their first 4 bytes hold about as many texts each.
+    edges = [(number * 2**32 // ranges).to_bytes(4, "big") for number in range(1, ranges)]
+    for start, end in zip([None, *edges], [*edges, None], strict=True):
+        pieces = pa.concat_tables([SCHEMA.empty_table(), *(_between(file.path, start, end) for file in files)])
+        keys, rows = np.unique(keys_of(pieces), return_index=True)
+        yield Texts(keys, pieces.take(pa.array(rows)))
+
+
+class DistinctTexts:
+    """All distinct texts of a table in a folder, with those to encode in canonical order: token count, then key."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __len__(self) -> int:
+        return int(self.all.num_rows)
+
+    @property
+    def all(self) -> pa.Table:
+        """Keys and tokens of all texts, in key order; mapped, not in memory."""
+        return _opened(self.folder / ALL).read_all()
+
+    @property
+    def missing(self) -> int:
+        """Number of texts to encode."""
+        return len(self._order)
+
+    def to_encode(self, start: int, stop: int) -> Texts:
+        """Return the texts to encode from `start` to `stop` in canonical order."""
+        rows, reader = np.array(self._order[start:stop]), _opened(self.folder / MISSING)
+        batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+        ends = np.cumsum([batch.num_rows for batch in batches])
+        which = np.searchsorted(ends, rows, side="right")
+        pieces, order = [SCHEMA.empty_table()], np.argsort(which, kind="stable")
+        for number in np.unique(which):
+            here = rows[which == number] - (ends[number] - batches[number].num_rows)
+            pieces.append(pa.table(batches[number]).take(pa.array(here)))
+        table = pa.concat_tables(pieces).take(pa.array(np.argsort(order)))
+        return Texts(keys_of(table), table)
+
+    def tokens_to_encode(self) -> NDArray[np.int64]:
+        """Return the tokens of the texts to encode, in canonical order; 0 if only the server knows."""
+        tokens = _opened(self.folder / MISSING).read_all()["tokens"]
+        return _known(tokens)[self._order]
+
+    @property
+    def _order(self) -> NDArray[np.int64]:
+        order: NDArray[np.int64] = np.load(self.folder / ORDER, mmap_mode="r")
+        return order
+
+
+class TextsWriter:
+    """Writes the files of `DistinctTexts`, range by range in key order."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._open = ExitStack()
+        self._all = self._open.enter_context(_writing(folder / ALL, COUNTED))
+        self._missing = self._open.enter_context(_writing(folder / MISSING, SCHEMA))
+        self._tokens: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def add(self, texts: Texts, has_vector: NDArray[np.bool_]) -> None:
+        """Add the texts of the next range of keys; has_vector: shape (n,)."""
+        self._all.write_table(texts.table.select(COUNTED.names).combine_chunks())
+        missing = texts.table.filter(pa.array(~has_vector)).combine_chunks()
+        if missing.num_rows:
+            self._missing.write_table(missing)
+            self._tokens.append(_known(missing["tokens"]))
+
+    def finish(self) -> DistinctTexts:
+        """Close the files, and put the texts to encode in canonical order."""
+        self._open.close()
+        np.save(self.folder / ORDER, np.argsort(np.concatenate(self._tokens), kind="stable"))
+        return DistinctTexts(self.folder)
+
+
+def keys_of(table: pa.Table) -> KeyArray:
+    """Return the column key, shape (n,), dtype S32; a copy unless they lie in one piece."""
+    chunks = [chunk for chunk in table["key"].chunks if len(chunk)]
+    pieces = [np.frombuffer(chunk.buffers()[1], "S32")[chunk.offset :][: len(chunk)] for chunk in chunks]
+    return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, "S32"), *pieces])
+
+
+@contextmanager
+def _writing(path: Path, schema: pa.Schema) -> Iterator[pa.ipc.RecordBatchFileWriter]:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        yield writer
+
+
+def _opened(path: Path) -> pa.ipc.RecordBatchFileReader:
+    return pa.ipc.open_file(pa.memory_map(str(path)))
+
+
+def _between(path: Path, start: bytes | None, end: bytes | None) -> pa.Table:
+    """Return the texts of a part whose key is at least `start` and less than `end`; None: without that limit."""
+    table = _opened(path).read_all()
+    keys = keys_of(table)
+    first = 0 if start is None else int(np.searchsorted(keys, np.bytes_(start)))
+    stop = len(keys) if end is None else int(np.searchsorted(keys, np.bytes_(end)))
+    return table.slice(first, stop - first)
+
+
+def _known(tokens: pa.ChunkedArray) -> NDArray[np.int64]:
+    known: NDArray[np.int64] = tokens.fill_null(0).to_numpy().astype(np.int64)
+    return known

@@ -20,6 +20,7 @@ from benchmarks import (
     overhead,
     page,
     peers,
+    scale,
     scores,
     stage,
 )
@@ -41,6 +42,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
         "scores": lambda: scores.run(shipped),
         "stage": lambda: stage.run(shipped, rows),
         "load": lambda: load.run(rows),
+        "scale": lambda: scale.run(rows),
         "gates": gates.run,
         "aggregate": lambda: aggregate.run(raw),
         "compile": compile.run,
@@ -55,7 +57,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run the sections; returns the exit status, 1 when a floor is not met."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What goldmeter costs, side by side.")
     parser.add_argument("section", nargs="*", help=f"all by default: {', '.join(sections(0))}")
-    parser.add_argument("--rows", type=int, default=stage.LARGEST, help="of the largest table of section stage")
+    parser.add_argument(
+        "--rows", type=int, default=stage.LARGEST, help="of the largest table of sections stage, load and scale"
+    )
     options = parser.parse_args(arguments)
     known, console, facts, met = sections(options.rows), Console(), machine.facts(), True
     if unknown := [name for name in options.section if name not in known]:

@@ -29,12 +29,13 @@ class Cost:
     cpu: of a call, of this process; of a command as the system counts it of processes waited for, or as sampled of all,
     whichever is more.
     peak: of the sums of resident memory over the process tree, sampled; pages that processes share count for each.
-    Of a call it is 0.
+    largest: resident memory of the largest of these processes. Of a call both are 0.
     """
 
     wall: float
     cpu: float
     peak: int = 0
+    largest: int = 0
 
 
 def timed(call: Callable[[], Got]) -> tuple[Got, Cost]:
@@ -99,15 +100,18 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str] | N
         if process.returncode:
             output.seek(0)
             raise RuntimeError(f"{' '.join(command)}: exit {process.returncode}\n{output.read()[-4000:].decode()}")
-    return Cost(wall, max(_waited_for() - before, sum(tree.cpu.values())), tree.peak)
+    return Cost(wall, max(_waited_for() - before, sum(tree.cpu.values())), tree.peak, tree.largest)
 
 
 class _Tree:
-    """What was seen of a process and all below it: processor seconds of each, and the largest sum of their memory."""
+    """What was seen of a process and all below it: processor seconds of each, and their memory.
+
+    peak: the largest sum. largest: of one process.
+    """
 
     def __init__(self) -> None:
         self.cpu: dict[psutil.Process, float] = {}
-        self.peak = 0
+        self.peak = self.largest = 0
 
     def look(self, process: psutil.Process) -> None:
         """Take what there is now; a process that ends meanwhile keeps what was seen of it."""
@@ -116,9 +120,11 @@ class _Tree:
             try:
                 times = each.cpu_times()
                 self.cpu[each] = times.user + times.system
-                total += each.memory_info().rss
+                resident = each.memory_info().rss
             except psutil.NoSuchProcess:
                 continue
+            total += resident
+            self.largest = max(self.largest, resident)
         self.peak = max(self.peak, total)
 
 

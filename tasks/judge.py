@@ -20,7 +20,8 @@ from tasks.judging.requests import Request
 from tasks.judging.rows import entries_of, missing, table_of
 from tasks.judging.settings import Judge
 from tasks.judging.statuses import ANSWERED, BY_DESIGN, FAILED, STATUSES
-from tasks.ledger.verdicts import Entry, Verdicts
+from tasks.ledger.entries import Entry
+from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
 from tasks.metrics.judge.meaning_match import MAJORITY
 from tasks.metrics.judged import JudgeMetric

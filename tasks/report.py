@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tasks.ledger.verdicts import VerdictEvidence
+from tasks.ledger.verdict_evidence import VerdictEvidence
 from tasks.pipeline import git
 from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage, StageInputs
@@ -24,7 +24,7 @@ def report(params: Params, inputs: StageInputs) -> Iterator[dict[str, str]]:
     ledger, prices = inputs.ledger(VerdictEvidence), inputs.run.judge.prices
     version = git.described(*SETTINGS)
     yield report_files(
-        inputs.tables, params.report, documents=inputs.documents, ledger=ledger, prices=prices, version=version
+        inputs.tables, params.report, documents=inputs.documents, usage=ledger.usage(), prices=prices, version=version
     )
 
 

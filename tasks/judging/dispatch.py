@@ -8,7 +8,8 @@ from typing import NamedTuple
 from tasks.errors import ModelError, ServerError
 from tasks.judging.budget import Budget
 from tasks.judging.requests import Request
-from tasks.ledger.verdicts import Entry, Verdicts
+from tasks.ledger.entries import Entry
+from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.judged import Verdict
 from tasks.models.chat.client import Chat, Reply
 from tasks.pipeline.run import RunJudge

@@ -1,32 +1,34 @@
 """The ledger's replies to requests; those from before a key held an address are copied to the new key."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import compress
 
 from tasks.judging.requests import Request
+from tasks.ledger.entries import Entry
 from tasks.ledger.old_keys import owner
-from tasks.ledger.verdicts import Entry, Verdicts
+from tasks.ledger.verdicts import Verdicts
 from tasks.models.servers import address
 
 
 def replies(requests: Iterable[Request], ledger: Verdicts) -> dict[str, Entry]:
     """Return the ledger's entries for the requests, by key."""
     by_key = {request.key: request for request in requests}
-    entries = ledger.get(by_key)
-    absent = {
-        request.key_without_address: request
-        for key, request in by_key.items()
-        if request.address and key not in entries
-    }
-    if absent:
-        carried = [
-            Entry({**entry, "key": absent[key].key, "server": absent[key].address, "carried": True})
-            for key, entry in ledger.get(absent).items()
-            if _same_server(key, absent[key], ledger)
-        ]
-        ledger.add(carried)
-        ledger.carried += len(carried)
-        entries |= {entry["key"]: entry for entry in carried}
-    return entries
+    carry(by_key, ledger)
+    return ledger.get(by_key)
+
+
+def carry(requests: Mapping[str, Request], ledger: Verdicts) -> None:
+    """Copy the entries that have a key without an address to the keys that the ledger lacks; requests: by key."""
+    keys = [key for key, request in requests.items() if request.address]
+    lacking = [requests[key] for key in compress(keys, ledger.absent(keys))]
+    absent = {request.key_without_address: request for request in lacking}
+    carried = [
+        Entry({**entry, "key": absent[key].key, "server": absent[key].address, "carried": True})
+        for key, entry in ledger.get(absent).items()
+        if _same_server(key, absent[key], ledger)
+    ]
+    ledger.add(carried)
+    ledger.carried += len(carried)
 
 
 def _same_server(old_key: str, request: Request, ledger: Verdicts) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tasks.judging.budget import expected_tokens
-from tasks.ledger.verdicts import canonical
+from tasks.ledger.entries import canonical
 from tasks.metrics.judged import LAYOUT, JudgeMetric
 from tasks.pipeline.hashing import sha256
 

@@ -1,17 +1,19 @@
 """Builds the requests about each row, and the table of their verdicts: one row per (id, candidate)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from tasks.judging.replies import replies
+from tasks.judging.replies import carry, replies
 from tasks.judging.requests import Request, encode_fields
 from tasks.judging.settings import Judge
 from tasks.judging.statuses import ANSWERED, FAILED, STATUSES, sampled_rows, statuses
-from tasks.ledger.verdicts import Entry, Verdicts
+from tasks.ledger.entries import Entry
+from tasks.ledger.short_keys import KeySet, short_keys
+from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, Floats
 from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
 from tasks.metrics.judged import JudgeMetric
@@ -97,15 +99,15 @@ def missing(
 
     retry_failed: also requests whose reply is no verdict.
     """
-    seen: set[bytes] = set()  # as bytes: a third of the memory of 64 hex digits
+    asked = KeySet()
     for requests in chain([others], (requests_about(part, options) for part in parts)):
-        new = {request.key: request for request in requests if bytes.fromhex(request.key) not in seen}
-        seen.update(map(bytes.fromhex, new))
-        entries = replies(new.values(), ledger)
-        for key, request in new.items():
-            entry = entries.get(key)
-            if entry is None or not entry["attempts"] or (retry_failed and entry["verdict"] is None):
-                yield request
+        by_key = {request.key: request for request in requests}
+        carry(by_key, ledger)
+        wanted = [*compress(by_key, ledger.unanswered([*by_key], retry_failed=retry_failed))]
+        shorts = short_keys(wanted)
+        new = [by_key[key] for key in compress(wanted, ~asked.contains(shorts))]
+        asked.add(shorts)
+        yield from new
 
 
 def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offline.Judged) -> pa.Table:

@@ -10,7 +10,8 @@ from tasks.pipeline.dvc_yaml import recorded
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence, Vectors
-    from tasks.ledger.verdicts import VerdictEvidence, Verdicts
+    from tasks.ledger.verdict_evidence import VerdictEvidence
+    from tasks.ledger.verdicts import Verdicts
 
 ROOT_VARIABLE = "GOLDMETER_LEDGER"
 
@@ -43,7 +44,7 @@ def open_store(kind: str) -> "Verdicts | Vectors":
 def open_evidence(kind: str, folder: Path) -> "VectorEvidence | VerdictEvidence":
     """Open the evidence in a version's folder data/ledger/<kind> for reading; kinds as in `open_store`."""
     if kind == "judge":
-        from tasks.ledger.verdicts import VerdictEvidence
+        from tasks.ledger.verdict_evidence import VerdictEvidence
 
         return VerdictEvidence(folder)
     from tasks.ledger.vectors import VectorEvidence

@@ -4,12 +4,13 @@ Each writing process has its own journal and locks it. The kernel releases the l
 ends, and the next process that opens the store seals the unlocked journals. An incomplete last line is ignored.
 """
 
-import json
 import os
 import secrets
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from tasks.ledger.entries import parse
 from tasks.ledger.segments import publish, unusable
 from tasks.pipeline.files import lock_opened, sync
 
@@ -38,10 +39,10 @@ class Journal:
             os.ftruncate(self._descriptor, before)
             raise unusable(self._store, error) from error
 
-    def seal(self) -> None:
-        """Turn the journal into a segment, and close it."""
+    def seal(self) -> Path | None:
+        """Turn the journal into a segment, and close it; None if it has no entry."""
         try:
-            _seal(self._path)
+            return _seal(self._path)
         finally:
             os.close(self._descriptor)
 
@@ -73,12 +74,8 @@ def journals(store: Path) -> Iterator[tuple[str, bytes]]:
 def whole_lines(content: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield key and line of each complete entry."""
     for line in content.splitlines(keepends=True):
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        if line.endswith(b"\n") and isinstance(entry, dict) and isinstance(entry.get("key"), str):
-            yield entry["key"], line
+        with suppress(ValueError, TypeError, KeyError):
+            yield parse(line)["key"], line
 
 
 def _create(store: Path) -> tuple[Path, int]:
@@ -94,12 +91,14 @@ def _create(store: Path) -> tuple[Path, int]:
         os.close(descriptor)
 
 
-def _seal(path: Path) -> None:
+def _seal(path: Path) -> Path | None:
+    segment = None
     lines = sorted({(key, line) for key, line in whole_lines(path.read_bytes())})
     if lines:
-        publish(path.parent, SUFFIX, lambda segment: segment.write_bytes(b"".join(line for _, line in lines)))
+        segment = publish(path.parent, SUFFIX, lambda file: file.write_bytes(b"".join(line for _, line in lines)))
     path.unlink()
     sync(path.parent)
+    return segment
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

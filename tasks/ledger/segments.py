@@ -49,11 +49,16 @@ def publish(store: Path, suffix: str, write: Callable[[Path], object]) -> Path:
 def verify(segment: Path) -> None:
     """Raise LedgerError unless the segment's content has the hash in its name."""
     if sha256(segment).hex() != segment.stem:
-        raise LedgerError(
-            f"{segment}: damaged, its content is not what its name (a sha256) says.\n"
-            "Replace it by a copy from another clone or a backup, or move it out of this folder: "
-            "its entries are then read from data/ledger, or asked again if they are not there."
-        )
+        raise damaged(segment)
+
+
+def damaged(segment: Path) -> LedgerError:
+    """Return the error for a segment whose content has changed."""
+    return LedgerError(
+        f"{segment}: damaged, its content is not what its name (a sha256) says.\n"
+        "Replace it by a copy from another clone or a backup, or move it out of this folder: "
+        "its entries are then read from data/ledger, or asked again if they are not there."
+    )
 
 
 def unusable(store: Path, error: OSError) -> LedgerError:

@@ -2,93 +2,66 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import methodcaller
 from pathlib import Path
-from typing import NamedTuple, NotRequired, Self, TypedDict, TypeVar
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tasks.errors import LedgerError
+from tasks.ledger.entries import NO_REPLY, NO_SERVER, NO_VERDICT, NOT_ASKED, RANK, Entry, line_of, short_key
+from tasks.ledger.entry_index import Rows
 from tasks.ledger.journal import SUFFIX, Journal, journals, seal_abandoned
-from tasks.ledger.segments import open_store, publish, unusable, verify
-from tasks.pipeline.hashing import sha256
+from tasks.ledger.segments import open_store, publish, unusable
+from tasks.ledger.short_keys import BUCKETS, NO_KEYS, KeySet, Mask, ShortKeys, short_keys, split
+from tasks.ledger.stored_verdicts import MemoryEntries, Segments, Source
+from tasks.ledger.verdict_evidence import (
+    MOST_IN_ONE_FILE,
+    ONE_FILE,
+    EvidenceFile,
+    VerdictEvidence,
+    file_of,
+    index_path,
+    write_file,
+)
 
-EVIDENCE_FILE = "verdicts.jsonl"
 CHUNK = 50_000
-Value = TypeVar("Value")
+# Flags of a key without an entry.
+ABSENT = 255
 log = logging.getLogger(__name__)
 
 
-class Entry(TypedDict):
-    """One line of the ledger.
+class _Choice(NamedTuple):
+    """The preferred entry of each key: its source, -1 without one, its row there, flags and checksum; shape (m,)."""
 
-    key: 64 hex digits. metric, prompt (its hash), draw: part of the request, for readers; the key covers all of it.
-    raw: the text of the last reply, None if there was none. verdict, reason: parsed from it, None if that failed.
-    problem: why there is no verdict. model: the name that the server returned. asked: the reply format, and the options
-    that the server does not support. tokens: of prompt and completion, as counted by the server. latency: seconds of
-    all attempts. attempts: number of calls. server: address or name of the server, where the key holds one. carried: a
-    copy of an entry from before keys held an address, which cost nothing.
-    """
+    sources: list[Source]
+    source: NDArray[np.int8]
+    rows: Rows
+    flags: NDArray[np.uint8]
+    checksums: NDArray[np.bytes_]
 
-    key: str
-    metric: str
-    prompt: str
-    draw: int
-    raw: str | None
-    verdict: float | None
-    reason: str | None
-    problem: str | None
-    model: str | None
-    asked: str | None
-    tokens: dict[str, int] | None
-    latency: float
-    attempts: int
-    server: NotRequired[str]
-    carried: NotRequired[bool]
+    def put(self, places: Rows, number: int, source: Source, rows: Rows) -> None:
+        """Choose the rows of a source for the keys at some places."""
+        self.source[places], self.rows[places] = number, rows
+        self.flags[places], self.checksums[places] = source.flags(rows), source.checksums(rows)
 
-
-class Paid(NamedTuple):
-    """The cost of one entry.
-
-    calls: how many were made for it. prompt, completion: tokens, None where the server counted none.
-    replied: an entry without a reply cost nothing. model: the name that the server returned.
-    """
-
-    calls: int
-    replied: bool
-    prompt: int | None
-    completion: int | None
-    model: str | None
-
-
-class Place(NamedTuple):
-    """The position of an entry: in a segment (offset, length), or in memory. Of two, the smaller one is preferred."""
-
-    failed: bool
-    sha256: bytes
-    segment: Path | None
-    offset: int
-    length: int
-    line: bytes = b""
-
-
-class VerdictEvidence:
-    """The verdicts that the tables of a version use (data/ledger/judge), read-only."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / EVIDENCE_FILE
-
-    def __iter__(self) -> Iterator[Paid]:
-        """Yield the cost of each entry, in key order. Raises LedgerError when the file is damaged."""
-        return _read_evidence(self._path, _paid)
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the place and the line of each key that has an entry."""
+        for number, source in enumerate(self.sources):
+            here = np.flatnonzero(self.source == number)
+            for place, line in source.lines(self.rows[here]):
+                yield int(here[place]), line
 
 
 class Verdicts:
     """The store of verdicts, overlaid by the evidence of the checked-out version; for one thread.
 
-    Of two entries with one key, the one with a verdict is used, else that of the evidence, else that with the smaller
-    SHA-256. An entry without a reply cost nothing: it belongs to the evidence of its version and is not stored, so that
-    the next run asks again.
+    Of two entries with one key, the one with a verdict is used, else one with a reply, else that of the evidence, else
+    that with the smaller SHA-256. An entry without a reply cost nothing: it belongs to the evidence of its version and
+    is not stored, so that the next run asks again.
 
     asked_at: base_url in dvc.lock, at which the evidence was asked for; None if it is unknown. carried: entries from
     before keys held an address that were copied to a new key.
@@ -97,20 +70,21 @@ class Verdicts:
     def __init__(self, store: Path, asked_at: str | None = None) -> None:
         self.asked_at, self.carried = asked_at, 0
         self.disagreements = 0
-        self._old_evidence: set[str] = set()
         self.folder = store
-        self._places: dict[str, Place] = {}
-        self._rivals: dict[str, set[bytes]] = {}
-        self._evidence: dict[str, Place] = {}
-        self._used: set[str] = set()
+        self._old_evidence: KeySet | None = None
+        self._used = KeySet()
+        # Entries of the evidence that are not the store's choice, or have no reply.
+        self._overlay = MemoryEntries()
+        # Entries in the journals of other processes, and in that of this one.
+        self._others, self._added = MemoryEntries(), MemoryEntries()
+        self._evidence: VerdictEvidence | None = None
         self._journal: Journal | None = None
         open_store(store)
         try:
             seal_abandoned(store)
-            for key, line in journals(store):  # before the segments, so that a journal sealed in between is not missed
-                self._learn(key, _in_memory(line))
-            for segment in sorted(store.glob(f"[0-9a-f]*{SUFFIX}")):
-                self._index(segment)
+            for _, line in journals(store):  # before the segments, so that a journal sealed in between is not missed
+                self._others.add(line)
+            self._segments = Segments(store)
         except OSError as error:
             raise unusable(store, error) from error
 
@@ -121,20 +95,34 @@ class Verdicts:
         self.close()
 
     def get(self, keys: Iterable[str]) -> dict[str, Entry]:
-        """Return the stored entries of these keys."""
-        return {key: json.loads(line) for key, line in self._lines(keys)}
+        """Return the stored entries of these keys. Raises LedgerError when one of them is damaged."""
+        names = {short_key(key): key for key in keys}
+        wanted = np.sort(np.frombuffer(b"".join(names), NO_KEYS.dtype))
+        shorts = split(wanted)
+        return {names[shorts[place]]: json.loads(line) for place, line in self._choose(wanted).lines()}
+
+    def unanswered(self, keys: Sequence[str], *, retry_failed: bool = False) -> Mask:
+        """Return which keys have to be asked for, shape (m,); retry_failed: also those whose reply is no verdict."""
+        flags = self._flags(keys)
+        return np.asarray((flags & (NOT_ASKED | NO_VERDICT * retry_failed)) > 0)
+
+    def absent(self, keys: Sequence[str]) -> Mask:
+        """Return which keys have no entry, shape (m,)."""
+        return np.asarray(self._flags(keys) == ABSENT)
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Add entries, and wait until those with a reply are on the disk."""
-        lines = [*map(_line, entries)]
+        lines = [(short_key(entry["key"]), line_of(entry), entry["raw"] is not None) for entry in entries]
         if paid := [line for _, line, replied in lines if replied]:
             self._journal = self._journal or Journal(self.folder)
             self._journal.append(paid)
         for key, line, replied in lines:
             if replied:
-                self._learn(key, _in_memory(line))
-            if not replied or key in self._evidence:
-                self._evidence[key] = _in_memory(line)
+                self._added.add(line)
+            if not replied or key in self._overlay:
+                self._overlay.add(line, newest=True)
+        if len(self._added) >= CHUNK:
+            self._seal()
 
     def take_in(self, folder: Path) -> int:
         """Add the entries of the evidence in a folder that the store lacks; return their number.
@@ -144,40 +132,47 @@ class Verdicts:
         Raises:
             LedgerError: The evidence is damaged.
         """
-        path = folder / EVIDENCE_FILE
-        if not path.exists():
-            return 0
-        before, added, unknown = self.disagreements, 0, self._unknown(path)
-        while new := sorted(islice(unknown, CHUNK)):
-            content = b"".join(line for _, line in new)
-            self._index(publish(self.folder, SUFFIX, methodcaller("write_bytes", content)))
+        self._evidence = VerdictEvidence(folder)
+        self._old_evidence = None
+        before, added, segments = self.disagreements, 0, list[Path]()
+        unknown = (line for file in self._evidence.files() for line in self._unknown(file))
+        while new := [*islice(unknown, CHUNK)]:
+            segments.append(publish(self.folder, SUFFIX, methodcaller("write_bytes", b"".join(new))))
             added += len(new)
+        self._segments.adopt(segments)
         if self.disagreements > before:
             count = self.disagreements - before
-            log.warning("%s: %d verdicts differ from those in %s; the evidence's are used", path, count, self.folder)
+            log.warning("%s: %d verdicts differ from those in %s; the evidence's are used", folder, count, self.folder)
         return added
 
     def is_old_evidence(self, key: str) -> bool:
         """Return whether the evidence that was taken in holds this key without the address of a server."""
-        return key in self._old_evidence
+        if self._old_evidence is None:
+            self._old_evidence = KeySet()
+            for file in self._evidence.files() if self._evidence else ():
+                self._old_evidence.add(file.index.keys[(file.index.columns["flags"] & NO_SERVER) > 0])
+        return bool(self._old_evidence.contains(short_keys([key]))[0])
 
     def use(self, keys: Iterable[str]) -> None:
         """Mark keys as used by the current tables."""
-        self._used.update(keys)
+        self._used.add(short_keys(keys))
 
     def write_evidence(self, folder: Path) -> None:
-        """Write exactly the used entries, in key order. Raises LedgerError when one of them is missing."""
+        """Write exactly the used entries; files that stay the same are those of the evidence that was taken in.
+
+        Raises:
+            LedgerError: A used entry is missing, or the evidence that was taken in is damaged.
+        """
         folder.mkdir(parents=True, exist_ok=True)
-        keys = sorted(self._used)
-        with (folder / EVIDENCE_FILE).open("wb") as file:
-            for start in range(0, len(keys), CHUNK):
-                lines = dict(self._lines(keys[start : start + CHUNK]))
-                for key in keys[start : start + CHUNK]:
-                    if key not in lines:
-                        raise LedgerError(
-                            f"the verdict {key} is used, but it is not in {self.folder}; run the stage again"
-                        )
-                    file.write(lines[key])
+        if len(self._used) <= MOST_IN_ONE_FILE:
+            write_file(folder / ONE_FILE, self._in_order(self._used.all()))
+            written = {ONE_FILE}
+        else:
+            written = {file_of(bucket) for bucket in range(BUCKETS) if self._write_bucket(bucket, folder)}
+        for path in VerdictEvidence(folder).paths:
+            if path.name not in written:
+                path.unlink()
+                index_path(path).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Seal the journal of this process; if the process is killed before, the next one does."""
@@ -185,91 +180,95 @@ class Verdicts:
             self._journal.seal()
             self._journal = None
 
-    def _lines(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        by_segment: dict[Path, list[tuple[str, Place]]] = {}
-        for key in keys:
-            place = self._evidence.get(key) or self._places.get(key)
-            if place and place.segment:
-                by_segment.setdefault(place.segment, []).append((key, place))
-            elif place:
-                yield key, place.line
-        for segment, places in by_segment.items():
-            with segment.open("rb") as file:
-                for key, place in places:
-                    file.seek(place.offset)
-                    yield key, file.read(place.length)
+    def _seal(self) -> None:
+        """Seal the journal, and look its entries up in the segment from now on: memory is bounded."""
+        segment = self._journal.seal() if self._journal else None
+        self._journal = None
+        self._segments.adopt([segment] if segment else [])
+        self._added = MemoryEntries()
 
-    def _index(self, segment: Path) -> None:
-        verify(segment)
-        offset = 0
-        with segment.open("rb") as file:
-            for line in file:
-                entry: Entry = json.loads(line)
-                place = Place(entry.get("verdict") is None, sha256(line), segment, offset, len(line))
-                self._learn(entry["key"], place)
-                offset += len(line)
+    def _flags(self, keys: Sequence[str]) -> NDArray[np.uint8]:
+        shorts = short_keys(keys)
+        order = np.argsort(shorts)
+        flags = np.empty(len(shorts), np.uint8)
+        flags[order] = self._choose(shorts[order]).flags
+        return flags
 
-    def _learn(self, key: str, place: Place) -> None:
-        known = self._places.setdefault(key, place)
-        if known.sha256 != place.sha256:
-            self._rivals.setdefault(key, {known.sha256}).add(place.sha256)
-            self._places[key] = min(known, place, key=lambda each: each[:2])
+    def _choose(self, keys: ShortKeys) -> _Choice:
+        choice = self._stored(keys)
+        rows = self._overlay.find(keys)
+        here = np.flatnonzero(rows >= 0)
+        here = here[(choice.source[here] < 0) | (self._overlay.flags(rows[here]) & RANK <= choice.flags[here] & RANK)]
+        choice.put(here, len(choice.sources), self._overlay, rows[here])
+        return choice._replace(sources=[*choice.sources, self._overlay])
 
-    def _unknown(self, path: Path) -> Iterator[tuple[str, bytes]]:
-        for key, line, replied, old in _read_evidence(path, _evidence_line):
-            if old:
-                self._old_evidence.add(key)
-            place, known = _in_memory(line), self._places.get(key)
-            if not replied:
-                if not known or known.failed:
-                    self._evidence[key] = place
+    def _stored(self, keys: ShortKeys) -> _Choice:
+        """Choose among the entries of the store alone."""
+        sources: list[Source] = [*self._segments.sources, self._others, self._added]
+        choice = _Choice(
+            sources,
+            np.full(len(keys), -1, np.int8),
+            np.full(len(keys), -1),
+            np.full(len(keys), ABSENT, np.uint8),
+            np.zeros(len(keys), NO_KEYS.dtype),
+        )
+        for number, source in enumerate(sources):
+            rows = source.find(keys)
+            here = np.flatnonzero(rows >= 0)
+            if not len(here):
                 continue
-            self._evidence.pop(key, None)
-            if known and known.sha256 != place.sha256 and not (place.failed and not known.failed):
-                self.disagreements += 1
-                self._evidence[key] = place
-            if not known or place.sha256 not in self._rivals.get(key, {known.sha256}):
-                yield key, line
+            flags, checksums = source.flags(rows[here]), source.checksums(rows[here])
+            ranks, others = flags & RANK, choice.flags[here] & RANK
+            is_first = choice.source[here] < 0
+            better = is_first | (ranks < others) | ((ranks == others) & (checksums < choice.checksums[here]))
+            choice.put(here[better], number, source, rows[here[better]])
+        return choice
 
+    def _unknown(self, file: EvidenceFile) -> Iterator[bytes]:
+        """Yield the lines of evidence with a reply that the store lacks; prefer those that are not its choice."""
+        for start in range(0, len(file.index), CHUNK):
+            rows = np.arange(start, min(start + CHUNK, len(file.index)))
+            keys, flags, checksums = file.index.keys[rows], file.entries.flags(rows), file.entries.checksums(rows)
+            stored = self._stored(keys)
+            is_stored, replied = stored.source >= 0, (flags & NO_REPLY) == 0
+            worse = ((flags & NO_VERDICT) > 0) & ((stored.flags & NO_VERDICT) == 0)
+            differs = replied & is_stored & (stored.checksums != checksums) & ~worse
+            self.disagreements += int(differs.sum())
+            if len(self._overlay):
+                for key in split(keys[replied]):
+                    self._overlay.discard(key)
+            for _, line in file.entries.lines(rows[differs | ~(replied | is_stored)]):
+                self._overlay.add(line, newest=True)
+            is_known = np.logical_or.reduce([source.holds(keys, checksums) for source in stored.sources])
+            yield from (line for _, line in file.entries.lines(rows[replied & ~is_known]))
+        self._segments.release()
 
-def canonical(value: Mapping[str, object] | Entry) -> bytes:
-    r"""Return the JSON that is hashed and stored: sorted keys, no spaces, ASCII.
+    def _write_bucket(self, bucket: int, folder: Path) -> bool:
+        """Write the file of evidence of one first byte, or reuse it; return whether it has entries."""
+        keys = self._used.bucket(bucket)
+        if not len(keys):
+            return False
+        path, choice = folder / file_of(bucket), self._choose(keys)
+        before = self._evidence.file(path.name) if self._evidence else None
+        if (
+            before
+            and np.array_equal(before.index.keys, keys)
+            and np.array_equal(before.index.columns["checksum"], choice.checksums)
+        ):
+            before.copy_to(path)
+        else:
+            write_file(path, self._in_order(keys))
+        self._segments.release()
+        return True
 
-    >>> canonical({"b": "é", "a": 1})
-    b'{"a":1,"b":"\\u00e9"}'
-    """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
-
-
-def _in_memory(line: bytes) -> Place:
-    return Place(json.loads(line).get("verdict") is None, sha256(line), None, 0, len(line), line)
-
-
-def _read_evidence(path: Path, convert: Callable[[Entry], Value]) -> Iterator[Value]:
-    """Yield what `convert` returns for each entry. Raises LedgerError when the file is damaged."""
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                value = convert(json.loads(line))
-            except (ValueError, TypeError, KeyError) as error:
-                raise LedgerError(
-                    f"{path}, line {number}: not an entry of the ledger ({error!r}).\n"
-                    "Restore the file, for example with `dvc checkout -f`."
-                ) from error
-            yield value
-
-
-def _line(entry: Entry) -> tuple[str, bytes, bool]:
-    """Return the key, the line in the store, and whether there was a reply."""
-    return str(entry["key"]), canonical(entry) + b"\n", entry["raw"] is not None
-
-
-def _evidence_line(entry: Entry) -> tuple[str, bytes, bool, bool]:
-    """Return what `_line` returns, and whether the key holds no address of a server."""
-    return *_line(entry), "server" not in entry
-
-
-def _paid(entry: Entry) -> Paid:
-    tokens: Mapping[str, int | None] = entry["tokens"] or {"prompt": None, "completion": None}
-    prompt, completion = tokens["prompt"], tokens["completion"]
-    return Paid(int(entry["attempts"]), entry["raw"] is not None, prompt, completion, entry["model"])
+    def _in_order(self, keys: ShortKeys) -> Iterator[bytes]:
+        """Yield the lines of keys in their order. Raises LedgerError when one of them is missing."""
+        for start in range(0, len(keys), CHUNK):
+            wanted = keys[start : start + CHUNK]
+            lines = dict(self._choose(wanted).lines())
+            for place, key in enumerate(split(wanted)):
+                if place not in lines:
+                    raise LedgerError(
+                        f"the verdict {key.hex()}… is used, but it is not in {self.folder}; run the stage again"
+                    )
+                yield lines[place]

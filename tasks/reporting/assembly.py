@@ -1,6 +1,6 @@
 """Assembly of the report: every file of the stage `report`, from the tables and documents of a version."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ from tasks.scores.primary import MEANING_MATCH
 from tasks.scores.verdict_source import VerdictSource
 
 if TYPE_CHECKING:
-    from tasks.ledger.verdicts import Paid
+    from tasks.ledger.entries import Usage
 
 # Bins of a histogram.
 BINS = 20
@@ -48,7 +48,7 @@ def report_files(
     options: Report,
     *,
     documents: Mapping[str, Any],
-    ledger: Iterable["Paid"] | None = None,
+    usage: "Usage | None" = None,
     prices: Mapping[str, Price] | None = None,
     comparison: ComparisonDocument | None = None,
     history: Sequence[Series] | None = None,
@@ -60,7 +60,7 @@ def report_files(
         parts: data/load, data/lexical, data/semantic, data/judge and data/aggregate by name.
         options: How much the page shows.
         documents: Path → parsed JSON: reports/metrics.json and reports/validation/<stage>.json.
-        ledger: The calls behind each verdict; None if the ledger is unavailable.
+        usage: What the verdicts in the tables took; None if the ledger is unavailable.
         prices: Model of the judge → its price.
         comparison: What `python -m flows.compare` found between another version and this one, if the page shows it.
         history: Past runs by schedule, from tasks.monitoring.series, if the page shows them.
@@ -107,7 +107,7 @@ def report_files(
         comparison=comparison,
         history=history,
         explorer=None,
-        provenance=provenance(stages, all_metrics, ledger, prices or {}),
+        provenance=provenance(stages, all_metrics, usage, prices or {}),
         max_chars=options.max_chars,
     )
     page = render(content)

@@ -1,7 +1,7 @@
 """Provenance of the numbers on a page: data, params, code, versions, signatures, and the cost of the judge."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.console.format import Text, counted, shown
@@ -12,7 +12,7 @@ from tasks.reporting.score_tables import MetricScores
 from tasks.reporting.trends import cost
 
 if TYPE_CHECKING:
-    from tasks.ledger.verdicts import Paid
+    from tasks.ledger.entries import Usage
 
 # Characters of a section of params that are shown.
 MAX_SECTION_CHARS = 20_000
@@ -51,7 +51,7 @@ class Provenance(NamedTuple):
 def provenance(
     stages: Sequence[StageChecks],
     metrics: Sequence[MetricScores],
-    paid: Iterable["Paid"] | None,
+    usage: "Usage | None",
     prices: Mapping[str, Price],
 ) -> Provenance:
     """Arrange the lineage in the validation reports and the cost in the ledger.
@@ -59,7 +59,7 @@ def provenance(
     Args:
         stages: The validation of each stage, with its lineage.
         metrics: All metrics of the page.
-        paid: The calls behind each verdict in the tables; None if the ledger is unavailable.
+        usage: What the verdicts in the tables took; None if the ledger is unavailable.
         prices: Model → its price.
     """
     lineages = {stage.name: stage.lineage for stage in stages if stage.lineage}
@@ -76,7 +76,7 @@ def provenance(
         params=_recorded_values(sections),
         versions=_recorded_values({stage: lineage["versions"] for stage, lineage in lineages.items()}),
         signatures=_signatures(metrics),
-        judge=_judge(_section(lineages, "judge", "judge"), paid, prices),
+        judge=_judge(_section(lineages, "judge", "judge"), usage, prices),
         embedding=_embedding(_section(lineages, "embed", "embed"), rows),
         unknown=[stage.name for stage in stages if not stage.lineage],
     )
@@ -122,58 +122,27 @@ def _signatures(metrics: Sequence[MetricScores]) -> dict[str, list[str]]:
     return columns
 
 
-def _judge(section: Mapping[str, Any] | None, paid: Iterable["Paid"] | None, prices: Mapping[str, Price]) -> str:
+def _judge(section: Mapping[str, Any] | None, usage: "Usage | None", prices: Mapping[str, Price]) -> str:
     """Say what the verdicts cost when they were first requested."""
     if section is None:
         return NOT_RECORDED
     provider, model = section["provider"], section["model"]
     if provider in WITHOUT_SERVER:
         return f"{WITHOUT_SERVER[provider]}: no call, nothing paid"
-    if paid is None:
+    if usage is None:
         return f"{model}: the ledger of its verdicts is unavailable"
-    usage = _sum(paid)
     if not usage.verdicts:
         return f"{model}: no call, nothing paid"
     return f"{_calls(model, usage)}; {_bill(model, usage, prices)}"
 
 
-class _Usage(NamedTuple):
-    """The calls and tokens of all verdicts.
-
-    uncounted: replies without a count of tokens. prompt, completion: tokens. served: models that the server named.
-    """
-
-    verdicts: int
-    calls: int
-    replies: int
-    uncounted: int
-    prompt: int
-    completion: int
-    served: frozenset[str]
-
-
-def _sum(paid: Iterable["Paid"]) -> _Usage:
-    """Add up the usage in one pass, without keeping the verdicts: there may be millions."""
-    verdicts = calls = replies = uncounted = prompt = completion = 0
-    served = set()
-    for verdict in paid:
-        verdicts, calls, replies = verdicts + 1, calls + verdict.calls, replies + verdict.replied
-        if verdict.model:
-            served.add(verdict.model)
-        if verdict.prompt is not None and verdict.completion is not None:
-            prompt, completion = prompt + verdict.prompt, completion + verdict.completion
-        else:
-            uncounted += verdict.replied
-    return _Usage(verdicts, calls, replies, uncounted, prompt, completion, frozenset(served))
-
-
-def _calls(model: str, usage: _Usage) -> str:
+def _calls(model: str, usage: "Usage") -> str:
     served = ", ".join(sorted(usage.served - {model}))
     says = f" (the server says {served})" if served else ""
     return f"{counted(usage.verdicts, 'verdict')} of {model}{says} took {counted(usage.calls, 'call')}"
 
 
-def _bill(model: str, usage: _Usage, prices: Mapping[str, Price]) -> str:
+def _bill(model: str, usage: "Usage", prices: Mapping[str, Price]) -> str:
     """Say the tokens and the cost, as far as the server counted and the model has a price."""
     more = usage.uncounted
     if more == usage.replies:

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tasks.comparison.document import ComparisonDocument
 from tasks.errors import VersionError
-from tasks.ledger import open_evidence
+from tasks.ledger.entries import Usage
+from tasks.ledger.verdict_evidence import VerdictEvidence
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import LEDGER, stages
 from tasks.reporting.assembly import report_files
@@ -45,7 +45,7 @@ def write_page(
             tables,
             options,
             documents=documents,
-            ledger=_ledger(head, str(stage.ledger_read)),
+            usage=_usage(head, str(stage.ledger_read)),
             prices=params.run_params().judge.prices,
             comparison=comparison,
             history=history,
@@ -65,10 +65,10 @@ def _named(version: Version) -> str:
     return version.name if not commit or version.name.startswith(commit) else f"{version.name} ({commit})"
 
 
-def _ledger(version: Version, kind: str) -> Any:
-    """Return the evidence of a version; None if it is unavailable, which the page then says."""
+def _usage(version: Version, kind: str) -> Usage | None:
+    """Return what the verdicts of a version took; None if its evidence is unavailable, which the page then says."""
     folder = f"{LEDGER}{kind}"
     try:
-        return open_evidence(kind, version.path(folder)) if version.has(folder) else None
+        return VerdictEvidence(version.path(folder)).usage() if version.has(folder) else None
     except VersionError:
         return None

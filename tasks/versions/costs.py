@@ -1,16 +1,22 @@
 """The cost of a run: the ledger entries that it added and that its tables use."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tasks.ledger import root
+from tasks.ledger.entries import checksum
 from tasks.ledger.journal import SUFFIX as LINES
 from tasks.ledger.journal import journals
+from tasks.ledger.short_keys import NO_KEYS
 from tasks.ledger.vectors import EVIDENCE_FILE as VECTORS
 from tasks.ledger.vectors import SUFFIX as ARROW
-from tasks.ledger.verdicts import EVIDENCE_FILE as VERDICTS
+from tasks.ledger.verdict_evidence import VerdictEvidence
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import LEDGER
 
@@ -18,17 +24,18 @@ _EVIDENCE = Path(LEDGER, "embed", VECTORS)
 
 
 class PaidEntries(NamedTuple):
-    """The paid entries before a run: segments of the store, lines of verdicts, keys of vectors."""
+    """The paid entries before a run: segments of the store, checksums of verdicts in order, keys of vectors."""
 
     segments: frozenset[Path]
-    verdicts: frozenset[bytes]
+    verdicts: NDArray[np.bytes_]
     vectors: frozenset[bytes]
 
 
 def paid_entries() -> PaidEntries:
     """Return the entries of the store and the evidence now. Raises LedgerError when the evidence is damaged."""
-    lines = [*_evidence_lines(), *(line for _, line in journals(root() / "judge"))]
-    return PaidEntries(frozenset(_segments()), frozenset(lines), frozenset(_vector_keys(_EVIDENCE)))
+    unsealed = _checksums(line for _, line in journals(root() / "judge"))
+    checksums = np.sort(np.concatenate([unsealed, *_evidence_checksums()]))
+    return PaidEntries(frozenset(_segments()), checksums, frozenset(_vector_keys(_EVIDENCE)))
 
 
 def since(before: PaidEntries) -> float | None:
@@ -52,10 +59,15 @@ def since(before: PaidEntries) -> float | None:
 
 def _new_lines(before: PaidEntries) -> set[bytes]:
     new = [path for path in _segments() if path.suffix == LINES and path not in before.segments]
-    stored = {line for segment in new for line in segment.read_bytes().splitlines(keepends=True)}
-    stored |= {line for _, line in journals(root() / "judge")}
-    stored -= before.verdicts
-    return stored.intersection(_evidence_lines()) if stored else stored
+    lines = {line for segment in new for line in segment.read_bytes().splitlines(keepends=True)}
+    stored = [*(lines | {line for _, line in journals(root() / "judge")})]
+    if not stored:
+        return set()
+    checksums = _checksums(stored)
+    is_used = np.zeros(len(stored), np.bool_)
+    for used in _evidence_checksums():
+        is_used |= np.isin(checksums, used)
+    return {*compress(stored, is_used & ~np.isin(checksums, before.verdicts))}
 
 
 def _new_vectors(before: PaidEntries) -> set[bytes]:
@@ -69,11 +81,13 @@ def _segments() -> list[Path]:
     return [path for kind, suffix in kinds.items() for path in (root() / kind).glob(f"[0-9a-f]*{suffix}")]
 
 
-def _evidence_lines() -> Iterator[bytes]:
-    path = Path(LEDGER, "judge", VERDICTS)
-    if path.exists():
-        with path.open("rb") as file:
-            yield from file
+def _evidence_checksums() -> Iterator[NDArray[np.bytes_]]:
+    """Yield the checksums of the lines of each file of evidence."""
+    return (file.index.columns["checksum"].copy() for file in VerdictEvidence(Path(LEDGER, "judge")).files())
+
+
+def _checksums(lines: Iterable[bytes]) -> NDArray[np.bytes_]:
+    return np.frombuffer(b"".join(map(checksum, lines)), NO_KEYS.dtype)
 
 
 def _vector_keys(path: Path) -> list[Any]:

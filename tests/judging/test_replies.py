@@ -7,7 +7,8 @@ import pytest
 
 from tasks.judge import Params
 from tasks.judging.rows import requests_about
-from tasks.ledger.verdicts import Entry, Verdicts
+from tasks.ledger.entries import Entry
+from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline.tables import Parts
 from tests.judge_server import JudgeServer, serving
 from tests.test_judge import column, judged, params, rows

@@ -10,8 +10,9 @@ import pytest
 
 from tasks.errors import LedgerError, VersionError
 from tasks.ledger import open_store, root
+from tasks.ledger.entries import Entry
 from tasks.ledger.vectors import Vectors
-from tasks.ledger.verdicts import Entry, Verdicts
+from tasks.ledger.verdicts import Verdicts
 from tasks.versions.evidence import import_revisions
 
 PIPELINE = """\
@@ -59,10 +60,10 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Path(".dvc/.gitignore").write_text("/cache\n/tmp\n")
         Path("dvc.yaml").write_text(PIPELINE)
         Path(".gitignore").write_text("data/\n")
-        judged("s")
+        judged("c")
         for branch, name in (("one", "a"), ("two", "b")):
             call("git", "checkout", "-q", "-b", branch, "main")
-            judged("s", name)
+            judged("c", name)
     return folder
 
 
@@ -96,8 +97,8 @@ def judged(*names: str) -> None:
 
 def known() -> str:
     verdicts, vectors = Verdicts(root() / "judge"), Vectors(root() / "embed")
-    names = [name for name in "abs" if verdicts.get([name * 64])]
-    assert names == [name for name in "abs" if vectors.known([name.encode() * 32])[0]]
+    names = [name for name in "abc" if verdicts.get([name * 64])]
+    assert names == [name for name in "abc" if vectors.known([name.encode() * 32])[0]]
     return "".join(names)
 
 
@@ -108,7 +109,7 @@ def test_both_sides_of_a_merge_conflict_are_taken_in() -> None:
 
     summary = import_revisions(["HEAD", "MERGE_HEAD"])
 
-    assert known() == "abs"
+    assert known() == "abc"
     assert summary.splitlines() == [
         "HEAD: 2 verdicts added, 0 differ from the store's",
         "HEAD: 2 vectors added, 0 differ from the store's",
@@ -123,7 +124,7 @@ def test_evidence_that_only_the_remote_has_is_found() -> None:
 
     import_revisions(["one"])
 
-    assert known() == "as"
+    assert known() == "ac"
 
 
 def test_evidence_that_nobody_has_is_an_error_that_says_so(clone: Path) -> None:

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from tasks import ledger
 from tasks.errors import LedgerError
-from tasks.ledger.verdicts import Entry, Paid, VerdictEvidence, Verdicts, canonical
+from tasks.ledger.entries import Entry, Usage, canonical
+from tasks.ledger.verdict_evidence import VerdictEvidence
+from tasks.ledger.verdicts import Verdicts
 
 
 def entry(name: str, reason: str | None = "same", raw: str | None = "{}", verdict: float | None = 1.0) -> Entry:
@@ -34,7 +36,7 @@ def entry(name: str, reason: str | None = "same", raw: str | None = "{}", verdic
 
 
 def segments(store: Path) -> list[str]:
-    return sorted(path.name for path in store.iterdir())
+    return sorted(path.name for path in store.glob("*.jsonl"))
 
 
 def evidence_of(verdicts: Verdicts, keys: str, folder: Path) -> bytes:
@@ -228,7 +230,7 @@ def test_damaged_evidence_is_named_with_its_line(tmp_path: Path, line: bytes) ->
 
 
 def test_evidence_of_an_unknown_verdict_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match=r"a{64} is used"):
+    with pytest.raises(LedgerError, match=r"a{32}… is used"):
         evidence_of(Verdicts(tmp_path / "store"), "a", tmp_path)
 
 
@@ -267,7 +269,7 @@ from pathlib import Path
 from tasks.ledger.verdicts import Verdicts
 verdicts = Verdicts(Path(sys.argv[1]))
 for number in range(1_000_000):
-    key = f"{number:064d}"
+    key = f"{number:032d}" * 2
     verdicts.add([dict(key=key, metric="m", prompt="p", draw=0, raw="x" * 5000, verdict=1.0, reason="", problem=None,
                        model="m", tokens=None, latency=0.0, attempts=1)])
     print(number, flush=True)
@@ -283,7 +285,7 @@ def test_nothing_acknowledged_is_lost_by_sigkill(tmp_path: Path, answers: int) -
     acknowledged += [int(line) for line in writer.stdout.read().split("\n")[:-1]]
     writer.wait()
 
-    keys = [f"{number:064d}" for number in acknowledged]
+    keys = [f"{number:032d}" * 2 for number in acknowledged]
 
     assert sorted(Verdicts(tmp_path).get(keys)) == keys
     assert [name.startswith("journal-") for name in segments(tmp_path)] == [False]
@@ -345,7 +347,7 @@ def test_evidence_says_what_each_verdict_took(tmp_path: Path) -> None:
         )
         evidence_of(verdicts, "ab", tmp_path / "evidence")
 
-    assert [*VerdictEvidence(tmp_path / "evidence")] == [Paid(1, False, None, None, None), Paid(3, True, 10, 3, "m-1")]
+    assert VerdictEvidence(tmp_path / "evidence").usage() == Usage(2, 4, 1, 0, 10, 3, frozenset({"m-1"}))
 
 
 @pytest.mark.parametrize(
@@ -355,4 +357,4 @@ def test_what_verdicts_took_is_not_read_from_a_damaged_line(tmp_path: Path, line
     (tmp_path / "verdicts.jsonl").write_bytes(canonical(entry("a")) + b"\n" + line + b"\n")
 
     with pytest.raises(LedgerError, match=r"verdicts\.jsonl, line 2: .*\n.*dvc checkout"):
-        [*VerdictEvidence(tmp_path)]
+        VerdictEvidence(tmp_path).usage()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.ledger.verdicts import Paid
+from tasks.ledger.entries import Usage
 from tasks.pipeline.run import Price
 from tasks.reporting.checks import stage_checks
 from tasks.reporting.provenance import NOT_RECORDED, provenance
@@ -31,15 +31,20 @@ def documents(**by_stage):
 
 
 def reply(calls=1, prompt=400, completion=50, model="gpt-5-mini-2026"):
-    return Paid(calls, True, prompt, completion, model)
+    counted = prompt is not None and completion is not None
+    tokens = (0, prompt, completion) if counted else (1, 0, 0)
+    return Usage(1, calls, 1, *tokens, frozenset({model} if model else ()))
 
 
-def found(paid=(), metrics=(), prices=PRICES, **by_stage):
+NOTHING = Usage()
+
+
+def found(paid=NOTHING, metrics=(), prices=PRICES, **by_stage):
     return provenance(stage_checks(documents(**by_stage)), metrics, paid, prices)
 
 
 def judged(*paid, section=JUDGE, prices=PRICES):
-    return found([*paid], prices=prices, judge=made({"judge": section})).judge
+    return found(Usage.total(paid), prices=prices, judge=made({"judge": section})).judge
 
 
 def test_verdicts_are_counted_with_their_calls_tokens_and_dollars():
@@ -69,7 +74,7 @@ def test_what_the_server_did_not_count_makes_the_bill_a_lower_bound():
         ([], {"provider": "none", "model": "gpt-5-mini"}, PRICES, "off: no call, nothing paid"),
         ([reply()], JUDGE, {}, "50 completion tokens; run.judge.prices has no gpt-5-mini"),
         ([reply(prompt=None, completion=None)], JUDGE, PRICES, "took 1 call; the server counted no tokens"),
-        ([Paid(4, False, None, None, None)], JUDGE, PRICES, "took 4 calls; no reply came, nothing paid"),
+        ([Usage(1, 4)], JUDGE, PRICES, "took 4 calls; no reply came, nothing paid"),
     ],
 )
 def test_the_bill_says_what_is_not_known(paid, section, prices, end):
@@ -80,10 +85,10 @@ def test_without_a_ledger_the_cost_is_unknown():
     assert found(None, judge=made({"judge": JUDGE})).judge == "gpt-5-mini: the ledger of its verdicts is unavailable"
 
 
-COUNTS = st.none() | st.integers(0)
+COUNTS = st.integers(0)
 
 
-@given(st.lists(st.builds(Paid, st.integers(0, 9), st.booleans(), COUNTS, COUNTS, st.none() | st.text()), max_size=4))
+@given(st.lists(st.builds(Usage, *[COUNTS] * 6, st.frozensets(st.text())), max_size=4))
 def test_any_ledger_makes_a_sentence(paid):
     assert re.match(r"gpt-5-mini: no call|[\d,]+ verdicts? of gpt-5-mini", judged(*paid))
 
@@ -135,7 +140,7 @@ def test_the_page_shows_data_candidates_params_code_versions_signatures_and_cost
         embed=made({"embed": EMBED}, code="b2" * 32),
     )
 
-    html = written(ROWS, tmp_path, documents=its, ledger=[reply(prompt=1_000_000)], prices=PRICES)[PAGE]
+    html = written(ROWS, tmp_path, documents=its, usage=reply(prompt=1_000_000), prices=PRICES)[PAGE]
 
     section, data = words_of(section_of(html, "provenance")), words_of(section_of(html, "data"))
     assert "data/mine.csv, 8 answers" in section
@@ -176,7 +181,7 @@ def test_hostile_params_are_text(tmp_path):
         load=made({"dataset": section, texts[1]: texts}, **{texts[0]: texts[4]}), judge=made({"judge": JUDGE})
     )
 
-    html = written(ROWS, tmp_path, documents=its, ledger=[reply(model=texts[1])])[PAGE]
+    html = written(ROWS, tmp_path, documents=its, usage=reply(model=texts[1]))[PAGE]
 
     found = Page(html)
     assert found.open == []

@@ -211,7 +211,8 @@ def a_run(folder: Path, *, with_ledger: bool) -> Version:
         (folder / source).parent.mkdir(parents=True, exist_ok=True)
         (folder / source).write_text(json.dumps(body), encoding="utf-8")
     if with_ledger:
-        verdict = {"key": "a", "attempts": 1, "raw": "{}", "model": None, "tokens": {"prompt": 10**6, "completion": 0}}
+        tokens = {"prompt": 10**6, "completion": 0}
+        verdict = {"key": "a" * 64, "attempts": 1, "raw": "{}", "verdict": 1.0, "model": None, "tokens": tokens}
         (folder / "data/ledger/judge").mkdir(parents=True)
         (folder / "data/ledger/judge/verdicts.jsonl").write_text(json.dumps(verdict) + "\n", encoding="utf-8")
     return Version("run", folder, None)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from tasks.ledger import open_store
+from tasks.ledger.entries import Entry
 from tasks.ledger.vectors import Vectors
-from tasks.ledger.verdicts import Entry, Verdicts
+from tasks.ledger.verdicts import Verdicts
 from tasks.versions import costs
 from tests.small_project import edit
 
@@ -97,7 +98,7 @@ def test_what_another_run_pays_meanwhile_is_not_ours() -> None:
     judge([paid("a")], "a")
     before = costs.paid_entries()
     with Verdicts(costs.root() / "judge") as other:
-        other.add([paid("x")])
+        other.add([paid("f")])
 
     judge([paid("b")], "ab")
 
@@ -106,11 +107,11 @@ def test_what_another_run_pays_meanwhile_is_not_ours() -> None:
 
 def test_what_a_killed_run_paid_before_is_not_ours() -> None:
     killed = Verdicts(costs.root() / "judge")
-    killed.add([paid("x")])
+    killed.add([paid("f")])
     before = costs.paid_entries()
     killed.close()  # what the next process does for it
 
-    judge([paid("b")], "bx")
+    judge([paid("b")], "bf")
 
     assert costs.since(before) == 0.002
 

@@ -228,8 +228,7 @@ def _served(rows: Parts, options: Judge, ledger: Verdicts) -> dict[str, str]:
     Marks the verdicts as used, so that they are part of the evidence.
     """
     served: dict[str, set[str]] = {"served": set(), "asked": set()}
-    for part in rows:
-        entries = entries_of(part, options, ledger)
+    for entries in (entries for part in rows for entries in entries_of(part, options, ledger)):
         ledger.use(entries)
         for entry in entries.values():
             served["served"].update(filter(None, [entry["model"]]))

@@ -99,6 +99,23 @@ def judged(
     return pa.concat_tables(tables)
 
 
+@pytest.mark.parametrize("block", [1, 2, 3])
+def test_the_rows_of_a_block_change_nothing(
+    server: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    parts = rows(tmp_path / "rows", ROWS, [("q6", "Paris"), ("q1", "It is Paris."), ("q7", None)])
+    options = params(server, filters=[{"field": "id", "operator": "!=", "value": "q5"}], sampling_rate=0.9)
+    whole = judged(parts, options, tmp_path / "store", tmp_path / "evidence")
+    calls = len(server.calls)
+
+    monkeypatch.setattr("tasks.judging.rows.BLOCK_ROWS", block)
+
+    assert judged(parts, options, tmp_path / "store", tmp_path / "evidence").equals(whole)
+    assert len(server.calls) == calls > 0
+    assert judged(parts, options, tmp_path / "other").equals(whole)
+    assert len(server.calls) == 2 * calls
+
+
 def column(table: pa.Table, name: str) -> list[Any]:
     return list(table[name].to_pylist())
 

@@ -76,4 +76,6 @@ def encode_fields(values: Mapping[str, object]) -> str:
     '{"input": null, "ground_truth": ["Zürich"], "output": "a \\\\"city\\\\""}'
     """
     text = json.dumps(values, ensure_ascii=False)
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)

@@ -39,6 +39,7 @@ SCHEMA = pa.schema(
         ("domain_reason", pa.string()),
     ]
 )
+BLOCK_ROWS = 10_000
 # Metric → the request of each draw.
 Requests: TypeAlias = dict[str, list[Request]]
 
@@ -48,6 +49,11 @@ class RowRequests(NamedTuple):
 
     status: str
     requests: Requests
+
+    @property
+    def all(self) -> Iterator[Request]:
+        """The requests of all metrics."""
+        return (request for draws in self.requests.values() for request in draws)
 
 
 class RowVerdicts(NamedTuple):
@@ -100,7 +106,7 @@ def missing(
     retry_failed: also requests whose reply is no verdict.
     """
     asked = KeySet()
-    for requests in chain([others], (requests_about(part, options) for part in parts)):
+    for requests in chain([others], (requests_about(block, options) for part in parts for block in _blocks(part))):
         by_key = {request.key: request for request in requests}
         carry(by_key, ledger)
         wanted = [*compress(by_key, ledger.unanswered([*by_key], retry_failed=retry_failed))]
@@ -112,8 +118,7 @@ def missing(
 
 def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offline.Judged) -> pa.Table:
     """Build the table of one part from the ledger; estimates: the offline judge's verdicts of its rows."""
-    entries = entries_of(part, options, ledger)
-    judged = [_verdicts(row, entries, options) for row in rows_of(part, options)]
+    judged = [verdicts for block in _blocks(part) for verdicts in _judged(block, options, ledger)]
     columns: dict[str, Any] = {"id": part["id"], "candidate": part["candidate"]}
     for name in ("meaning_match", "similarity_judge"):
         metric: JudgeMetric | None = getattr(options, name)
@@ -136,14 +141,25 @@ def score_columns(name: str, metric: JudgeMetric | None, scores: Floats) -> dict
     return {name: nullable(scores), f"{name}_result": (metric or MeaningMatch()).result(scores).tolist()}
 
 
-def entries_of(part: pa.Table, options: Judge, ledger: Verdicts) -> dict[str, Entry]:
-    """Return the ledger's entries for the rows of a part, by key."""
-    return replies(requests_about(part, options), ledger)
+def entries_of(part: pa.Table, options: Judge, ledger: Verdicts) -> Iterator[dict[str, Entry]]:
+    """Yield the ledger's entries for the rows of a part, by key, block by block."""
+    return (replies(requests_about(block, options), ledger) for block in _blocks(part))
 
 
 def requests_about(part: pa.Table, options: Judge) -> Iterator[Request]:
     """Yield every request about the rows of a part."""
-    return (request for row in rows_of(part, options) for draws in row.requests.values() for request in draws)
+    return (request for row in rows_of(part, options) for request in row.all)
+
+
+def _blocks(part: pa.Table) -> Iterator[pa.Table]:
+    """Yield the rows of a part in blocks: the requests and replies of one block are in memory at once."""
+    return (part.slice(start, BLOCK_ROWS) for start in range(0, part.num_rows, BLOCK_ROWS))
+
+
+def _judged(block: pa.Table, options: Judge, ledger: Verdicts) -> list[RowVerdicts]:
+    rows = [*rows_of(block, options)]
+    entries = replies((request for row in rows for request in row.all), ledger)
+    return [_verdicts(row, entries, options) for row in rows]
 
 
 def _values(row: Mapping[str, Any], options: Judge) -> dict[str, Any]:

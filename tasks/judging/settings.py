@@ -1,5 +1,6 @@
 """Section `judge` of params.yaml."""
 
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -71,7 +72,7 @@ class Judge(Section):
     def _configure(cls, options: Any, info: ValidationInfo) -> Any:
         return options if options is None else configure("judge", str(info.field_name), options)
 
-    @property
+    @cached_property
     def server_key(self) -> tuple[str, str]:
         """Class of the server, and its name or else its address; both are part of the keys in the ledger."""
         return server_class(self.base_url), self.server or address(self.base_url)

@@ -4,7 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -42,9 +42,9 @@ class JudgeMetric(MeanMetric):
     @property
     def prompt(self) -> str:
         """The static part of the request."""
-        return _read(Path(inspect.getfile(type(self))).with_suffix(".txt"))
+        return _prompt(type(self))
 
-    @property
+    @cached_property
     def prompt_hash(self) -> str:
         """The sha256, in hex, of everything in a request but the row."""
         return sha256(f"{self.prompt}\n{LAYOUT}\n{json.dumps(self.reply_schema)}").hex()
@@ -86,11 +86,11 @@ class JudgeMetric(MeanMetric):
 
 
 @cache
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+def _prompt(metric: type[JudgeMetric]) -> str:
+    return Path(inspect.getfile(metric)).with_suffix(".txt").read_text(encoding="utf-8")
 
 
-@cache
+@lru_cache(256)
 def _one_object(reply: str, *, fenced: bool) -> dict[str, object]:
     text = reply.strip()
     if fenced and (match := FENCE.fullmatch(text)):

@@ -17,7 +17,8 @@ NO_KEYS = np.empty(0, f"S{SHORT}")
 
 def short_keys(keys: Iterable[str]) -> ShortKeys:
     """Return the short form of keys of 64 hex digits, shape (m,), dtype S16; all bytes count, also trailing NULs."""
-    return np.frombuffer(b"".join(bytes.fromhex(key[: 2 * SHORT]) for key in keys), NO_KEYS.dtype)
+    whole = np.frombuffer(bytes.fromhex("".join(keys)), f"S{2 * SHORT}")
+    return whole.view(NO_KEYS.dtype)[::2].copy()
 
 
 def first_bytes(keys: ShortKeys) -> NDArray[np.uint8]:
@@ -36,9 +37,6 @@ class KeySet:
 
     def __init__(self) -> None:
         self._runs: list[list[ShortKeys]] = [[] for _ in range(BUCKETS)]
-
-    def __len__(self) -> int:
-        return sum(len(self.bucket(number)) for number in range(BUCKETS))
 
     def add(self, keys: ShortKeys) -> None:
         """Add keys."""
@@ -67,7 +65,3 @@ class KeySet:
         if len(runs) > 1:
             runs[:] = [np.unique(np.concatenate(runs))]
         return runs[0] if runs else NO_KEYS
-
-    def all(self) -> ShortKeys:
-        """Return all keys, in order."""
-        return np.concatenate([self.bucket(number) for number in range(BUCKETS)])

@@ -148,32 +148,31 @@ class Segments:
             name not in paths or paths[name].stat().st_size != size for name, size in index.files
         ):  # a segment was moved away or cut
             index = None
-        self._indexed, self._others = index or EntryIndex.merged([]), EntryIndex.merged([])
-        self.adopt([path for name, path in paths.items() if name not in {name for name, _ in self._indexed.files}])
+        self.indexed, self._others = index or EntryIndex.merged([]), EntryIndex.merged([])
+        self.adopt([path for name, path in paths.items() if name not in {name for name, _ in self.indexed.files}])
 
     @property
     def sources(self) -> list[FileEntries]:
         """The entries of all segments."""
-        return [FileEntries(index, self._paths(index)) for index in (self._indexed, self._others)]
+        return [FileEntries(index, self._paths(index)) for index in (self.indexed, self._others)]
 
-    def adopt(self, segments: Sequence[Path]) -> bool:
-        """Add segments to the index; return whether rows have moved.
+    def adopt(self, segments: Sequence[Path]) -> None:
+        """Add segments to the index, which then may be another one.
 
         Raises:
             LedgerError: A segment is damaged.
         """
         if not segments:
-            return False
+            return
         for path in segments:
             verify(path)
         self._others = EntryIndex.merged([self._others, *map(EntryIndex.of_file, segments)])
-        if len(self._others) > GROWTH * len(self._indexed):
-            self._save(EntryIndex.merged([self._indexed, self._others]))
-        return True
+        if len(self._others) > GROWTH * len(self.indexed):
+            self._save(EntryIndex.merged([self.indexed, self._others]))
 
     def release(self) -> None:
         """Let the system take back the memory of the mapped index."""
-        self._indexed.release()
+        self.indexed.release()
 
     def _save(self, index: EntryIndex) -> None:
         path = self._store / INDEX_FILE
@@ -181,7 +180,7 @@ class Segments:
             with replacing(path) as temporary:
                 index.save(temporary)
             index = EntryIndex.load(path) or index
-        self._indexed, self._others = index, EntryIndex.merged([])
+        self.indexed, self._others = index, EntryIndex.merged([])
 
     def _paths(self, index: EntryIndex) -> list[Path]:
         return [self._store / f"{name}{SUFFIX}" for name, _ in index.files]

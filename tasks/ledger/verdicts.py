@@ -18,6 +18,7 @@ from tasks.ledger.journal import SUFFIX, Journal, journals, seal_abandoned
 from tasks.ledger.segments import open_store, publish, unusable
 from tasks.ledger.short_keys import BUCKETS, NO_KEYS, KeySet, Mask, ShortKeys, short_keys, split
 from tasks.ledger.stored_verdicts import MemoryEntries, Segments, Source
+from tasks.ledger.used_keys import UsedKeys
 from tasks.ledger.verdict_evidence import (
     MOST_IN_ONE_FILE,
     ONE_FILE,
@@ -35,18 +36,25 @@ log = logging.getLogger(__name__)
 
 
 class _Choice(NamedTuple):
-    """The preferred entry of each key: its source, -1 without one, its row there, flags and checksum; shape (m,)."""
+    """The preferred entry of each key: its source, -1 without one, its row there, and its flags; shape (m,)."""
 
     sources: list[Source]
     source: NDArray[np.int8]
     rows: Rows
     flags: NDArray[np.uint8]
-    checksums: NDArray[np.bytes_]
 
     def put(self, places: Rows, number: int, source: Source, rows: Rows) -> None:
         """Choose the rows of a source for the keys at some places."""
         self.source[places], self.rows[places] = number, rows
-        self.flags[places], self.checksums[places] = source.flags(rows), source.checksums(rows)
+        self.flags[places] = source.flags(rows)
+
+    def checksums(self, places: Rows) -> NDArray[np.bytes_]:
+        """Return the checksums at some places, empty for keys without an entry."""
+        checksums = np.zeros(len(places), NO_KEYS.dtype)
+        for number, source in enumerate(self.sources):
+            here = self.source[places] == number
+            checksums[here] = source.checksums(self.rows[places[here]])
+        return checksums
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the place and the line of each key that has an entry."""
@@ -72,7 +80,6 @@ class Verdicts:
         self.disagreements = 0
         self.folder = store
         self._old_evidence: KeySet | None = None
-        self._used = KeySet()
         # Entries of the evidence that are not the store's choice, or have no reply.
         self._overlay = MemoryEntries()
         # Entries in the journals of other processes, and in that of this one.
@@ -85,6 +92,7 @@ class Verdicts:
             for _, line in journals(store):  # before the segments, so that a journal sealed in between is not missed
                 self._others.add(line)
             self._segments = Segments(store)
+            self._used = UsedKeys(self._segments.indexed)
         except OSError as error:
             raise unusable(store, error) from error
 
@@ -139,7 +147,7 @@ class Verdicts:
         while new := [*islice(unknown, CHUNK)]:
             segments.append(publish(self.folder, SUFFIX, methodcaller("write_bytes", b"".join(new))))
             added += len(new)
-        self._segments.adopt(segments)
+        self._adopt(segments)
         if self.disagreements > before:
             count = self.disagreements - before
             log.warning("%s: %d verdicts differ from those in %s; the evidence's are used", folder, count, self.folder)
@@ -184,8 +192,12 @@ class Verdicts:
         """Seal the journal, and look its entries up in the segment from now on: memory is bounded."""
         segment = self._journal.seal() if self._journal else None
         self._journal = None
-        self._segments.adopt([segment] if segment else [])
+        self._adopt([segment] if segment else [])
         self._added = MemoryEntries()
+
+    def _adopt(self, segments: Sequence[Path]) -> None:
+        self._segments.adopt(segments)
+        self._used.move_to(self._segments.indexed)
 
     def _flags(self, keys: Sequence[str]) -> NDArray[np.uint8]:
         shorts = short_keys(keys)
@@ -210,17 +222,16 @@ class Verdicts:
             np.full(len(keys), -1, np.int8),
             np.full(len(keys), -1),
             np.full(len(keys), ABSENT, np.uint8),
-            np.zeros(len(keys), NO_KEYS.dtype),
         )
         for number, source in enumerate(sources):
             rows = source.find(keys)
             here = np.flatnonzero(rows >= 0)
             if not len(here):
                 continue
-            flags, checksums = source.flags(rows[here]), source.checksums(rows[here])
-            ranks, others = flags & RANK, choice.flags[here] & RANK
-            is_first = choice.source[here] < 0
-            better = is_first | (ranks < others) | ((ranks == others) & (checksums < choice.checksums[here]))
+            ranks, others = source.flags(rows[here]) & RANK, choice.flags[here] & RANK
+            better = (choice.source[here] < 0) | (ranks < others)
+            equal = np.flatnonzero(~better & (ranks == others))
+            better[equal] = source.checksums(rows[here[equal]]) < choice.checksums(here[equal])
             choice.put(here[better], number, source, rows[here[better]])
         return choice
 
@@ -232,7 +243,7 @@ class Verdicts:
             stored = self._stored(keys)
             is_stored, replied = stored.source >= 0, (flags & NO_REPLY) == 0
             worse = ((flags & NO_VERDICT) > 0) & ((stored.flags & NO_VERDICT) == 0)
-            differs = replied & is_stored & (stored.checksums != checksums) & ~worse
+            differs = replied & is_stored & (stored.checksums(rows - start) != checksums) & ~worse
             self.disagreements += int(differs.sum())
             if len(self._overlay):
                 for key in split(keys[replied]):
@@ -253,7 +264,7 @@ class Verdicts:
         if (
             before
             and np.array_equal(before.index.keys, keys)
-            and np.array_equal(before.index.columns["checksum"], choice.checksums)
+            and np.array_equal(before.index.columns["checksum"], choice.checksums(np.arange(len(keys))))
         ):
             before.copy_to(path)
         else:

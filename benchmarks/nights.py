@@ -102,7 +102,7 @@ def same_rows(team: int, nights: int, seeing: Seeing = baseline_looks.next_look)
     baseline, past = _answers(rng, rates), store.SCHEMA.empty_table()
     for night in range(1, nights + 1):
         look = seeing(past, NAME, COMMIT, f"night {night}", ALPHA)
-        pairs = [pair(old, new) for old, new in zip(baseline, _answers(rng, rates), strict=True)]
+        pairs = [[pair(old, new)] for old, new in zip(baseline, _answers(rng, rates), strict=True)]
         if GATE.fails(candidate_pairs.compare(pairs, look.gate(GATE), PRIMARY).verdicts):
             return night
         past = _appended(past, records.compared([_row(night, CANDIDATES[0])], [], "v1", COMMIT, look))

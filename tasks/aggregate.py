@@ -172,9 +172,9 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
 
 def _comparisons(scored: Sequence[Candidate], params: Params, decides: Primary) -> list[PairEntry]:
     """Compare every two candidates of the run; the comparisons by the primary measure are one family of tests."""
-    pairings = [pair(base, head) for base, head in combinations(distinct(scored), 2)]
-    families = candidate_pairs.compare(pairings, params.gate, decides.name, params.aggregate.pass_at)
-    return candidate_pairs.entries(families, pairings)
+    pairs = [[pair(base, head)] for base, head in combinations(distinct(scored), 2)]
+    families = candidate_pairs.compare(pairs, params.gate, decides.name, params.aggregate.pass_at)
+    return candidate_pairs.entries(families, pairs)
 
 
 def _first_screen(

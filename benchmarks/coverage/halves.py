@@ -69,9 +69,9 @@ def systems(answers: Sequence[Labelled]) -> dict[str, Candidate]:
 
 def decided(base: Candidate, head: Candidate, gate: Gate = GATE) -> Any:
     """The comparison of two systems: its pair and its decision, as `flows.compare` makes them."""
-    pairing = pair(base, head)
-    families = candidate_pairs.compare([pairing], gate, LABEL)
-    [entry] = candidate_pairs.entries(families, [pairing])
+    pairs = [[pair(base, head)]]
+    families = candidate_pairs.compare(pairs, gate, LABEL)
+    [entry] = candidate_pairs.entries(families, pairs)
     primary = Primary(LABEL, "human labels of all systems")
     return entry, decision([entry], primary, gate, blocked=families.blocked)
 
@@ -83,8 +83,8 @@ def unchanged(candidate: Candidate, draws: int) -> Found:
     events = dict.fromkeys(("do not ship", "do not ship, guarded", "a guard differs", "any measure worse"), 0)
     for _ in range(draws):
         order = rng.permutation(len(candidate.keys))
-        pairing = pair(*(_version(candidate, rows) for rows in (order[:half], order[half : 2 * half])))
-        families = candidate_pairs.compare([pairing], GUARDED, LABEL)
+        pairs = [[pair(*(_version(candidate, rows) for rows in (order[:half], order[half : 2 * half])))]]
+        families = candidate_pairs.compare(pairs, GUARDED, LABEL)
         primary, guards = ([one.verdict for one in families.differences[role]] for role in ("primary", "guard"))
         events["do not ship"] += "worse" in primary
         events["do not ship, guarded"] += "worse" in [*primary, *guards]
@@ -100,8 +100,8 @@ def changed(base: Candidate, head: Candidate, draws: int) -> Found:
     events = {ALONE: 0, TOGETHER: 0}
     for _ in range(draws):
         half = rng.permutation(shared)[: len(shared) // 2]
-        pairing = pair(*(_asked(one, half) for one in (base, head)))
-        families = candidate_pairs.compare([pairing], GUARDED, LABEL)
+        pairs = [[pair(*(_asked(one, half) for one in (base, head)))]]
+        families = candidate_pairs.compare(pairs, GUARDED, LABEL)
         [alone] = families.differences["primary"]
         events[ALONE] += alone.verdict in {"better", "worse"}
         together = next(one for one in _one_family(families) if one.compared.head.name == LABEL)

@@ -1,13 +1,14 @@
 """Pairs of candidates compared by their measures, a family of tests for each role, and their entries in documents."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tasks.comparison import differences
-from tasks.comparison.differences import Compared, Difference
+from tasks.comparison.compared import Compared
+from tasks.comparison.compared_rows import Blocks
+from tasks.comparison.differences import Difference
 from tasks.comparison.document import (
     JUDGE_ERROR,
     CompositionEntry,
@@ -19,12 +20,12 @@ from tasks.comparison.document import (
     SliceEntry,
 )
 from tasks.comparison.gate import ROLES, Gate, Role, Verdict
-from tasks.comparison.measures import LABEL, Measure, differing, measures, without_threshold
+from tasks.comparison.joint_sums import duplicates
+from tasks.comparison.measures import LABEL, differing, measures, without_threshold
 from tasks.comparison.pairing import Pairing, pair_questions
-from tasks.comparison.roles import duplicates, margin, roles_of
+from tasks.comparison.roles import margin, roles_of
 from tasks.console.format import counted
-from tasks.scores import estimates
-from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.scores.columns import Candidate
 from tasks.scores.estimates import rounded
 from tasks.scores.repeated_answers import by_question, parsed
 
@@ -35,13 +36,13 @@ ONE_ANSWER = "the questions of one version or both have a single answer (dataset
 class Refused(NamedTuple):
     """A measure that can't be compared, and why; blocks: whether the gate can't be passed without it."""
 
-    pairing: Pairing
+    blocks: Blocks
     name: str
     role: Role
     reason: str
 
     @property
-    def blocks(self) -> bool:
+    def blocks_gate(self) -> bool:
         """Whether the gate can't be passed without it: secondary measures stop no release."""
         return self.role != "secondary"
 
@@ -61,124 +62,145 @@ class Families(NamedTuple):
     @property
     def blocked(self) -> bool:
         """Whether something that the gate asks for can't be compared, or nothing was."""
-        return not self.differences["primary"] or any(refused.blocks for refused in self.refused)
+        return not self.differences["primary"] or any(refused.blocks_gate for refused in self.refused)
 
 
 def compare(
-    pairings: Sequence[Pairing], gate: Gate, primary: str, pass_at: Sequence[int] = (), others: Collection[str] = ()
+    pairs: Sequence[Blocks], gate: Gate, primary: str, pass_at: Sequence[int] = (), others: Collection[str] = ()
 ) -> Families:
     """Compare all pairs of candidates: by the primary measure, by the guards, and by every other pass rate.
 
     Each of the three is a family of its own at the gate's confidence. Candidates with repeated answers are also
     compared by question: pass@k and pass^k for each k in `pass_at`, and those that are guards.
 
-    others: more measures of the last family.
+    pairs: the paired rows of each pair of candidates, in blocks. others: more measures of the last family.
     """
-    roles = [roles_of(pairing, gate, primary, pass_at, others) for pairing in pairings]
-    questions = _by_question(pairings, roles)
+    roles = [roles_of(blocks[0], gate, primary, pass_at, others) for blocks in pairs]
+    asked = {found for names in roles for name in names if (found := parsed(name))}
     chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []
-    for pairing, named in zip(pairings, roles, strict=True):
-        asked = pair_questions(pairing, *(questions.get(id(side)) for side in (pairing.base, pairing.head)))
-        sides = {False: _sides(pairing), True: _sides(asked)}
+    for blocks, named in zip(pairs, roles, strict=True):
+        questions = Questions.of(blocks, asked) if asked else None
         for name, role in named.items():
-            of, base, head = sides[parsed(name) is not None]
+            of = blocks if parsed(name) is None else questions
             if of is None:
-                refused.append(Refused(pairing, name, role, ONE_ANSWER))
+                refused.append(Refused(blocks, name, role, ONE_ANSWER))
                 continue
-            if reason := _refusal(name, of, base, head):
-                refused.append(Refused(pairing, name, role, reason))
+            if reason := _refusal(name, of[0]):
+                refused.append(Refused(blocks, name, role, reason))
                 continue
-            compared = differences.compared(of, base[name], head[name])
+            compared = Compared(of, name)
             if reason := _unmeasured(compared, gate):
-                refused.append(Refused(pairing, name, role, reason + _stale(compared)))
+                refused.append(Refused(blocks, name, role, reason + _stale(compared)))
             else:
                 chosen[role].append(compared)
     estimated: dict[Role, list[Difference]] = {}
     critical: dict[Role, float] = {}
     for role, family in chosen.items():
-        margins = [margin(gate, one.head.name, role) for one in family]
+        margins = [margin(gate, one.name, role) for one in family]
         estimated[role], critical[role] = differences.family(family, margins, gate.confidence)
     return Families(estimated, refused, critical)
 
 
-class _Sides(NamedTuple):
-    """Rows or questions of two candidates, and the measures of each candidate by name."""
+class Questions(Sequence[Pairing]):
+    """The questions of two candidates with all their answers, paired block by block when they are asked for.
 
-    pairing: Pairing | None
-    base: Mapping[str, Measure]
-    head: Mapping[str, Measure]
+    rows: the blocks of rows. ks, columns: what pass@k and pass^k are computed of.
+    """
+
+    def __init__(self, rows: Blocks, ks: Sequence[int], columns: Collection[str]) -> None:
+        self.rows, self._ks, self._columns = rows, ks, columns
+        self._last: tuple[int, Pairing] | None = None
+
+    @classmethod
+    def of(cls, rows: Blocks, asked: Collection[tuple[str, int]]) -> "Questions | None":
+        """The questions, for these columns and k; None unless both candidates have several answers."""
+        if rows[0].base.questions is None or rows[0].head.questions is None:
+            return None
+        return cls(rows, sorted({k for _, k in asked}), {column for column, _ in asked})
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, number: int) -> Pairing: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Pairing]: ...
+    def __getitem__(self, number: int | slice) -> Pairing | Sequence[Pairing]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        if self._last is None or self._last[0] != number:
+            rows = self.rows[number]
+            sides = (by_question(side, self._ks, self._columns) for side in (rows.base, rows.head))
+            paired = pair_questions(rows, *sides)
+            if paired is None:
+                raise IndexError(number)
+            self._last = number, paired
+        return self._last[1]
 
 
-def _by_question(pairings: Sequence[Pairing], roles: Sequence[Mapping[str, Role]]) -> dict[int, Candidate | None]:
-    """The identity of each candidate → the candidate by question, with the measures that some role names."""
-    named = {found for names in roles for name in names if (found := parsed(name))}
-    columns, ks = {column for column, _ in named}, sorted({k for _, k in named})
-    candidates = {id(side): side for pairing in pairings for side in (pairing.base, pairing.head)} if named else {}
-    return {key: by_question(candidate, ks, columns) for key, candidate in candidates.items()}
+def _rows_of(one: Compared) -> Blocks:
+    """The blocks of rows of a measure, also of one by question."""
+    return one.blocks.rows if isinstance(one.blocks, Questions) else one.blocks
 
 
-def _sides(pairing: Pairing | None) -> _Sides:
-    return _Sides(None, {}, {}) if pairing is None else _Sides(pairing, measures(pairing.base), measures(pairing.head))
-
-
-def entries(families: Families, pairings: Sequence[Pairing]) -> list[PairEntry]:
+def entries(families: Families, pairs: Sequence[Blocks]) -> list[PairEntry]:
     """Each pair of candidates: its rows, its measures, and what was refused. Numbers have 6 decimals."""
-    pairs: list[PairEntry] = [
+    found: list[PairEntry] = [
         {
-            "base": pairing.base.name,
-            "head": pairing.head.name,
-            "rows": _row_counts(pairing),
-            "crossed": _crossed(families, pairing),
-            "duplicates": _duplicates(families, pairing),
+            "base": blocks[0].base.name,
+            "head": blocks[0].head.name,
+            "rows": _row_counts(blocks),
+            "crossed": _crossed(families, blocks),
+            "duplicates": _duplicates(families, blocks),
             "measures": {
-                one.compared.head.name: _measure_entry(one, role)
+                one.compared.name: _measure_entry(one, role)
                 for role, family in families.differences.items()
                 for one in family
-                if one.compared.pairing.rows is pairing
+                if _rows_of(one.compared) is blocks
             },
             "refused": [
-                {"measure": refused.name, "role": refused.role, "reason": refused.reason, "blocks": refused.blocks}
+                {"measure": refused.name, "role": refused.role, "reason": refused.reason, "blocks": refused.blocks_gate}
                 for refused in families.refused
-                if refused.pairing is pairing
+                if refused.blocks is blocks
             ],
         }
-        for pairing in pairings
+        for blocks in pairs
     ]
-    return [rounded(pair) for pair in pairs]
+    return [rounded(pair) for pair in found]
 
 
-def _row_counts(pairing: Pairing) -> RowCounts:
-    counts: RowCounts = {
-        "shared": len(pairing.head_rows),
-        "only_base": len(pairing.only_base),
-        "only_head": len(pairing.only_head),
-        "data_changed": len(pairing.changed),
-    }
-    if stale := len(pairing.stale):
+def _row_counts(blocks: Blocks) -> RowCounts:
+    every = [
+        (len(one.head_rows), len(one.only_base), len(one.only_head), len(one.changed), len(one.stale)) for one in blocks
+    ]
+    shared, only_base, only_head, changed, stale = (sum(some) for some in zip(*every, strict=True))
+    counts: RowCounts = {"shared": shared, "only_base": only_base, "only_head": only_head, "data_changed": changed}
+    if stale:
         counts["stale_labels"] = stale
-    if pairing.base.questions is not None and pairing.head.questions is not None:
-        counts["draws"] = {"base": _draws(pairing.base.questions), "head": _draws(pairing.head.questions)}
+    if blocks[0].base.questions is not None and blocks[0].head.questions is not None:
+        counts["draws"] = {"base": _draws(one.base for one in blocks), "head": _draws(one.head for one in blocks)}
     return counts
 
 
-def _draws(questions: NDArray[np.uint64]) -> list[int]:
+def _draws(candidates: Iterable[Candidate]) -> list[int]:
     """The smallest and the largest number of draws of a question; none without questions."""
-    sizes = np.unique(questions, return_counts=True)[1]
-    return [int(sizes.min()), int(sizes.max())] if len(sizes) else []
+    sizes = [np.unique(one.questions, return_counts=True)[1] for one in candidates if one.questions is not None]
+    extremes = [int(limit) for some in sizes if len(some) for limit in (some.min(), some.max())]
+    return [min(extremes), max(extremes)] if extremes else []
 
 
-def rates(pairing: Pairing) -> list[Compared]:
+def rates(pairing: Pairing) -> list[str]:
     """Every pass rate that both candidates have and measured the same way, whether the gate asks for it or not."""
     base, head = measures(pairing.base), measures(pairing.head)
     return [
-        differences.compared(pairing, base[name], measure)
+        name
         for name, measure in head.items()
         if measure.kind == "rate" and name in base and not differing(base[name].signature, measure.signature)
     ]
 
 
-def slice_entries(families: Families, pairings: Sequence[Pairing], gate: Gate) -> list[list[SliceEntry]]:
+def slice_entries(families: Families, pairs: Sequence[Blocks], gate: Gate) -> list[list[SliceEntry]]:
     """For each pair of candidates every measure on every slice that leaves out rows.
 
     All p values are adjusted for the false discovery rate.
@@ -186,19 +208,19 @@ def slice_entries(families: Families, pairings: Sequence[Pairing], gate: Gate) -
     from tasks.statistics import benjamini_hochberg
 
     parts = [
-        (name, value, part)
+        part
         for family in families.differences.values()
         for difference in family
-        for name, value, part in differences.slices_of(difference.compared)
-        if 0 < part.measured.sum() < difference.compared.measured.sum()
+        for part in differences.slices_of(difference.compared)
+        if 0 < part.n < difference.compared.n
     ]
-    tested = [differences.uncorrected(part, gate.confidence) for _, _, part in parts]
+    tested = [differences.uncorrected(part, gate.confidence) for part in parts]
     adjusted = benjamini_hochberg(np.array([difference.p_value for difference in tested]))
     rows: list[SliceEntry] = [
         {
-            "slice": name,
-            "value": value,
-            "measure": part.head.name,
+            "slice": part.part.column if part.part else "",
+            "value": part.part.value if part.part else "",
+            "measure": part.name,
             "n": difference.n,
             "difference": {
                 "value": difference.value,
@@ -209,16 +231,17 @@ def slice_entries(families: Families, pairings: Sequence[Pairing], gate: Gate) -
             "q_value": float(q),
             "notable": bool(q <= 1.0 - gate.confidence),
         }
-        for (name, value, part), difference, q in zip(parts, tested, adjusted, strict=True)
+        for part, difference, q in zip(parts, tested, adjusted, strict=True)
     ]
-    owners = [part.pairing.rows for _, _, part in parts]
-    return [[rounded(row) for row, owner in zip(rows, owners, strict=True) if owner is pairing] for pairing in pairings]
+    owners = [_rows_of(part) for part in parts]
+    return [[rounded(row) for row, owner in zip(rows, owners, strict=True) if owner is blocks] for blocks in pairs]
 
 
-def _refusal(name: str, pairing: Pairing, base: Mapping[str, Measure], head: Mapping[str, Measure]) -> str | None:
+def _refusal(name: str, pairing: Pairing) -> str | None:
     """Why a measure can't be compared; None when it can."""
     if name in without_threshold(pairing.base) + without_threshold(pairing.head):
         return "its threshold is not learnt: too few labels, or nothing should pass"
+    base, head = measures(pairing.base), measures(pairing.head)
     if name not in base and name not in head:
         return f"no such measure; there is {', '.join(sorted({*base, *head}))}"
     if name not in head:
@@ -232,63 +255,60 @@ def _refusal(name: str, pairing: Pairing, base: Mapping[str, Measure], head: Map
 
 def _stale(compared: Compared) -> str:
     """How many of the rows that failed have a label of another answer."""
-    stale = len(compared.pairing.stale) if compared.head.name == LABEL else 0
+    stale = sum(len(one.stale) for one in compared.blocks) if compared.name == LABEL else 0
     return f"; {counted(stale, 'label is', 'labels are')} of another answer (stale)" if stale else ""
 
 
 def _unmeasured(compared: Compared, gate: Gate) -> str | None:
     """Why too few rows are measured in both; None where enough are."""
-    base, head = (not np.isnan(measure.values).all() for measure in (compared.base, compared.head))
+    sums = compared.sums
+    base, head = sums.base.measured > 0, sums.head.measured > 0
     if not base or not head:
-        missing = "not measured" if compared.pairing.of_draws is None else "no question has enough measured answers"
+        missing = "no question has enough measured answers" if compared.by_question else "not measured"
         return f"{missing} {'after' if base else 'before' if head else 'before or after'}"
-    if not compared.measured.any():
+    if not compared.n:
         return "no row is measured both before and after"
-    if compared.pairing.of_draws is not None and (reason := _unmeasured_draws(compared, gate)):
+    if compared.by_question and (reason := _unmeasured_draws(compared, gate)):
         return reason
-    failed_base, failed_head = compared.failed()
-    failed = int((failed_base | failed_head).sum())
-    asked = failed + int(compared.measured.sum())
-    if failed <= gate.max_unmeasured * asked:
+    asked = sums.failed + compared.n
+    if sums.failed <= gate.max_unmeasured * asked:
         return None
-    when = f"before {failed_base.sum():,}, after {failed_head.sum():,}"
-    return f"{failed:,} of {asked:,} rows could not be measured, {when} (gate.max_unmeasured)"
+    when = f"before {sums.base.failed:,}, after {sums.head.failed:,}"
+    return f"{sums.failed:,} of {asked:,} rows could not be measured, {when} (gate.max_unmeasured)"
 
 
 def _unmeasured_draws(compared: Compared, gate: Gate) -> str | None:
     """Why too few answers to the compared questions are measured in either version; None where enough are."""
-    rows, (name, _) = compared.pairing.rows, parsed(compared.head.name) or ("", 0)
-    for when, side in (("before", rows.base), ("after", rows.head)):
-        column = next(one for one in side.columns if one.name == name)
-        questions = side.keys if side.questions is None else side.questions
-        asked = ~column.not_asked & np.isin(questions, compared.pairing.keys)
-        failed = int((asked & np.isnan(column.values)).sum())
-        if failed > gate.max_unmeasured * asked.sum():
-            return f"{failed:,} of {asked.sum():,} answers could not be measured {when} (gate.max_unmeasured)"
+    name, _ = parsed(compared.name) or ("", 0)
+    failed, asked = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    for pairing in compared.blocks:
+        for i, side in enumerate((pairing.rows.base, pairing.rows.head)):
+            column = next(one for one in side.columns if one.name == name)
+            questions = side.keys if side.questions is None else side.questions
+            wanted = ~column.not_asked & np.isin(questions, pairing.keys)
+            failed[i] += np.count_nonzero(wanted & np.isnan(column.values))
+            asked[i] += np.count_nonzero(wanted)
+    for when, lacking, every in zip(("before", "after"), failed.tolist(), asked.tolist(), strict=True):
+        if lacking > gate.max_unmeasured * every:
+            return f"{lacking:,} of {every:,} answers could not be measured {when} (gate.max_unmeasured)"
     return None
 
 
-def _crossed(families: Families, pairing: Pairing) -> CrossedEntry | None:
+def _crossed(families: Families, blocks: Blocks) -> CrossedEntry | None:
     """McNemar's table of the primary measure of two candidates."""
-    own = [one.compared for one in families.differences["primary"] if one.compared.pairing is pairing]
+    own = [one.compared for one in families.differences["primary"] if one.compared.blocks is blocks]
     return differences.crossed(own[0]) if own else None
 
 
-def _duplicates(families: Families, pairing: Pairing) -> list[list[str]]:
+def _duplicates(families: Families, blocks: Blocks) -> list[list[str]]:
     """Groups of compared measures of two candidates that say the same of every answer."""
     compared = [one.compared for family in families.differences.values() for one in family]
-    own = [one for one in compared if one.pairing is pairing and one.head.kind != "corpus"]
-    sides = {
-        one.head.name: np.concatenate([one.base.values[pairing.base_rows], one.head.values[pairing.head_rows]])
-        for one in own
-    }
-    return duplicates(sides)
+    return duplicates([one for one in compared if one.blocks is blocks and one.head.kind != "corpus"])
 
 
 def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
     compared, estimate = difference.compared, difference.estimate
-    base_column, head_column = compared.columns
-    base, head = _value(compared.base, base_column), _value(compared.head, head_column)
+    base, head = compared.shared_value(compared.sums.base), compared.shared_value(compared.sums.head)
     lost = difference.margin + (estimate.value if compared.head.higher_is_better else -estimate.value)
     interval: DifferenceEntry = {
         "value": estimate.value,
@@ -315,20 +335,12 @@ def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
         "rows_needed": differences.rows_needed(compared, lost, difference.confidence) if undecided else None,
         "signature": compared.head.signature,
     }
-    if compared.pairing.of_draws is not None:
+    if compared.by_question:
         entry["per"] = "question"
     return entry
 
 
 def _composition(compared: Compared, shared: float) -> CompositionEntry:
     """The change over all measured rows of each candidate: the part of the shared rows, and that of the others."""
-    measures = (compared.base, compared.head)
-    base, head = (_value(one, one.column.rows(~np.isnan(one.values))) for one in measures)
+    base, head = compared.whole_value(compared.sums.base), compared.whole_value(compared.sums.head)
     return {"base": base, "head": head, "shared": shared, "composition": head - base - shared}
-
-
-def _value(measure: Measure, column: ScoreColumn) -> float:
-    """The measure over all rows of the column, each of them measured."""
-    if column.stats is not None and measure.kind == "corpus":
-        return float(estimates.corpus_score(column)(column.stats.sum(0)))
-    return float(measure._replace(column=column).values.mean())

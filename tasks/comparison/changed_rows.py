@@ -1,16 +1,18 @@
 """Rows whose result changed from one version to the next: how many, and the worst of them with both answers."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from functools import reduce
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tasks.comparison.differences import Compared
+from tasks.comparison.compared_rows import Blocks, ComparedRows
 from tasks.comparison.document import ChangedRow, ChangedRows
 from tasks.comparison.pairing import Pairing
 from tasks.metrics.base import Floats
 from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import Mask
+from tasks.scores.columns import Hashes
 
 
 class Rows(Protocol):
@@ -21,8 +23,35 @@ class Rows(Protocol):
         ...
 
 
+class _Changes(NamedTuple):
+    """The rows with another result of some blocks.
+
+    rows: how many. lost, gained: how many by measure, each of shape (k,). worst: changes of each measure in the worst
+    m rows, the worst first, shape (m, k). keys, places: of these rows, and their positions in BASE and HEAD.
+    """
+
+    rows: int
+    lost: NDArray[np.intp]
+    gained: NDArray[np.intp]
+    worst: Floats
+    keys: Hashes
+    places: NDArray[np.intp]
+
+    def joined(self, other: "_Changes", decides: int | None, limit: int) -> "_Changes":
+        """The rows of both, of which the worst `limit` are kept."""
+        worst, keys, places = (np.concatenate(pair) for pair in zip(self[3:], other[3:], strict=True))
+        counts = self.rows + other.rows, self.lost + other.lost, self.gained + other.gained
+        return _Changes(*counts, worst, keys, places).first(decides, limit)
+
+    def first(self, decides: int | None, limit: int) -> "_Changes":
+        """The worst `limit` rows: first those that the measure of this number calls wrong, then by measures lost."""
+        decisive = np.zeros(len(self.worst)) if decides is None else self.worst[:, decides]
+        order = np.lexsort((self.keys, self.worst.sum(axis=1), decisive))[:limit]
+        return self._replace(worst=self.worst[order], keys=self.keys[order], places=self.places[order])
+
+
 def changed_rows(
-    pairing: Pairing, rates: Sequence[Compared], primary: str, loads: tuple[Rows, Rows], limit: int
+    blocks: Blocks, rates: Sequence[str], primary: str, loads: tuple[Rows, Rows], limit: int
 ) -> ChangedRows:
     """Count the shared rows that lost or gained a pass, and show the worst `limit` of them in full.
 
@@ -30,28 +59,50 @@ def changed_rows(
     those that lost most measures.
 
     Args:
-        pairing: The shared rows.
+        blocks: The shared rows.
         rates: The pass rates of both candidates.
         primary: The primary measure.
         loads: data/load of the older and of the newer version.
         limit: Rows in full.
     """
     primary = primary.removesuffix(VALUE)  # of a score the pass rate says which rows are wrong
-    rates = sorted(rates, key=lambda rate: rate.head.name != primary)
-    names = [rate.head.name for rate in rates]
-    change = np.zeros((len(pairing.head_rows), len(rates)))
-    for number, rate in enumerate(rates):
+    names = sorted(rates, key=lambda name: name != primary)
+    decides = 0 if primary in names else None
+    every = (_changes(pairing, names).first(decides, limit) for pairing in blocks)
+    found = reduce(lambda mine, more: mine.joined(more, decides, limit), every)
+    return {
+        "rows": found.rows,
+        "lost": _counts(names, found.lost),
+        "gained": _counts(names, found.gained),
+        "worst": _in_full(found, names, loads),
+    }
+
+
+def _changes(pairing: Pairing, names: Sequence[str]) -> _Changes:
+    """The rows of one block with another result."""
+    change = np.zeros((len(pairing.head_rows), len(names)))
+    for number, name in enumerate(names):
+        rate = ComparedRows.of(pairing, name)
         change[rate.measured, number] = rate.differences
         _, failed = rate.failed()
         change[failed & (rate.base.values[pairing.base_rows] == 1.0), number] = -1.0
     changed = np.flatnonzero(change.any(axis=1))
-    worst = changed[_worst_first(change[changed], names, primary, pairing.keys[changed])][:limit]
-    return {
-        "rows": len(changed),
-        "lost": _counts(names, change < 0),
-        "gained": _counts(names, change > 0),
-        "worst": _in_full(worst, change, names, pairing, loads),
-    }
+    old, new = pairing.base.positions[pairing.base_rows], pairing.head.positions[pairing.head_rows]
+    places = np.column_stack([old, new])[changed]
+    counts = (change < 0).sum(axis=0), (change > 0).sum(axis=0)
+    return _Changes(len(changed), *counts, change[changed], pairing.keys[changed], places)
+
+
+def data_changed(blocks: Blocks, load: Rows, limit: int) -> list[str]:
+    """The ids of the first `limit` rows that ask something else than before, sorted."""
+    found = [
+        (key, place)
+        for one in blocks
+        for key, place in zip(
+            one.head.keys[one.changed][:limit].tolist(), one.head.positions[one.changed][:limit].tolist(), strict=True
+        )
+    ]
+    return ids([place for _, place in sorted(found)], load, limit)
 
 
 def ids(positions: Sequence[int], load: Rows, limit: int) -> list[str]:
@@ -59,22 +110,13 @@ def ids(positions: Sequence[int], load: Rows, limit: int) -> list[str]:
     return sorted(row["id"] for row in load.take(["id"], positions[:limit]).values())
 
 
-def _counts(names: Sequence[str], changed: Mask) -> dict[str, int]:
-    return {name: int(n) for name, n in zip(names, changed.sum(axis=0), strict=True) if n}
+def _counts(names: Sequence[str], changed: NDArray[np.intp]) -> dict[str, int]:
+    return {name: n for name, n in zip(names, changed.tolist(), strict=True) if n}
 
 
-def _worst_first(change: Floats, names: Sequence[str], primary: str, keys: Any) -> Any:
-    decisive = change[:, names.index(primary)] if primary in names else np.zeros(len(change))
-    return np.lexsort((keys, change.sum(axis=1), decisive))
-
-
-def _in_full(
-    rows: Sequence[int], change: Floats, names: Sequence[str], pairing: Pairing, loads: tuple[Rows, Rows]
-) -> list[ChangedRow]:
-    base_positions = pairing.base.positions[pairing.base_rows[rows]].tolist()
-    head_positions = pairing.head.positions[pairing.head_rows[rows]].tolist()
-    base = loads[0].take(["response"], base_positions)
-    head = loads[1].take(["id", "input", "references", "response"], head_positions)
+def _in_full(found: _Changes, names: Sequence[str], loads: tuple[Rows, Rows]) -> list[ChangedRow]:
+    base = loads[0].take(["response"], found.places[:, 0].tolist())
+    head = loads[1].take(["id", "input", "references", "response"], found.places[:, 1].tolist())
     return [
         {
             "id": head[new]["id"],
@@ -82,8 +124,8 @@ def _in_full(
             "references": head[new]["references"],
             "base": base[old]["response"],
             "head": head[new]["response"],
-            "lost": [name for name, by in zip(names, change[row], strict=True) if by < 0],
-            "gained": [name for name, by in zip(names, change[row], strict=True) if by > 0],
+            "lost": [name for name, by in zip(names, change, strict=True) if by < 0],
+            "gained": [name for name, by in zip(names, change, strict=True) if by > 0],
         }
-        for row, old, new in zip(rows, base_positions, head_positions, strict=True)
+        for change, (old, new) in zip(found.worst, found.places.tolist(), strict=True)
     ]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from tasks.comparison import candidate_pairs, version_scores
 from tasks.comparison.candidate_pairs import Families
-from tasks.comparison.changed_rows import Rows, changed_rows, ids
+from tasks.comparison.changed_rows import Rows, changed_rows, data_changed
+from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.document import ComparisonDocument, PairEntry, VersionEntry
 from tasks.comparison.gate import Gate
-from tasks.comparison.pairing import Pairing
 from tasks.comparison.release import decision
 from tasks.comparison.rescore import rescored
 from tasks.comparison.roles import shared_primary
@@ -63,12 +63,13 @@ def _compare(
     pairings = version_scores.pairings(base, head, matched.pairs, options.stale_labels)
     if options.rescore:
         pairings = version_scores.with_thresholds(pairings)
-    chosen = shared_primary(pairings, gate, random=all(one.base.labels_random for one in pairings))
-    families = candidate_pairs.compare(pairings, gate, chosen.name, version_scores.pass_at(versions))
+    pairs = [[pairing] for pairing in pairings]
+    chosen = shared_primary(pairs, gate, random=all(blocks[0].base.labels_random for blocks in pairs))
+    families = candidate_pairs.compare(pairs, gate, chosen.name, version_scores.pass_at(versions))
     sides = Sides(
         _named(versions[0]), _named(versions[1]), (base.load, head.load), matched.only_base, matched.only_head
     )
-    return document(sides, pairings, families, chosen, gate, changed_rows_shown=options.changed_rows)
+    return document(sides, pairs, families, chosen, gate, changed_rows_shown=options.changed_rows)
 
 
 class Sides(NamedTuple):
@@ -83,7 +84,7 @@ class Sides(NamedTuple):
 
 def document(
     sides: Sides,
-    pairings: Sequence[Pairing],
+    pairs: Sequence[Blocks],
     families: Families,
     chosen: Primary,
     gate: Gate,
@@ -94,20 +95,19 @@ def document(
 
     Args:
         sides: Both versions.
-        pairings: Their pairs of candidates.
+        pairs: The paired rows of each pair of candidates, in blocks.
         families: The differences of each pair.
         chosen: The primary measure.
         gate: Section `gate` of params.yaml.
         changed_rows_shown: How many rows with another result are shown in full.
     """
-    pairs: list[PairEntry] = candidate_pairs.entries(families, pairings)
-    slice_entries = candidate_pairs.slice_entries(families, pairings, gate)
-    for pairing, pair, slices in zip(pairings, pairs, slice_entries, strict=True):
-        rates = candidate_pairs.rates(pairing)
+    entries: list[PairEntry] = candidate_pairs.entries(families, pairs)
+    slice_entries = candidate_pairs.slice_entries(families, pairs, gate)
+    for blocks, pair, slices in zip(pairs, entries, slice_entries, strict=True):
+        rates = candidate_pairs.rates(blocks[0])
         pair["slices"] = slices
-        pair["flips"] = changed_rows(pairing, rates, chosen.name, sides.texts, changed_rows_shown)
-        changed = pairing.head.positions[pairing.changed].tolist()
-        pair["data_changed"] = ids(changed, sides.texts[1], changed_rows_shown)
+        pair["flips"] = changed_rows(blocks, rates, chosen.name, sides.texts, changed_rows_shown)
+        pair["data_changed"] = data_changed(blocks, sides.texts[1], changed_rows_shown)
     blocked = families.blocked or bool(sides.only_base)
     return {
         "schema": 1,
@@ -115,12 +115,12 @@ def document(
         "head": sides.head,
         "gate": gate.model_dump(mode="json"),
         "primary": {"measure": chosen.name, "reason": chosen.reason},
-        "decision": decision(pairs, chosen, gate, blocked=blocked),
+        "decision": decision(entries, chosen, gate, blocked=blocked),
         "critical_value": rounded(families.critical["primary"]),
         "failed": gate.fails(families.verdicts),
         "blocked": blocked,
         "candidates": {"only_base": sides.only_base, "only_head": sides.only_head},
-        "pairs": pairs,
+        "pairs": entries,
     }
 
 

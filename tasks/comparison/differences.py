@@ -1,86 +1,37 @@
 """Differences of two candidates with intervals, simultaneous for a family of measures, exploratory for slices."""
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
+from functools import reduce
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tasks.comparison.compared import Compared, Slice
+from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.document import CrossedEntry, UnmeasuredEntry
 from tasks.comparison.gate import Verdict, verdict
-from tasks.comparison.measures import LABEL, Measure
+from tasks.comparison.joint_sums import critical_value
+from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, Positions
+from tasks.comparison.roles import of_blocks
 from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
-from tasks.scores.columns import Mask, ScoreColumn
-from tasks.scores.estimates import UNBOUNDED
+from tasks.scores.columns import Hashes
 from tasks.scores.headline import MOST_OUTSIDE, have_labels, is_by_offline_judge, offline_bias, standard_error
 from tasks.scores.primary import MEANING_MATCH, column
 from tasks.scores.repeated_answers import parsed
+from tasks.statistics.moments import UNIT
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import BiasModel, PairedDifference
+    from tasks.statistics.clusters import ClusterTotals
 
-# With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.
-MOST_JOINT = 200
-# The same limit for rows times differences.
-MOST_NUMBERS = 5 * 10**7
 # The power at which detectable differences and rows needed are computed.
 POWER = 0.8
-# Scores of equal answers may differ by so much between machines.
-ROUNDING = 1e-6
-
-
-class Compared(NamedTuple):
-    """One measure of two candidates on their shared rows; n of them are measured in both.
-
-    base, head: the measure of each candidate, on all its rows. measured: which of the pairing's shared rows are the n.
-    """
-
-    pairing: Pairing
-    base: Measure
-    head: Measure
-    measured: Mask
-
-    @property
-    def differences(self) -> Floats:
-        """HEAD minus BASE, row by row, shape (n,)."""
-        pairing = self.pairing
-        base = self.base.values[pairing.base_rows[self.measured]]
-        return np.asarray(self.head.values[pairing.head_rows[self.measured]] - base)
-
-    @property
-    def clusters(self) -> Positions | None:
-        """The cluster of each of the n rows."""
-        return None if self.pairing.groups is None else self.pairing.groups[self.measured]
-
-    @property
-    def columns(self) -> tuple[ScoreColumn, ScoreColumn]:
-        """The columns of both candidates on the n rows."""
-        pairing = self.pairing
-        return (
-            self.base.column.rows(pairing.base_rows[self.measured]),
-            self.head.column.rows(pairing.head_rows[self.measured]),
-        )
-
-    def where(self, rows: Mask) -> "Compared":
-        """The same measure on some of the pairing's shared rows."""
-        return self._replace(measured=self.measured & rows)
-
-    def failed(self) -> tuple[Mask, Mask]:
-        """Which of the pairing's shared rows were asked for and could not be measured, in BASE and in HEAD."""
-        measures = ((self.base, self.pairing.base_rows), (self.head, self.pairing.head_rows))
-        base, head = (np.isnan(measure.values[rows]) & ~measure.column.not_asked[rows] for measure, rows in measures)
-        return base, head
-
-    def unchanged(self) -> bool:
-        """Whether every row is the same in both, including those that could not be measured."""
-        if not np.array_equal(*self.failed()):
-            return False
-        if self.head.kind != "corpus":
-            return not self.differences.any()
-        base, head = self.columns
-        return bool(np.array_equal(base.stats, head.stats))  # type: ignore[arg-type]  # a corpus column has statistics
+# Of more labelled rows a prediction-powered difference is not computed, as they say enough by themselves; of the other
+# rows so many are used, which leaves 1 % of their variance at ten times as many as labelled ones.
+MOST_LABELLED, MOST_OTHERS = 50_000, 500_000
 
 
 class Difference(NamedTuple):
@@ -94,12 +45,6 @@ class Difference(NamedTuple):
     confidence: float
     margin: float
     verdict: Verdict
-
-
-def compared(pairing: Pairing, base: Measure, head: Measure) -> Compared:
-    """Compare a measure on the rows where it is measured in both candidates."""
-    missing = np.isnan(base.values[pairing.base_rows]) | np.isnan(head.values[pairing.head_rows])
-    return Compared(pairing, base, head, ~missing)
 
 
 def family(measures: Sequence[Compared], margins: Sequence[float], confidence: float) -> tuple[list[Difference], float]:
@@ -126,60 +71,55 @@ def local_confidence(critical: float) -> float:
     return float(2.0 * ndtr(critical) - 1.0)
 
 
-def critical_value(measures: Sequence[Compared], confidence: float) -> float:
-    """The number of standard errors that the largest of all differences stays within."""
-    from tasks.statistics import max_t, sidak
-
-    if not measures:
-        return float("nan")
-    keys = np.unique(np.concatenate([one.pairing.keys for one in measures]))
-    if len(measures) > MOST_JOINT or len(measures) * len(keys) > MOST_NUMBERS:
-        return sidak(len(measures), confidence)
-    influence = np.zeros((len(keys), len(measures)))
-    grouped = any(one.pairing.groups is not None for one in measures)
-    groups = np.arange(len(keys), dtype=np.intp) if grouped else None
-    for number, one in enumerate(measures):
-        rows = np.searchsorted(keys, one.pairing.keys[one.measured])
-        influence[rows, number] = _influence(one)
-        if groups is not None and one.pairing.groups is not None:
-            groups[np.searchsorted(keys, one.pairing.keys)] = len(keys) + one.pairing.groups
-    with estimates.silenced():
-        return max_t(influence, None if estimates.is_one_cluster(groups) else groups, confidence)
-
-
 def detectable(one: Compared, confidence: float) -> float | None:
     """The smallest true difference that these rows show in four of five cases; None where the spread is unknown."""
-    from tasks.statistics import detectable_corpus_difference, detectable_difference
+    from tasks.statistics.power import detectable_of_error, detectable_of_sums
 
     if not _has_spread(one):
         return None
     with estimates.silenced():
         if one.head.kind == "corpus":
-            influence = _influence(one) * one.head.scale
-            smallest = detectable_corpus_difference(influence, one.clusters, POWER, confidence)
+            smallest = detectable_of_error(*_corpus_error(one), POWER, confidence)
         else:
-            smallest = detectable_difference(one.differences, one.clusters, _bounds(one), POWER, confidence)
+            smallest = detectable_of_sums(one.sums.differences, _clusters(one), one.bounds, POWER, confidence)
     beyond = one.head.bounds is not None and smallest > one.head.scale
     return smallest if isfinite(smallest) and not beyond else None
 
 
 def rows_needed(one: Compared, difference: float, confidence: float) -> int | None:
     """The number of rows like these that show this difference in four of five cases; None if it is unknown."""
-    from tasks.statistics import TooManyRowsError, rows_to_find
+    from tasks.statistics import TooManyRowsError
+    from tasks.statistics.power import rows_to_find_of_sums
 
     if not _has_spread(one) or one.head.kind == "corpus" or not difference or is_by_judge_alone(one):
         return None
     sought = min(abs(difference), one.head.scale) if one.head.bounds else difference
     with estimates.silenced():
         try:
-            return rows_to_find(sought, one.differences, one.clusters, _bounds(one), POWER, confidence)
+            return rows_to_find_of_sums(sought, one.sums.differences, _clusters(one), one.bounds, POWER, confidence)
         except TooManyRowsError:
             return None
 
 
 def _has_spread(one: Compared) -> bool:
     """Whether the rows allow an estimate of the differences' spread."""
-    return bool(one.measured.sum() > 1 and not estimates.is_one_cluster(one.clusters))
+    return one.n > 1 and not one.is_one_cluster
+
+
+def _clusters(one: Compared) -> "ClusterTotals | None":
+    return None if one.sums.groups is None else one.sums.groups.by_cluster
+
+
+def _corpus_error(one: Compared) -> tuple[float | None, int]:
+    """The standard error of a difference of corpus scores by the influences of rows, or of clusters; their number."""
+    from tasks.statistics.paired import jackknife_error
+
+    rows = one.row_jackknife
+    if one.clusters is None or rows.undefined:
+        return jackknife_error(rows), rows.sums.n
+    sizes, totals, count = one.clusters.sizes, one.clusters.totals[:, 0], len(one.clusters.keys)
+    influence = (rows.sums.mean * sizes - totals) * (one.n - 1.0) / one.n
+    return sqrt(float(influence @ influence) * count / (count - 1.0)), count
 
 
 def _difference(one: Compared, confidence: float, margin_share: float) -> Difference:
@@ -189,64 +129,101 @@ def _difference(one: Compared, confidence: float, margin_share: float) -> Differ
     if not isfinite(estimate.value):
         return Difference(one, estimate, confidence, margin, "cannot tell")
     better = one.head.higher_is_better
-    unchanged = one.unchanged() and not _changes_elsewhere(one)
+    unchanged = one.unchanged and not one.sums.elsewhere
     decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
     return Difference(one, estimate, confidence, margin, decision)
 
 
-def _changes_elsewhere(one: Compared) -> bool:
-    """Whether scores differ on shared rows that the measure was not asked for: equal rows say nothing of these."""
-    failed_base, failed_head = one.failed()
-    rest = ~(one.measured | failed_base | failed_head)
-    if not rest.any():
-        return False
-    base = {column.name: column.values[one.pairing.base_rows[rest]] for column in one.pairing.base.columns}
-    scores = [column for column in one.pairing.head.columns if column.name in base]
-    return any(
-        bool((np.abs(column.values[one.pairing.head_rows[rest]] - base[column.name]) > ROUNDING).any())
-        for column in scores
-    )
-
-
 def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
     """The difference with an interval that is not corrected for other differences; margin: as of `Difference`."""
-    from tasks.statistics import PairedDifference, corpus_difference, paired_difference
+    from tasks.statistics import PairedDifference
+    from tasks.statistics.clusters import check_clusters
+    from tasks.statistics.paired import difference_of_replicates, difference_of_sums
 
-    clusters, bounds = one.clusters, _bounds(one)
-    if estimates.is_one_cluster(clusters):
+    if one.is_one_cluster:
         width = one.head.scale if one.head.bounds else np.inf
-        return PairedDifference(_value(one), -width, width, int(one.measured.sum()), estimates.ONE_CLUSTER, 1.0)
-    if one.head.kind == "corpus":
-        base, head = one.columns
-        stats, score = (_stats(base), _stats(head)), estimates.corpus_score(one.head.column)
-        return estimates.with_warnings(lambda: corpus_difference(*stats, score, clusters, confidence, bounds))
-    return estimates.with_warnings(lambda: paired_difference(one.differences, clusters, bounds, confidence, margin))
+        return PairedDifference(one.value, -width, width, one.n, estimates.ONE_CLUSTER, 1.0)
+    clusters, bounds = _clusters(one), one.bounds
+    if one.head.kind != "corpus":
+        sums = one.sums.differences
+        return estimates.with_warnings(lambda: difference_of_sums(sums, clusters, bounds, confidence, margin))
+
+    def corpus() -> "PairedDifference":
+        if clusters is not None:
+            check_clusters(clusters.size.size)
+        return difference_of_replicates(one.value, one.jackknife, one.n, confidence, bounds)
+
+    return estimates.with_warnings(corpus)
 
 
 def powered(one: Compared, confidence: float) -> "PairedDifference | None":
     """The difference of human labels on a random part of the rows, with what the other measures say of all rows.
 
     Returns:
-        None for other measures, labels that were not chosen at random, too few of them, and labels on every row.
+        None for other measures, labels that were not chosen at random, too few or more than 50,000 of them, and labels
+        on every row.
     """
     from tasks.statistics import PairedDifference, cross_fitted, ppi_difference
 
-    pairing, labelled, rest = one.pairing, one.measured, ~one.measured
-    random = pairing.base.labels_random and pairing.head.labels_random
-    few = int(labelled.sum()) < human_labels.FEWEST
-    if one.head.name != LABEL or not random or few or not rest.any() or estimates.is_one_cluster(one.clusters):
+    if one.name != LABEL or one.n < human_labels.FEWEST or one.is_one_cluster:
         return None
-    scores = _score_differences(pairing)
+    pairing = one.blocks[0]
+    if one.n > MOST_LABELLED or not (pairing.base.labels_random and pairing.head.labels_random):
+        return None
+    labelled, rest = reduce(_joined, map(_powering, one.rows()))
+    if not len(rest.keys):
+        return None
+    scores = human_labels.filled([*np.vstack([labelled.scores, rest.scores]).T], len(labelled.keys) + len(rest.keys))
     if not scores.shape[1]:
         return None
-    clusters, others = one.clusters, None if pairing.groups is None else pairing.groups[rest]
-    width = one.head.scale
-    inside, outside = cross_fitted(one.differences, scores[labelled], scores[rest], clusters, bounds=(-width, width))
+    d, width = labelled.differences, one.head.scale
+    inside, outside = cross_fitted(d, scores[: len(d)], scores[len(d) :], labelled.clusters, bounds=(-width, width))
     return estimates.with_warnings(
         lambda: PairedDifference(
-            *ppi_difference(one.differences, inside, outside, clusters, others, _bounds(one), confidence)[:6]
+            *ppi_difference(d, inside, outside, labelled.clusters, rest.clusters, one.bounds, confidence)[:6]
         )
     )
+
+
+class _Powering(NamedTuple):
+    """Rows for a prediction-powered difference: their keys, differences of labels (NaN without) and of all scores."""
+
+    keys: Hashes
+    differences: Floats
+    scores: Floats
+    clusters: Positions | None
+
+    def first(self, limit: int | None) -> "_Powering":
+        """The rows in the order of their keys, at most so many."""
+        return self.rows(np.argsort(self.keys, kind="stable")[:limit])
+
+    def rows(self, chosen: Positions) -> "_Powering":
+        """Some rows, by their numbers."""
+        clusters = None if self.clusters is None else self.clusters[chosen]
+        return _Powering(self.keys[chosen], self.differences[chosen], self.scores[chosen], clusters)
+
+    def with_more(self, other: "_Powering") -> "_Powering":
+        """The rows of both."""
+        keys, differences, scores = (np.concatenate(pair) for pair in zip(self[:3], other[:3], strict=True))
+        clusters = [some for some in (self.clusters, other.clusters) if some is not None]
+        return _Powering(keys, differences, scores, np.concatenate(clusters) if clusters else None)
+
+
+def _powering(rows: ComparedRows) -> tuple[_Powering, _Powering]:
+    """The labelled rows of a block and the others."""
+    pairing, scores = rows.pairing, _score_differences(rows.pairing)
+    differences = np.full(len(rows.measured), np.nan)
+    differences[rows.measured] = rows.differences
+    every = _Powering(pairing.keys, differences, scores, pairing.groups)
+    return every.rows(np.flatnonzero(rows.measured)), every.rows(np.flatnonzero(~rows.measured)).first(MOST_OTHERS)
+
+
+def _joined(mine: tuple[_Powering, _Powering], more: tuple[_Powering, _Powering]) -> tuple[_Powering, _Powering]:
+    """Join the rows of blocks: all labelled rows, and the others with the smallest keys, up to MOST_OTHERS.
+
+    Keys are hashes, so those others are a random part.
+    """
+    return mine[0].with_more(more[0]).first(None), mine[1].with_more(more[1]).first(MOST_OTHERS)
 
 
 def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: float) -> "PairedDifference":
@@ -260,9 +237,7 @@ def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: fl
 
     if not is_by_judge_alone(one) or not isfinite(estimate.value):
         return estimate
-    scores = _score_differences(one.pairing)[one.measured]
-    differ = (scores != 0.0).any(axis=1) | (one.differences != 0.0)
-    changed = float(differ.mean()) if scores.shape[1] else 1.0  # without other scores it is not known
+    changed = _share_changed(one)
     if not changed:
         return estimate
     model, outside = offline_bias(), _outside(one)
@@ -279,11 +254,45 @@ def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: fl
     )
 
 
+def _share_changed(one: Compared) -> float:
+    """The share of measured rows that any measure tells apart; 1 if no other score says so of nearly all rows.
+
+    A row that lacks a score counts as changed if that score differs in the mean.
+    """
+    missing, totals = reduce(_both_added, (_lacking(rows.pairing) for rows in one.rows()))
+    shared = sum(len(rows.measured) for rows in one.rows())
+    known = np.array([lacking <= human_labels.MOST_MISSING * shared for lacking in missing], np.bool_)
+    if not known.any():
+        return 1.0  # without other scores it is not known
+    differ_in_mean = np.array([total != 0 for total in totals], np.bool_)[known]
+    changed = 0
+    for rows in one.rows():
+        scores = _score_differences(rows.pairing)[rows.measured][:, known]
+        differ = np.where(np.isnan(scores), differ_in_mean, scores != 0.0)
+        changed += int(np.count_nonzero(differ.any(axis=1) | (rows.differences != 0.0)))
+    return changed / one.n
+
+
+_Counts = tuple[list[int], list[int]]
+
+
+def _lacking(pairing: Pairing) -> _Counts:
+    """How many shared rows lack the difference of each score, and its exact total over the others."""
+    from tasks.statistics.moments import exact_total
+
+    scores = _score_differences(pairing)
+    missing = np.isnan(scores)
+    return missing.sum(axis=0).tolist(), exact_total(np.where(missing, 0.0, scores))
+
+
+def _both_added(mine: _Counts, more: _Counts) -> _Counts:
+    missing, totals = ([a + b for a, b in zip(*pair, strict=True)] for pair in zip(mine, more, strict=True))
+    return missing, totals
+
+
 def _outside(one: Compared) -> float:
     """The larger share of rows outside of the judge's domain, of the two candidates."""
-    pairing = one.pairing
-    sides = (pairing.base.outside, pairing.base_rows), (pairing.head.outside, pairing.head_rows)
-    return max(0.0 if outside is None else float(outside[rows[one.measured]].mean()) for outside, rows in sides)
+    return max(one.sums.base.outside, one.sums.head.outside) / one.n
 
 
 def is_by_judge_alone(one: Compared) -> bool:
@@ -291,11 +300,16 @@ def is_by_judge_alone(one: Compared) -> bool:
 
     Labels that changed answers lack check nothing: the others are of answers that did not change.
     """
-    rows, by_question = one.pairing.rows, parsed(one.head.name)
-    sides, name = (rows.base, rows.head), by_question[0] if by_question else one.head.name
+    by_question, rows = parsed(one.name), one.blocks[0].rows
+    sides, name = (rows.base, rows.head), by_question[0] if by_question else one.name
     if name != MEANING_MATCH or not all(map(is_by_offline_judge, sides)):
         return False
-    return not have_labels(sides) or _lack_labels(rows)
+    blocks = [pairing.rows for pairing in one.blocks]
+    every = [
+        [(side, np.arange(len(side.keys))) for side in of]
+        for of in zip(*((b.base, b.head) for b in blocks), strict=True)
+    ]
+    return not have_labels([*map(of_blocks, every)]) or any(map(_lack_labels, blocks))
 
 
 def _lack_labels(pairing: Pairing) -> bool:
@@ -314,91 +328,47 @@ def _p_value(value: float, variances: Floats, model: "BiasModel", least: float) 
 
 
 def _score_differences(pairing: Pairing) -> Floats:
-    """HEAD minus BASE of every measure but the labels that nearly all shared rows have; shape (rows, k)."""
+    """HEAD minus BASE of every measure but the labels, NaN where one lacks it; shape (rows, k)."""
     base = {column.name: column.values[pairing.base_rows] for column in pairing.base.columns if column.name != LABEL}
     changes = [
         column.values[pairing.head_rows] - base[column.name] for column in pairing.head.columns if column.name in base
     ]
-    return human_labels.filled(changes, len(pairing.head_rows))
+    return np.column_stack(changes) if changes else np.empty((len(pairing.head_rows), 0))
 
 
-def _influence(one: Compared) -> Floats:
-    """Each row's centred contribution to the difference, shape (n,), as a share of the largest possible one.
-
-    Shares, because the units of two measures may be 10¹² apart.
-    """
-    if not one.measured.any():
-        return np.zeros(0)
-    if one.head.kind == "corpus":
-        from tasks.statistics import corpus_influence
-
-        base, head = one.columns
-        influence = corpus_influence(_stats(base), _stats(head), estimates.corpus_score(one.head.column))
-        return np.nan_to_num(influence / one.head.scale)  # where it is undefined, the interval is as wide as can be
-    differences = one.differences / (np.abs(one.differences).max() or 1.0)
-    return np.asarray((differences - differences.mean()) / len(differences))
-
-
-def _value(one: Compared) -> float:
-    if one.head.kind != "corpus":
-        return float(one.differences.mean())
-    score = estimates.corpus_score(one.head.column)
-    base, head = one.columns
-    return float(score(_stats(head).sum(0)) - score(_stats(base).sum(0)))
-
-
-def _stats(column: ScoreColumn) -> Floats:
-    if column.stats is None:
-        raise TypeError(f"{column.name}: its corpus score is a mean, and needs no statistics")
-    return column.stats
-
-
-def _bounds(one: Compared) -> tuple[float, float]:
-    return one.head.bounds or UNBOUNDED
-
-
-def slices_of(one: Compared) -> Iterator[tuple[str, str, Compared]]:
-    """Slice column, value, and the measure on the rows that have the value in HEAD."""
-    for name, slices in one.pairing.head.slices.items():
-        codes = slices.codes[one.pairing.head_rows]
-        for code in np.unique(codes):
-            yield name, slices.values[code], one.where(codes == code)
+def slices_of(one: Compared) -> Iterator[Compared]:
+    """The measure on the shared rows that have each value of a slice column in HEAD."""
+    found: dict[Slice, None] = {}
+    for pairing in one.blocks:
+        for name, slices in pairing.head.slices.items():
+            codes = np.unique(slices.codes[pairing.head_rows])
+            found.update(dict.fromkeys(Slice(name, slices.values[code]) for code in codes))
+    names = list(one.blocks[0].head.slices)
+    for part in sorted(found, key=lambda each: (names.index(each.column), each.value)):
+        yield one.of_slice(part)
 
 
 def crossed(one: Compared) -> CrossedEntry | None:
     """McNemar's table of a pass rate: how many rows pass in both, in one, and in neither; None for other measures."""
     if one.head.kind != "rate":
         return None
-    pairing = one.pairing
-    base = one.base.values[pairing.base_rows[one.measured]] > 0
-    head = one.head.values[pairing.head_rows[one.measured]] > 0
-    both, lost, gained = (int(rows.sum()) for rows in (base & head, base & ~head, ~base & head))
-    return {"both": both, "lost": lost, "gained": gained, "neither": len(base) - both - lost - gained}
+    both, moments = one.sums.both, one.sums.differences.moments
+    lost, gained = moments.at_low, moments.at_high
+    return {"both": both, "lost": lost, "gained": gained, "neither": one.n - both - lost - gained}
 
 
 def unmeasured(one: Compared) -> UnmeasuredEntry:
     """Count shared rows that were not measured in both, and bound the difference if they had been."""
-    pairing = one.pairing
-    base, head = one.base.values[pairing.base_rows], one.head.values[pairing.head_rows]
-    asked = ~(one.base.column.not_asked[pairing.base_rows] | one.head.column.not_asked[pairing.head_rows])
-    failed = asked & (np.isnan(base) | np.isnan(head))
-    worst, best = _with_failed(one, base, head, failed)
+    sums, rows = one.sums, one.n + one.sums.lacking
+    unknown = one.head.kind == "corpus" or one.head.bounds is None or not rows
+    worst, best = (
+        None if unknown else (sums.differences.moments.total + failed) / (rows << UNIT)
+        for failed in (sums.lost, sums.won)
+    )
     return {
-        "not_asked": int((~asked).sum()),
-        "failed_base": int((failed & np.isnan(base)).sum()),
-        "failed_head": int((failed & np.isnan(head)).sum()),
+        "not_asked": sums.not_asked,
+        "failed_base": sums.base.lacking,
+        "failed_head": sums.head.lacking,
         "worst": worst,
         "best": best,
     }
-
-
-def _with_failed(one: Compared, base: Floats, head: Floats, failed: Mask) -> tuple[float | None, float | None]:
-    """The difference if the failed rows had the worst values for HEAD, and if they had the best."""
-    rows = int(one.measured.sum() + failed.sum())
-    if one.head.kind == "corpus" or one.head.bounds is None or not rows:
-        return None, None
-    low, high = one.head.bounds if one.head.higher_is_better else one.head.bounds[::-1]
-    lost = np.where(np.isnan(head), low, head) - np.where(np.isnan(base), high, base)
-    won = np.where(np.isnan(head), high, head) - np.where(np.isnan(base), low, base)
-    total = one.differences.sum()
-    return (total + lost[failed].sum()) / rows, (total + won[failed].sum()) / rows

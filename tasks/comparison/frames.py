@@ -164,10 +164,11 @@ def _document(tables: tuple[Keyed, Keyed], gate: Gate, options: ColumnOptions) -
     if not len(pairing.head_rows) + len(pairing.changed):
         raise ComparisonError("base and head have no id in common; `on` names the column of ids")
     try:
-        chosen = shared_primary([pairing], gate, random=options.labels_random)
+        chosen = shared_primary([[pairing]], gate, random=options.labels_random)
     except ParamsError as error:
         raise ParamsError(str(error).replace("gate.primary", "primary")) from None
-    families = candidate_pairs.compare([pairing], gate, chosen.name, others=options.plain(tables))
+    pairs = [[pairing]]
+    families = candidate_pairs.compare(pairs, gate, chosen.name, others=options.plain(tables))
     loads = FrameRows(tables[0]), FrameRows(tables[1])
     sides = Sides({"name": BASE, "commit": None}, {"name": HEAD, "commit": None}, loads, [], [])
-    return document(sides, [pairing], families, chosen, gate, changed_rows_shown=len(pairing.keys))
+    return document(sides, pairs, families, chosen, gate, changed_rows_shown=len(pairing.keys))

@@ -183,11 +183,12 @@ def _document(logs: tuple[Log, Log], matched: Matched, gate: Gate, changed_rows:
     if not any(len(one.head_rows) + len(one.changed) for one in pairings):
         raise ComparisonError(f"{both}: no sample in common: their ids differ")
     chosen, gate = _primary(pairings, gate, _in_both(logs, asked)), _with_guards_of(pairings, gate)
-    families = candidate_pairs.compare(pairings, gate, chosen.name, others=shared.options.plain(tables))
+    pairs = [[pairing] for pairing in pairings]
+    families = candidate_pairs.compare(pairs, gate, chosen.name, others=shared.options.plain(tables))
     base, head = (VersionEntry(name=one.path, commit=None) for one in logs)
     texts = FrameRows(tables[0]), FrameRows(tables[1])
     sides = Sides(base, head, texts, matched.only_base, matched.only_head)
-    return document(sides, pairings, families, chosen, gate, changed_rows_shown=changed_rows)
+    return document(sides, pairs, families, chosen, gate, changed_rows_shown=changed_rows)
 
 
 def _in_both(logs: tuple[Log, Log], asked: tuple[Asked, Asked]) -> list[str]:

@@ -47,6 +47,11 @@ class Measure(NamedTuple):
         return 1.0 if self.bounds is None else self.bounds[1] - self.bounds[0]
 
     @property
+    def without_rows(self) -> "Measure":
+        """What the measure is, without the rows."""
+        return self._replace(column=self.column.rows(np.empty(0, np.intp)))
+
+    @property
     def values(self) -> Floats:
         """The value of each row, NaN where unmeasured; shape (n,)."""
         if self.kind == "rate" and self.column.passed is not None:

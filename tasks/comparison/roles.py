@@ -3,40 +3,43 @@
 Each role is a family of tests of its own, so that measures beside the primary one do not cost it power.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.gate import Gate, Role
 from tasks.comparison.measures import measures, without_threshold
 from tasks.comparison.pairing import Pairing, Positions
-from tasks.metrics.base import Floats
-from tasks.scores.columns import Candidate
+from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import MEANING_MATCH, Primary, column, primary
 from tasks.scores.repeated_answers import names
 
-# Two measures whose correlation over the rows is rounded to 1.00 are one measure.
-SAME = 0.995
 
-
-def shared_primary(pairings: Sequence[Pairing], gate: Gate, *, random: bool) -> Primary:
+def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool) -> Primary:
     """The primary measure of two versions: one that both have on their shared rows.
 
     Human labels of an earlier answer say nothing of a new one. So labels decide only if every shared row with a label
     in BASE has one in HEAD; else the rows that still have one would be those whose answers did not change.
 
     Args:
-        pairings: The pairs of candidates.
+        pairs: The paired rows of each pair of candidates, in blocks.
         gate: Section `gate` of params.yaml.
         random: Whether the labelled rows were chosen at random in each version where not all are labelled.
 
     Raises:
         ParamsError: No version has the measure that `gate.primary` names, or it names none and there is no default.
     """
-    shared = [one for one in pairings if len(one.head_rows)]
-    sides = [(_on(one.base, one.base_rows), _on(one.head, one.head_rows)) for one in shared]
+    shared = [[*blocks] for blocks in pairs if any(len(one.head_rows) for one in blocks)]
+    sides = [
+        (
+            of_blocks([(one.base, one.base_rows) for one in blocks]),
+            of_blocks([(one.head, one.head_rows) for one in blocks]),
+        )
+        for blocks in shared
+    ]
     if gate.primary is None and any(_lost_labels(*both) for both in sides):
         unlabelled = [_without_labels(side) for both in sides for side in both]
         return primary(None, unlabelled)._replace(reason="the new answers have no human labels")
@@ -70,26 +73,29 @@ def margin(gate: Gate, name: str, role: Role) -> float:
     return gate.metrics[name] if role == "guard" else 0.0
 
 
-def duplicates(values: Mapping[str, Floats]) -> list[list[str]]:
-    """Groups of measures that say the same row by row; values: name → the value of each row, shape (n,)."""
-    varying = [name for name, rows in values.items() if np.unique(rows[~np.isnan(rows)]).size > 1]
-    groups: list[list[str]] = []
-    for name in varying:
-        group = next((group for group in groups if _same(values[group[0]], values[name])), None)
-        if group is None:
-            groups.append([name])
-        else:
-            group.append(name)
-    return [group for group in groups if len(group) > 1]
-
-
 def _rates(candidate: Candidate) -> Iterator[str]:
     yield from (measure.name for measure in measures(candidate).values() if measure.kind == "rate")
     yield from without_threshold(candidate)
 
 
-def _on(candidate: Candidate, rows: Positions) -> Candidate:
-    return replace(candidate, columns=[column.rows(rows) for column in candidate.columns])
+def of_blocks(sides: Sequence[tuple[Candidate, Positions]]) -> Candidate:
+    """The labels and verdicts of some rows of a candidate, of all blocks; its other columns have no rows.
+
+    sides: the candidate's rows of each block, and which of them.
+    """
+    first, _ = sides[0]
+    nothing = np.empty(0, np.intp)
+
+    def joined(column: ScoreColumn) -> ScoreColumn:
+        if column.name not in (LABEL, MEANING_MATCH):
+            return column.rows(nothing)
+        own = [(one, rows) for candidate, rows in sides for one in candidate.columns if one.name == column.name]
+        values, not_asked = (
+            np.concatenate([getattr(one, name)[rows] for one, rows in own]) for name in ("values", "not_asked")
+        )
+        return replace(column, values=values, not_asked=not_asked, passed=None, stats=None)
+
+    return replace(first.rows(nothing), columns=[joined(column) for column in first.columns])
 
 
 def _lost_labels(base: Candidate, head: Candidate) -> bool:
@@ -102,10 +108,3 @@ def _lost_labels(base: Candidate, head: Candidate) -> bool:
 
 def _without_labels(candidate: Candidate) -> Candidate:
     return replace(candidate, columns=[column for column in candidate.columns if column.name != LABEL])
-
-
-def _same(one: Floats, other: Floats) -> bool:
-    both = ~(np.isnan(one) | np.isnan(other))
-    if both.sum() < 2 or not (np.ptp(one[both]) and np.ptp(other[both])):  # noqa: PLR2004 (no correlation)
-        return False
-    return bool(np.corrcoef(one[both], other[both])[0, 1] >= SAME)

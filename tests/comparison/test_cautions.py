@@ -11,8 +11,8 @@ from rich.console import Console
 
 from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions
-from tasks.comparison.differences import Compared, critical_value
-from tasks.comparison.measures import Measure
+from tasks.comparison.compared import Compared
+from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.pairing import pair
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.scores.column_facts import ColumnFacts
@@ -166,8 +166,7 @@ def one_of(n: int) -> Compared:
     before, after = np.ones(n), np.arange(n) % 2.0
     columns = [ScoreColumn("f1", values, nothing, values >= 1.0, None, facts) for values in (before, after)]
     sides = [Candidate("a", keys, np.arange(n), [column], None, {}) for column in columns]
-    base, head = (Measure("f1", "rate", column) for column in columns)
-    return Compared(pair(*sides), base, head, ~nothing)
+    return Compared([pair(*sides)], "f1")
 
 
 def test_so_many_differences_take_sidaks_value() -> None:
@@ -177,13 +176,3 @@ def test_so_many_differences_take_sidaks_value() -> None:
 
     assert many == sidak(201, 0.95)
     assert some == pytest.approx(1.959964, abs=0.01)  # all the same
-
-
-def test_so_many_numbers_take_sidaks_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    five = [one_of(20)] * 5
-    monkeypatch.setattr("tasks.comparison.differences.MOST_NUMBERS", 100)
-    few = critical_value(five, 0.95)
-    monkeypatch.setattr("tasks.comparison.differences.MOST_NUMBERS", 99)
-
-    assert critical_value(five, 0.95) == sidak(5, 0.95)
-    assert few == pytest.approx(1.959964, abs=0.01)

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.comparison.differences import Compared, compared, critical_value, detectable, family, rows_needed, slices_of
-from tasks.comparison.measures import measures
+from tasks.comparison.compared import Compared
+from tasks.comparison.differences import detectable, family, rows_needed, slices_of
+from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.version_scores import pairings, scores_of
 from tests.comparison.sample import Row, answers, version
 
@@ -21,7 +22,7 @@ def made(tmp_path: Path) -> Made:
     def make(older: list[Row], newer: list[Row], name: str = "f1") -> Compared:
         sides = scores_of(version(tmp_path / "a", older)), scores_of(version(tmp_path / "b", newer))
         [pairing] = pairings(*sides, [("aurora", "aurora")])
-        return compared(pairing, measures(pairing.base)[name], measures(pairing.head)[name])
+        return Compared([pairing], name)
 
     return make
 
@@ -29,15 +30,16 @@ def made(tmp_path: Path) -> Made:
 def test_differences_are_new_minus_old_on_rows_measured_on_both_sides(made: Made) -> None:
     one = made(answers("++.-"), answers("+.+."))
 
-    assert sorted(one.differences.tolist()) == [-1.0, 0.0, 1.0]
-    assert one.measured.sum() == 3
+    [rows] = one.rows()
+    assert sorted(rows.differences.tolist()) == [-1.0, 0.0, 1.0]
+    assert one.n == rows.measured.sum() == 3
 
 
 def test_some_of_the_rows_have_their_own_difference(made: Made) -> None:
     one = made(answers("++++"), answers("...."))
     rows = np.array([True, False, True, False])
 
-    assert one.where(rows).differences.tolist() == [-1.0, -1.0]
+    assert next(one.rows()).where(rows).differences.tolist() == [-1.0, -1.0]
 
 
 def test_an_empty_family_has_no_critical_value() -> None:
@@ -131,7 +133,7 @@ def test_every_slice_value_is_a_comparison_of_its_own(made: Made) -> None:
     newer = [each | {"topic": "ab"[n % 2]} for n, each in enumerate(answers("+..."))]
     one = made(answers("++++"), newer)
 
-    found = {value: float(each.differences.sum()) for _, value, each in slices_of(one)}
+    found = {each.part.value: each.n * each.value for each in slices_of(one) if each.part}
 
     assert found == {"a": -1.0, "b": -2.0}
 

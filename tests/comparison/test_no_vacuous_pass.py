@@ -8,9 +8,8 @@ import pytest
 
 from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions
-from tasks.comparison.differences import compared as side_by_side
-from tasks.comparison.differences import critical_value
-from tasks.comparison.measures import measures as measures_of
+from tasks.comparison.compared import Compared
+from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.version_scores import pairings, scores_of
 from tests.comparison.sample import COST, LATENCY, Row, answers, gate, gate_on, row, version
 from tests.comparison.test_document import compared, measures, verdicts
@@ -213,8 +212,7 @@ def test_a_measure_in_a_large_unit_leaves_the_others_in_the_family(tmp_path: Any
             scores_of(version(tmp_path / name, rows, scores=scores)) for name, rows in (("a", older), ("b", newer))
         ]
         [pairing] = pairings(*sides, [("aurora", "aurora")])
-        there, here = measures_of(pairing.base), measures_of(pairing.head)
-        return critical_value([side_by_side(pairing, there[name], here[name]) for name in scores], 0.95)
+        return critical_value([Compared([pairing], name) for name in scores], 0.95)
 
     found = [critical(unit) for unit in (1.0, 1e12, 1e-12)]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tasks.comparison import candidate_pairs
-from tasks.comparison.differences import Compared, compared, powered, rows_needed, uncorrected, with_judge_error
-from tasks.comparison.measures import measures
+from tasks.comparison.compared import Compared
+from tasks.comparison.differences import powered, rows_needed, uncorrected, with_judge_error
 from tasks.comparison.pairing import Pairing, pair, pair_questions
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
@@ -48,7 +48,7 @@ def labels(*, part: float = 0.2, random: bool = True, groups: bool = False) -> C
         for name, y in (("a", base), ("b", head))
     )
     pairing = pair(*both)
-    return compared(pairing, measures(pairing.base)["label"], measures(pairing.head)["label"])
+    return Compared([pairing], "label")
 
 
 @pytest.mark.parametrize("groups", [False, True])
@@ -60,7 +60,7 @@ def test_a_random_part_is_combined_with_the_other_measures(groups: bool) -> None
     assert estimate is not None
     assert estimate.method == "ppi"
     assert estimate.high - estimate.low < 0.8 * (alone.high - alone.low)
-    assert estimate.n == one.measured.sum()
+    assert estimate.n == one.n
 
 
 @pytest.mark.parametrize("changed", [{"random": False}, {"part": 1.1}, {"part": 0.01}])
@@ -69,11 +69,7 @@ def test_labels_that_were_selected_or_are_on_all_or_hardly_any_rows_stay_alone(c
 
 
 def test_other_measures_stay_as_they_are() -> None:
-    pairing = labels().pairing
-
-    judge = compared(pairing, measures(pairing.base)["meaning_match"], measures(pairing.head)["meaning_match"])
-
-    assert powered(judge, 0.95) is None
+    assert powered(judged(labels().blocks[0]), 0.95) is None
 
 
 def verdicts(
@@ -102,7 +98,7 @@ def verdicts(
 
 
 def judged(pairing: Pairing) -> Compared:
-    return compared(pairing, measures(pairing.base)["meaning_match"], measures(pairing.head)["meaning_match"])
+    return Compared([pairing], "meaning_match")
 
 
 def test_a_difference_by_the_offline_judge_alone_includes_its_error() -> None:
@@ -129,16 +125,13 @@ def test_few_changed_rows_have_little_of_the_judges_error() -> None:
 
 
 def test_by_question_the_offline_judges_error_is_known_for_one_draw_only() -> None:
-    rows = verdicts(lost=50, gained=150, changed=600).pairing
+    rows = verdicts(lost=50, gained=150, changed=600).blocks[0]
     questions = KEYS % np.uint64(100)
     base, head = (replace(side, questions=questions) for side in (rows.base, rows.head))
     by = (by_question(side, (1, 5), ["meaning_match"]) for side in (base, head))
     pairing = pair_questions(pair(base, head), *by)
     assert pairing is not None
-    one, several = (
-        compared(pairing, measures(pairing.base)[name], measures(pairing.head)[name])
-        for name in ("meaning_match.pass@1", "meaning_match.pass@5")
-    )
+    one, several = (Compared([pairing], name) for name in ("meaning_match.pass@1", "meaning_match.pass@5"))
 
     alone, with_error = uncorrected(one, 0.95), with_judge_error(one, uncorrected(one, 0.95), 0.95)
     unknown = with_judge_error(several, uncorrected(several, 0.95), 0.95)
@@ -160,7 +153,7 @@ def test_labels_another_judge_and_equal_verdicts_leave_a_difference_as_it_is(cho
 
 @pytest.mark.parametrize(("random", "lost"), [(False, 20), (True, 250)])
 def test_labels_that_changed_answers_lack_do_not_check_the_judge(random: bool, lost: int) -> None:
-    both = verdicts(lost=50, gained=150, changed=600, labelled=True).pairing
+    both = verdicts(lost=50, gained=150, changed=600, labelled=True).blocks[0]
     *scores, label = both.head.columns
     left = replace(label, values=np.where(np.arange(ROWS) < lost, np.nan, label.values))
     head = replace(both.head, columns=[*scores, left], labels_random=random)
@@ -171,7 +164,7 @@ def test_labels_that_changed_answers_lack_do_not_check_the_judge(random: bool, l
 
 
 def test_a_judge_of_a_sample_beside_no_other_measure_has_its_whole_error() -> None:
-    both = verdicts(lost=50, gained=150).pairing
+    both = verdicts(lost=50, gained=150).blocks[0]
     unsampled = np.arange(ROWS) % 2 == 0
 
     def sampled(one: Candidate) -> Candidate:

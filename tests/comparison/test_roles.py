@@ -5,8 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tasks.comparison.compared import Compared
 from tasks.comparison.gate import Gate
-from tasks.comparison.roles import duplicates
+from tasks.comparison.joint_sums import duplicates
+from tasks.comparison.pairing import pair
+from tasks.scores.column_facts import ColumnFacts
+from tasks.scores.columns import Candidate, ScoreColumn
 from tests.comparison.sample import LATENCY, answers, gate, gate_on, row
 from tests.comparison.test_document import compared, measures, verdicts
 
@@ -164,7 +168,13 @@ def test_measures_that_agree_on_every_row_are_named_together() -> None:
 def test_a_measure_that_never_varies_duplicates_nothing() -> None:
     rows = np.array([1.0, 0.0, np.nan, 1.0])
 
-    found = duplicates({"a": rows, "b": 3 * rows, "c": -rows, "constant": np.ones(4), "none": np.full(4, np.nan)})
+    scores = {"a": rows, "b": 3 * rows, "c": -rows, "constant": np.ones(4), "none": np.full(4, np.nan)}
+    facts = ColumnFacts("m", "dataset", "m", None)
+    columns = [ScoreColumn(name, one, np.zeros(4, np.bool_), None, None, facts) for name, one in scores.items()]
+    sides = (Candidate(name, np.arange(4, dtype=np.uint64), np.arange(4), columns, None, {}) for name in "ab")
+    pairing = pair(*sides)
+
+    found = duplicates([Compared([pairing], name) for name in scores])
 
     assert found == [["a", "b"]]
 

@@ -1,0 +1,215 @@
+"""Sums over the shared rows of one measure of two candidates: all that its difference needs, from any number of rows.
+
+They are exact, so that neither blocks nor the order of rows changes a bit of what is computed from them.
+"""
+
+from math import frexp, isfinite
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.comparison.compared_rows import ComparedRows
+from tasks.comparison.measures import Measure
+from tasks.metrics.base import Floats
+from tasks.scores.columns import Mask
+from tasks.statistics.clusters import ClusterTotals
+from tasks.statistics.corpus import EVERYTHING
+from tasks.statistics.difference_sums import DifferenceSums
+from tasks.statistics.moments import UNIT, Moments, exact_total
+
+# Scores of equal answers may differ by so much between machines.
+ROUNDING = 1e-6
+# Differences of grouped rows are rounded to this share of the width, so that sums of up to 4,096 rows are exact.
+GRID = 2.0**-40
+
+
+class GroupTotals(NamedTuple):
+    """Sums of some columns over the rows of each group: 8 bytes a group and column, whatever the number of rows.
+
+    keys: of the groups, ascending, shape (g,). sizes: rows of each, shape (g,). totals: shape (g, k).
+    """
+
+    keys: NDArray[np.intp]
+    sizes: Floats
+    totals: Floats
+
+    @classmethod
+    def of(cls, groups: NDArray[np.intp], columns: Floats) -> Self:
+        """Add up rows by their group; groups: shape (n,), columns: shape (n, k)."""
+        keys, codes = np.unique(groups, return_inverse=True)
+        totals = np.empty((len(keys), columns.shape[1]))
+        for number, column in enumerate(columns.T):
+            totals[:, number] = np.bincount(codes, weights=column, minlength=len(keys))
+        return cls(keys, np.bincount(codes, minlength=len(keys)).astype(np.float64), totals)
+
+    def __add__(self, other: object) -> "GroupTotals":
+        """The sums of the rows of both."""
+        if not isinstance(other, GroupTotals):
+            return NotImplemented
+        keys, sizes, totals = (np.concatenate(pair) for pair in zip(self, other, strict=True))
+        summed = GroupTotals.of(keys, np.column_stack([sizes, totals]))
+        return GroupTotals(summed.keys, summed.totals[:, 0], summed.totals[:, 1:])
+
+    @property
+    def by_cluster(self) -> ClusterTotals:
+        """The first column by cluster."""
+        return ClusterTotals(self.sizes, self.totals[:, 0])
+
+
+class Side(NamedTuple):
+    """The rows of one version; totals are in units of 2 ** -1074.
+
+    measured: measured rows, shared or not. total, stats: sums of their values, and of their statistics.
+    shared_total, shared_stats: the same of the shared rows that are measured in both versions.
+    failed: shared rows that were asked for and could not be measured. lacking: those of them that both were asked for.
+    outside: shared rows measured in both that lie outside of the judge's domain.
+    """
+
+    measured: int
+    total: int
+    stats: tuple[int, ...]
+    shared_total: int
+    shared_stats: tuple[int, ...]
+    failed: int
+    lacking: int
+    outside: int
+
+    def __add__(self, other: object) -> "Side":
+        """The sums of the rows of both."""
+        return Side(*map(_added, self, other)) if isinstance(other, Side) else NotImplemented
+
+
+class MeasureSums(NamedTuple):
+    """The sums over some rows of two candidates.
+
+    differences: of the shared rows that are measured in both. groups: the same by cluster, or None.
+    failed, differently_failed: shared rows that failed in any version, and in just one of them.
+    not_asked: shared rows that are unmeasured by design in any version. lacking: those that both were asked for, and
+    that are not measured in both. lost, won: sums of the differences of these if they had the worst value for HEAD, and
+    the best, in units of 2 ** -1074; 0 without bounds.
+    unequal: rows measured in both whose values, or statistics, differ. elsewhere: shared rows that the measure was not
+    asked for, on which another score differs. both: rows that pass in both versions.
+    """
+
+    base: Side
+    head: Side
+    differences: DifferenceSums
+    groups: GroupTotals | None
+    failed: int
+    differently_failed: int
+    not_asked: int
+    lacking: int
+    lost: int
+    won: int
+    unequal: int
+    elsewhere: int
+    both: int
+
+    def __add__(self, other: object) -> "MeasureSums":
+        """The sums of the rows of both."""
+        return MeasureSums(*map(_added, self, other)) if isinstance(other, MeasureSums) else NotImplemented
+
+    @classmethod
+    def of(cls, rows: ComparedRows) -> "MeasureSums":
+        """Add up the rows of one block."""
+        pairing, measured, kind = rows.pairing, rows.measured, rows.head.kind
+        places = pairing.base_rows, pairing.head_rows
+        values = [one.values[some] for one, some in zip((rows.base, rows.head), places, strict=True)]
+        not_asked = [one.column.not_asked[some] for one, some in zip((rows.base, rows.head), places, strict=True)]
+        missing = [np.isnan(some) for some in values]
+        failed = [some & ~other for some, other in zip(missing, not_asked, strict=True)]
+        not_asked_either = not_asked[0] | not_asked[1]
+        lacking = ~not_asked_either & (missing[0] | missing[1])
+        shared = [some[measured] for some in values]
+        differences, stats = shared[1] - shared[0], rows.stats
+        rest = ~(measured | failed[0] | failed[1])
+        base, head = (
+            Side(
+                *_all(one),
+                shared_total=_total(shared[i], is_rate=kind == "rate"),
+                shared_stats=tuple(exact_total(stats[i])),
+                failed=_count(failed[i]),
+                lacking=_count(lacking & missing[i]),
+                outside=0 if of.outside is None else _count(of.outside[places[i][measured]]),
+            )
+            for i, (one, of) in enumerate(((rows.base, pairing.base), (rows.head, pairing.head)))
+        )
+        width = _width(rows.head)
+        groups = None if pairing.groups is None else pairing.groups[measured]
+        lost, won = _with_failed(rows.head, values[0][lacking], values[1][lacking])
+        return cls(
+            base,
+            head,
+            DifferenceSums.of(differences, width),
+            None if groups is None else GroupTotals.of(groups, on_grid(differences, width)[:, None]),
+            failed=_count(failed[0] | failed[1]),
+            differently_failed=_count(failed[0] != failed[1]),
+            not_asked=_count(not_asked_either),
+            lacking=_count(lacking),
+            lost=lost,
+            won=won,
+            unequal=_count((stats[0] != stats[1]).any(axis=1) if kind == "corpus" else differences != 0.0),
+            elsewhere=_elsewhere(rows, rest) if rest.any() else 0,
+            both=_count((shared[0] > 0) & (shared[1] > 0)) if kind == "rate" else 0,
+        )
+
+
+def on_grid(differences: Floats, width: float) -> Floats:
+    """The differences rounded to a share of the width; without bounds as they are."""
+    if not isfinite(width):
+        return differences
+    unit = GRID * 2.0 ** frexp(width)[1]
+    return np.asarray(np.rint(differences / unit) * unit)
+
+
+def _width(measure: Measure) -> float:
+    return float(np.inf) if measure.bounds is None else measure.scale
+
+
+def _all(measure: Measure) -> tuple[int, int, tuple[int, ...]]:
+    """How many rows of a candidate are measured, and the totals of their values and of their statistics."""
+    measured = ~np.isnan(measure.values)
+    stats = measure.column.stats if measure.kind == "corpus" else None
+    return (
+        _count(measured),
+        _total(measure.values[measured], is_rate=measure.kind == "rate"),
+        () if stats is None else tuple(exact_total(stats[measured])),
+    )
+
+
+def _total(values: Floats, *, is_rate: bool) -> int:
+    return int(np.count_nonzero(values)) << UNIT if is_rate else Moments.of(values, EVERYTHING).total
+
+
+def _with_failed(head: Measure, older: Floats, newer: Floats) -> tuple[int, int]:
+    """The total difference of failed rows if they had the worst values for HEAD, and if they had the best."""
+    if head.kind == "corpus" or head.bounds is None:
+        return 0, 0
+    low, high = head.bounds if head.higher_is_better else head.bounds[::-1]
+    lost = np.where(np.isnan(newer), low, newer) - np.where(np.isnan(older), high, older)
+    won = np.where(np.isnan(newer), high, newer) - np.where(np.isnan(older), low, older)
+    return Moments.of(lost, EVERYTHING).total, Moments.of(won, EVERYTHING).total
+
+
+def _elsewhere(rows: ComparedRows, rest: Mask) -> int:
+    """How many of these shared rows have another score that differs."""
+    pairing, differs = rows.pairing, np.zeros(int(rest.sum()), np.bool_)
+    base = {column.name: column.values[pairing.base_rows[rest]] for column in pairing.base.columns}
+    for column in pairing.head.columns:
+        if column.name in base:
+            differs |= np.abs(column.values[pairing.head_rows[rest]] - base[column.name]) > ROUNDING
+    return _count(differs)
+
+
+def _count(rows: Any) -> int:
+    return int(np.count_nonzero(rows))
+
+
+def _added(mine: Any, more: Any) -> Any:
+    """The sum of two fields: numbers, sums, tuples of numbers, or None where there is none."""
+    if mine is None or more is None:
+        return None
+    if type(mine) is tuple:
+        return tuple(a + b for a, b in zip(mine, more, strict=True))
+    return mine + more

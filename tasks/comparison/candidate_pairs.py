@@ -1,9 +1,11 @@
 """Pairs of candidates compared by their measures, a family of tests for each role, and their entries in documents."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.comparison import differences
 from tasks.comparison.compared import Compared
@@ -27,7 +29,7 @@ from tasks.comparison.roles import margin, roles_of
 from tasks.console.format import counted
 from tasks.scores.columns import Candidate
 from tasks.scores.estimates import rounded
-from tasks.scores.repeated_answers import by_question, parsed
+from tasks.scores.repeated_answers import by_question, parsed, question_groups
 
 # Why pass@k of two candidates can't be compared.
 ONE_ANSWER = "the questions of one version or both have a single answer (dataset.draw)"
@@ -80,7 +82,7 @@ def compare(
     chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []
     for blocks, named in zip(pairs, roles, strict=True):
-        questions = Questions.of(blocks, asked) if asked else None
+        questions = Questions.of(blocks, asked)
         for name, role in named.items():
             of = blocks if parsed(name) is None else questions
             if of is None:
@@ -105,19 +107,21 @@ def compare(
 class Questions(Sequence[Pairing]):
     """The questions of two candidates with all their answers, paired block by block when they are asked for.
 
-    rows: the blocks of rows. ks, columns: what pass@k and pass^k are computed of.
+    rows: the blocks of rows. asked: columns and k of pass@k and pass^k.
     """
 
-    def __init__(self, rows: Blocks, ks: Sequence[int], columns: Collection[str]) -> None:
-        self.rows, self._ks, self._columns = rows, ks, columns
+    def __init__(self, rows: Blocks, asked: Collection[tuple[str, int]]) -> None:
+        self.rows = rows
+        self._ks, self._columns = sorted({k for _, k in asked}), {column for column, _ in asked}
+        sides = zip(*((one.base, one.head) for one in rows), strict=True)
+        self._are_clustered = [_share_groups(map(question_groups, side)) for side in sides]
         self._last: tuple[int, Pairing] | None = None
 
     @classmethod
     def of(cls, rows: Blocks, asked: Collection[tuple[str, int]]) -> "Questions | None":
         """The questions, for these columns and k; None unless both candidates have several answers."""
-        if rows[0].base.questions is None or rows[0].head.questions is None:
-            return None
-        return cls(rows, sorted({k for _, k in asked}), {column for column, _ in asked})
+        has_draws = rows[0].base.questions is not None and rows[0].head.questions is not None
+        return cls(rows, asked) if asked and has_draws else None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -131,12 +135,26 @@ class Questions(Sequence[Pairing]):
             return [self[i] for i in range(*number.indices(len(self)))]
         if self._last is None or self._last[0] != number:
             rows = self.rows[number]
-            sides = (by_question(side, self._ks, self._columns) for side in (rows.base, rows.head))
-            paired = pair_questions(rows, *sides)
+            base, head = (
+                self._by_question(side, are_clustered=are_clustered)
+                for side, are_clustered in zip((rows.base, rows.head), self._are_clustered, strict=True)
+            )
+            paired = pair_questions(rows, base, head)
             if paired is None:
                 raise IndexError(number)
             self._last = number, paired
         return self._last[1]
+
+    def _by_question(self, side: Candidate, *, are_clustered: bool) -> Candidate | None:
+        found = by_question(side, self._ks, self._columns)
+        return None if found is None else replace(found, groups=question_groups(side) if are_clustered else None)
+
+
+def _share_groups(blocks: Iterable[NDArray[np.intp] | None]) -> bool:
+    """Whether any two questions are in one cluster; 8 bytes a question."""
+    groups = [some for some in blocks if some is not None]
+    every = np.concatenate(groups) if groups else np.empty(0, np.intp)
+    return len(np.unique(every)) < len(every)
 
 
 def _rows_of(one: Compared) -> Blocks:

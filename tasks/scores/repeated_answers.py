@@ -97,6 +97,12 @@ def by_question(candidate: Candidate, ks: Sequence[int], columns: Container[str]
     )
 
 
+def question_groups(candidate: Candidate) -> Codes | None:
+    """The cluster of each question of a candidate, in the order of their keys; None without groups or draws."""
+    questions = _questions(candidate)
+    return None if questions is None or candidate.groups is None else candidate.groups[questions.first]
+
+
 def entry(candidate: Candidate, column: ScoreColumn, ks: Sequence[int], confidence: float) -> RepeatedEntry | None:
     """What the report says of a column's repeated answers; None without draws or without a pass rate."""
     questions = _questions(candidate)

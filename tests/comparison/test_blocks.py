@@ -1,0 +1,154 @@
+"""Rows compared block by block give the document of all rows at once, however they are divided."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from tasks.comparison import candidate_pairs
+from tasks.comparison.changed_rows import changed_rows, data_changed
+from tasks.comparison.compared_rows import Blocks
+from tasks.comparison.joint_sums import critical_value
+from tasks.comparison.pairing import Pairing, pair
+from tasks.comparison.roles import shared_primary
+from tasks.metrics.catalogue import configure
+from tasks.scores.column_facts import ColumnFacts
+from tasks.scores.columns import Candidate, ScoreColumn, Slices
+from tasks.scores.tables import facts_of
+from tests.comparison.sample import gate
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+BLEU = facts_of(configure("lexical", "bleu", {"threshold": 0.5}), {})["bleu"]
+STATS = 10
+BINARY = ColumnFacts("exact_match", "lexical", "exact_match|v:1", (0.0, 1.0), rate_signature="exact_match|v:1")
+JUDGE = replace(BINARY, metric="meaning_match", family="judge", signature="meaning_match|provider:offline")
+LABEL = replace(BINARY, metric="label", family="dataset", signature="label")
+GRADED = ColumnFacts("f1", "lexical", "f1|v:1", (0.0, 1.0), threshold=0.5, rate_signature="f1|thr:0.5")
+FREE = ColumnFacts("score_ms", "dataset", "score_ms|v:1", None, higher_is_better=False)
+GATE = gate(
+    primary=None, metrics={"f1.value": 0.1, "bleu.value": 0.0, "score_ms": 0.1, "f1.pass@1": 0.1}, max_unmeasured=0.9
+)
+
+
+class Kind(NamedTuple):
+    """What the rows of a random pair of candidates have."""
+
+    seed: int
+    rows: int
+    missing: float
+    groups: bool
+    draws: bool
+    labels: float
+    random: bool
+
+
+KINDS = [
+    Kind(1, 60, 0.1, groups=False, draws=False, labels=1.0, random=False),
+    Kind(2, 70, 0.5, groups=True, draws=False, labels=0.4, random=True),
+    Kind(3, 80, 0.1, groups=False, draws=True, labels=0.0, random=False),
+    Kind(4, 50, 0.1, groups=True, draws=True, labels=0.4, random=False),
+    Kind(5, 70, 0.0, groups=False, draws=False, labels=0.5, random=True),
+    Kind(6, 4, 0.5, groups=False, draws=False, labels=0.0, random=False),
+]
+
+
+class Texts(NamedTuple):
+    """Rows as their positions say."""
+
+    def take(self, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, Any]]:
+        return {place: {name: f"{name}{place}" for name in columns} for place in positions}
+
+
+def candidate(name: str, kind: Kind, rng: np.random.Generator) -> Candidate:
+    """A candidate with most of the ids, of which some scores are missing: as failed, or not asked for."""
+    ids = np.flatnonzero(rng.random(kind.rows) < 0.9)
+    n = len(ids)
+
+    def column(facts: ColumnFacts, values: np.ndarray, missing: float, stats: np.ndarray | None = None) -> ScoreColumn:
+        values = np.where(rng.random(n) < missing, np.nan, values)
+        not_asked = np.isnan(values) & (rng.random(n) < 0.5)
+        passed = facts.passes(values) if facts.has_pass_rate else None
+        return ScoreColumn(facts.metric, values, not_asked, passed, stats, facts)
+
+    words = rng.integers(1, 9, (n, STATS)).astype(np.float64)
+    labels = column(LABEL, rng.integers(0, 2, n).astype(np.float64), 1.0 - kind.labels)
+    columns = [
+        replace(labels, not_asked=np.isnan(labels.values)),
+        column(BINARY, rng.integers(0, 2, n).astype(np.float64), kind.missing),
+        column(JUDGE, rng.integers(0, 2, n).astype(np.float64), kind.missing / 4),
+        column(GRADED, rng.random(n).round(2), kind.missing),
+        column(BLEU, rng.random(n), kind.missing, words),
+        column(FREE, 1e6 + rng.normal(size=n), kind.missing),
+    ]
+    return Candidate(
+        name,
+        ids.astype(np.uint64),
+        rng.permutation(n),
+        columns,
+        ids // 3 if kind.groups else None,
+        {"topic": Slices(["a", "b", "c"], ids % 3)},
+        labels_random=kind.random,
+        outside=rng.random(n) < 0.03,
+        questions=(1000 + ids // 2).astype(np.uint64) if kind.draws else None,
+    )
+
+
+def random_pairs(kind: Kind) -> list[Pairing]:
+    """Two pairs of candidates; some shared rows changed, and some have a stale label."""
+    rng = np.random.default_rng(kind.seed)
+    found = []
+    for name in "ab":
+        pairing = pair(*(candidate(name, kind, rng) for _ in range(2)))
+        pairing = pairing.without(rng.random(len(pairing.head_rows)) < 0.05)
+        found.append(replace(pairing, stale=pairing.head_rows[rng.random(len(pairing.head_rows)) < 0.05]))
+    return found
+
+
+def divided(pairing: Pairing, count: int) -> list[Pairing]:
+    """The pairing in so many blocks; a block may be empty."""
+    blocks = []
+    for number in range(count):
+        sides = [side.rows(np.flatnonzero(_block(side, count) == number)) for side in (pairing.base, pairing.head)]
+        changed, stale = (pairing.head.keys[rows] for rows in (pairing.changed, pairing.stale))
+        own = pair(*sides)
+        own = own.without(np.isin(own.keys, changed))
+        blocks.append(replace(own, stale=own.head_rows[np.isin(own.keys, stale)]))
+    return blocks
+
+
+def _block(side: Candidate, count: int) -> np.ndarray:
+    keys = side.keys if side.questions is None else side.questions
+    return (keys * np.uint64(7) % np.uint64(count)).astype(np.intp)
+
+
+def found_in(pairs: Sequence[Blocks]) -> dict[str, Any]:
+    """Everything that the document says of these pairs."""
+    chosen = shared_primary(pairs, GATE, random=False)
+    families = candidate_pairs.compare(pairs, GATE, chosen.name, (1, 2), ["score_ms"])
+    return {
+        "primary": chosen,
+        "critical": families.critical,
+        "entries": candidate_pairs.entries(families, pairs),
+        "slices": candidate_pairs.slice_entries(families, pairs, GATE),
+        "changed": [
+            changed_rows(blocks, candidate_pairs.rates(blocks[0]), chosen.name, (Texts(), Texts()), 5)
+            for blocks in pairs
+        ],
+        "data_changed": [data_changed(blocks, Texts(), 3) for blocks in pairs],
+    }
+
+
+@pytest.mark.parametrize(("kind", "counts"), zip(KINDS, [(2, 5), (3,), (2,), (4,), (7,), (3,)], strict=True))
+def test_blocks_give_what_all_rows_give(kind: Kind, counts: Sequence[int]) -> None:
+    pairs = random_pairs(kind)
+
+    whole = found_in([[pairing] for pairing in pairs])
+
+    for count in counts:
+        assert repr(found_in([divided(pairing, count) for pairing in pairs])) == repr(whole)
+
+
+def test_one_family_without_measures_has_no_critical_value() -> None:
+    assert np.isnan(critical_value([], 0.95))

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tasks.comparison.compared import Compared, Slice
-from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.document import CrossedEntry, UnmeasuredEntry
 from tasks.comparison.gate import Verdict, verdict
 from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Pairing, Positions
+from tasks.comparison.pairing import Pairing
+from tasks.comparison.powered import powered, score_differences
 from tasks.comparison.roles import of_blocks
 from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
-from tasks.scores.columns import Hashes
 from tasks.scores.headline import MOST_OUTSIDE, have_labels, is_by_offline_judge, offline_bias, standard_error
 from tasks.scores.primary import MEANING_MATCH, column
 from tasks.scores.repeated_answers import parsed
@@ -29,9 +28,6 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 
 # The power at which detectable differences and rows needed are computed.
 POWER = 0.8
-# Of more labelled rows a prediction-powered difference is not computed, as they say enough by themselves; of the other
-# rows so many are used, which leaves 1 % of their variance at ten times as many as labelled ones.
-MOST_LABELLED, MOST_OTHERS = 50_000, 500_000
 
 
 class Difference(NamedTuple):
@@ -156,76 +152,6 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
     return estimates.with_warnings(corpus)
 
 
-def powered(one: Compared, confidence: float) -> "PairedDifference | None":
-    """The difference of human labels on a random part of the rows, with what the other measures say of all rows.
-
-    Returns:
-        None for other measures, labels that were not chosen at random, too few or more than 50,000 of them, and labels
-        on every row.
-    """
-    from tasks.statistics import PairedDifference, cross_fitted, ppi_difference
-
-    if one.name != LABEL or one.n < human_labels.FEWEST or one.is_one_cluster:
-        return None
-    pairing = one.blocks[0]
-    if one.n > MOST_LABELLED or not (pairing.base.labels_random and pairing.head.labels_random):
-        return None
-    labelled, rest = reduce(_joined, map(_powering, one.rows()))
-    if not len(rest.keys):
-        return None
-    scores = human_labels.filled([*np.vstack([labelled.scores, rest.scores]).T], len(labelled.keys) + len(rest.keys))
-    if not scores.shape[1]:
-        return None
-    d, width = labelled.differences, one.head.scale
-    inside, outside = cross_fitted(d, scores[: len(d)], scores[len(d) :], labelled.clusters, bounds=(-width, width))
-    return estimates.with_warnings(
-        lambda: PairedDifference(
-            *ppi_difference(d, inside, outside, labelled.clusters, rest.clusters, one.bounds, confidence)[:6]
-        )
-    )
-
-
-class _Powering(NamedTuple):
-    """Rows for a prediction-powered difference: their keys, differences of labels (NaN without) and of all scores."""
-
-    keys: Hashes
-    differences: Floats
-    scores: Floats
-    clusters: Positions | None
-
-    def first(self, limit: int | None) -> "_Powering":
-        """The rows in the order of their keys, at most so many."""
-        return self.rows(np.argsort(self.keys, kind="stable")[:limit])
-
-    def rows(self, chosen: Positions) -> "_Powering":
-        """Some rows, by their numbers."""
-        clusters = None if self.clusters is None else self.clusters[chosen]
-        return _Powering(self.keys[chosen], self.differences[chosen], self.scores[chosen], clusters)
-
-    def with_more(self, other: "_Powering") -> "_Powering":
-        """The rows of both."""
-        keys, differences, scores = (np.concatenate(pair) for pair in zip(self[:3], other[:3], strict=True))
-        clusters = [some for some in (self.clusters, other.clusters) if some is not None]
-        return _Powering(keys, differences, scores, np.concatenate(clusters) if clusters else None)
-
-
-def _powering(rows: ComparedRows) -> tuple[_Powering, _Powering]:
-    """The labelled rows of a block and the others."""
-    pairing, scores = rows.pairing, _score_differences(rows.pairing)
-    differences = np.full(len(rows.measured), np.nan)
-    differences[rows.measured] = rows.differences
-    every = _Powering(pairing.keys, differences, scores, pairing.groups)
-    return every.rows(np.flatnonzero(rows.measured)), every.rows(np.flatnonzero(~rows.measured)).first(MOST_OTHERS)
-
-
-def _joined(mine: tuple[_Powering, _Powering], more: tuple[_Powering, _Powering]) -> tuple[_Powering, _Powering]:
-    """Join the rows of blocks: all labelled rows, and the others with the smallest keys, up to MOST_OTHERS.
-
-    Keys are hashes, so those others are a random part.
-    """
-    return mine[0].with_more(more[0]).first(None), mine[1].with_more(more[1]).first(MOST_OTHERS)
-
-
 def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: float) -> "PairedDifference":
     """The difference by the offline judge as one by human labels, where no labels check it; any other as it is.
 
@@ -267,7 +193,7 @@ def _share_changed(one: Compared) -> float:
     differ_in_mean = np.array([total != 0 for total in totals], np.bool_)[known]
     changed = 0
     for rows in one.rows():
-        scores = _score_differences(rows.pairing)[rows.measured][:, known]
+        scores = score_differences(rows.pairing)[rows.measured][:, known]
         differ = np.where(np.isnan(scores), differ_in_mean, scores != 0.0)
         changed += int(np.count_nonzero(differ.any(axis=1) | (rows.differences != 0.0)))
     return changed / one.n
@@ -280,7 +206,7 @@ def _lacking(pairing: Pairing) -> _Counts:
     """How many shared rows lack the difference of each score, and its exact total over the others."""
     from tasks.statistics.moments import exact_total
 
-    scores = _score_differences(pairing)
+    scores = score_differences(pairing)
     missing = np.isnan(scores)
     return missing.sum(axis=0).tolist(), exact_total(np.where(missing, 0.0, scores))
 
@@ -325,15 +251,6 @@ def _p_value(value: float, variances: Floats, model: "BiasModel", least: float) 
 
     tail = float(model.weights @ ndtr(-abs(value) / np.sqrt(variances)))
     return max(min(2.0 * tail, 1.0), least)
-
-
-def _score_differences(pairing: Pairing) -> Floats:
-    """HEAD minus BASE of every measure but the labels, NaN where one lacks it; shape (rows, k)."""
-    base = {column.name: column.values[pairing.base_rows] for column in pairing.base.columns if column.name != LABEL}
-    changes = [
-        column.values[pairing.head_rows] - base[column.name] for column in pairing.head.columns if column.name in base
-    ]
-    return np.column_stack(changes) if changes else np.empty((len(pairing.head_rows), 0))
 
 
 def slices_of(one: Compared) -> Iterator[Compared]:

@@ -9,8 +9,9 @@ import pytest
 
 from tasks.comparison import candidate_pairs
 from tasks.comparison.compared import Compared
-from tasks.comparison.differences import powered, rows_needed, uncorrected, with_judge_error
+from tasks.comparison.differences import rows_needed, uncorrected, with_judge_error
 from tasks.comparison.pairing import Pairing, pair, pair_questions
+from tasks.comparison.powered import powered
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.headline import leaders
@@ -198,8 +199,8 @@ def test_the_best_candidate_is_among_the_leaders_as_often_as_the_comparisons_pro
         for name, values in zip("abcd", right, strict=True):
             column = ScoreColumn("label", values.astype(float), ~everywhere, values, None, LABEL)
             made.append(Candidate(name, KEYS[:200], np.arange(200), [column], None, {}))
-        pairings = [pair(*two) for two in combinations(made, 2)]
-        entries = candidate_pairs.entries(candidate_pairs.compare(pairings, GATE, "label"), pairings)
+        pairs = [[pair(*two)] for two in combinations(made, 2)]
+        entries = candidate_pairs.entries(candidate_pairs.compare(pairs, GATE, "label"), pairs)
         shown = {one.name: {"measure": "label", "status": "measured", "value": 0.5} for one in made}
         best = leaders(Primary("label", ""), shown, entries)["names"]  # type: ignore[arg-type]
         kept, small = kept + ("a" in best), small + ("d" not in best)

@@ -11,6 +11,7 @@ from tasks.comparison.compared import Compared, Slice
 from tasks.comparison.document import CrossedEntry, UnmeasuredEntry
 from tasks.comparison.gate import Verdict, verdict
 from tasks.comparison.joint_sums import critical_value
+from tasks.comparison.measure_sums import exact_totals
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing
 from tasks.comparison.powered import powered, score_differences
@@ -204,11 +205,9 @@ _Counts = tuple[list[int], list[int]]
 
 def _lacking(pairing: Pairing) -> _Counts:
     """How many shared rows lack the difference of each score, and its exact total over the others."""
-    from tasks.statistics.moments import exact_total
-
     scores = score_differences(pairing)
     missing = np.isnan(scores)
-    return missing.sum(axis=0).tolist(), exact_total(np.where(missing, 0.0, scores))
+    return missing.sum(axis=0).tolist(), [*exact_totals(np.where(missing, 0.0, scores))]
 
 
 def _both_added(mine: _Counts, more: _Counts) -> _Counts:

@@ -16,7 +16,7 @@ from tasks.scores.columns import Mask
 from tasks.statistics.clusters import ClusterTotals
 from tasks.statistics.corpus import EVERYTHING
 from tasks.statistics.difference_sums import DifferenceSums
-from tasks.statistics.moments import UNIT, Moments, exact_total
+from tasks.statistics.moments import UNIT, Moments
 
 # Scores of equal answers may differ by so much between machines.
 ROUNDING = 1e-6
@@ -128,7 +128,7 @@ class MeasureSums(NamedTuple):
             Side(
                 *_all(one),
                 shared_total=_total(shared[i], is_rate=kind == "rate"),
-                shared_stats=tuple(exact_total(stats[i])),
+                shared_stats=exact_totals(stats[i]),
                 failed=_count(failed[i]),
                 lacking=_count(lacking & missing[i]),
                 outside=0 if of.outside is None else _count(of.outside[places[i][measured]]),
@@ -163,6 +163,11 @@ def on_grid(differences: Floats, width: float) -> Floats:
     return np.asarray(np.rint(differences / unit) * unit)
 
 
+def exact_totals(columns: Floats) -> tuple[int, ...]:
+    """The sum of each column, shape (n, k), in units of 2 ** -1074."""
+    return tuple(Moments.of(column, EVERYTHING).total for column in columns.T)
+
+
 def _width(measure: Measure) -> float:
     return float(np.inf) if measure.bounds is None else measure.scale
 
@@ -174,7 +179,7 @@ def _all(measure: Measure) -> tuple[int, int, tuple[int, ...]]:
     return (
         _count(measured),
         _total(measure.values[measured], is_rate=measure.kind == "rate"),
-        () if stats is None else tuple(exact_total(stats[measured])),
+        () if stats is None else exact_totals(stats[measured]),
     )
 
 

@@ -28,6 +28,10 @@ class ServerError(ModelError):
     """A model's server can't be reached, or is overloaded: a later attempt may succeed."""
 
 
+class ClusterError(GoldmeterError):
+    """The cluster that `run` names can't be used: a later attempt may succeed."""
+
+
 class LedgerError(GoldmeterError):
     """The ledger can't be read or written."""
 

@@ -35,6 +35,7 @@ from tasks.pipeline.run import RunJudge
 from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, about, describe
+from tasks.pipeline.workers import Crew
 from tasks.scores.column_facts import ColumnFacts, statement
 from tasks.scores.tables import expect_metric, facts_of, row_facts
 
@@ -59,7 +60,7 @@ def judge(
     progress: Progress = quiet,
     *,
     retry_failed: bool = False,
-    workers: int | None = None,
+    crew: Crew | None = None,
 ) -> Iterator[dict[str, pa.Table]]:
     """Ask a server for the verdicts that the ledger lacks, then build the table from the ledger.
 
@@ -70,7 +71,7 @@ def judge(
         run: Section `run.judge`.
         progress: Shows the calls, then the rows.
         retry_failed: Ask again if the reply in the ledger is no verdict.
-        workers: Most processes for the offline judge; None: one per core.
+        crew: The processes of the offline judge; None: this one.
     """
     options = params.judge
     _ask_missing(rows, options, ledger, run, progress, retry_failed=retry_failed)
@@ -78,7 +79,7 @@ def judge(
     facts = _facts(options, _served(rows, options, ledger), rows.schema)
     total, done, failed = rows.rows, 0, 0
     progress("rows", 0, total)
-    for part, guesses in zip(rows, estimates(rows, options, workers), strict=True):
+    for part, guesses in zip(rows, estimates(rows, options, crew or Crew()), strict=True):
         table = table_of(part, options, ledger, guesses)
         done += part.num_rows
         progress("rows", done, total)
@@ -284,7 +285,7 @@ STAGE = Stage(
         inputs.run.judge,
         inputs.progress,
         retry_failed=RETRY_FAILED in os.environ,
-        workers=inputs.run.workers,
+        crew=inputs.crew,
     ),
     is_whole=lambda params: params.judge.provider == "openai",
     preload=("tasks.models.offline.warm_up",),

@@ -2,11 +2,14 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
@@ -14,6 +17,7 @@ import pyarrow as pa
 from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
 from tasks.pipeline import params, validation
+from tasks.pipeline.cluster import cluster
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.division import AnyDivision, Undivided
 from tasks.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
@@ -23,7 +27,7 @@ from tasks.pipeline.lineage import lineage
 from tasks.pipeline.progress import Progress, display, quiet
 from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
 from tasks.pipeline.tables import Parts, write_part
-from tasks.pipeline.workers import Crew, collect_garbage, cores, crew_of, workers_for
+from tasks.pipeline.workers import Crew, Processes, collect_garbage, cores, crew_of, workers_for
 
 
 def run(name: str) -> None:
@@ -37,22 +41,20 @@ def run(name: str) -> None:
     with _Workspace(entry) as workspace:
         workspace.open_store()
         pieces, whole = _planned(stage, options), stage.whole_for(options)
-        with display(name) as progress, _crew(entry, stage.preload, pieces) as crew:
-            divided = (
-                _divided(entry, stage.division, pieces, crew, workspace, progress)
-                if stage.division and pieces
-                else None
-            )
+        with display(name) as shown, _crew(workspace, stage.preload, pieces) as crew:
+            progress = _noting(shown, crew)
+            divided = _divided(workspace, stage.division, pieces, crew, progress) if stage.division and pieces else None
             if divided is not None:
                 parts: Iterable[_Part] = divided
             elif whole:
                 outputs = whole(options, replace(workspace.inputs(progress), crew=crew))
                 parts = _write_all(outputs, entry, _contract(stage, options), workspace)
             else:
-                parts = _by_part(entry, crew, progress)
+                parts = _by_part(workspace, crew, progress)
             checks, hashes, counts = _combine(parts, entry)
             if stage.expect:
-                checks += crew.call(_check_totals, entry, counts, [each.repeated() for each in hashes])
+                repeated = [each.repeated() for each in hashes]
+                checks += crew.call(_check_totals, entry, workspace.folder, counts, repeated)
         if stage.expect:
             workspace.report(validation.to_json(checks, counts, lineage(entry)))
             try:
@@ -71,16 +73,22 @@ class _Part(NamedTuple):
 
 
 class _Workspace:
-    """The stage's temporary folder: published by renaming once every check has passed, removed otherwise."""
+    """The stage's temporary folder: published by renaming once every check has passed, removed otherwise.
 
-    def __init__(self, entry: StageEntry) -> None:
+    Each run has a folder of its own in it, so that what a worker of a killed run still writes is in no other run.
+
+    folder: That of a run, given in its workers; None: that of a new run.
+    """
+
+    def __init__(self, entry: StageEntry, folder: Path | None = None) -> None:
         self.entry = entry
-        self.folder = Path(DATA, f".{entry.name}.tmp")
+        self.root = Path(DATA, f".{entry.name}.tmp")
+        self.folder = folder or self.root / token_hex(8)
         self.ledger: Any = None
         self._lock: int
 
     def __enter__(self) -> Self:
-        self._lock = _locked(self.folder, self.entry.name)
+        self._lock = _locked(self.root, self.entry.name)
         self._restore()
         self.clear()
         return self
@@ -90,17 +98,17 @@ class _Workspace:
             if self.ledger is not None:
                 self.ledger.close()
         finally:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(self.root, ignore_errors=True)
             os.close(self._lock)
         if isinstance(error, OSError):
             named = [str(name) for name in (error.filename2, error.filename) if name]
-            where = next((name for name in named if not name.startswith(str(self.folder))), self.folder)
+            where = next((name for name in named if not name.startswith(str(self.root))), self.root)
             problem = os.strerror(error.errno) if error.errno else str(error)
             raise DataError(f"{self.entry.name}: {where}: {problem}; no table was changed") from error
 
     def clear(self) -> None:
         """Remove all that is in the folder, and make those of the tables."""
-        for left in self.folder.iterdir():
+        for left in self.root.iterdir():
             _remove(left)
         for table in self.entry.tables_written:
             (self.folder / DATA / table).mkdir(parents=True)
@@ -162,7 +170,7 @@ class _Workspace:
     def _restore(self) -> None:
         """Put back the outputs that a run had set aside when it was killed while publishing."""
         for out in self.entry.outs:
-            if (before := self.folder / "before" / out).exists() and not Path(out).exists():
+            if (before := self.root / "before" / out).exists() and not Path(out).exists():
                 before.replace(out)
 
     def _exchange(self, outs: Sequence[str]) -> None:
@@ -170,7 +178,7 @@ class _Workspace:
         done: list[tuple[Path, Path]] = []
         try:
             for out in outs:
-                for old, new in ((Path(out), self.folder / "before" / out), (self.folder / out, Path(out))):
+                for old, new in ((Path(out), self.root / "before" / out), (self.folder / out, Path(out))):
                     if old.exists() or old.is_symlink():
                         new.parent.mkdir(parents=True, exist_ok=True)
                         old.replace(new)
@@ -181,14 +189,28 @@ class _Workspace:
             raise
 
 
-def _crew(entry: StageEntry, preload: Sequence[str], pieces: Sequence[Any] | None) -> AbstractContextManager[Crew]:
-    """The processes that compute the parts of a stage: several if there are many pieces, or many rows."""
-    most = params.run_params().workers or cores()
-    if pieces is not None:
-        workers = min(most, len(pieces))
-    else:
-        workers = workers_for(Parts(Path(DATA, entry.tables_read[0])), most) if entry.tables_read else 1
-    return crew_of(workers, ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__], most)
+def _crew(
+    workspace: _Workspace, preload: Sequence[str], pieces: Sequence[Any] | None
+) -> AbstractContextManager[Crew]:
+    """What computes the parts of a stage: this process for one part, and for few rows where no cluster is asked for."""
+    entry, run = workspace.entry, params.run_params()
+    most, table = run.workers or cores(), Parts(Path(DATA, entry.tables_read[0])) if entry.tables_read else None
+    parts = len(pieces) if pieces is not None else len(table) if table else 1
+    if run.engine == "dask":
+        most = sys.maxsize if run.address else most  # a cluster has the workers that it has
+        return crew_of(partial(cluster, run.address, workspace.folder), min(most, parts), most)
+    workers = workers_for(table, most) if table and pieces is None else min(most, parts)
+    modules = ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__]
+    return crew_of(partial(Processes, modules), workers, most)
+
+
+def _noting(progress: Progress, crew: Crew) -> Progress:
+    """Progress that shows the note of the engine, too."""
+
+    def report(what: str, done: int, total: int | None = None, *, share: float | None = None, note: str = "") -> None:
+        progress(what, done, total, share=share, note=", ".join(filter(None, [note, crew.note])))
+
+    return report
 
 
 def _write_all(
@@ -210,29 +232,24 @@ def _planned(stage: Stage[Any], options: Any) -> Sequence[Any] | None:
 
 
 def _divided(
-    entry: StageEntry,
-    division: AnyDivision,
-    pieces: Sequence[Any],
-    crew: Crew,
-    workspace: _Workspace,
-    progress: Progress,
+    workspace: _Workspace, division: AnyDivision, pieces: Sequence[Any], crew: Crew, progress: Progress
 ) -> list[_Part] | None:
     """Compute the parts into which a stage's work is divided; None if it must be called as a whole after all."""
-    options = params.for_stage(entry.name)
+    options = params.for_stage(workspace.entry.name)
     try:
-        computed = _computed(entry, crew, dict(enumerate(pieces)))
+        computed = _computed(workspace, crew, dict(enumerate(pieces)))
         results = dict(enumerate(_counted(computed, len(pieces), progress)))
         again = division.accept(pieces, [found for _, found in results.values()], options)
-        results |= dict(zip(again, _computed(entry, crew, again), strict=True))
+        results |= dict(zip(again, _computed(workspace, crew, again), strict=True))
     except Undivided:
         workspace.clear()
         return None
     return [part for part, _ in results.values()]
 
 
-def _computed(entry: StageEntry, crew: Crew, pieces: Mapping[int, Any]) -> Iterator[tuple[_Part, Any]]:
+def _computed(workspace: _Workspace, crew: Crew, pieces: Mapping[int, Any]) -> Iterator[tuple[_Part, Any]]:
     """Compute parts, given what each is made of, by number."""
-    return crew.map(_one_piece, repeat(entry), pieces.keys(), pieces.values())
+    return crew.map(_one_piece, repeat(workspace.entry), repeat(workspace.folder), pieces.keys(), pieces.values())
 
 
 def _counted(results: Iterable[tuple[_Part, Any]], total: int, progress: Progress) -> Iterator[tuple[_Part, Any]]:
@@ -243,30 +260,31 @@ def _counted(results: Iterable[tuple[_Part, Any]], total: int, progress: Progres
         yield result
 
 
-def _one_piece(entry: StageEntry, number: int, piece: Any) -> tuple[_Part, Any]:
+def _one_piece(entry: StageEntry, folder: Path, number: int, piece: Any) -> tuple[_Part, Any]:
     """Compute, write and check one part, given what it is made of."""
     stage, options = load_stage(entry.name), params.for_stage(entry.name)
     if stage.division is None:
         raise TypeError(f"{entry.name}: not a stage whose work is divided")
     output, finding = stage.division.compute(piece, options)
-    _Workspace(entry).write(output, number)
+    _Workspace(entry, folder).write(output, number)
     return _examine(entry, _contract(stage, options), output, number), finding
 
 
-def _by_part(entry: StageEntry, crew: Crew, progress: Progress) -> Iterator[_Part]:
+def _by_part(workspace: _Workspace, crew: Crew, progress: Progress) -> Iterator[_Part]:
     """Call a stage for each part."""
+    entry = workspace.entry
     parts = Parts(Path(DATA, entry.tables_read[0]))
     total, done = parts.rows, 0
     progress("rows", 0, total)
-    for part in crew.map(_one_part, repeat(entry), range(len(parts))):
+    for part in crew.map(_one_part, repeat(entry), repeat(workspace.folder), range(len(parts))):
         done += int(part.counts["rows"])
         progress("rows", done, total)
         yield part
 
 
-def _one_part(entry: StageEntry, number: int) -> _Part:
+def _one_part(entry: StageEntry, folder: Path, number: int) -> _Part:
     """Compute, write and check one part."""
-    stage, options, workspace = load_stage(entry.name), params.for_stage(entry.name), _Workspace(entry)
+    stage, options, workspace = load_stage(entry.name), params.for_stage(entry.name), _Workspace(entry, folder)
     if stage.by_part is None:
         raise TypeError(f"{entry.name}: not a stage that is computed by part")
     [table_read], [table_written] = entry.tables_read, entry.tables_written
@@ -318,10 +336,12 @@ def _combine(
     return checks, hashes, counts
 
 
-def _check_totals(entry: StageEntry, counts: dict[str, float], repeated: Sequence[Hashes]) -> list[validation.Check]:
+def _check_totals(
+    entry: StageEntry, folder: Path, counts: dict[str, float], repeated: Sequence[Hashes]
+) -> list[validation.Check]:
     """Check that keys are unique over all parts written, and the counts."""
     stage, options = load_stage(entry.name), params.for_stage(entry.name)
-    contract, tables = _contract(stage, options), _Workspace(entry).tables
+    contract, tables = _contract(stage, options), _Workspace(entry, folder).tables
     checks = validation.check_counts(contract.counts, counts)
     if contract.keys:
         parts = tables[entry.tables_written[0]]

@@ -24,6 +24,7 @@ from tasks.pipeline import validation
 from tasks.pipeline.params import section
 from tasks.pipeline.run import Price, RunJudge
 from tasks.pipeline.tables import Parts, about, write_part
+from tasks.pipeline.workers import Crew, Processes, crew_of
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"
@@ -86,14 +87,14 @@ def judged(
     store: Path,
     evidence: Path | None = None,
     how: RunJudge = HOW,
-    workers: int | None = None,
+    crew: Crew | None = None,
 ) -> pa.Table:
     if STAGE.whole_for(options) is None:
         return pa.concat_tables(judge_offline(part, options, number) for number, part in enumerate(parts))
     with Verdicts(store) as ledger:
         if evidence:
             ledger.take_in(evidence)
-        tables = [each["judge"] for each in judge(parts, options, ledger, how, workers=workers)]
+        tables = [each["judge"] for each in judge(parts, options, ledger, how, crew=crew)]
         if evidence:
             ledger.write_evidence(evidence)
     return pa.concat_tables(tables)
@@ -194,15 +195,13 @@ def test_rows_outside_the_offline_judges_domain_are_marked_with_the_reason(tmp_p
     assert column(table, "domain_reason") == [None, "another script", None]
 
 
-def test_beside_a_server_the_offline_judge_in_two_processes_says_the_same(
-    server: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_beside_a_server_the_offline_judge_in_two_processes_says_the_same(server: JudgeServer, tmp_path: Path) -> None:
     many = [(f"q{i}", f"{'Paris' if i % 3 else 'London'} {i}") for i in range(20)]
     parts, options = rows(tmp_path / "rows", many[:7], many[7:]), params(server)
-    alone = judged(parts, options, tmp_path / "store", workers=1)
-    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 10)
+    alone = judged(parts, options, tmp_path / "store")
 
-    shared = judged(parts, options, tmp_path / "store", workers=2)
+    with crew_of(lambda: Processes(2, STAGE.preload)) as crew:
+        shared = judged(parts, options, tmp_path / "store", crew=crew)
 
     assert shared.equals(alone)
     assert len(set(column(shared, "offline_match"))) > 1

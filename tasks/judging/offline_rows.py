@@ -13,7 +13,7 @@ from tasks.judging.statuses import ANSWERED, STATUSES, sampled_rows, statuses, t
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE
 from tasks.models import offline
 from tasks.pipeline.tables import Parts, about
-from tasks.pipeline.workers import pool, workers_for
+from tasks.pipeline.workers import Crew
 from tasks.scores.column_facts import stated
 from tasks.scores.tables import nullable
 
@@ -49,14 +49,9 @@ def offline_table(part: pa.Table, options: Judge) -> pa.Table:
     return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
 
 
-def estimates(parts: Parts, options: Judge, most: int | None) -> Iterator[offline.Judged]:
-    """Yield the offline judge's verdicts of every part, in up to `most` processes (None: one per core)."""
-    workers, jobs = workers_for(parts, most), (repeat(parts), range(len(parts)), repeat(options))
-    if workers <= 1:
-        yield from map(_estimated_part, *jobs)
-        return
-    with pool(workers, [__name__, "tasks.models.offline.warm_up"]) as executor:
-        yield from executor.map(_estimated_part, *jobs)
+def estimates(parts: Parts, options: Judge, crew: Crew) -> Iterator[offline.Judged]:
+    """Yield the offline judge's verdicts of every part."""
+    return crew.map(_estimated_part, repeat(parts), range(len(parts)), repeat(options))
 
 
 def estimated(part: pa.Table, options: Judge) -> offline.Judged:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tasks.pipeline import params
 from tasks.pipeline.credentials import HIDDEN, without_credentials
-from tasks.pipeline.dvc_yaml import StageEntry
+from tasks.pipeline.dvc_yaml import CODE, StageEntry
 from tasks.pipeline.hashing import sha256
 
 # Folder of the running code; the data may be elsewhere.
@@ -32,8 +32,25 @@ def lineage(entry: StageEntry, root: Path = ROOT) -> dict[str, Any]:
     files = {name: path.read_bytes() for dep in entry.code_read for name, path in _files(dep, root)}
     content = params.raw()
     sections = {name: _plain(content[name]) for name in entry.params if name in content}
-    digests = "".join(f"{name}\0{sha256(content).hex()}\n" for name, content in files.items())
-    return {"code": sha256(digests).hex(), "params": sections, "versions": _versions(files)}
+    return {"code": _hash(files), "params": sections, "versions": _versions(files)}
+
+
+def code_hash(root: Path = ROOT) -> str:
+    """Return the sha256 over the names and bytes of all that is in tasks/."""
+    return _hash(_contents(root))
+
+
+def libraries(root: Path = ROOT) -> dict[str, str]:
+    """Return the versions of Python, and of each installed library that code in tasks/ imports."""
+    return _versions(_contents(root))
+
+
+def _contents(root: Path) -> dict[str, bytes]:
+    return {name: path.read_bytes() for name, path in _files(CODE.rstrip("/"), root)}
+
+
+def _hash(files: Mapping[str, bytes]) -> str:
+    return sha256("".join(f"{name}\0{sha256(content).hex()}\n" for name, content in files.items())).hex()
 
 
 def _files(dep: str, root: Path) -> Iterator[tuple[str, Path]]:

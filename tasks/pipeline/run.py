@@ -1,6 +1,6 @@
 """Section `run` of params.yaml: settings that change no number. Only report depends on it: it shows prices."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
@@ -50,8 +50,13 @@ class RunJudge(Section):
 
 
 class Run(Section):
-    """How the stages run."""
+    """How the stages run.
 
+    address: of a Dask scheduler, or the path of the JSON file that it writes; None: a cluster of this machine.
+    """
+
+    engine: Literal["local", "dask"]
+    address: Annotated[str, Field(pattern=r"^((tcp|tls|ucx|ws|wss)://.+|.+\.json)$")] | None
     workers: Positive | None
     parallel_stages: Positive
     retries: dict[str, Annotated[int, Field(ge=0)]]

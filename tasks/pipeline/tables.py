@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from tasks.errors import DataError
+from tasks.pipeline.files import temporary_in
 
 METADATA_KEY = b"goldmeter"
 
@@ -100,9 +101,11 @@ def about(schema: pa.Schema) -> dict[str, Any]:
 
 
 def write_part(table: pa.Table, folder: Path, number: int) -> Path:
-    """Write one part; the same table gives the same bytes."""
+    """Write one part, which is there at once and whole; the same table gives the same bytes."""
     path = folder / f"part-{number:05d}.parquet"
-    pq.write_table(table, path, compression="zstd", write_page_checksum=True)
+    with temporary_in(folder.parent, f"{path.name}.") as temporary:  # what a killed process leaves is not in the table
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+        temporary.replace(path)
     return path
 
 

@@ -2,15 +2,17 @@
 
 import gc
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import ceil
 from multiprocessing import get_context
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from tasks.errors import ParamsError
+from tasks.pipeline.engine import Arguments, Engine
 from tasks.pipeline.tables import Parts
 
 # Minimum rows per worker; below this, process start-up dominates.
@@ -22,45 +24,61 @@ Result = TypeVar("Result")
 
 
 class Crew:
-    """The processes that compute the parts of a table: worker processes, or this one.
+    """The processes that compute the parts of a table: those of an engine, or this one.
 
-    Attributes:
+    Args:
         workers: Number of processes; 1 is this process.
         most: Number of processes that `grown` may give.
+        start: Starts an engine of so many processes, when the first work comes.
     """
 
-    def __init__(self, workers: int = 1, most: int = 1, start: Callable[[int], Executor] | None = None) -> None:
-        self.workers, self.most = workers, max(workers, most)
+    def __init__(self, workers: int = 1, most: int = 1, start: Callable[[int], Engine[Any]] | None = None) -> None:
+        self._wanted, self._most = workers, max(workers, most)
         self._start = start
-        self._executor: Executor | None = None
+        self._engine: Engine[Any] | None = None
+
+    @property
+    def workers(self) -> int:
+        """Number of processes: of those that run, or of those that would start."""
+        return self._engine.workers if self._engine else self._wanted
 
     def grown(self, workers: int) -> "Crew":
         """Return a crew of up to so many processes, but no fewer than this one has; for work of which each is worth."""
-        more = min(workers, self.most)
-        return Crew(more, self.most, self._start) if more > self.workers else self
+        more = min(workers, self._most)
+        return Crew(more, self._most, self._start) if more > self._wanted else self
 
     def map(self, function: Callable[..., Result], *columns: Iterable[Any]) -> Iterator[Result]:
         """Call a function for each row of arguments, and yield what it returns, in order."""
-        if self.workers > 1 and self._start and not self._executor:
-            self._executor = self._start(self.workers)
-        return self._executor.map(function, *columns) if self._executor else map(function, *columns)
+        if self._wanted > 1 and self._start and not self._engine:
+            self._engine = self._start(self._wanted)
+        return self._engine.run(function, zip(*columns, strict=False)) if self._engine else map(function, *columns)
 
     def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function once: in a worker, if there are any by then."""
-        return self._executor.submit(function, *arguments).result() if self._executor else function(*arguments)
+        if not self._engine:
+            return function(*arguments)
+        [result] = self._engine.run(function, [arguments])
+        return result
+
+    @property
+    def note(self) -> str:
+        """What to show beside the progress of a stage."""
+        return self._engine.note if self._engine else ""
 
 
 @contextmanager
-def crew_of(workers: int, preload: Sequence[str], most: int = 1) -> Iterator[Crew]:
-    """A crew of so many worker processes that have imported the modules `preload`; for one, this process.
+def crew_of(
+    engine: Callable[[int], AbstractContextManager[Engine[Any]]], workers: int, most: int = 1
+) -> Iterator[Crew]:
+    """A crew of so many workers of an engine, which start with the first work and end with the block.
 
-    most: number of processes to which a stage may let its crew grow.
-
-    Raises:
-        ParamsError: A worker was killed.
+    Args:
+        engine: Starts so many workers.
+        workers: Number of workers; 1 is this process.
+        most: Number to which a stage may let its crew grow.
     """
     with ExitStack() as stack:
-        yield Crew(workers, most, lambda number: stack.enter_context(pool(number, preload)))
+        yield Crew(workers, most, lambda number: stack.enter_context(engine(number)))
 
 
 def workers_for(parts: Parts, most: int | None) -> int:
@@ -68,25 +86,99 @@ def workers_for(parts: Parts, most: int | None) -> int:
     return min(most or cores(), len(parts), ceil(parts.rows / ROWS_A_WORKER))
 
 
-@contextmanager
-def pool(workers: int, preload: Sequence[str]) -> Iterator[ProcessPoolExecutor]:
-    """Start worker processes, forked from a server process that has imported the modules `preload`.
+class _Unit:
+    """A unit, the executor that has it, and how often a killed process has lost it."""
 
-    Modules and environment are those of the first pool of a process: a process runs one stage only.
+    def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
+        self.function, self.arguments = function, arguments
+        self.lost = 0
+        self.executor: Executor
+        self.future: Future[Any]
 
-    Raises:
-        ParamsError: A worker was killed.
+    def cancel(self) -> None:
+        self.future.cancel()
+
+
+class Processes(Engine[_Unit]):
+    """Worker processes of this machine, forked from a server process that has imported the modules `preload`.
+
+    When one is killed, all start anew, and the units that had not ended run once more.
+    Modules and environment are those of the first ones of a process: a process runs one stage only.
     """
-    context = get_context("forkserver")
-    context.set_forkserver_preload(list(preload))
-    try:
-        with threads_of(workers), ProcessPoolExecutor(workers, mp_context=context, initializer=gc.freeze) as executor:
-            yield executor
-    except BrokenProcessPool:
-        raise ParamsError(
-            f"run.workers: one of {workers} processes was killed, likely for want of memory; set fewer, "
-            "or smaller parts (load.part_rows)"
-        ) from None
+
+    def __init__(self, preload: Sequence[str], workers: int) -> None:
+        self._size = workers
+        self._context = get_context("forkserver")
+        self._context.set_forkserver_preload(list(preload))
+        self._resources = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._resources.enter_context(threads_of(self._size))
+        self._executor = self._started()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._resources:
+            self._executor.shutdown()
+
+    @property
+    def workers(self) -> int:
+        return self._size
+
+    def _started(self) -> Executor:
+        return ProcessPoolExecutor(self._size, mp_context=self._context, initializer=gc.freeze)
+
+    def _submit(self, function: Callable[..., Any], arguments: Arguments) -> _Unit:
+        unit = _Unit(function, arguments)
+        self._assign(unit)
+        return unit
+
+    def _assign(self, unit: _Unit) -> None:
+        """Give a unit to the processes of today, or to new ones where one of them was killed."""
+        while True:
+            unit.executor = self._executor
+            try:
+                unit.future = self._executor.submit(unit.function, *unit.arguments)
+            except BrokenProcessPool:
+                self._replace(unit.executor)
+            else:
+                return
+
+    def _next(self, pending: deque[_Unit]) -> Any:
+        while True:
+            try:
+                result = pending[0].future.result()
+            except BrokenProcessPool:
+                self._replace(pending[0].executor)
+                self._assign_again(pending)
+            else:
+                pending.popleft()
+                return result
+
+    def _assign_again(self, pending: Iterable[_Unit]) -> None:
+        """Run the units again that were lost with their processes.
+
+        Raises:
+            ParamsError: One was lost for the second time.
+        """
+        for unit in pending:
+            if unit.executor is not self._executor and _is_lost(unit.future):
+                unit.lost += 1
+                if unit.lost > 1:
+                    raise ParamsError(
+                        f"run.workers: of {self._size} processes, one was killed twice at the same work, likely for "
+                        "want of memory; set fewer, or smaller parts (load.part_rows)"
+                    )
+                self._assign(unit)
+
+    def _replace(self, broken: Executor) -> None:
+        broken.shutdown()  # waits until the futures of all lost units are marked
+        if broken is self._executor:
+            self._executor = self._started()
+
+
+def _is_lost(future: Future[Any]) -> bool:
+    return future.done() and not future.cancelled() and isinstance(future.exception(), BrokenProcessPool)
 
 
 def collect_garbage() -> None:

@@ -1,0 +1,188 @@
+"""The engine `dask`: units run on the workers of a Dask cluster, on this machine or at an address."""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+from tasks.errors import ClusterError, ParamsError
+from tasks.pipeline.engine import Arguments, Engine
+from tasks.pipeline.membership import Driver, call_as_member, refusal
+from tasks.pipeline.workers import threads_of
+
+# Seconds within which a scheduler has to answer, and within which it has to have a worker.
+ANSWER_SECONDS, WORKER_SECONDS = 30.0, 60.0
+# Seconds between two looks at whether there still are workers.
+POLL_SECONDS = 5.0
+LOCAL = "127.0.0.1"
+
+
+class Cluster(Engine[Any]):
+    """The workers of a Dask cluster; the scheduler gives the units of a dead worker to another one.
+
+    Args:
+        client: The connection to the scheduler, a distributed.Client.
+        driver: What a worker has to have in common with this process.
+        where: The cluster's address, for messages.
+    """
+
+    def __init__(self, client: Any, driver: Driver, where: str) -> None:
+        self._client, self._driver, self._where = client, driver, where
+        self._seen_workers = monotonic()
+
+    @property
+    def note(self) -> str:
+        """The address of Dask's dashboard, which needs bokeh."""
+        link = self._client.dashboard_link if find_spec("bokeh") else None
+        return f"dashboard {link}" if link else ""
+
+    def admit(self) -> None:
+        """Wait for a worker, and compare the workers with this process.
+
+        Raises:
+            ClusterError: There is no worker.
+            ParamsError: A worker can't do the work of this process.
+        """
+        try:
+            self._client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        except TimeoutError:
+            raise self._no_worker(WORKER_SECONDS) from None
+        if crowded := sorted(worker for worker, threads in self._client.nthreads().items() if threads != 1):
+            raise ParamsError(
+                f"run.address: the worker {crowded[0]} has several threads; start each with --nthreads 1, and as many "
+                "as the machine has cores: --nworkers"
+            )
+        refusals = self._client.run(refusal, self._driver, on_error="return")
+        for worker, problem in sorted(refusals.items()):
+            if isinstance(problem, ImportError):
+                raise ParamsError(
+                    f"run.address: the worker {worker} can't import this project ({problem}); start it in "
+                    f"{self._driver.folder}, by `python -m dask worker`"
+                )
+            if isinstance(problem, BaseException):
+                raise problem
+            if problem:
+                raise ParamsError(problem)
+
+    @property
+    def workers(self) -> int:
+        try:
+            return max(1, len(self._client.nthreads()))
+        except (OSError, CancelledError):
+            raise self._lost() from None
+
+    def _submit(self, function: Callable[..., Any], arguments: Arguments) -> Any:
+        key = f"{function.__name__.strip('_')}-{uuid4().hex}"  # Dask shows what comes before the last hyphen
+        try:
+            return self._client.submit(call_as_member, self._driver, function, arguments, key=key, pure=False)
+        except RuntimeError:  # the client is closed
+            raise self._lost() from None
+
+    def _next(self, pending: deque[Any]) -> Any:
+        from distributed import KilledWorker
+
+        unit = pending.popleft()
+        self._wait(unit)
+        try:
+            return unit.result()
+        except KilledWorker as error:
+            raise ParamsError(
+                f"run.engine: {error.allowed_failures + 1} workers died at the same work, the last of them "
+                f"{error.last_worker.address}, likely for want of memory; set smaller parts (load.part_rows), or "
+                "fewer workers a machine"
+            ) from None
+        except CancelledError:
+            raise self._lost() from None
+
+    def _wait(self, unit: Any) -> None:
+        """Wait until a unit has ended, as long as there are workers."""
+        from distributed import wait
+
+        while not unit.done():
+            try:
+                wait([unit], timeout=POLL_SECONDS)
+            except TimeoutError:
+                self._look_for_workers()
+            except CancelledError:
+                raise self._lost() from None
+
+    def _look_for_workers(self) -> None:
+        try:
+            is_alone = not self._client.nthreads()
+        except (OSError, CancelledError):
+            raise self._lost() from None
+        if not is_alone:
+            self._seen_workers = monotonic()
+        elif monotonic() - self._seen_workers > WORKER_SECONDS:
+            raise self._no_worker(WORKER_SECONDS)
+
+    def _no_worker(self, seconds: float) -> ClusterError:
+        return ClusterError(
+            f"run.address: {self._where} has had no worker for {seconds:g} s; start some in {self._driver.folder}: "
+            f"python -m dask worker {self._where} --nthreads 1 --nworkers 16"
+        )
+
+    def _lost(self) -> ClusterError:
+        return ClusterError(
+            f"run.address: the scheduler at {self._where} is gone; no table was changed. Start it and its workers "
+            "again, then run the stage again"
+        )
+
+
+@contextmanager
+def cluster(address: str | None, proof: Path, workers: int) -> Iterator[Cluster]:
+    """Connect to a Dask cluster.
+
+    Args:
+        address: Of its scheduler, or the path of the JSON file that the scheduler writes; None: start one here.
+        proof: A folder of this run, below the current one: workers that see it share the project's folder.
+        workers: Number of processes of one that is started here.
+
+    Raises:
+        ParamsError: Dask is not installed, or a worker can't do the work of this process.
+        ClusterError: The cluster does not answer, or has no worker.
+    """
+    if not find_spec("distributed"):
+        raise ParamsError("run.engine: dask is not installed; `make setup`, or pip install 'goldmeter[cluster]'")
+    from distributed import Client
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by the errors here
+    with ExitStack() as stack:
+        if address is None:
+            target: dict[str, Any] = {"address": stack.enter_context(_local(workers))}
+        else:
+            target = {"scheduler_file" if address.endswith(".json") else "address": address}
+        try:
+            client = stack.enter_context(Client(**target, timeout=ANSWER_SECONDS, set_as_default=False))
+        except (OSError, ValueError, KeyError) as error:
+            raise ClusterError(
+                f"run.address: {address} did not answer as a Dask scheduler within {ANSWER_SECONDS:g} s ({error}); "
+                "start one (python -m dask scheduler), or leave run.address empty for processes of this machine"
+            ) from None
+        members = Cluster(client, Driver.here(proof), address or client.scheduler.address)
+        members.admit()
+        yield members
+
+
+@contextmanager
+def _local(workers: int) -> Iterator[Any]:
+    """A cluster of so many processes of this machine; only those with its temporary certificate may connect to it."""
+    from distributed import LocalCluster
+
+    options: Mapping[str, Any] = {
+        "threads_per_worker": 1,
+        "host": LOCAL,
+        "protocol": "tls://",
+        "security": True,
+        "dashboard_address": f"{LOCAL}:0",
+        "memory_limit": None,
+        "silence_logs": logging.CRITICAL,
+    }
+    with threads_of(workers), LocalCluster(n_workers=workers, **options) as started:
+        yield started

@@ -1,0 +1,68 @@
+"""Worker processes of this machine: results in order, and a killed one."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tasks.errors import DataError, ParamsError
+from tasks.pipeline.workers import Crew, Processes, crew_of
+
+
+def doubled(number: int) -> int:
+    return 2 * number
+
+
+def killed_once(marks: Path, number: int) -> int:
+    """Kill this process at the first call with 5; later calls return."""
+    if number == 5:
+        try:
+            (marks / "killed").touch(exist_ok=False)
+        except FileExistsError:
+            return number
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def killed(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def refused(number: int) -> int:
+    raise DataError(f"row {number}")
+
+
+def slow_at_first(number: int) -> int:
+    time.sleep(0.2 if number == 0 else 0)
+    return number
+
+
+def test_without_an_engine_calls_are_made_here() -> None:
+    crew = Crew()
+
+    assert list(crew.map(doubled, [1, 2, 3])) == [2, 4, 6]
+    assert crew.call(doubled, 4) == 8
+
+
+def test_nothing_starts_before_there_is_work() -> None:
+    def start() -> Processes:
+        raise AssertionError("started")
+
+    with crew_of(start) as crew:
+        assert crew.call(doubled, 4) == 8
+
+
+def test_processes_give_results_in_order_survive_a_kill_and_pass_errors_on(tmp_path: Path) -> None:
+    with crew_of(lambda: Processes(2, [])) as crew:
+        assert list(crew.map(slow_at_first, range(30))) == [*range(30)]
+        assert list(crew.map(killed_once, [tmp_path] * 20, range(20))) == [*range(20)]
+        assert crew.call(doubled, 4) == 8
+        with pytest.raises(DataError, match="row 3"):
+            list(crew.map(refused, [3, 4]))
+
+
+def test_work_that_is_killed_twice_is_a_sentence() -> None:
+    with crew_of(lambda: Processes(2, [])) as crew, pytest.raises(ParamsError, match=r"run\.workers: of 2 .* twice"):
+        list(crew.map(killed, [1]))

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -189,9 +189,7 @@ class _Workspace:
             raise
 
 
-def _crew(
-    workspace: _Workspace, preload: Sequence[str], pieces: Sequence[Any] | None
-) -> AbstractContextManager[Crew]:
+def _crew(workspace: _Workspace, preload: Sequence[str], pieces: Sequence[Any] | None) -> AbstractContextManager[Crew]:
     """What computes the parts of a stage: this process for one part, and for few rows where no cluster is asked for."""
     entry, run = workspace.entry, params.run_params()
     most, table = run.workers or cores(), Parts(Path(DATA, entry.tables_read[0])) if entry.tables_read else None

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import types
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +15,6 @@ import pytest
 from tasks import embed as stage
 from tasks.__main__ import main
 from tasks.embed import SCHEMA, Params, counts, embed, expect
-from tasks.errors import ParamsError
 from tasks.ledger.vector_file import VectorFile
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.models.embedding.encoders import old_vector_keys
@@ -24,7 +24,7 @@ from tasks.pipeline import validation
 from tasks.pipeline.keys import KeyHashes, hashes_of
 from tasks.pipeline.progress import quiet
 from tasks.pipeline.tables import Parts, about, write_part
-from tasks.pipeline.workers import crew_of
+from tasks.pipeline.workers import Processes, crew_of
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.small_project import ROOT
 
@@ -271,7 +271,9 @@ def test_parts_and_row_order_change_nothing(parts, tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-def test_processes_give_the_bits_of_one_and_what_a_killed_one_left_is_not_encoded_again(parts, tmp_path, monkeypatch):
+def test_processes_give_the_bits_of_one_and_what_an_interrupted_run_left_is_not_encoded_again(
+    parts, tmp_path, monkeypatch
+):
     monkeypatch.setattr(stage, "ENCODED_AT_ONCE", 64)
     monkeypatch.setattr(stage, "TEXTS_A_WORKER", 100)
     rows = parts(*(([f"answer {i} {'x ' * (i % 50)}" for i in range(start, start + 300)], [["Paris"]] * 300)
@@ -279,19 +281,22 @@ def test_processes_give_the_bits_of_one_and_what_a_killed_one_left_is_not_encode
     [expected] = run(rows, params(**LOCAL), Vectors(tmp_path / "alone"))
     store, scratch = tmp_path / "store", tmp_path / "scratch"
 
-    def kill_a_worker(what, done, *_, **__):
+    def interrupt(what, done, *_, **__):
         if what == "texts" and done == 128:
             server = next(each for each in psutil.Process().children() if each.children())
             server.children()[0].kill()
+        if what == "texts" and done == 256:
+            raise KeyboardInterrupt
 
     scratch.mkdir()
-    with pytest.raises(ParamsError, match="processes was killed"), crew_of(1, ["tasks.embed"], most=2) as crew:
-        list(embed(rows, params(**LOCAL), Vectors(store), scratch, kill_a_worker, crew))
+    processes = partial(Processes, ["tasks.embed"])
+    with pytest.raises(KeyboardInterrupt), crew_of(processes, 1, most=2) as crew:
+        list(embed(rows, params(**LOCAL), Vectors(store), scratch, interrupt, crew))
     stored = sum(len(VectorFile(path).keys) for path in store.glob("*.arrow"))
-    with crew_of(2, ["tasks.embed"]) as crew:
+    with crew_of(processes, 2) as crew:
         [written] = embed(rows, params(**LOCAL), ledger := Vectors(store), scratch, quiet, crew)
 
-    assert 128 <= stored < 501
+    assert 256 <= stored < 501
     assert written["embed"].equals(expected, check_metadata=True)
     keys = expected["key"]
     assert np.array_equal(ledger.lookup(keys), Vectors(tmp_path / "alone").lookup(keys))

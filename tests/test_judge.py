@@ -4,6 +4,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,7 @@ def test_beside_a_server_the_offline_judge_in_two_processes_says_the_same(server
     parts, options = rows(tmp_path / "rows", many[:7], many[7:]), params(server)
     alone = judged(parts, options, tmp_path / "store")
 
-    with crew_of(lambda: Processes(2, STAGE.preload)) as crew:
+    with crew_of(partial(Processes, STAGE.preload), 2) as crew:
         shared = judged(parts, options, tmp_path / "store", crew=crew)
 
     assert shared.equals(alone)

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from tasks.errors import ClusterError, ParamsError
 from tasks.pipeline.engine import Arguments, Engine
+from tasks.pipeline.files import read_json
 from tasks.pipeline.membership import Driver, call_as_member, refusal
 from tasks.pipeline.workers import threads_of
 
@@ -88,9 +89,8 @@ class Cluster(Engine[Any]):
         from distributed import KilledWorker
 
         unit = pending.popleft()
-        self._wait(unit)
         try:
-            return unit.result()
+            return self._result(unit)
         except KilledWorker as error:
             raise ParamsError(
                 f"run.engine: {error.allowed_failures + 1} workers died at the same work, the last of them "
@@ -100,17 +100,15 @@ class Cluster(Engine[Any]):
         except CancelledError:
             raise self._lost() from None
 
-    def _wait(self, unit: Any) -> None:
-        """Wait until a unit has ended, as long as there are workers."""
-        from distributed import wait
-
-        while not unit.done():
+    def _result(self, unit: Any) -> Any:
+        """Wait for a unit's result, as long as there are workers."""
+        while True:
             try:
-                wait([unit], timeout=POLL_SECONDS)
+                return unit.result(timeout=POLL_SECONDS)
             except TimeoutError:
+                if unit.done():  # its own error
+                    raise
                 self._look_for_workers()
-            except CancelledError:
-                raise self._lost() from None
 
     def _look_for_workers(self) -> None:
         try:
@@ -140,27 +138,25 @@ def cluster(address: str | None, proof: Path, workers: int) -> Iterator[Cluster]
     """Connect to a Dask cluster.
 
     Args:
-        address: Of its scheduler, or the path of the JSON file that the scheduler writes; None: start one here.
+        address: Of its scheduler, or the path of the JSON file that it writes; None: start one here.
         proof: A folder of this run, below the current one: workers that see it share the project's folder.
         workers: Number of processes of one that is started here.
 
     Raises:
         ParamsError: Dask is not installed, or a worker can't do the work of this process.
+        DataError: The scheduler's file can't be read.
         ClusterError: The cluster does not answer, or has no worker.
     """
     if not find_spec("distributed"):
-        raise ParamsError("run.engine: dask is not installed; `make setup`, or pip install 'goldmeter[cluster]'")
+        raise ParamsError("run.engine: dask is not installed; `make setup` installs it")
     from distributed import Client
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by the errors here
     with ExitStack() as stack:
-        if address is None:
-            target: dict[str, Any] = {"address": stack.enter_context(_local(workers))}
-        else:
-            target = {"scheduler_file" if address.endswith(".json") else "address": address}
+        target = _scheduler(address) if address else stack.enter_context(_local(workers))
         try:
-            client = stack.enter_context(Client(**target, timeout=ANSWER_SECONDS, set_as_default=False))
-        except (OSError, ValueError, KeyError) as error:
+            client = stack.enter_context(Client(target, timeout=ANSWER_SECONDS, set_as_default=False))
+        except (OSError, ValueError) as error:
             raise ClusterError(
                 f"run.address: {address} did not answer as a Dask scheduler within {ANSWER_SECONDS:g} s ({error}); "
                 "start one (python -m dask scheduler), or leave run.address empty for processes of this machine"
@@ -168,6 +164,11 @@ def cluster(address: str | None, proof: Path, workers: int) -> Iterator[Cluster]
         members = Cluster(client, Driver.here(proof), address or client.scheduler.address)
         members.admit()
         yield members
+
+
+def _scheduler(address: str) -> str:
+    """The address of a scheduler, maybe from the file that it writes."""
+    return str(read_json(Path(address)).get("address")) if address.endswith(".json") else address
 
 
 @contextmanager

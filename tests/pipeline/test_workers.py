@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -47,15 +48,15 @@ def test_without_an_engine_calls_are_made_here() -> None:
 
 
 def test_nothing_starts_before_there_is_work() -> None:
-    def start() -> Processes:
+    def start(_: int) -> Processes:
         raise AssertionError("started")
 
-    with crew_of(start) as crew:
+    with crew_of(start, 2) as crew:
         assert crew.call(doubled, 4) == 8
 
 
 def test_processes_give_results_in_order_survive_a_kill_and_pass_errors_on(tmp_path: Path) -> None:
-    with crew_of(lambda: Processes(2, [])) as crew:
+    with crew_of(partial(Processes, []), 2) as crew:
         assert list(crew.map(slow_at_first, range(30))) == [*range(30)]
         assert list(crew.map(killed_once, [tmp_path] * 20, range(20))) == [*range(20)]
         assert crew.call(doubled, 4) == 8
@@ -64,5 +65,5 @@ def test_processes_give_results_in_order_survive_a_kill_and_pass_errors_on(tmp_p
 
 
 def test_work_that_is_killed_twice_is_a_sentence() -> None:
-    with crew_of(lambda: Processes(2, [])) as crew, pytest.raises(ParamsError, match=r"run\.workers: of 2 .* twice"):
+    with crew_of(partial(Processes, []), 2) as crew, pytest.raises(ParamsError, match=r"run\.workers: of 2 .* twice"):
         list(crew.map(killed, [1]))

@@ -1,0 +1,147 @@
+"""The engine `dask`: the bytes of the engine `local`, whatever dies, and workers that are not like the driver."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.errors import ClusterError, DataError, ParamsError
+from tasks.pipeline import cluster as engine
+from tasks.pipeline import membership
+from tasks.pipeline.cluster import cluster
+from tasks.pipeline.membership import Driver, call_as_member, refusal
+from tasks.runner import run
+from tests.small_project import edit, files
+
+STAGES = ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate", "report")
+
+
+def doubled(number: int) -> int:
+    return 2 * number
+
+
+def killed_in(marks: Path, number: int) -> int:
+    """Kill this process at the first call with 5; later calls return."""
+    if number == 5:
+        try:
+            (marks / "killed").touch(exist_ok=False)
+        except FileExistsError:
+            return number
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def killed(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def use_dask(workers: int = 2, part_rows: int = 6, address: str | None = None) -> None:
+    edit(
+        lambda p: (
+            p["load"].update(part_rows=part_rows),
+            p["run"].update(workers=workers, engine="dask", address=address),
+        )
+    )
+
+
+def written() -> dict[str, bytes]:
+    return files("data") | files("reports")
+
+
+@pytest.mark.usefixtures("project")
+def test_a_cluster_writes_the_bytes_of_this_machine() -> None:
+    edit(lambda p: p["load"].update(part_rows=6))
+    for stage in ("load", "normalize"):
+        run(stage)
+    expected = written()
+    use_dask()
+
+    run("normalize")
+
+    assert len(files("data/normalize")) == 4
+    assert written() == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "is_one"),
+    [
+        ("tcp://10.0.0.1:8786", True),
+        ("tls://head:8786", True),
+        ("/shared/scheduler.json", True),
+        ("head:8786", False),
+        ("http://head:8786", False),
+        ("", False),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_an_address_is_one_of_dask(address: str, *, is_one: bool) -> None:
+    use_dask(address=address)
+
+    if is_one:
+        from tasks.pipeline.params import run_params
+
+        assert run_params().address == address
+    else:
+        with pytest.raises(ParamsError, match=r"run\.address: "):
+            run("load")
+
+
+def test_without_dask_the_command_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(engine, "find_spec", lambda _: None)
+
+    with (
+        pytest.raises(ParamsError, match=r"run\.engine: dask is not installed; `make setup`"),
+        cluster(None, tmp_path, 1),
+    ):
+        pass
+
+
+def test_an_address_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(engine, "ANSWER_SECONDS", 1.0)
+
+    with (
+        pytest.raises(ClusterError, match=r"run\.address: tcp://127.0.0.1:1 did not answer .* within 1 s"),
+        cluster("tcp://127.0.0.1:1", tmp_path, 1),
+    ):
+        pass
+
+
+def test_a_scheduler_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    file = str(tmp_path / "scheduler.json")
+    with pytest.raises(DataError, match=r"scheduler\.json: can't be read"), cluster(file, tmp_path, 1):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("differs", "problem"),
+    [
+        ({"code": "0" * 64}, "has other code than head; update it to the same commit"),
+        (
+            {"versions": membership.libraries() | {"python": "2.7"}},
+            r"python 3\.\d+, not 2\.7.*install requirements.lock there",
+        ),
+        ({"proof": "data/.load.tmp/none"}, "does not share the folder"),
+    ],
+)
+def test_a_worker_refuses_a_driver_that_is_not_like_it(
+    differs: dict[str, Any], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("proof").mkdir()
+    driver = Driver.here(Path("proof"))._replace(host="head")
+
+    assert refusal(driver) is None
+    with pytest.raises(ParamsError, match=rf"run\.address: the worker \d+ on .*{problem}"):
+        call_as_member(driver._replace(**differs), doubled, [1])
+
+
+def test_a_worker_calls_in_the_folder_of_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(membership._State, "driver", None)
+    Path("proof").mkdir()
+    driver = Driver.here(Path("proof"))
+    monkeypatch.chdir("/")
+
+    assert call_as_member(driver, os.getcwd, []) == str(tmp_path)

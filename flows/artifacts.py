@@ -1,4 +1,4 @@
-"""Prefect artifacts of a run: its summary, and links to its report and experiment."""
+"""Prefect artifacts of a run: its summary, and links to its report, experiment and dashboards."""
 
 from uuid import UUID
 
@@ -21,6 +21,11 @@ def keep_summary() -> None:
         path = summary.REPORT.resolve()
         description = f"{escaped(str(path))}, a file on the machine that ran it"
         create_link_artifact(path.as_uri(), str(summary.REPORT), key="report", description=description)
+
+
+def keep_dashboard(link: str) -> None:
+    """Store the address of the dashboard of a stage's cluster, as artifact `dashboard` of its task run."""
+    create_link_artifact(link, link, key="dashboard", description="Dask's dashboard, while the stage runs")
 
 
 def keep_experiment(experiment: Experiment, flow_run: str) -> None:

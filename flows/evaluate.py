@@ -31,6 +31,7 @@ from tasks.judge import RETRY_FAILED
 from tasks.judging.preflight import require_key
 from tasks.monitoring import labelled_answers
 from tasks.pipeline import params
+from tasks.pipeline.cluster import DASHBOARD
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.params import DEFAULT
@@ -166,12 +167,16 @@ def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, interrupted: 
 def _repro(stage: str, timeout: float, interrupted: Event, *, retry_failed: bool) -> tuple[int, list[str]]:
     """Run `dvc repro`; returns its exit status, and the lines that it and the stage wrote to standard error."""
     logger, errors = get_run_logger(), list[str]()
+    dashboards = set[str]()
 
     def log_line(stream: processes.Stream, line: str) -> None:
         if line.strip() and not _HINT.fullmatch(line):
             logger.info("%s", without_credentials(line))
         if stream == "stderr":
             errors.append(line)
+        if (dashboard := DASHBOARD.search(line)) and dashboard[0] not in dashboards:
+            dashboards.add(dashboard[0])
+            _attempt(logger, partial(artifacts.keep_dashboard, dashboard["link"]))
 
     dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]

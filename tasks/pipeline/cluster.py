@@ -1,6 +1,7 @@
 """The engine `dask`: units run on the workers of a Dask cluster, on this machine or at an address."""
 
 import logging
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
@@ -22,6 +23,8 @@ ANSWER_SECONDS, WORKER_SECONDS = 30.0, 60.0
 # Seconds between two looks at whether there still are workers.
 POLL_SECONDS = 5.0
 LOCAL = "127.0.0.1"
+# The note of a cluster that has a dashboard, in a line of progress.
+DASHBOARD = re.compile(r"\bdashboard (?P<link>https?://[^\s,]+)")
 
 
 class Cluster(Engine[Any]):

@@ -1,8 +1,8 @@
 """The engine `dask`: the bytes of the engine `local`, whatever dies, and workers that are not like the driver."""
 
 import os
-import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,26 +15,9 @@ from tasks.pipeline.membership import Driver, call_as_member, refusal
 from tasks.runner import run
 from tests.small_project import edit, files
 
-STAGES = ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate", "report")
-
 
 def doubled(number: int) -> int:
     return 2 * number
-
-
-def killed_in(marks: Path, number: int) -> int:
-    """Kill this process at the first call with 5; later calls return."""
-    if number == 5:
-        try:
-            (marks / "killed").touch(exist_ok=False)
-        except FileExistsError:
-            return number
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
-def killed(_: int) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def use_dask(workers: int = 2, part_rows: int = 6, address: str | None = None) -> None:
@@ -145,3 +128,16 @@ def test_a_worker_calls_in_the_folder_of_the_driver(tmp_path: Path, monkeypatch:
     monkeypatch.chdir("/")
 
     assert call_as_member(driver, os.getcwd, []) == str(tmp_path)
+
+
+def test_the_dashboard_is_noted_where_bokeh_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    client = SimpleNamespace(dashboard_link="http://127.0.0.1:8787/status")
+    shown = engine.Cluster(client, Driver.here(tmp_path), "tcp://head:8786")
+
+    monkeypatch.setattr(engine, "find_spec", lambda _: None)
+    assert shown.note == ""
+    monkeypatch.setattr(engine, "find_spec", lambda name: name == "bokeh")
+    assert shown.note == "dashboard http://127.0.0.1:8787/status"
+    line = engine.DASHBOARD.search(f"lexical: 40%, 4 of 10 rows, {shown.note}, more")
+    assert line
+    assert line["link"] == client.dashboard_link

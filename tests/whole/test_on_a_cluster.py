@@ -1,0 +1,159 @@
+"""Whole runs on a Dask cluster, started by Dask's own commands: the bytes of one machine, whatever dies."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tasks.pipeline.yaml import dump_yaml, load_yaml
+from tests.whole.conftest import Project
+
+pytestmark = pytest.mark.long
+DASK = [sys.executable, "-m", "dask"]
+
+
+def configure(project: Project, **options: Any) -> None:
+    path = project.folder / "params.yaml"
+    params = load_yaml(path)
+    params["load"]["part_rows"] = options.pop("part_rows", 60)
+    params["run"] |= options
+    path.write_text(dump_yaml(params), encoding="utf-8")
+
+
+def tables(project: Project, *names: str) -> dict[str, bytes]:
+    folders = [
+        f"data/{name}" for name in names or ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate")
+    ]
+    paths = [path for folder in [*folders, "reports"] for path in sorted((project.folder / folder).rglob("*"))]
+    return {str(path.relative_to(project.folder)): path.read_bytes() for path in paths if path.is_file()}
+
+
+@contextmanager
+def started(project: Project, workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and workers in the project's folder: the file with its address, and the scheduler and the workers."""
+    file = project.folder.parent / "scheduler.json"
+    file.unlink(missing_ok=True)
+    server = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    worker = ["worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+    with ExitStack() as stack:
+
+        def start(*command: str) -> subprocess.Popen[bytes]:
+            environment = project.environment | {"DASK_TEMPORARY_DIRECTORY": str(project.folder.parent)}
+            process = subprocess.Popen(
+                [*DASK, *command], cwd=project.folder, env=environment, stdout=DEVNULL, stderr=DEVNULL
+            )
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        members = [start(*server)]
+        while not file.exists():
+            assert members[0].poll() is None
+            time.sleep(0.1)
+        yield str(file), members + [start(*worker) for _ in range(workers)]
+
+
+def begun(project: Project, stage: str) -> subprocess.Popen[str]:
+    """A stage that has written its first part."""
+    command = [sys.executable, "-m", "tasks", stage]
+    process = subprocess.Popen(
+        command, cwd=project.folder, env=project.environment, stdout=PIPE, stderr=STDOUT, text=True
+    )
+    while process.poll() is None and not [*project.folder.glob(f"data/.{stage}.tmp/*/data/{stage}/part-*")]:
+        time.sleep(0.01)
+    assert process.poll() is None
+    return process
+
+
+@pytest.fixture(scope="module")
+def local(example: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The bundled example in nine parts, evaluated by processes of this machine."""
+    project = example.copy(tmp_path_factory.mktemp("local"))
+    configure(project, workers=2)
+    project.run("dvc", "repro")
+    return project
+
+
+@pytest.fixture
+def project(local: Project, tmp_path: Path) -> Project:
+    return local.copy(tmp_path)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_all_stages_give_the_bytes_of_one_machine(local: Project, project: Project, workers: int) -> None:
+    with started(project, workers) as (address, _):
+        configure(project, engine="dask", address=address)
+        project.run("dvc", "repro", "--force")
+
+    assert len(tables(project, "lexical")) > 9
+    assert tables(project) == tables(local)
+
+
+@pytest.mark.parametrize("part_rows", [20, 100, 300])
+def test_a_cluster_of_this_machine_gives_the_bytes_of_one_process(project: Project, part_rows: int) -> None:
+    written = []
+    for options in ({"engine": "local", "workers": 1}, {"engine": "dask", "workers": 2}):
+        configure(project, part_rows=part_rows, address=None, **options)
+        project.run("dvc", "repro", "--force")
+        written.append(tables(project))
+
+    assert written[0] == written[1]
+
+
+def test_killed_workers_change_nothing(local: Project, project: Project) -> None:
+    moments = np.random.default_rng(7)
+    for _ in range(5):
+        with started(project, 3) as (address, [_, *workers]):
+            configure(project, engine="dask", address=address)
+            stage = begun(project, "lexical")
+            for worker in workers[:2]:
+                time.sleep(moments.uniform(0, 0.3))
+                worker.kill()
+            output, _ = stage.communicate()
+            assert stage.returncode == 0, output
+
+        assert tables(project) == tables(local)
+
+
+def test_after_a_killed_driver_the_next_run_gives_the_same(local: Project, project: Project) -> None:
+    with started(project, 2) as (address, _):
+        configure(project, engine="dask", address=address)
+        for _ in range(3):
+            begun(project, "lexical").kill()
+            project.run("python", "-m", "tasks", "lexical")
+
+            assert tables(project) == tables(local)
+
+    assert not [*project.folder.glob("data/.*.tmp")]
+
+
+def test_a_scheduler_that_is_gone_is_one_sentence(local: Project, project: Project) -> None:
+    with started(project, 1) as (address, [server, _]):
+        configure(project, engine="dask", address=address)
+        stage = begun(project, "lexical")
+        server.send_signal(signal.SIGKILL)
+        output, _ = stage.communicate()
+
+    assert stage.returncode == 75
+    assert output.count("\n") <= 2
+    assert f"error: run.address: the scheduler at {address} is gone" in output
+    assert tables(project) == tables(local)
+
+
+def test_workers_with_other_code_or_threads_or_none_are_one_sentence(project: Project) -> None:
+    with started(project, 1) as (address, _):
+        configure(project, engine="dask", address=address)
+        project.run("python", "-m", "tasks", "normalize")
+        (project.folder / "tasks/text/added.py").touch()
+        output = project.run("python", "-m", "tasks", "normalize", status=2)
+
+    assert "has other code than" in output
+    assert output.count("\n") == 1

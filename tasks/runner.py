@@ -112,7 +112,7 @@ class _Workspace:
             _remove(left)
         for table in self.entry.tables_written:
             (self.folder / DATA / table).mkdir(parents=True)
-        (self.folder / "scratch").mkdir()
+        (self.folder / "scratch").mkdir(parents=True)
 
     @property
     def tables(self) -> dict[str, Parts]:

@@ -154,7 +154,7 @@ def cluster(address: str | None, proof: Path, workers: int) -> Iterator[Cluster]
         raise ParamsError("run.engine: dask is not installed; `make setup` installs it")
     from distributed import Client
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by the errors here
+    _silence()
     with ExitStack() as stack:
         target = _scheduler(address) if address else stack.enter_context(_local(workers))
         try:
@@ -167,6 +167,12 @@ def cluster(address: str | None, proof: Path, workers: int) -> Iterator[Cluster]
         members = Cluster(client, Driver.here(proof), address or client.scheduler.address)
         members.admit()
         yield members
+
+
+def _silence() -> None:
+    """Silence Dask's loggers, each of which has a level of its own: what matters is said by the errors here."""
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _scheduler(address: str) -> str:

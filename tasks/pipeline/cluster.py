@@ -64,13 +64,13 @@ class Cluster(Engine[Any]):
             )
         refusals = self._client.run(refusal, self._driver, on_error="return")
         for worker, problem in sorted(refusals.items()):
-            if isinstance(problem, ImportError):
+            if isinstance(problem, OSError):  # it has just ended
+                continue
+            if isinstance(problem, BaseException):  # as it can't import this project, it can't say why it refuses
                 raise ParamsError(
-                    f"run.address: the worker {worker} can't import this project ({problem}); start it in "
-                    f"{self._driver.folder}, by `python -m dask worker`"
+                    f"run.address: the worker {worker} can't run this project ({problem}); start it in "
+                    f"{self._driver.folder}, by .venv/bin/python -m dask worker"
                 )
-            if isinstance(problem, BaseException):
-                raise problem
             if problem:
                 raise ParamsError(problem)
 
@@ -126,7 +126,7 @@ class Cluster(Engine[Any]):
     def _no_worker(self, seconds: float) -> ClusterError:
         return ClusterError(
             f"run.address: {self._where} has had no worker for {seconds:g} s; start some in {self._driver.folder}: "
-            f"python -m dask worker {self._where} --nthreads 1 --nworkers 16"
+            f".venv/bin/python -m dask worker {self._where} --nthreads 1 --nworkers 16"
         )
 
     def _lost(self) -> ClusterError:
@@ -162,7 +162,7 @@ def cluster(address: str | None, proof: Path, workers: int) -> Iterator[Cluster]
         except (OSError, ValueError) as error:
             raise ClusterError(
                 f"run.address: {address} did not answer as a Dask scheduler within {ANSWER_SECONDS:g} s ({error}); "
-                "start one (python -m dask scheduler), or leave run.address empty for processes of this machine"
+                "start one (.venv/bin/python -m dask scheduler), or leave run.address empty for processes of this machine"
             ) from None
         members = Cluster(client, Driver.here(proof), address or client.scheduler.address)
         members.admit()

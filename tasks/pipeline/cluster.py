@@ -162,9 +162,9 @@ def cluster(address: str | None, proof: Path, workers: int) -> Iterator[Cluster]
         except (OSError, ValueError) as error:
             raise ClusterError(
                 f"run.address: {address} did not answer as a Dask scheduler within {ANSWER_SECONDS:g} s ({error}); "
-                "start one (.venv/bin/python -m dask scheduler), or leave run.address empty for processes of this machine"
+                "start one, by .venv/bin/python -m dask scheduler, or leave run.address empty for this machine"
             ) from None
-        members = Cluster(client, Driver.here(proof), address or client.scheduler.address)
+        members = Cluster(client, Driver.here(proof), client.scheduler.address)
         members.admit()
         yield members
 

@@ -1,6 +1,7 @@
 """The engine `dask`: the bytes of the engine `local`, whatever dies, and workers that are not like the driver."""
 
 import os
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -141,3 +142,31 @@ def test_the_dashboard_is_noted_where_bokeh_is_installed(monkeypatch: pytest.Mon
     line = engine.DASHBOARD.search(f"lexical: 40%, 4 of 10 rows, {shown.note}, more")
     assert line
     assert line["link"] == client.dashboard_link
+
+
+def killed(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.long
+def test_work_that_kills_every_worker_is_a_sentence(tmp_path: Path) -> None:
+    with cluster(None, tmp_path, 2) as members, pytest.raises(ParamsError, match=r"4 workers died at the same work"):
+        list(members.run(killed, [[1]]))
+
+
+@pytest.mark.long
+def test_no_worker_and_workers_of_several_threads_are_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(engine, "WORKER_SECONDS", 1.0)
+    options = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(n_workers=0, processes=False, protocol="tcp://", **options) as started:
+        address = started.scheduler_address
+        with pytest.raises(ClusterError, match=f"{address} has had no worker for 1 s"), cluster(address, tmp_path, 1):
+            pass
+    with LocalCluster(n_workers=1, threads_per_worker=2, protocol="tcp://", **options) as started:
+        address = started.scheduler_address
+        with pytest.raises(ParamsError, match="has several threads"), cluster(address, tmp_path, 1):
+            pass

@@ -144,7 +144,7 @@ def test_a_scheduler_that_is_gone_is_one_sentence(local: Project, project: Proje
 
     assert stage.returncode == 75
     assert output.count("\n") <= 2
-    assert f"error: run.address: the scheduler at {address} is gone" in output
+    assert "error: run.address: the scheduler at tcp://127.0.0.1:" in output
     assert tables(project) == tables(local)
 
 

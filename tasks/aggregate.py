@@ -1,14 +1,15 @@
 """Estimates: one row per (candidate, metric, slice column, slice value); the row of all rows has no slice."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import combinations, repeat
 from math import isfinite
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from tasks.comparison import candidate_pairs
@@ -24,19 +25,42 @@ from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts
+from tasks.pipeline.workers import Crew
 from tasks.scores import estimates, failures, human_labels, metrics_report, repeated_answers
 from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
-from tasks.scores.dataset_counts import dataset_counts
+from tasks.scores.columns import QUESTION, Candidate, Mask, score_tables
+from tasks.scores.dataset_counts import PartCounts, dataset_counts
 from tasks.scores.estimate_entries import summary, tree
 from tasks.scores.estimates import rounded
+from tasks.scores.failures import FailureSums
 from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.order import best_first, primary_first
 from tasks.scores.primary import MEANING_MATCH, Primary, primary
+from tasks.scores.score_parts import (
+    PartSums,
+    Place,
+    ScoreParts,
+    SecondSums,
+    Totals,
+    corpus_totals,
+    few_inputs,
+    label_facts,
+    labelled_part,
+    part_sums,
+    sampled_inputs,
+    second_sums,
+    smallest,
+)
+from tasks.scores.sums import CandidateSums, ColumnSums, added
 from tasks.scores.targets import Targets, decided
 from tasks.scores.verdict_source import VerdictSource
 from tasks.scores.worst_slices import worst_slices
 
+if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
+    from tasks.statistics.corpus import Replicates
+    from tasks.statistics.correlation import PairSums
+
+Found = TypeVar("Found")
 SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("candidate", "metric", "slice", "slice_value")),
@@ -76,38 +100,125 @@ class Params(Section):
 
 
 def aggregate(
-    tables: Mapping[str, Parts], params: Params, progress: Progress = quiet
+    tables: Mapping[str, Parts], params: Params, progress: Progress = quiet, crew: Crew | None = None
 ) -> Iterator[dict[str, pa.Table | str]]:
-    """Estimate every metric of every candidate: value, interval, counts, pass rate; over all rows and per slice."""
-    load, judge = tables["load"], tables["judge"]
-    as_configured = [*candidates(load, [tables[name] for name in score_tables(tables)])]
-    thresholds = human_labels.thresholds(as_configured, params.aggregate.confidence)
+    """Estimate every metric of every candidate: value, interval, counts, pass rate; over all rows and per slice.
+
+    The rows are read part by part: first those with labels, which thresholds are fitted to; then all are added up;
+    then what depends on the totals.
+    """
+    load, confidence = tables["load"], params.aggregate.confidence
+    scores = tuple(tables[name] for name in score_tables(tables))
+    run = _Passes(ScoreParts(load, scores, tables["judge"]), crew or Crew(), params, progress)
+    labelled = run.labelled()
+    thresholds = human_labels.thresholds(labelled.candidates, confidence)
     fitted = metrics_report.fitted_thresholds(thresholds)
-    scored = [candidate.with_fitted(fitted) for candidate in as_configured]
+    labels = [candidate.with_fitted(fitted) for candidate in labelled.candidates]
+    sums = run.sums(fitted, grouped=labelled.grouped)
+    scored = [*sums.candidates.values()]
     decides = primary(params.gate.primary, scored, random=load.about.get("labels") == "random")
-    table = pa.Table.from_pylist([*_rows(scored, params.aggregate, progress)], SCHEMA)
+    by = _judge(scored)
+    second = run.second(sums, fitted, decides.name, grouped=labelled.grouped, offline=by.is_offline)
+    whole = cache(lambda: run.parts.whole(fitted))
+    table = pa.Table.from_pylist([*_rows(scored, second.replicates, params.aggregate)], SCHEMA)
+    entries = _with_labels(tree(table), labels, fitted, confidence, run.in_sample if by.is_offline else None)
+    entries = _with_few(entries, scored, whole, load, tables["judge"], confidence)
+    if QUESTION in load.schema.names:
+        entries = _with_draws(entries, whole(), params.aggregate)
     document: metrics_report.MetricsReport = {
         "schema": 1,
-        "confidence": params.aggregate.confidence,
+        "confidence": confidence,
         "joint_confidence": params.gate.confidence,
-        "dataset": dataset_counts(load, tables["load_rejected"], tables["embed"]),
-        "candidates": _with_draws(
-            _with_labels(tree(table), scored, fitted, load, judge, params.aggregate.confidence),
-            scored,
-            params.aggregate,
-        ),
-        "comparisons": _comparisons(scored, params, decides),
+        "dataset": dataset_counts(sums.counts, load, tables["load_rejected"], tables["embed"]),
+        "candidates": entries,
+        "comparisons": _comparisons(whole(), params, decides) if len(scored) > 1 else [],
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
-        "correlations": _correlations(scored, decides.name),
+        "correlations": _correlations(scored, sums.pairs, decides.name),
     }
+    if labelled.left_out:
+        document["dataset"]["labels_left_out"] = labelled.left_out
     if QUESTION in load.schema.names:
         document["pass_at"] = [*params.aggregate.pass_at]
-    document = _first_screen(document, decides, scored, load, judge, params)
+    document = _first_screen(document, decides, scored, by, second.failures, params)
     yield {
         "aggregate": table,
         metrics_report.METRICS: to_json(document),
         "reports/summary.json": to_json(summary(table)),
     }
+
+
+class _Labelled(NamedTuple):
+    """The candidates with labelled rows only; left_out: labelled rows beyond the largest number of them."""
+
+    candidates: list[Candidate]
+    grouped: bool
+    left_out: int
+
+
+@dataclass(frozen=True)
+class _Passes:
+    """The passes over all parts, divided among the crew; each adds up what is found of the parts, in any order."""
+
+    parts: ScoreParts
+    crew: Crew
+    params: Params
+    progress: Progress
+
+    def labelled(self) -> _Labelled:
+        keys, grouped, rows = np.empty(0, np.uint64), False, 0
+        for facts in self._map("labels", label_facts):
+            keys = smallest(np.concatenate([keys, facts.keys]))
+            grouped, rows = grouped or facts.grouped, rows + facts.rows
+        if not len(keys):
+            return _Labelled([], grouped, 0)
+        below = int(keys[-1]) if len(keys) > human_labels.MOST_LABELLED else None
+        found = human_labels.joined(self._map("labelled rows", partial(labelled_part, below=below, grouped=grouped)))
+        return _Labelled(found, grouped, rows - sum(len(one.keys) for one in found))
+
+    def sums(self, fitted: Mapping[str, float], *, grouped: bool) -> PartSums:
+        guarantee = self.params.aggregate.guarantee
+        if guarantee and grouped:
+            raise ParamsError(
+                "aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false"
+            )
+        add_up = partial(part_sums, fitted=fitted, grouped=grouped, guarantee=guarantee)
+        candidates: dict[str, CandidateSums] = {}
+        pairs: dict[tuple[int, int], PairSums] = {}
+        counts = PartCounts()
+        for found in self._map("sums", add_up):
+            candidates = added([candidates, found.candidates])
+            pairs = {place: pairs[place] + sums if place in pairs else sums for place, sums in found.pairs.items()}
+            counts += found.counts
+        return PartSums(candidates, pairs, counts)
+
+    def second(
+        self, sums: PartSums, fitted: Mapping[str, float], measure: str, *, grouped: bool, offline: bool
+    ) -> SecondSums:
+        stats = {name: corpus_totals(one) for name, one in sums.candidates.items()}
+        totals = Totals(fitted, grouped, measure, offline, stats)
+        replicates: dict[str, dict[Place, Replicates]] = {name: {} for name in sums.candidates}
+        kinds: dict[str, FailureSums] = {}
+        for found in self._map("failures", partial(second_sums, totals=totals)):
+            for name, one in found.failures.items():
+                kinds[name] = kinds[name].with_more(one) if name in kinds else one
+            for name, places in found.replicates.items():
+                known = replicates[name]
+                known |= {place: known[place] + one if place in known else one for place, one in places.items()}
+        return SecondSums(replicates, kinds)
+
+    def in_sample(self) -> metrics_report.InSampleEntry | None:
+        """What to say of the offline judge's agreement if it was trained on inputs of these rows."""
+        inputs: dict[int, str] = {}
+        for found in self.crew.map(sampled_inputs, repeat(self.parts.load), range(len(self.parts.load))):
+            inputs = few_inputs(inputs | found)
+        return human_labels.in_sample(inputs.values())
+
+    def _map(self, name: str, function: Callable[[ScoreParts, int], Found]) -> Iterator[Found]:
+        total = len(self.parts.load)
+        self.progress(name, 0, total)
+        for done, found in enumerate(self.crew.map(function, repeat(self.parts), range(total)), 1):
+            self.progress(name, done, total)
+            yield found
 
 
 def expect(params: Params) -> Contract:
@@ -180,20 +291,19 @@ def _comparisons(scored: Sequence[Candidate], params: Params, decides: Primary) 
 def _first_screen(
     document: metrics_report.MetricsReport,
     decides: Primary,
-    scored: Sequence[Candidate],
-    load: Parts,
-    judge: Parts,
+    scored: Sequence[CandidateSums],
+    by: VerdictSource,
+    found: Mapping[str, FailureSums],
     params: Params,
 ) -> metrics_report.MetricsReport:
     """The sections that conclude from the numbers: headlines, who leads, targets, failures and worst slices."""
     confidence, entries = params.aggregate.confidence, document["candidates"]
-    by = _judge(judge, scored)
     shown = headlines(decides, scored, entries, by, confidence)
     shown = {name: shown[name] for name in best_first(shown, higher_is_better=_more_is_better(scored, decides.name))}
     best = leaders(decides, shown, document["comparisons"])
-    found = failures.kinds(load, judge, _wrong(scored, decides.name, load.rows), offline=by.is_offline)
     shares = failures.frequencies(scored, decides.name, found, confidence, guarantee=params.aggregate.guarantee)
     worst = worst_slices(scored, decides.name, confidence, by_judge=by.is_offline and decides.name == MEANING_MATCH)
+    outside = {one.name: one.share_outside for one in scored if by.is_offline and one.judged is not None}
     return {
         **document,
         "candidates": {
@@ -207,11 +317,11 @@ def _first_screen(
         "targets": decided(params.report.targets, rates(decides, scored, shown, entries, by, confidence)),
         "failures": rounded(shares),
         "worst_slices": rounded(worst),
-        "outside_domain": rounded({one.name: by.share_outside(one) for one in scored} if len(by.codes) else {}),
+        "outside_domain": rounded(outside),
     }
 
 
-def _more_is_better(scored: Sequence[Candidate], measure: str) -> bool:
+def _more_is_better(scored: Sequence[CandidateSums], measure: str) -> bool:
     """Whether more is better of a measure; of a pass rate it is."""
     name = measure.removesuffix(VALUE)
     facts = [one.facts for candidate in scored for one in candidate.columns if one.name == name]
@@ -219,55 +329,66 @@ def _more_is_better(scored: Sequence[Candidate], measure: str) -> bool:
     return is_rate or not facts or facts[0].higher_is_better
 
 
-def _wrong(scored: Sequence[Candidate], measure: str, rows: int) -> Mask:
-    """Which rows of the tables the primary measure calls wrong, shape (rows,)."""
-    is_wrong = np.zeros(rows, np.bool_)
-    for candidate in scored:
-        column = failures.decisive(candidate.columns, measure)
-        if column is not None:
-            is_wrong[candidate.positions] = failures.wrong(column)
-    return is_wrong
-
-
-def _judge(judge: Parts, scored: Sequence[Candidate]) -> VerdictSource:
-    """Who gave the verdicts, and which rows lie outside of its domain."""
+def _judge(scored: Sequence[CandidateSums]) -> VerdictSource:
+    """Who gave the verdicts."""
     signatures = [c.facts.signature for one in scored for c in one.columns if c.name == MEANING_MATCH]
-    known = "domain_reason" in judge.schema.names
-    outside = judge.whole(["domain_reason"])["domain_reason"].combine_chunks() if known else ()
-    return VerdictSource.of(signatures[0] if signatures else "", outside)
+    return VerdictSource.of(signatures[0] if signatures else "")
 
 
 def _with_labels(
     tree: metrics_report.Candidates,
-    scored: Sequence[Candidate],
+    labels: Sequence[Candidate],
     fitted: Mapping[str, float],
+    confidence: float,
+    in_sample: Callable[[], metrics_report.InSampleEntry | None] | None,
+) -> metrics_report.Candidates:
+    """Add to the entries their agreement with human labels; labels: the candidates' labelled rows.
+
+    Metrics whose threshold was fitted on these labels are skipped: their agreement would be optimistic; `thresholds`
+    holds a cross-validated figure. in_sample: returns what to say of the agreement of the offline judge.
+    """
+    for candidate in labels:
+        for column in candidate.columns:
+            if column.name in fitted or not (agreement := human_labels.agreement(candidate, column, confidence)):
+                continue
+            entry = tree[candidate.name][column.name]
+            entry["agreement"] = rounded(agreement)
+            if column.name == MEANING_MATCH and in_sample and (seen := in_sample()):
+                entry["agreement"]["in_sample"] = rounded(seen)
+    return tree
+
+
+def _with_few(
+    tree: metrics_report.Candidates,
+    scored: Sequence[CandidateSums],
+    whole: Callable[[], Sequence[Candidate]],
     load: Parts,
     judge: Parts,
     confidence: float,
 ) -> metrics_report.Candidates:
-    """Add to the entries their agreement with human labels, and estimates from few labels or verdicts.
-
-    Metrics whose threshold was fitted on these labels are skipped: their agreement would be optimistic; `thresholds`
-    holds a cross-validated figure.
-    """
+    """Add to the entries estimates from few labels or verdicts, and scores of all rows."""
     random = load.about.get("labels") == "random"
+    wanted = {
+        (candidate.name, column.name)
+        for candidate in scored
+        for column in candidate.columns
+        if (column.name == human_labels.LABEL and random and 0 < column.n_measured < column.n_rows)
+        or (column.facts.family == "judge" and column.n_measured and column.not_asked)
+    }
+    if not wanted:
+        return tree
     offline, unsampled = _offline(judge)
-    seen = _in_sample(load, judge, scored)
-    for candidate in scored:
+    for candidate in whole():
         guesses, not_sampled = offline[candidate.positions], unsampled[candidate.positions]
         for column in candidate.columns:
-            entry = tree[candidate.name][column.name]
-            if column.name not in fitted and (agreement := human_labels.agreement(candidate, column, confidence)):
-                entry["agreement"] = rounded(agreement)
-                if column.name == MEANING_MATCH and seen:
-                    entry["agreement"]["in_sample"] = rounded(seen)
-            ppi = None
+            if (candidate.name, column.name) not in wanted:
+                continue
             if column.name == human_labels.LABEL:
                 ppi = human_labels.prediction_powered(candidate, guesses, confidence, random=random)
-            elif column.facts.family == "judge":
+            else:
                 ppi = human_labels.prediction_powered_judge(candidate, column, guesses, not_sampled, confidence)
             if ppi:
-                entry["ppi"] = rounded(ppi)
+                tree[candidate.name][column.name]["ppi"] = rounded(ppi)
     return tree
 
 
@@ -282,13 +403,6 @@ def _with_draws(
     return tree
 
 
-def _in_sample(load: Parts, judge: Parts, scored: Sequence[Candidate]) -> metrics_report.InSampleEntry | None:
-    """What to say of the offline judge's agreement if it was trained on inputs of these rows; None for other judges."""
-    if "input" not in load.schema.names or not _judge(judge, scored).is_offline:
-        return None
-    return human_labels.in_sample(load.whole(["input"])["input"].unique().to_pylist())
-
-
 def _offline(judge: Parts) -> tuple[Floats, Mask]:
     """The offline judge's probability of each row, and which rows are unmeasured because of sampling alone."""
     if "offline_match" not in judge.schema.names:
@@ -298,62 +412,45 @@ def _offline(judge: Parts) -> tuple[Floats, Mask]:
     return rows["offline_match"].to_numpy(zero_copy_only=False), np.asarray(unsampled, dtype=np.bool_)
 
 
-def _correlations(scored: Sequence[Candidate], measure: str) -> metrics_report.Correlations:
+def _correlations(
+    scored: Sequence[CandidateSums], pairs: "Mapping[tuple[int, int], PairSums]", measure: str
+) -> metrics_report.Correlations:
     """Correlations between the metrics, over the rows of all candidates; measure: the primary one, which is first."""
-    from tasks.statistics import correlations
+    from tasks.statistics.correlation import correlation_matrix
 
     places = {column.name: i for i, column in enumerate(scored[0].columns)} if scored else {}
-    names = primary_first(places, measure)
-    columns = [np.concatenate([candidate.columns[places[name]].values for candidate in scored]) for name in names]
-    measured = [i for i, column in enumerate(columns) if not np.isnan(column).all()]
-    table = np.stack([columns[i] for i in measured]).T if measured else np.empty((0, 0))
-    return {"metrics": [names[i] for i in measured], "values": rounded(correlations(table).tolist())}
+    measured = {name for one in scored for column in one.columns if column.n_measured for name in [column.name]}
+    names = [name for name in primary_first(places, measure) if name in measured]
+    values = correlation_matrix(pairs, [places[name] for name in names])
+    return {"metrics": names, "values": rounded(values.tolist())}
 
 
-def _rows(scored: Sequence[Candidate], params: Aggregate, progress: Progress) -> Iterator[Row]:
+def _rows(
+    scored: Sequence[CandidateSums], replicates: "Mapping[str, Mapping[Place, Replicates]]", params: Aggregate
+) -> Iterator[Row]:
     """Estimate every metric of every candidate, over all rows and over each slice."""
-    total, done = sum(len(candidate.columns) for candidate in scored), 0
     for candidate in scored:
-        if params.guarantee and candidate.groups is not None:
-            raise ParamsError(
-                "aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false"
-            )
-        parts = [({}, np.arange(len(candidate.keys))), *_slices(candidate)]
-        for column in candidate.columns:
-            progress("metrics", done, total)
-            for labels, positions in parts:
-                groups = None if candidate.groups is None else candidate.groups[positions]
-                rows = column.rows(positions) if labels else column
-                yield {"candidate": candidate.name} | labels | _row(rows, groups, params)
-            done += 1
-    progress("metrics", done, total)
+        known = replicates[candidate.name]
+        for place, column in enumerate(candidate.columns):
+            yield {"candidate": candidate.name} | _row(column, known.get((None, None, column.name)), params)
+            for name, values in candidate.slices.items():
+                for value, columns in values.items():
+                    labels = {"candidate": candidate.name, "slice": name, "slice_value": value}
+                    yield labels | _row(columns[place], known.get((name, value, column.name)), params)
 
 
-def _slices(candidate: Candidate) -> Iterator[tuple[Row, NDArray[np.intp]]]:
-    """Yield every value of every slice column, and the positions of its rows."""
-    for name, slices in candidate.slices.items():
-        for code in np.unique(slices.codes):
-            yield {"slice": name, "slice_value": slices.values[code]}, np.flatnonzero(slices.codes == code)
-
-
-def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
-    """Estimate one column over the given rows."""
-    measured = ~np.isnan(column.values)
-    scores, clusters = column, groups
-    if not measured.all():
-        positions = np.flatnonzero(measured)
-        scores, clusters = column.rows(positions), None if groups is None else groups[positions]
-    estimate = estimates.estimate(scores, clusters, params.confidence, guarantee=params.guarantee)
+def _row(column: ColumnSums, replicates: "Replicates | None", params: Aggregate) -> Row:
+    """Estimate one column over some rows, given their sums; replicates: of a corpus score."""
+    estimate = estimates.estimate(column, replicates, params.confidence, guarantee=params.guarantee)
     low, high = column.facts.bounds or (None, None)
-    n, not_asked = int(measured.sum()), int(column.not_asked.sum())
-    failed = int((~measured & ~column.not_asked).sum())
+    n, failed = column.n_measured, column.n_rows - column.n_measured - column.not_asked
     return {
         "metric": column.name,
         **{name: _finite(getattr(estimate, name)) for name in ("value", "low", "high")},
         "method": estimate.method,
-        "rows": len(measured),
+        "rows": column.n_rows,
         "n": n,
-        "n_not_asked": not_asked,
+        "n_not_asked": column.not_asked,
         "n_failed": failed,
         "worst": _with_failed(estimate.value, n, low, failed, min),
         "best": _with_failed(estimate.value, n, high, failed, max),
@@ -361,7 +458,7 @@ def _row(column: ScoreColumn, groups: Any, params: Aggregate) -> Row:
         "upper_bound": high,
         "failed_share": failed / (n + failed) if n + failed else 0.0,
         "signature": column.facts.signature,
-        **_pass_rate(scores, clusters, params),
+        **_pass_rate(column, params),
     }
 
 
@@ -376,11 +473,10 @@ def _with_failed(
     return None if score is None else outermost(value, (value * n + score * failed) / (n + failed))
 
 
-def _pass_rate(column: ScoreColumn, clusters: Any, params: Aggregate) -> Row:
+def _pass_rate(column: ColumnSums, params: Aggregate) -> Row:
     if column.passed is None:
         return {}
-    passed = column.passed.astype(np.float64)
-    rate = estimates.mean(passed, clusters, (0.0, 1.0), params.confidence, guarantee=params.guarantee)
+    rate = estimates.pass_rate(column, params.confidence, guarantee=params.guarantee)
     return {
         "pass_value": _finite(rate.value),
         "pass_low": rate.low,
@@ -396,7 +492,7 @@ def _finite(value: float | None) -> float | None:
 
 STAGE = Stage(
     params=Params,
-    whole=lambda params, inputs: aggregate(inputs.tables, params, inputs.progress),
+    whole=lambda params, inputs: aggregate(inputs.tables, params, inputs.progress, inputs.crew),
     expect=expect,
     counts=counts,
     advice=advice,

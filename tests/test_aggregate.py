@@ -15,6 +15,7 @@ from tasks.metrics.pairs import Pairs
 from tasks.models.offline.measured import question_hash
 from tasks.pipeline.tables import Parts, about, describe, write_part
 from tasks.pipeline.validation import check
+from tasks.pipeline.workers import Crew, crew_of
 from tasks.scores.column_facts import statement
 from tasks.scores.tables import facts_of, score_table
 from tests.reporting import made
@@ -367,3 +368,68 @@ def test_the_k_of_pass_at_k_ascend_and_are_not_repeated() -> None:
     assert Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=(5, 1, 5)).pass_at == (1, 5)
     with pytest.raises(ValueError, match="greater than or equal to 1"):
         Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=(0,))
+
+
+def in_parts(folder: Path, size: int, groups: list[str | None] | None = None) -> dict[str, Parts]:
+    """The tables of 60 questions with two candidates, in parts of so many rows."""
+    n = 60
+    texts = ["a b c d", "a b x d", "y", "a b c d e f"]
+    labels = [None if i % 7 == 0 else i % 3 > 0 for i in range(n)]
+    both = rows(labels * 2, None if groups is None else groups * 2)
+    for name, values in (("candidate", ["a"] * n + ["b"] * n), ("id", [f"q{i}" for i in range(n)] * 2)):
+        both = both.set_column(both.column_names.index(name), name, pa.array(values))
+    answers: list[str | None] = [None if i % 11 == 0 else texts[i * i % 4] for i in range(2 * n)]
+    scores = lexical(answers, [texts[i % 4] for i in range(n)] * 2)
+    scores = scores.set_column(0, "id", both["id"]).set_column(1, "candidate", both["candidate"])
+    order = sorted(range(2 * n), key=lambda i: i % n)  # rows of an id stand in one part
+    both, scores = both.take(order), scores.take(order)
+    unscored = both.select(["id", "candidate"]).replace_schema_metadata()
+    nothing = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], pa.string())})
+    tables = {"load": both, "load_rejected": nothing, "embed": unscored, "lexical": scores, "judge": unscored}
+    folder.mkdir()
+    return {
+        name: stored(folder / name, *(table.slice(at, size) for at in range(0, max(1, table.num_rows), size)))
+        for name, table in tables.items()
+    }
+
+
+def written(tables: dict[str, Parts], crew: Crew | None = None, *, guarantee: bool = False) -> tuple[Any, ...]:
+    params = PARAMS.model_copy(update={"aggregate": PARAMS.aggregate.model_copy(update={"guarantee": guarantee})})
+    [made] = aggregate(tables, params, crew=crew)
+    return tuple(each.to_pylist() if isinstance(each, pa.Table) else each for each in made.values())
+
+
+GROUPS = [None if i % 5 == 0 else f"g{i // 4}" for i in range(60)]
+
+
+@pytest.mark.parametrize(("groups", "guarantee"), [(None, False), (None, True), (GROUPS, False)])
+def test_parts_of_any_size_give_the_same_bytes(
+    tmp_path: Path, groups: list[str | None] | None, *, guarantee: bool
+) -> None:
+    found = [written(in_parts(tmp_path / str(size), size, groups), guarantee=guarantee) for size in (120, 40, 14, 2)]
+
+    assert found[1:] == found[:1] * 3
+
+
+@pytest.mark.long  # two processes import the stage
+def test_processes_give_the_bytes_of_one_process(tmp_path: Path) -> None:
+    tables = in_parts(tmp_path / "tables", 14)
+
+    with crew_of(2, ["tasks.aggregate"]) as crew:
+        assert written(tables, crew) == written(tables)
+
+
+def test_labels_beyond_the_largest_number_are_chosen_by_their_ids_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("human_labels", "score_parts"):
+        monkeypatch.setattr(f"tasks.scores.{module}.MOST_LABELLED", 40)
+
+    found = [json.loads(written(in_parts(tmp_path / str(size), size))[1]) for size in (120, 14)]
+
+    assert found[0] == found[1]
+    agreement = [one["exact_match"]["agreement"]["n"] for one in found[0]["candidates"].values()]
+    left_out = found[0]["dataset"]["labels_left_out"]
+    assert 30 < sum(agreement) <= 40
+    assert {one["label"]["n"] for one in found[0]["candidates"].values()} == {51}
+    assert left_out + 40 in {102, 103}

@@ -1,7 +1,7 @@
 """What is aggregated: every score column of the tables as numbers, one value per (id, candidate), sorted by key."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -29,6 +29,8 @@ QUESTION = "question"
 NONE_FITTED: Mapping[str, float] = {}
 # Keys of SipHash: that of pandas, and another one.
 _KEYS = ("0123456789123456", "goldmeter--check")
+# Odd, so that different ids keep different products: 2 ** 64 divided by the golden ratio (Knuth, section 6.4).
+LONE = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,16 @@ class ScoreColumn:
     passed: Mask | None
     stats: Floats | None
     facts: ColumnFacts
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.values)
+
+    @property
+    def n_measured(self) -> int:
+        """The number of measured rows."""
+        return int(np.count_nonzero(~np.isnan(self.values)))
 
     def rows(self, chosen: Mask | NDArray[np.intp]) -> "ScoreColumn":
         """Some rows of the column, by a mask or by their numbers."""
@@ -80,7 +92,8 @@ class Candidate:
     keys: hashes of the ids, shape (n,), ascending. positions: where the rows stand in the tables, shape (n,).
     checks: second hashes of the ids, shape (n,): different ids may share one hash, but not both; None: each key is one
     id. question_checks: the same of `questions`.
-    groups: cluster labels, shape (n,), or None. labels_random: whether the labelled rows were chosen at random.
+    groups: clusters of the rows, shape (n,), or None: their keys in a part, numbers from 0 in all parts.
+    labels_random: whether the labelled rows were chosen at random.
     outside: which rows lie outside of the judge's domain, shape (n,); None if no table says so.
     questions: hash of the question that each row answers, shape (n,); None unless questions have several draws.
     """
@@ -97,13 +110,18 @@ class Candidate:
     checks: Hashes | None = None
     question_checks: Hashes | None = None
 
-    def rows(self, chosen: NDArray[np.intp]) -> "Candidate":
-        """Some rows of the candidate, by their numbers."""
+    def rows(self, chosen: Mask | NDArray[np.intp]) -> "Candidate":
+        """Some rows of the candidate, by a mask or by their numbers."""
         some: dict[str, Any] = {
             name: None if (values := getattr(self, name)) is None else values[chosen] for name in _BY_ROW
         }
         slices = {name: one._replace(codes=one.codes[chosen]) for name, one in self.slices.items()}
         return replace(self, columns=[column.rows(chosen) for column in self.columns], slices=slices, **some)
+
+    @property
+    def cluster_keys(self) -> NDArray[np.intp]:
+        """The keys of the rows' clusters in a part: each row its own where none has a group."""
+        return lone_clusters(self.keys) if self.groups is None else self.groups
 
     def with_fitted(self, thresholds: Mapping[str, float]) -> "Candidate":
         """The candidate with the fitted thresholds of its columns; thresholds: column → fitted threshold."""
@@ -115,7 +133,11 @@ _BY_ROW = ("keys", "positions", "groups", "outside", "questions", "checks", "que
 
 
 def candidates(
-    rows: Parts, score_tables: Sequence[Parts], thresholds: Mapping[str, float] = NONE_FITTED
+    rows: Parts,
+    score_tables: Sequence[Parts],
+    thresholds: Mapping[str, float] = NONE_FITTED,
+    part: int | None = None,
+    named: Container[str] | None = None,
 ) -> Iterator[Candidate]:
     """The numbers of each candidate, by name. Rows are sorted by a hash of their id, so input order does not matter.
 
@@ -123,20 +145,26 @@ def candidates(
         rows: data/load.
         score_tables: The other tables with scores; their rows are those of `rows`, in the same order.
         thresholds: Column → fitted threshold.
+        part: The number of the part to read; None: all parts.
+        named: The score columns to read; None: all.
 
     Raises:
         DataError: A table has other rows, or rows in another order.
     """
-    keys = rows.whole(["id", "candidate"])
+    read = _reader(rows, part)
+    keys = read(["id", "candidate"])
     names = _coded(keys["candidate"])
-    hashes, checks = hashed_twice(keys["id"])
-    groups, slices = _groups(rows, hashes), _slices(rows)
-    has_draws = QUESTION in rows.schema.names
-    questions, question_checks = hashed_twice(rows.whole([QUESTION])[QUESTION]) if has_draws else (None, None)
+    hashes, checks = hashed_twice(keys["id"]) if part is None else (hashed(keys["id"]), None)
+    groups = _groups(read(["group"])["group"], hashes)
+    if groups is not None and part is None:
+        groups = np.unique(groups, return_inverse=True)[1]
+    slices = _slices(read(["slices"])) if "slices" in rows.schema.names else {}
+    has_draws = QUESTION in rows.schema.names and part is None
+    questions, question_checks = hashed_twice(read([QUESTION])[QUESTION]) if has_draws else (None, None)
     for table in score_tables:
-        _require_same_rows(keys, table)
-    columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds)]
-    outside = next((_outside(table) for table in score_tables if IN_DOMAIN in table.schema.names), None)
+        _require_same_rows(keys, table, part)
+    columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds, part, named)]
+    outside = next((_outside(table, part) for table in score_tables if IN_DOMAIN in table.schema.names), None)
     for number, name in enumerate(names.values):
         chosen = np.flatnonzero(names.codes == number)
         order = chosen[np.argsort(hashes[chosen], kind="stable")]
@@ -150,7 +178,7 @@ def candidates(
             labels_random=rows.about.get("labels") == "random",
             outside=None if outside is None else outside[order],
             questions=None if questions is None else questions[order],
-            checks=checks[order],
+            checks=None if checks is None else checks[order],
             question_checks=None if question_checks is None else question_checks[order],
         )
 
@@ -160,14 +188,19 @@ def score_tables(tables: Iterable[str]) -> list[str]:
     return [name for name in tables if name not in NO_SCORES]
 
 
-def _outside(table: Parts) -> Mask:
-    inside = table.whole([IN_DOMAIN])[IN_DOMAIN].fill_null(True)  # noqa: FBT003 (pyarrow)
+def _reader(table: Parts, part: int | None) -> Callable[[Sequence[str]], pa.Table]:
+    """Return the function that reads columns of a part, or of all parts."""
+    return table.whole if part is None else partial(table.part, part)
+
+
+def _outside(table: Parts, part: int | None) -> Mask:
+    inside = _reader(table, part)([IN_DOMAIN])[IN_DOMAIN].fill_null(True)  # noqa: FBT003 (pyarrow)
     return ~np.asarray(inside.to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _require_same_rows(keys: pa.Table, table: Parts) -> None:
+def _require_same_rows(keys: pa.Table, table: Parts, part: int | None) -> None:
     """Raise DataError unless the table has the same rows in the same order."""
-    if not table.whole(["id", "candidate"]).equals(keys):
+    if (part is not None and part >= len(table)) or not _reader(table, part)(["id", "candidate"]).equals(keys):
         raise DataError(f"{table.folder}: its rows are not those of data/load; `dvc repro` brings them together")
 
 
@@ -190,7 +223,10 @@ def _siphash(values: NDArray[np.object_], key: str) -> Hashes:
 
 
 def score_columns(
-    table: Parts, thresholds: Mapping[str, float] = NONE_FITTED, part: int | None = None
+    table: Parts,
+    thresholds: Mapping[str, float] = NONE_FITTED,
+    part: int | None = None,
+    named: Container[str] | None = None,
 ) -> Iterator[ScoreColumn]:
     """Every score column of a table, columns and rows in its order.
 
@@ -198,6 +234,7 @@ def score_columns(
         table: A table with scores.
         thresholds: Column → fitted threshold.
         part: The number of the part to read; None: all parts.
+        named: The columns to read; None: all.
 
     Raises:
         DataError: The table does not say what its columns mean.
@@ -210,8 +247,10 @@ def score_columns(
             f"{table.folder}: it does not say which of its columns are scores, and their bounds; write it with "
             "tasks.scores.own.own_scores"
         )
-    read = table.whole if part is None else partial(table.part, part)
-    columns = {name: facts_of[name] for name in schema.names if name in facts_of}
+    read = _reader(table, part)
+    columns = {name: facts_of[name] for name in schema.names if name in facts_of and (named is None or name in named)}
+    if not columns:
+        return
     wanted = [[name, f"{name}_result", f"{facts.metric}_stats"] for name, facts in columns.items()]
     present = set(schema.names)
     rows = read([*dict.fromkeys(column for names in wanted for column in names if column in present)])
@@ -262,21 +301,21 @@ def details_column(present: Sequence[str], name: str, facts: ColumnFacts) -> str
     return next((column for column in (f"{name}_details", f"{facts.metric}_details") if column in present), None)
 
 
-def _groups(rows: Parts, ids: NDArray[np.uint64]) -> NDArray[np.intp] | None:
-    """The number of each row's cluster; a row without one is its own."""
-    groups = rows.whole(["group"])["group"]
+def _groups(groups: pa.ChunkedArray, ids: NDArray[np.uint64]) -> NDArray[np.intp] | None:
+    """The key of each row's cluster: a hash of its name; a row without one is its own."""
     if groups.null_count == len(groups):
         return None
     alone = groups.is_null().to_numpy(zero_copy_only=False)
-    _, named = np.unique(hashed(groups.fill_null("")), return_inverse=True)
-    _, lone = np.unique(ids, return_inverse=True)
-    return np.where(alone, named.max() + 1 + lone, named)
+    return np.where(alone, lone_clusters(ids), hashed(groups.fill_null("")).view(np.intp))
 
 
-def _slices(rows: Parts) -> dict[str, Slices]:
-    if "slices" not in rows.schema.names:
-        return {}
-    table = rows.whole(["slices"]).flatten()
+def lone_clusters(ids: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """The key of the cluster of each row that is its own; a group of the name of its id has another."""
+    return (ids * LONE).view(np.intp)
+
+
+def _slices(rows: pa.Table) -> dict[str, Slices]:
+    table = rows.flatten()
     return {name.removeprefix("slices."): _coded(table[name].fill_null("(none)")) for name in table.column_names}
 
 

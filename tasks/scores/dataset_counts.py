@@ -1,11 +1,11 @@
-"""Counts of the data set, as reports/metrics.json has them."""
+"""Counts of the data set, as reports/metrics.json has them; those of parts add up."""
 
 from collections import Counter
-from typing import cast
+from typing import NamedTuple, cast
 
+import numpy as np
 import pyarrow.compute as pc
 
-from tasks.pipeline.hashing import sha256
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import QUESTION
 from tasks.scores.label_status import STALE
@@ -13,33 +13,66 @@ from tasks.scores.metrics_report import DatasetCounts
 
 # What data/load says of its files, where it is not empty.
 OF_LOAD = ("left_out", "label_conflicts", "unanswered")
+# Bits of the hash of a row's content, and bytes of a piece in which hashes are added up.
+HASH_BITS, PIECE = 256, 4
 
 
-def dataset_counts(load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
-    """Counts, and a hash of inputs, references and labels that does not depend on the order of rows."""
-    rows = load.whole(["id", "content"])
-    contents = rows["content"].unique()
-    reasons = Counter(rejected.whole(["reason"])["reason"].to_pylist())
-    counts: DatasetCounts = {
-        "rows": load.rows,
-        "ids": len(rows["id"].unique()),
+class PartCounts(NamedTuple):
+    """Rows of data/load, distinct ids and labels of other answers; content: the sum of the distinct rows' hashes."""
+
+    rows: int = 0
+    ids: int = 0
+    stale_labels: int = 0
+    content: int = 0
+
+    def __add__(self, other: object) -> "PartCounts":
+        """The counts of both."""
+        if not isinstance(other, PartCounts):
+            return NotImplemented
+        return PartCounts(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+
+def part_counts(load: Parts, number: int) -> PartCounts:
+    """Count the rows of one part; all rows of an id are in it."""
+    names = [name for name in ("id", "content", "label_status") if name in load.schema.names]
+    rows = load.part(number, names)
+    distinct = rows.select(["id", "content"]).group_by(["id", "content"]).aggregate([])
+    stale = pc.sum(pc.equal(rows["label_status"], STALE)).as_py() if "label_status" in names else None
+    return PartCounts(
+        rows.num_rows, len(rows["id"].unique()), stale or 0, _hash_sum("".join(distinct["content"].to_pylist()))
+    )
+
+
+def dataset_counts(counts: PartCounts, load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
+    """Counts, and a hash of inputs, references and labels that depends neither on the order of rows nor on parts.
+
+    The hash is the sum of the SHA-256 of each id's content, modulo 2 ** 256.
+    """
+    reasons: Counter[str] = Counter()
+    for part in rejected.read(["reason"]):
+        reasons.update(part["reason"].to_pylist())
+    entry: DatasetCounts = {
+        "rows": counts.rows,
+        "ids": counts.ids,
         "rejected": rejected.rows,
         "rejected_reasons": dict(sorted(reasons.items())),
         "truncated_texts": embed.about.get("truncated", 0),
-        "hash": sha256("\n".join(contents.take(pc.sort_indices(contents)).to_pylist())).hex(),
+        "hash": f"{counts.content % (1 << HASH_BITS):064x}",
     }
-    if stale := _stale_labels(load):
-        counts["stale_labels"] = stale
-    counts |= cast(DatasetCounts, {name: load.about[name] for name in OF_LOAD if load.about.get(name)})
+    if counts.stale_labels:
+        entry["stale_labels"] = counts.stale_labels
+    entry |= cast(DatasetCounts, {name: load.about[name] for name in OF_LOAD if load.about.get(name)})
     if QUESTION in load.schema.names:
         drawn = load.whole([QUESTION, "candidate"]).group_by([QUESTION, "candidate"]).aggregate([([], "count_all")])
-        counts["questions"] = len(drawn[QUESTION].unique())
-        counts["draws_each"] = [*pc.min_max(drawn["count_all"]).as_py().values()]
-    return counts
+        entry["questions"] = len(drawn[QUESTION].unique())
+        entry["draws_each"] = [*pc.min_max(drawn["count_all"]).as_py().values()]
+    return entry
 
 
-def _stale_labels(load: Parts) -> int:
-    """The number of labels that are of other answers."""
-    if "label_status" not in load.schema.names:
-        return 0
-    return pc.sum(pc.equal(load.whole(["label_status"])["label_status"], STALE)).as_py() or 0
+def _hash_sum(hashes: str) -> int:
+    """The sum of hashes, each of 64 hexadecimal digits."""
+    pieces = np.frombuffer(bytes.fromhex(hashes), ">u4").reshape(-1, HASH_BITS // 8 // PIECE)
+    total = 0
+    for piece in pieces.sum(axis=0, dtype=np.uint64).tolist():
+        total = (total << 8 * PIECE) + piece
+    return total

@@ -3,17 +3,21 @@
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from math import isfinite
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import configure
-from tasks.scores.columns import ScoreColumn
+from tasks.scores.sums import ColumnSums, Counted
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics import Estimate, PairedDifference, PpiEstimate
+    from tasks.statistics.clusters import ClusterTotals
+    from tasks.statistics.corpus import Replicates
+    from tasks.statistics.gaffke import Distribution
+    from tasks.statistics.moments import Moments
 
     AnyEstimate = TypeVar("AnyEstimate", Estimate, PairedDifference, PpiEstimate)
 
@@ -24,35 +28,73 @@ ONE_CLUSTER = "one cluster: no interval"
 DIGITS = 6
 
 
-def estimate(column: ScoreColumn, clusters: Any, confidence: float, *, guarantee: bool = False) -> "Estimate":
-    """Estimate the mean of the column's rows, or its corpus score, with an interval.
+def estimate(
+    sums: ColumnSums, replicates: "Replicates | None", confidence: float, *, guarantee: bool = False
+) -> "Estimate":
+    """Estimate the mean of the measured rows, or their corpus score, with an interval.
 
     Args:
-        column: Every row is measured.
-        clusters: Cluster of each row, shape (n,), or None for independent rows.
+        sums: The sums of the column's rows.
+        replicates: Of a corpus score of independent rows, without each of them; else None.
         confidence: Between 0.5 and 1.
         guarantee: Widen the interval so that its coverage never falls below `confidence`; for independent rows.
     """
-    if column.stats is None and column.facts.bounds is not None:
-        return mean(column.values, clusters, column.facts.bounds, confidence, guarantee=guarantee)
-    if column.stats is not None:
-        result = _corpus(column.stats, corpus_score(column), clusters, column.facts.bounds or UNBOUNDED, confidence)
-    else:  # scores without bounds: the jackknife of a mean is its t interval
-        sums = np.column_stack([column.values, np.ones_like(column.values)])
-        result = _corpus(sums, lambda total: total[..., 0] / total[..., 1], clusters, UNBOUNDED, confidence)
+    bounds = sums.facts.bounds
+    if sums.stats is None and bounds is not None:
+        clusters = None if sums.clusters is None else sums.clusters.of_scores(bounds)
+        return mean(sums.moments, clusters, bounds, confidence, sums.spread if guarantee else None)
+    result = _jackknifed(sums, replicates, bounds or UNBOUNDED, confidence)
     return result._replace(method=f"{result.method}; no guarantee") if guarantee else result
 
 
-def mean(values: Floats, clusters: Any, bounds: Bounds, confidence: float, *, guarantee: bool = False) -> "Estimate":
-    """Estimate the mean of bounded scores with an interval; arguments as of `estimate`."""
-    from tasks.statistics import Estimate, mean_interval
+def pass_rate(sums: ColumnSums, confidence: float, *, guarantee: bool = False) -> "Estimate":
+    """Estimate the share of the measured rows that pass, with an interval; arguments as of `estimate`."""
+    from tasks.statistics.gaffke import Distribution
 
-    if is_one_cluster(clusters):
-        return Estimate(float(values.mean()), *bounds, len(values), ONE_CLUSTER)
-    return with_warnings(lambda: mean_interval(values, clusters, bounds, confidence, guarantee))
+    clusters = None if sums.clusters is None else sums.clusters.of_verdicts()
+    spread = Distribution.of_passes(sums.n_measured, sums.passed or 0) if guarantee else None
+    return mean(sums.verdicts, clusters, (0.0, 1.0), confidence, spread)
 
 
-def corpus_score(column: ScoreColumn) -> Callable[[Floats], Floats]:
+def mean(
+    moments: "Moments",
+    clusters: "ClusterTotals | None",
+    bounds: Bounds,
+    confidence: float,
+    spread: "Distribution | None" = None,
+) -> "Estimate":
+    """Estimate the mean of bounded scores with an interval.
+
+    Args:
+        moments: The sums of the scores.
+        clusters: The totals of each cluster, or None for independent rows.
+        bounds: Of the scores.
+        confidence: Between 0.5 and 1.
+        spread: How often each score occurs, for an interval that never covers less than `confidence`; else None.
+    """
+    from tasks.statistics import Estimate
+    from tasks.statistics.clusters import check_clusters
+    from tasks.statistics.mean import interval_of_moments
+
+    if clusters is not None and len(clusters.size) == 1:
+        return Estimate(moments.mean, *bounds, moments.n, ONE_CLUSTER)
+
+    def interval() -> "Estimate":
+        if clusters is not None and moments.n:
+            check_clusters(len(clusters.size))
+        return interval_of_moments(moments, clusters, bounds, confidence, spread)
+
+    return with_warnings(interval)
+
+
+def corpus_value(sums: ColumnSums) -> float:
+    """The corpus score of the measured rows."""
+    from tasks.statistics.moments import exact_floats
+
+    return float(corpus_score(sums)(exact_floats(sums.stats or ())))
+
+
+def corpus_score(column: Counted) -> Callable[[Floats], Floats]:
     """The function that scores (summed) statistics of a column whose corpus score is not the mean."""
     facts = column.facts
     metric = configure(facts.family, facts.metric, facts.options)
@@ -89,9 +131,42 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def _corpus(stats: Floats, score: Any, clusters: Any, bounds: Bounds, confidence: float) -> "Estimate":
-    from tasks.statistics import Estimate, corpus_interval
+def _jackknifed(sums: ColumnSums, replicates: "Replicates | None", bounds: Bounds, confidence: float) -> "Estimate":
+    """Estimate a corpus score, or the mean of scores without bounds, whose jackknife is its t interval."""
+    from tasks.statistics import Estimate
+    from tasks.statistics.clusters import check_clusters
+    from tasks.statistics.corpus import jackknife_interval, warn_of_few_rows
+    from tasks.statistics.estimate import unknown
 
-    if is_one_cluster(clusters):
-        return Estimate(float(score(stats.sum(0))), *bounds, len(stats), ONE_CLUSTER)
-    return with_warnings(lambda: corpus_interval(stats, score, clusters, confidence, bounds))
+    n = sums.n_measured
+    if not n:
+        return unknown(bounds, 0, "no rows")
+    value = sums.moments.mean if sums.stats is None else corpus_value(sums)
+    items = n if sums.clusters is None else len(sums.clusters.keys)
+    if sums.clusters is not None and items == 1:
+        return Estimate(value, *bounds, n, ONE_CLUSTER)
+
+    def interval() -> "Estimate":
+        warn_of_few_rows(n)
+        if sums.clusters is not None:
+            check_clusters(items)
+        return jackknife_interval(value, _error(sums, replicates), items, n, confidence, bounds)
+
+    return with_warnings(interval)
+
+
+def _error(sums: ColumnSums, replicates: "Replicates | None") -> float | None:
+    """The standard error of a score by the jackknife; None if it is undefined."""
+    from tasks.statistics.corpus import Replicates
+    from tasks.statistics.moments import exact_floats
+
+    n = sums.n_measured
+    if sums.clusters is None and sums.stats is None:
+        return sqrt(sums.moments.variance / n) if n > 1 else None
+    if sums.clusters is None:
+        return (replicates or Replicates()).error
+    if sums.stats is not None:
+        total = exact_floats(sums.stats)
+        return Replicates.of(corpus_score(sums)(total - sums.clusters.of_stats())).error
+    size, totals = sums.clusters.of_scores(None)
+    return Replicates.of((sums.moments.mean * n - totals) / (n - size)).error

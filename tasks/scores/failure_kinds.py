@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 # Characters of a text that are read at most. What makes an answer wrong nearly always stands at its beginning.
@@ -16,6 +17,8 @@ LONG, TIMES = 50, 10
 SHORT = 6
 # Function words that make a language certain.
 FEWEST_WORDS = 2
+# Questions and references that are kept in memory, of rows that stand near each other.
+MOST_KEPT = 4_096
 
 
 class FailureKind(NamedTuple):
@@ -73,9 +76,11 @@ _HEDGE = re.compile(
     r"не уверен)\b|可能|也许|不太确定|たぶん|おそらく|自信はない|ربما"
 )
 # Between an accepted answer and another candidate; before an accepted answer that is denied.
-_OR = r"(?:\b(?:or|oder|ou|o|oppure|или)\b|/|أو|还是|または|それとも)"
-_NOT = r"(?:\b(?:not|never|rather than|instead of|opposed to|nicht|kein|keine|statt|pas|no|non|не)\b|不是|ではなく)"
-_NEAR = r"\W*(?:\w+\W+){0,3}?"
+_OR = re.compile(r"\b(?:or|oder|ou|o|oppure|или)\b|/|أو|还是|または|それとも")
+_NOT = re.compile(
+    r"\b(?:not|never|rather than|instead of|opposed to|nicht|kein|keine|statt|pas|no|non|не)\b|不是|ではなく"
+)
+_NEAR = re.compile(r"\W*(?:\w+\W+){0,3}?")
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SCRIPTS: Mapping[str, re.Pattern[str]] = {
@@ -130,43 +135,73 @@ def failure_kind(row: Row) -> int:
     """
     if row.response is None or not row.response.strip():
         return EMPTY
-    response, question = _read(row.response), _read(row.question)
-    references = [text for text in map(_read, row.references) if text.strip()]
+    response, question = _text(_read(row.response)), _asked(row.question)
+    references = [text for text in map(_asked, row.references) if text.raw.strip()]
     if _speaks_other(response, question, references):
         return OTHER_LANGUAGE
-    words = _words(response)
-    contained = [reference for reference in references if _contains(response, words, reference)]
-    if not contained and _REFUSAL.search(response[:REFUSED].casefold()):
+    contained = [reference for reference in references if _contains(response, reference)]
+    if not contained and _REFUSAL.search(response.raw[:REFUSED].casefold()):
         return REFUSAL
     kind = next((kind for start, kind in _REASONS.items() if row.reason and row.reason.startswith(start)), None)
     if kind is not None:
         return kind
     if contained:
-        return _kind_of_present(response, words, contained)
-    return _kind_of_absent(response, words, question, references)
+        return _kind_of_present(response, contained)
+    return _kind_of_absent(response, question, references)
 
 
-def _kind_of_present(response: str, words: Sequence[str], contained: Sequence[str]) -> int:
+class _Text(NamedTuple):
+    """A text with its words, folded."""
+
+    raw: str
+    words: list[str]
+
+
+def _text(raw: str) -> _Text:
+    return _Text(raw, _WORD.findall(raw.casefold()))
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _asked(text: str | None) -> _Text:
+    """A question or a reference; those of several answers to one question are read once."""
+    return _text(_read(text))
+
+
+def _kind_of_present(response: _Text, contained: Sequence[_Text]) -> int:
     """The kind of a wrong answer that has an accepted answer in it."""
-    length = max(len(_words(reference)) for reference in contained)
-    if len(words) > LONG and len(words) > TIMES * length:
+    length = max(len(reference.words) for reference in contained)
+    if len(response.words) > LONG and len(response.words) > TIMES * length:
         return OVER_LONG
-    folded = response.casefold()
-    accepted = [re.escape(reference.casefold().strip()) for reference in contained]
-    if any(re.search(f"{_OR}{_NEAR}{one}|{one}{_NEAR}{_OR}", folded) for one in accepted):
+    folded = response.raw.casefold()
+    places = [place for reference in contained for place in _places(folded, reference.raw.casefold().strip())]
+    choices = [found.span() for found in _OR.finditer(folded)]
+    if _are_near(folded, choices, places) or _are_near(folded, places, choices):
         return ALTERNATIVES
     if _HEDGE.search(folded):
         return HEDGE
-    return DENIED if any(re.search(f"{_NOT}{_NEAR}{one}", folded) for one in accepted) else PRESENT
+    return DENIED if _are_near(folded, [found.span() for found in _NOT.finditer(folded)], places) else PRESENT
 
 
-def _kind_of_absent(response: str, words: Sequence[str], question: str, references: Sequence[str]) -> int:
+def _places(text: str, part: str) -> Iterator[tuple[int, int]]:
+    """Yield where the part begins and ends, each time that it occurs."""
+    start = text.find(part)
+    while start >= 0:
+        yield start, start + len(part)
+        start = text.find(part, start + 1)
+
+
+def _are_near(text: str, before: Sequence[tuple[int, int]], after: Sequence[tuple[int, int]]) -> bool:
+    """Whether one of the places `after` follows one of `before`, with a few words between them at most."""
+    return any(_NEAR.fullmatch(text, end, start) for _, end in before for start, _ in after if end <= start)
+
+
+def _kind_of_absent(response: _Text, question: _Text, references: Sequence[_Text]) -> int:
     """The kind of a wrong answer that has no accepted answer in it."""
     if not references:
         return OTHER
     if _has_wrong_number(response, question, references):
         return WRONG_NUMBER
-    return INCOMPLETE if _is_part(response, words, question, references) else ANOTHER_ANSWER
+    return INCOMPLETE if _is_part(response, question, references) else ANOTHER_ANSWER
 
 
 def _read(text: str | None) -> str:
@@ -174,30 +209,28 @@ def _read(text: str | None) -> str:
     return unicodedata.normalize("NFKC", (text or "")[:READ]).replace("\u2019", "'")
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
-
-
-def _contains(response: str, words: Sequence[str], reference: str) -> bool:
+def _contains(response: _Text, reference: _Text) -> bool:
     """Whether the words of a reference stand in the response one after the other."""
-    accepted = _words(reference)
+    accepted = reference.words
     if not accepted:
-        return reference.strip() in response
-    if _UNSPACED.search(reference):
-        return "".join(accepted) in "".join(words)
-    return f" {' '.join(accepted)} " in f" {' '.join(words)} "
+        return reference.raw.strip() in response.raw
+    if _UNSPACED.search(reference.raw):
+        return "".join(accepted) in "".join(response.words)
+    return f" {' '.join(accepted)} " in f" {' '.join(response.words)} "
 
 
-def _speaks_other(response: str, question: str, references: Sequence[str]) -> bool:
+def _speaks_other(response: _Text, question: _Text, references: Sequence[_Text]) -> bool:
     """Whether the response is in a script or a language that neither the question nor a reference has."""
-    given = [question, *references]
-    script = _script(response)
-    asked = {found for text in given if (found := _script(text))}
-    if script and asked and script not in asked:
-        return True
-    language = _language(response)
-    spoken = {found for text in (question, " ".join(given)) if (found := _language(text))}
-    return bool(language and spoken and language not in spoken)
+    script = _script(response.raw)
+    if script and script != _script(question.raw):
+        asked = {found for text in (question, *references) if (found := _script(text.raw))}
+        if asked and script not in asked:
+            return True
+    language = _language(response.words)
+    if language is None or (of_question := _language(question.words)) == language:
+        return False
+    of_all = _language(chain(question.words, *(reference.words for reference in references)))
+    return (of_question or of_all) is not None and of_all != language
 
 
 def _script(text: str) -> str | None:
@@ -209,20 +242,26 @@ def _script(text: str) -> str | None:
     return name if counts[name] else None
 
 
-def _language(text: str) -> str | None:
+def _language(words: Iterable[str]) -> str | None:
     """The language with most function words in a text; None if they are too few or those of several languages."""
-    counts = Counter(name for word in _words(text) for name in _LANGUAGES.get(word, ())).most_common(2)
-    if not counts or counts[0][1] < FEWEST_WORDS:
+    counts: dict[str, int] = {}
+    for names in filter(None, map(_LANGUAGES.get, words)):
+        for name in names:
+            counts[name] = counts.get(name, 0) + 1
+    if not counts:
         return None
-    return counts[0][0] if len(counts) == 1 or counts[0][1] > 2 * counts[1][1] else None
+    *others, most = sorted(counts.values())
+    if most < FEWEST_WORDS or (others and most <= 2 * others[-1]):
+        return None
+    return next(name for name, count in counts.items() if count == most)
 
 
-def _has_wrong_number(response: str, question: str, references: Sequence[str]) -> bool:
+def _has_wrong_number(response: _Text, question: _Text, references: Sequence[_Text]) -> bool:
     """Whether every accepted answer has a number, and the response has others instead."""
-    numbers = [_numbers(reference) for reference in references]
+    numbers = [_numbers(reference.raw) for reference in references]
     if not all(numbers):
         return False
-    stated = _numbers(response) - _numbers(question)
+    stated = _numbers(response.raw) - _numbers(question.raw)
     return bool(stated) and not any(stated & accepted for accepted in numbers)
 
 
@@ -230,18 +269,19 @@ def _numbers(text: str) -> set[str]:
     return {number.replace(",", "") for number in _NUMBER.findall(text)}
 
 
-def _is_part(response: str, words: Sequence[str], question: str, references: Sequence[str]) -> bool:
+def _is_part(response: _Text, question: _Text, references: Sequence[_Text]) -> bool:
     """Whether the response has some words of an accepted answer, and no name, number or (if short) word besides."""
-    asked = {*_words(question), *_STOP}
+    words, asked = {*response.words}, {*question.words, *_STOP}
+    is_short = len(response.words) <= SHORT
     for reference in references:
-        accepted = {*_words(reference)} - _STOP
-        common = (accepted & {*words}) - asked
-        if not common or (len(words) > SHORT and 2 * len(common) < len(accepted)):
+        accepted = {*reference.words} - _STOP
+        common = (accepted & words) - asked
+        if not common or (not is_short and 2 * len(common) < len(accepted)):
             continue
-        others = {*words} - accepted - asked
-        if len(words) > SHORT:  # in a sentence only names and numbers are other answers
-            named = {word.casefold() for word in _WORD.findall(response)[1:] if word[0].isupper() or word[0].isdigit()}
-            others &= named
+        others = words - accepted - asked
+        if not is_short:  # in a sentence only names and numbers are other answers
+            named = _WORD.findall(response.raw)[1:]
+            others &= {word.casefold() for word in named if word[0].isupper() or word[0].isdigit()}
         if not others:
             return True
     return False

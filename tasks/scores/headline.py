@@ -9,10 +9,10 @@ from tasks.errors import ParamsError
 from tasks.metrics.base import Floats
 from tasks.models.offline.measured import measured
 from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import Candidate
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
 from tasks.scores.primary import MEANING_MATCH, Primary, column, primary
+from tasks.scores.sums import CandidateSums, System
 from tasks.scores.verdict_source import OFFLINE, VerdictSource
 
 if TYPE_CHECKING:  # importing scipy takes half a second
@@ -29,7 +29,7 @@ NOTHING: Limited = {"value": None, "low": None, "high": None}
 
 def headlines(
     primary: Primary,
-    candidates: Iterable[Candidate],
+    candidates: Iterable[CandidateSums],
     entries: Mapping[str, Mapping[str, MetricEntry]],
     judge: VerdictSource,
     confidence: float,
@@ -79,7 +79,7 @@ def leaders(
 
 def rates(
     primary: Primary,
-    candidates: Iterable[Candidate],
+    candidates: Iterable[CandidateSums],
     shown: Mapping[str, HeadlineEntry],
     entries: Mapping[str, Mapping[str, MetricEntry]],
     judge: VerdictSource,
@@ -111,13 +111,13 @@ def rates(
     return found
 
 
-def _is_graded(candidate: Candidate, metric: str) -> bool:
+def _is_graded(candidate: CandidateSums, metric: str) -> bool:
     """Whether a metric has a score beside its pass rate."""
     scores = column(candidate, metric)
     return scores is not None and scores.facts.has_graded_score
 
 
-def _rate(candidate: Candidate, metric: str, entry: MetricEntry) -> Mapping[str, Any]:
+def _rate(candidate: CandidateSums, metric: str, entry: MetricEntry) -> Mapping[str, Any]:
     """The pass rate of a metric, or its score if it has none; unknown while its threshold is not fitted."""
     scores = column(candidate, metric)
     if scores is not None and scores.facts.awaits_threshold:
@@ -130,7 +130,11 @@ def _limited(entry: Mapping[str, Any]) -> Limited:
 
 
 def _headline(
-    primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: VerdictSource, confidence: float
+    primary: Primary,
+    candidate: CandidateSums,
+    metrics: Mapping[str, MetricEntry],
+    judge: VerdictSource,
+    confidence: float,
 ) -> HeadlineEntry:
     if primary.name in {LABEL, MEANING_MATCH} and (labelled := _by_labels(primary, candidate, metrics, judge)):
         return labelled
@@ -149,13 +153,13 @@ def _headline(
 
 
 def _by_labels(
-    primary: Primary, candidate: Candidate, metrics: Mapping[str, MetricEntry], judge: VerdictSource
+    primary: Primary, candidate: CandidateSums, metrics: Mapping[str, MetricEntry], judge: VerdictSource
 ) -> HeadlineEntry | None:
     """The headline from human labels of the same rows; None without enough of them."""
     entry, labels = metrics.get(LABEL), column(candidate, LABEL)
     if entry is None or labels is None:
         return None
-    n, rows = entry["n"], len(labels.values)
+    n, rows = entry["n"], labels.n_rows
     if powered := entry.get("ppi"):
         judged = (metrics.get(MEANING_MATCH) or {"n": 0})["n"]
         by = f"{LABELS} and {judge.name if judged else OFFLINE}"  # the offline judge's probability is always there
@@ -175,7 +179,7 @@ def _powered_note(powered: PredictionPowered, rows: int) -> str:
 
 
 def _by_judge(
-    candidate: Candidate, entry: MetricEntry, judge: VerdictSource, confidence: float, labels: int = 0
+    candidate: CandidateSums, entry: MetricEntry, judge: VerdictSource, confidence: float, labels: int = 0
 ) -> HeadlineEntry:
     """The headline from verdicts alone; labels: how many answers have one."""
     rate: Mapping[str, Any] = entry.get("ppi", entry)
@@ -184,10 +188,10 @@ def _by_judge(
     if not judge.is_offline:
         note = f"by {judge.name}; its error on your data is not known, so no claim. {proposal}"
         return _entry(MEANING_MATCH, unknown, n, judge.name, "unknown", note)
-    share = judge.share_outside(candidate)
+    share = candidate.share_outside
     if share > MOST_OUTSIDE:
-        outside = judge.outside_of(candidate)
-        why = ", ".join(f"{reason}: {count / n:.0%}" for reason, count in outside.most_common())
+        outside = sorted(candidate.outside.items(), key=lambda item: (-item[1], item[0]))
+        why = ", ".join(f"{reason}: {count / n:.0%}" for reason, count in outside)
         note = (
             f"by {OFFLINE}, but {share:.0%} of the answers lie outside its domain ({why}), so no claim. {proposal} "
             "Or use a language model as judge, and label some rows to check it."
@@ -227,13 +231,13 @@ def standard_error(low: float, high: float, confidence: float) -> float:
     return (high - low) / 2.0 / -float(ndtri((1.0 - confidence) / 2.0))
 
 
-def is_by_offline_judge(candidate: Candidate) -> bool:
+def is_by_offline_judge(candidate: System) -> bool:
     """Whether the candidate's `meaning_match` is the offline judge's."""
     judged = column(candidate, MEANING_MATCH)
     return judged is not None and VerdictSource.of(judged.facts.signature).is_offline
 
 
-def have_labels(candidates: Sequence[Candidate]) -> bool:
+def have_labels(candidates: Sequence[System]) -> bool:
     """Whether human labels allow a statement on all these candidates, so that they need no judge."""
     try:
         return primary(None, candidates, random=all(one.labels_random for one in candidates)).name == LABEL

@@ -253,14 +253,17 @@ class ThresholdEntry(TypedDict):
 class DatasetCounts(TypedDict):
     """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows.
 
-    stale_labels: labels that the label file gives to another answer. questions, draws_each: questions with several
-    draws, and their smallest and largest number of draws. left_out: joined file → its records that became no row.
+    labels_left_out: labelled rows that agreement and fitted thresholds leave out, beyond the largest number that they
+    are computed from. stale_labels: labels that the label file gives to another answer. questions, draws_each:
+    questions with several draws, and their smallest and largest number of draws. left_out: joined file → its records
+    that became no row.
     label_conflicts: joined file → answers whose labels contradict each other. unanswered: candidate → questions for
     which a long table has no record of it.
     """
 
     rows: int
     left_out: NotRequired[dict[str, int]]
+    labels_left_out: NotRequired[int]
     label_conflicts: NotRequired[dict[str, int]]
     unanswered: NotRequired[dict[str, int]]
     questions: NotRequired[int]

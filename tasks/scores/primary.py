@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from tasks.errors import ParamsError, did_you_mean
 from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import FEWEST, LABEL
+from tasks.scores.sums import AnyColumn_co, Counted, OfColumns, System
 
 MEANING_MATCH = "meaning_match"
 # The share of a candidate's rows that may lack a label when all rows are said to be labelled: rejected answers, typos.
@@ -23,7 +21,7 @@ class Primary(NamedTuple):
     reason: str
 
 
-def primary(chosen: str | None, candidates: Sequence[Candidate], *, random: bool = False) -> Primary:
+def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = False) -> Primary:
     """The measure that decides.
 
     It is the chosen one; else the human labels, if they allow a statement on all candidates; else the judge's verdict.
@@ -54,7 +52,7 @@ def primary(chosen: str | None, candidates: Sequence[Candidate], *, random: bool
     )
 
 
-def measure_names(candidates: Sequence[Candidate]) -> list[str]:
+def measure_names(candidates: Sequence[System]) -> list[str]:
     """The names of all measures of the candidates: a column's own name, and with .value the score beside a pass rate.
 
     A binary score has no .value: it would be the pass rate again.
@@ -64,31 +62,31 @@ def measure_names(candidates: Sequence[Candidate]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def column(candidate: Candidate, name: str) -> ScoreColumn | None:
+def column(candidate: OfColumns[AnyColumn_co], name: str) -> AnyColumn_co | None:
     """A candidate's column of this name; None if it has none."""
     return next((column for column in candidate.columns if column.name == name), None)
 
 
-def _value_name(column: ScoreColumn) -> list[str]:
+def _value_name(column: Counted) -> list[str]:
     return [f"{column.name}{VALUE}"] if column.facts.has_graded_score else []
 
 
-def _require_known(chosen: str, candidates: Sequence[Candidate]) -> None:
+def _require_known(chosen: str, candidates: Sequence[System]) -> None:
     names = [name for name in measure_names(candidates) if name != LABEL]
     if chosen not in (*names, LABEL):  # new answers may have no labels yet
         suggestion = did_you_mean(chosen, [*names, LABEL]) or ";"
         raise ParamsError(f"gate.primary: unknown measure {chosen!r}{suggestion} allowed: {', '.join([LABEL, *names])}")
 
 
-def _is_labelled(candidate: Candidate, *, random: bool) -> bool:
+def _is_labelled(candidate: System, *, random: bool) -> bool:
     """Whether the labels allow a statement on all rows: enough of them, on all rows or on a random part."""
     label = column(candidate, LABEL)
     if label is None:
         return False
-    missing = np.isnan(label.values)
-    covers = float(missing.mean()) <= MOST_UNLABELLED if len(missing) else False
-    return int((~missing).sum()) >= FEWEST and (random or covers)
+    missing = label.n_rows - label.n_measured
+    covers = label.n_rows > 0 and missing / label.n_rows <= MOST_UNLABELLED
+    return label.n_measured >= FEWEST and (random or covers)
 
 
-def _is_measured(column: ScoreColumn | None) -> bool:
-    return column is not None and not np.isnan(column.values).all()
+def _is_measured(column: Counted | None) -> bool:
+    return column is not None and column.n_measured > 0

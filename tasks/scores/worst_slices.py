@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tasks.metrics.base import Floats
 from tasks.scores import estimates
 from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import Candidate, Mask
 from tasks.scores.metrics_report import Limited, SliceEntry, WorstSlices
+from tasks.scores.sums import CandidateSums, ColumnSums
+
+if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
+    from tasks.statistics.clusters import ClusterTotals
+    from tasks.statistics.moments import Moments
 
 # Measured rows that a slice and the rest need at least: with fewer no slice can be told from the rest.
 FEWEST = 5
@@ -28,12 +28,18 @@ class _Slice(NamedTuple):
     candidate: str
     column: str
     value: str
-    inside: Floats
-    rest: Floats
-    groups: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None]
+    inside: "Values"
+    rest: "Values"
 
 
-def worst_slices(scored: Sequence[Candidate], measure: str, confidence: float, *, by_judge: bool) -> WorstSlices:
+class Values(NamedTuple):
+    """The sums of a measure's values: of pass and fail, or of scores; clusters: None for independent rows."""
+
+    moments: "Moments"
+    clusters: "ClusterTotals | None"
+
+
+def worst_slices(scored: Sequence[CandidateSums], measure: str, confidence: float, *, by_judge: bool) -> WorstSlices:
     """The slices whose rate lies most surely below that of the other rows of the same candidate.
 
     All slices of all candidates are one family of tests: each interval has the confidence 1 − α / tests (Bonferroni).
@@ -89,53 +95,62 @@ class _Size(NamedTuple):
     outside: float
 
 
-def _sizes(candidate: Candidate, measure: str, sign: float) -> Iterator[_Size]:
+def _sizes(candidate: CandidateSums, measure: str, sign: float) -> Iterator[_Size]:
     """Yield the size of each slice of a candidate."""
-    values = _values(candidate, measure)
-    if values is None:
+    whole = _measured(candidate.columns, measure)
+    if whole is None:
         return
-    measured = ~np.isnan(values)
-    own = values[measured]
-    outside = np.zeros(len(own)) if candidate.outside is None else candidate.outside[measured].astype(np.float64)
-    for name, coded in candidate.slices.items():
-        codes, k = coded.codes[measured], len(coded.values)
-        n = np.bincount(codes, minlength=k)
-        total, foreign = (np.bincount(codes, weights=one, minlength=k) for one in (own, outside))
-        for code in np.flatnonzero(n):
-            rest = len(own) - n[code]
-            difference = total[code] / n[code] - (own.sum() - total[code]) / max(rest, 1)
-            below = sign * float(difference) * sqrt(n[code] * rest / len(own))
-            yield _Size(name, coded.values[code], int(min(n[code], rest)), below, float(foreign[code] / n[code]))
+    every = _values(whole, measure).moments
+    for name, values in candidate.slices.items():
+        for value, columns in values.items():
+            column = _measured(columns, measure)
+            if column is None or not column.n_measured:
+                continue
+            own = _values(column, measure).moments
+            others = every - own
+            difference = own.mean - (others.mean if others.n else 0.0)
+            below = sign * difference * sqrt(own.n * others.n / every.n)
+            yield _Size(name, value, min(own.n, others.n), below, column.outside / own.n)
 
 
-def _slices(candidate: Candidate, measure: str, chosen: Sequence[tuple[str, str]]) -> Iterator[_Slice]:
+def _slices(candidate: CandidateSums, measure: str, chosen: Sequence[tuple[str, str]]) -> Iterator[_Slice]:
     """Yield the chosen slices of a candidate that have enough rows in several clusters."""
-    values = _values(candidate, measure)
-    if values is None:
+    whole = _measured(candidate.columns, measure)
+    if whole is None:
         return
-    measured = ~np.isnan(values)
     for name, value in chosen:
-        if name not in candidate.slices or value not in (coded := candidate.slices[name]).values:
+        column = _measured(candidate.slices.get(name, {}).get(value, ()), measure)
+        if column is None:
             continue
-        inside = measured & (coded.codes == [*coded.values].index(value))
-        rest = measured & ~inside
-        groups = (_chosen(candidate.groups, inside), _chosen(candidate.groups, rest))
-        if min(inside.sum(), rest.sum()) >= FEWEST and not any(map(estimates.is_one_cluster, groups)):
-            yield _Slice(candidate.name, name, value, values[inside], values[rest], groups)
+        rest = whole - column
+        parts = [_values(part, measure) for part in (column, rest)]
+        few = min(column.n_measured, rest.n_measured) < FEWEST
+        if not few and not any(part.clusters and len(part.clusters.size) == 1 for part in parts):
+            yield _Slice(candidate.name, name, value, *parts)
 
 
-def _values(candidate: Candidate, measure: str) -> Floats | None:
-    """1 and 0 for rows that pass and fail, or scores of a measure without a pass rate; NaN without one; shape (n,)."""
+def _measured(columns: Sequence[ColumnSums], measure: str) -> ColumnSums | None:
+    """The column of a measure with bounds; None where there is none."""
     name = measure.removesuffix(VALUE)
-    column = next((one for one in candidate.columns if one.name == name), None)
-    if column is None or (column.facts.bounds is None and column.passed is None):
+    column = next((one for one in columns if one.name == name), None)
+    if column is None or (column.facts.bounds is None and not _is_rate(column, measure)):
         return None
-    if column.passed is None or name != measure:
-        return column.values if column.facts.bounds is not None else None
-    return np.where(np.isnan(column.values), np.nan, column.passed.astype(np.float64))
+    return column
 
 
-def _bounds(scored: Sequence[Candidate], measure: str) -> tuple[tuple[float, float], float]:
+def _is_rate(column: ColumnSums, measure: str) -> bool:
+    """Whether the measure is the column's pass rate; else it is the mean of its scores."""
+    return column.passed is not None and column.name == measure
+
+
+def _values(column: ColumnSums, measure: str) -> Values:
+    clusters = column.clusters
+    if _is_rate(column, measure):
+        return Values(column.verdicts, None if clusters is None else clusters.of_verdicts())
+    return Values(column.moments, None if clusters is None else clusters.of_scores(column.facts.bounds))
+
+
+def _bounds(scored: Sequence[CandidateSums], measure: str) -> tuple[tuple[float, float], float]:
     """The bounds of the values, and 1 where more is better, else −1."""
     name = measure.removesuffix(VALUE)
     for candidate in scored:
@@ -147,22 +162,15 @@ def _bounds(scored: Sequence[Candidate], measure: str) -> tuple[tuple[float, flo
     return (0.0, 1.0), 1.0
 
 
-def _chosen(groups: NDArray[np.intp] | None, rows: Mask) -> NDArray[np.intp] | None:
-    return None if groups is None else groups[rows]
-
-
 def _entry(part: _Slice, bounds: tuple[float, float], level: float, sign: float) -> SliceEntry:
-    inside, rest = (
-        estimates.mean(values, groups, bounds, level)
-        for values, groups in zip((part.inside, part.rest), part.groups, strict=True)
-    )
+    inside, rest = (estimates.mean(*values, bounds, level) for values in (part.inside, part.rest))
     value = inside.value - rest.value
     low = value - sqrt((inside.value - inside.low) ** 2 + (rest.high - rest.value) ** 2)
     high = value + sqrt((inside.high - inside.value) ** 2 + (rest.value - rest.low) ** 2)
     difference: Limited = {"value": value, "low": low, "high": high}
     return {
         "candidate": part.candidate,
-        "n": len(part.inside),
+        "n": part.inside.moments.n,
         "rate": inside.value,
         "rest": rest.value,
         "difference": difference,

@@ -79,8 +79,8 @@ def warn_of_few_rows(n: int) -> None:
 def _jackknife(items: FloatArray, score: ScoreFunction, confidence: float, bounds: Bounds, n: int) -> Estimate:
     total = items.sum(axis=0)
     value = float(np.asarray(score(total)))
-    without = np.asarray(score(total - items), dtype=np.float64)
-    return jackknife_interval(value, Replicates.of(without), n, confidence, bounds)
+    replicates = Replicates.of(np.asarray(score(total - items), dtype=np.float64))
+    return jackknife_interval(value, replicates.error, replicates.sums.n, n, confidence, bounds)
 
 
 class Replicates(NamedTuple):
@@ -95,6 +95,14 @@ class Replicates(NamedTuple):
         finite = np.isfinite(scores)
         return cls(Moments.of(scores[finite], EVERYTHING), int((~finite).sum()))
 
+    @property
+    def error(self) -> float | None:
+        """The jackknife's standard error; None for a single row, and if a replicate is undefined."""
+        count = self.sums.n
+        if self.undefined or count < 2:  # noqa: PLR2004 (no spread)
+            return None
+        return (count - 1.0) * sqrt(self.sums.variance / count)
+
     def __add__(self, other: object) -> "Replicates":
         """The replicates of both."""
         if not isinstance(other, Replicates):
@@ -103,17 +111,21 @@ class Replicates(NamedTuple):
 
 
 def jackknife_interval(
-    value: float, replicates: Replicates, n: int, confidence: float = 0.95, bounds: Bounds = (0.0, 1.0)
+    value: float, error: float | None, items: int, n: int, confidence: float = 0.95, bounds: Bounds = (0.0, 1.0)
 ) -> Estimate:
-    """Return the interval of a corpus score, t(items - 1); n: number of rows.
+    """Return the interval of a corpus score, t(items - 1).
 
-    It is the bounds if there is a single item, or if the score without one of them is undefined.
+    Args:
+        value: The score.
+        error: Its standard error; None if it is not known. The interval is then the bounds.
+        items: Number of rows or clusters that the jackknife deletes.
+        n: Number of rows.
+        confidence: In (0, 1).
+        bounds: Lower and upper bound of the score.
     """
     if not isfinite(value):
         return unknown(bounds, n, "undefined score", nan)
-    count = replicates.sums.n
-    if replicates.undefined or count < 2:  # noqa: PLR2004 (no spread)
+    if error is None:
         return unknown(bounds, n, "jackknife undefined", value)
-    error = (count - 1.0) * sqrt(replicates.sums.variance / count)
-    half = error * float(stdtrit(count - 1, (1.0 + confidence) / 2.0))
+    half = error * float(stdtrit(items - 1, (1.0 + confidence) / 2.0))
     return within(value, (value - half, value + half), bounds, n, "jackknife")

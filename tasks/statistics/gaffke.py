@@ -57,6 +57,14 @@ class Distribution(NamedTuple):
         up, down = (Counts(*np.unique(values, return_counts=True)) for values in (unit, 1.0 - unit))
         return _rounded(cls(unit.size, up, down))
 
+    @classmethod
+    def of_passes(cls, n: int, passed: int) -> "Distribution":
+        """Count verdicts, 1 or 0."""
+        verdicts = np.array([0.0, 1.0])
+        return cls(
+            n, Counts(verdicts, np.array([n - passed, passed])), Counts(verdicts, np.array([passed, n - passed]))
+        )
+
     def __add__(self, other: object) -> "Distribution":
         """The scores of both, in the same way whatever is added first."""
         if not isinstance(other, Distribution):

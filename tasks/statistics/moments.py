@@ -89,10 +89,9 @@ class Moments:
         return (self.n, self.total, self.square, self.at_low, self.at_high)
 
 
-def exact_total(columns: FloatArray) -> list[int]:
-    """The sum of each column in units of 2 ** -1074; columns: shape (n, k), finite."""
-    everything = (-np.inf, np.inf)
-    return [Moments.of(column, everything).total for column in columns.T]
+def exact_floats(totals: Sequence[int]) -> FloatArray:
+    """Sums in units of 2 ** -1074 as doubles, each rounded once; shape (k,)."""
+    return np.array([total / (1 << UNIT) for total in totals])
 
 
 def exact_product(left: FloatArray, right: FloatArray) -> int:

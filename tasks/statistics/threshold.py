@@ -21,7 +21,7 @@ DRAWS = 200
 _DRAWN = 0.632
 
 # Draws are made in blocks of about this many numbers, so that memory does not grow with n.
-_BLOCK = 4_000_000
+_BLOCK = 1_000_000
 
 # Sums of 1/size over clusters are rounded.
 _ROUNDING = 1e-9

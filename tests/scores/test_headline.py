@@ -1,7 +1,8 @@
 """Headlines: who says what a candidate's rate is, how far it is known, and which candidates lead."""
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.primary import Primary
+from tasks.scores.sums import CandidateSums, candidate_sums
 from tasks.scores.targets import decided
 from tasks.scores.verdict_source import VerdictSource
 from tasks.statistics import mean_interval
@@ -52,8 +54,13 @@ def entries(one: Candidate, probabilities: Any = None) -> dict[str, Any]:
 
 
 def headline(primary: Primary, one: Candidate, signature: str = OFFLINE, outside: Any = None, **more: Any) -> Any:
-    judge = VerdictSource.of(signature, [None] * len(one.keys) if outside is None else outside)
-    return headlines(primary, [one], {one.name: entries(one, **more)}, judge, 0.95)[one.name]
+    sums = summed(one, [reason for reason in outside or () if reason])
+    return headlines(primary, [sums], {one.name: entries(one, **more)}, VerdictSource.of(signature), 0.95)[one.name]
+
+
+def summed(one: Candidate, outside: Sequence[str] = ()) -> CandidateSums:
+    """The sums of a candidate all of whose rows are judged; outside: why some of them lie outside of the domain."""
+    return replace(candidate_sums(one), judged=len(one.keys), outside=Counter(outside))
 
 
 def pair(base: str, head: str, low: float, high: float, measure: str = "label") -> Mapping[str, Any]:
@@ -173,9 +180,10 @@ def test_the_example_without_labels_is_unknown_and_its_english_rows_contain_the_
 
 
 def test_candidates_that_cannot_be_told_apart_from_the_best_lead_together() -> None:
+    ones = [candidate(name, label=[1, 0] * 50) for name in "abc"]
     shown = headlines(
         ON_LABELS,
-        ones := [candidate(name, label=[1, 0] * 50) for name in "abc"],
+        [summed(one) for one in ones],
         {one.name: entries(one) for one in ones},
         VerdictSource.of(""),
         0.95,
@@ -194,7 +202,7 @@ def test_candidates_that_cannot_be_told_apart_from_the_best_lead_together() -> N
 def test_nobody_leads_by_a_judge_whose_error_is_unknown() -> None:
     ones = [candidate(name, meaning_match=[1, 0] * 50) for name in "ab"]
     model = VerdictSource.of("meaning_match|provider:openai|model:m")
-    shown = headlines(ON_VERDICTS, ones, {one.name: entries(one) for one in ones}, model, 0.95)
+    shown = headlines(ON_VERDICTS, [*map(summed, ones)], {one.name: entries(one) for one in ones}, model, 0.95)
 
     best = leaders(ON_VERDICTS, shown, [pair("a", "b", 0.1, 0.2, "meaning_match")])
 
@@ -215,9 +223,9 @@ def targets(
     least: Mapping[str, float], decides: Primary, one: Candidate, numbers: Any, signature: str = OFFLINE
 ) -> dict[str, str]:
     """Measure → the verdict on its target."""
-    judge = VerdictSource.of(signature, [None] * N)
-    shown = headlines(decides, [one], numbers, judge, 0.95)
-    found = decided(least, rates(decides, [one], shown, numbers, judge, 0.95))
+    judge, sums = VerdictSource.of(signature), summed(one)
+    shown = headlines(decides, [sums], numbers, judge, 0.95)
+    found = decided(least, rates(decides, [sums], shown, numbers, judge, 0.95))
     return {measure: entry["verdict"] for measure, entry in found[one.name].items()}
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
+from tasks.scores.sums import candidate_sums
 from tasks.scores.worst_slices import worst_slices
 from tests.reporting.made import column
 
@@ -17,7 +18,8 @@ def candidate(values, codes, names, *, groups=None, outside=None, facts=FACTS, n
     passed = None if facts.rate_signature is None else scores >= 1.0
     one = ScoreColumn(facts.metric, scores, np.zeros(n, bool), passed, None, facts)
     keys, places = np.arange(n, dtype=np.uint64), np.arange(n)
-    return Candidate(name, keys, places, [one], groups, {"topic": Slices(names, codes)}, outside=outside)
+    made = Candidate(name, keys, places, [one], groups, {"topic": Slices(names, codes)}, outside=outside)
+    return candidate_sums(made)
 
 
 def drawn(seed, rates, n=60, **more):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tasks.statistics.correlation import BLOCK, correlations
+from tasks.statistics.correlation import correlations, pair_sums
 
 nan = float("nan")
 derandomized = settings(derandomize=True)
@@ -79,13 +79,23 @@ def test_an_outlier_elsewhere_does_not_blur_a_pair() -> None:
     assert correlations(np.vstack([x, far]))[0, 1] == pytest.approx(expected, abs=1e-12)
 
 
-def test_blocks_make_no_difference() -> None:
+def test_many_rows_some_of_them_unmeasured_agree_with_pandas() -> None:
     rng = np.random.default_rng(2)
-    x = rng.random((2 * BLOCK + 7, 3))
+    x = rng.random((10_000, 3))
     x[:, 2] += x[:, 0]
     x[rng.random(x.shape) < 0.1] = nan
 
     assert correlations(x) == pytest.approx(pd.DataFrame(x).corr().to_numpy(), abs=1e-12)
+
+
+@derandomized
+@given(tables, st.integers(0, 12))
+def test_parts_add_up_to_the_same_bits(x: np.ndarray, cut: int) -> None:
+    whole = pair_sums([*x.T])
+
+    above, below = pair_sums([*x[:cut].T]), pair_sums([*x[cut:].T])
+
+    assert {places: below[places] + sums for places, sums in above.items()} == whole
 
 
 def test_perfect_correlations_are_not_above_one() -> None:

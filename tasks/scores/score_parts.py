@@ -1,0 +1,228 @@
+"""The score tables part by part: the functions that add up one part, in any process, and what they return."""
+
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tasks.pipeline.tables import Parts
+from tasks.scores import failures
+from tasks.scores.column_facts import VALUE
+from tasks.scores.columns import NONE_FITTED, Candidate, candidates, hashed
+from tasks.scores.dataset_counts import PartCounts, part_counts
+from tasks.scores.estimates import corpus_score
+from tasks.scores.failures import FailureSums
+from tasks.scores.human_labels import LABEL, MOST_HASHED, MOST_LABELLED, with_few_labelled
+from tasks.scores.primary import MEANING_MATCH, column
+from tasks.scores.sums import CandidateSums, ColumnSums, candidate_sums
+
+if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
+    from tasks.statistics.corpus import Replicates
+    from tasks.statistics.correlation import PairSums
+
+# Column of data/judge: why a row lies outside of the judge's domain.
+DOMAIN_REASON = "domain_reason"
+# Slice column, its value, and the score column; without slice: of all rows.
+Place = tuple[str | None, str | None, str]
+
+
+@dataclass(frozen=True)
+class ScoreParts:
+    """The tables of a run that aggregate reads; parts of one number have the same rows.
+
+    load: data/load. scores: the other tables with scores. judge: data/judge, which is one of them.
+    """
+
+    load: Parts
+    scores: tuple[Parts, ...]
+    judge: Parts
+
+    def candidates(
+        self, number: int, fitted: Mapping[str, float], named: Container[str] | None = None, *, grouped: bool
+    ) -> list[Candidate]:
+        """The numbers of each candidate in a part.
+
+        Args:
+            number: Of the part.
+            fitted: Column → fitted threshold.
+            named: The score columns; None: all.
+            grouped: Whether any row of any part has a group.
+
+        Raises:
+            DataError: A table has other rows, or rows in another order.
+        """
+        found = candidates(self.load, self.scores, fitted, number, named)
+        return [replace(one, groups=one.cluster_keys if grouped else None) for one in found]
+
+    def whole(self, fitted: Mapping[str, float]) -> list[Candidate]:
+        """The numbers of each candidate in all parts."""
+        return [*candidates(self.load, self.scores, fitted)]
+
+
+class LabelFacts(NamedTuple):
+    """What one part has of labels and groups.
+
+    keys: hashes of the ids of labelled rows, the MOST_LABELLED + 1 smallest at most. rows: labelled rows.
+    grouped: whether a row has a group.
+    """
+
+    keys: NDArray[np.uint64]
+    rows: int
+    grouped: bool
+
+
+def label_facts(parts: ScoreParts, number: int) -> LabelFacts:
+    """Which rows of a part are labelled, and whether any has a group."""
+    names = [name for name in ("id", "group", LABEL) if name in parts.load.schema.names]
+    rows = parts.load.part(number, names)
+    grouped = rows["group"].null_count < rows.num_rows
+    if LABEL not in names:
+        return LabelFacts(np.empty(0, np.uint64), 0, grouped)
+    labelled = rows["id"].filter(pc.is_valid(rows[LABEL]))
+    return LabelFacts(smallest(hashed(labelled)), len(labelled), grouped)
+
+
+def smallest(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The MOST_LABELLED + 1 smallest keys, in order."""
+    return np.sort(keys)[: MOST_LABELLED + 1]
+
+
+def labelled_part(parts: ScoreParts, number: int, below: int | None, *, grouped: bool) -> list[Candidate]:
+    """The labelled rows of a part, those whose key is less than `below`; None: all."""
+    return [with_few_labelled(one, below) for one in parts.candidates(number, NONE_FITTED, grouped=grouped)]
+
+
+def sampled_inputs(load: Parts, number: int) -> dict[int, str]:
+    """Hash of an input → the input, of those of a part with the smallest hashes."""
+    if "input" not in load.schema.names:
+        return {}
+    inputs = load.part(number, ["input"])["input"].unique().drop_null()
+    return few_inputs(dict(zip(hashed(pa.chunked_array([inputs])).tolist(), inputs.to_pylist(), strict=True)))
+
+
+def few_inputs(inputs: Mapping[int, str]) -> dict[int, str]:
+    """Those with the smallest hashes."""
+    return {key: inputs[key] for key in sorted(inputs)[:MOST_HASHED]}
+
+
+class PartSums(NamedTuple):
+    """The sums of one part.
+
+    candidates: by name. pairs: of the score columns, over the rows of all candidates. counts: of the data set.
+    """
+
+    candidates: Mapping[str, CandidateSums]
+    pairs: "Mapping[tuple[int, int], PairSums]"
+    counts: PartCounts
+
+
+def part_sums(
+    parts: ScoreParts, number: int, fitted: Mapping[str, float], *, grouped: bool, guarantee: bool
+) -> PartSums:
+    """Add up the rows of a part. fitted: column → fitted threshold. guarantee: as of `candidate_sums`."""
+    from tasks.statistics.correlation import pair_sums
+
+    found = parts.candidates(number, fitted, grouped=grouped)
+    reasons = _domain_reasons(parts.judge, number)
+    columns = zip(*([column.values for column in one.columns] for one in found), strict=True)
+    return PartSums(
+        {one.name: _with_domain(candidate_sums(one, guarantee=guarantee), one, reasons) for one in found},
+        pair_sums([np.concatenate(values) for values in columns]),
+        part_counts(parts.load, number),
+    )
+
+
+class SecondSums(NamedTuple):
+    """What one part adds once the totals are known.
+
+    replicates: candidate → place → corpus scores without each row. failures: candidate → its failures.
+    """
+
+    replicates: "Mapping[str, Mapping[Place, Replicates]]"
+    failures: Mapping[str, FailureSums]
+
+
+class Totals(NamedTuple):
+    """What the second pass over the parts needs of the first.
+
+    fitted: column → fitted threshold. grouped: whether any row has a group. measure: the primary measure.
+    offline: whether the offline judge gave the verdicts. stats: candidate → place → sums of the statistics of a corpus
+    score in units of 2 ** -1074, of independent rows.
+    """
+
+    fitted: Mapping[str, float]
+    grouped: bool
+    measure: str
+    offline: bool
+    stats: Mapping[str, Mapping[Place, tuple[int, ...]]]
+
+
+def corpus_totals(sums: CandidateSums) -> dict[Place, tuple[int, ...]]:
+    """The sums that the second pass needs of a candidate."""
+    kinds: list[tuple[str | None, str | None, Sequence[ColumnSums]]] = [(None, None, sums.columns)]
+    kinds += [(name, value, columns) for name, values in sums.slices.items() for value, columns in values.items()]
+    return {
+        (name, value, one.name): one.stats
+        for name, value, columns in kinds
+        for one in columns
+        if one.stats is not None and one.clusters is None and one.n_measured
+    }
+
+
+def second_sums(parts: ScoreParts, number: int, totals: Totals) -> SecondSums:
+    """Add up what depends on the totals of all parts."""
+    named = {column for places in totals.stats.values() for _, _, column in places}
+    named.add(totals.measure.removesuffix(VALUE))
+    found = parts.candidates(number, totals.fitted, named, grouped=totals.grouped)
+    replicates = {one.name: _replicates(one, totals.stats.get(one.name, {})) for one in found}
+    return SecondSums(replicates, _failures(parts, number, found, totals))
+
+
+def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[int, ...]]) -> "dict[Place, Replicates]":
+    from tasks.statistics.corpus import Replicates
+    from tasks.statistics.moments import exact_floats
+
+    added: dict[Place, Replicates] = {}
+    columns = {one.name: one for one in candidate.columns}
+    for (name, value, metric), total in totals.items():
+        one = columns[metric]
+        rows = ~np.isnan(one.values)
+        if name is not None:
+            coded = candidate.slices[name]
+            if value not in coded.values:
+                continue
+            rows &= coded.codes == coded.values.index(value)
+        if one.stats is not None:
+            without = corpus_score(one)(exact_floats(total) - one.stats[rows])
+            added[name, value, metric] = Replicates.of(np.asarray(without, np.float64))
+    return added
+
+
+def _failures(parts: ScoreParts, number: int, found: Sequence[Candidate], totals: Totals) -> dict[str, FailureSums]:
+    is_wrong = np.zeros(sum(len(one.keys) for one in found), np.bool_)
+    for one in found:
+        if (decisive := failures.decisive(one.columns, totals.measure)) is not None:
+            is_wrong[one.positions] = failures.wrong(decisive)
+    kinds = failures.kinds_of_part(parts.load, parts.judge, number, is_wrong, offline=totals.offline)
+    return {one.name: FailureSums.of(kinds[one.positions], one.groups) for one in found}
+
+
+def _domain_reasons(judge: Parts, number: int) -> pa.ChunkedArray | None:
+    if DOMAIN_REASON not in judge.schema.names:
+        return None
+    return judge.part(number, [DOMAIN_REASON])[DOMAIN_REASON]
+
+
+def _with_domain(sums: CandidateSums, candidate: Candidate, reasons: pa.ChunkedArray | None) -> CandidateSums:
+    """The sums with how many judged rows lie outside of the judge's domain, and why."""
+    verdicts = column(candidate, MEANING_MATCH)
+    judged = candidate.positions if verdicts is None else candidate.positions[~np.isnan(verdicts.values)]
+    if reasons is None:
+        return sums
+    counted = reasons.take(pa.array(judged)).drop_null().value_counts().to_pylist()
+    return replace(sums, judged=len(judged), outside=Counter({one["values"]: one["counts"] for one in counted}))

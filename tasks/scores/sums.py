@@ -1,0 +1,241 @@
+"""Sums of score columns: all that estimates need of any number of rows; those of several parts add up.
+
+They are exact, so that neither parts nor the order of rows changes a bit of what is computed from them.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.scores.cluster_sums import ClusterSums, cluster_sums
+from tasks.scores.column_facts import ColumnFacts
+from tasks.scores.columns import Candidate, ScoreColumn
+
+if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
+    from tasks.statistics.gaffke import Distribution
+    from tasks.statistics.moments import Moments
+
+Codes = NDArray[np.intp]
+
+
+class Counted(Protocol):
+    """A score column, of rows or of their sums, as far as its rows are only counted."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def facts(self) -> ColumnFacts: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_measured(self) -> int: ...
+
+
+class System(Protocol):
+    """A candidate, of rows or of their sums, as far as its rows are only counted."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[Counted]: ...
+    @property
+    def labels_random(self) -> bool: ...
+
+
+AnyColumn_co = TypeVar("AnyColumn_co", bound=Counted, covariant=True)
+
+
+class OfColumns(Protocol[AnyColumn_co]):
+    """What has score columns of one kind."""
+
+    @property
+    def columns(self) -> Sequence[AnyColumn_co]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSums:
+    """Sums over some rows of one score column of one candidate.
+
+    n_rows: rows. not_asked: rows that are unmeasured by design. outside: measured rows outside of the judge's domain.
+    moments: of the measured rows' scores. passed: measured rows that pass; None for a column without a pass rate.
+    stats: sums of the statistics of measured rows in units of 2 ** -1074; None where the corpus score is a mean.
+    clusters: None for independent rows. spread: how often each score occurs, if coverage is to be guaranteed.
+    """
+
+    name: str
+    facts: ColumnFacts
+    n_rows: int
+    not_asked: int
+    outside: int
+    moments: "Moments"
+    passed: int | None
+    stats: tuple[int, ...] | None
+    clusters: ClusterSums | None
+    spread: "Distribution | None"
+
+    @property
+    def n_measured(self) -> int:
+        return self.moments.n
+
+    @property
+    def verdicts(self) -> "Moments":
+        """The moments of the measured rows' verdicts, 1 or 0."""
+        from tasks.statistics.moments import Moments
+
+        return Moments.of_passes(self.n_measured, self.passed or 0)
+
+    def __add__(self, other: "ColumnSums") -> "ColumnSums":
+        """The sums of the rows of both."""
+        return self._combined(other, 1)
+
+    def __sub__(self, other: "ColumnSums") -> "ColumnSums":
+        """The sums of the rows without those of `other`, which are among them; without `spread`."""
+        return self._combined(other, -1)
+
+    def _combined(self, other: "ColumnSums", sign: int) -> "ColumnSums":
+        return replace(
+            self,
+            n_rows=self.n_rows + sign * other.n_rows,
+            not_asked=self.not_asked + sign * other.not_asked,
+            outside=self.outside + sign * other.outside,
+            moments=self.moments + other.moments if sign > 0 else self.moments - other.moments,
+            passed=None if self.passed is None or other.passed is None else self.passed + sign * other.passed,
+            stats=None if self.stats is None or other.stats is None else _added(self.stats, other.stats, sign),
+            clusters=None if not (self.clusters and other.clusters) else self.clusters.with_more(other.clusters, sign),
+            spread=None if not (self.spread and other.spread) or sign < 0 else self.spread + other.spread,
+        )
+
+
+# Slice column → value → the sums of the columns.
+SliceSums = Mapping[str, Mapping[str, Sequence[ColumnSums]]]
+
+
+@dataclass(frozen=True)
+class CandidateSums:
+    """The sums of all score columns of one candidate: over all its rows, and over those of each slice.
+
+    judged: rows with a verdict; None if no table says which lie in the judge's domain. outside: why judged rows lie
+    outside of it → how many.
+    """
+
+    name: str
+    columns: Sequence[ColumnSums]
+    slices: SliceSums = field(default_factory=dict)
+    labels_random: bool = False
+    judged: int | None = None
+    outside: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def share_outside(self) -> float:
+        """The share of judged rows that lie outside of the judge's domain."""
+        return self.outside.total() / self.judged if self.judged else 0.0
+
+    def __add__(self, other: "CandidateSums") -> "CandidateSums":
+        """The sums of the rows of both."""
+        names = dict.fromkeys([*self.slices, *other.slices])
+        return replace(
+            self,
+            columns=_columns_added(self.columns, other.columns),
+            slices={name: _slices_added(self.slices.get(name, {}), other.slices.get(name, {})) for name in names},
+            judged=None if self.judged is None or other.judged is None else self.judged + other.judged,
+            outside=self.outside + other.outside,
+        )
+
+
+def candidate_sums(candidate: Candidate, *, guarantee: bool = False) -> CandidateSums:
+    """Add up the rows of a candidate; guarantee: whether estimates need to know how often each score occurs."""
+    everything = np.zeros(len(candidate.keys), np.intp)
+    kinds: dict[str | None, tuple[list[str], Codes]] = {None: ([""], everything)}
+    kinds |= {name: (coded.values, coded.codes) for name, coded in candidate.slices.items()}
+    found: dict[str | None, dict[str, list[ColumnSums]]] = {}
+    for name, (values, codes) in kinds.items():
+        present = [code for code, rows in enumerate(np.bincount(codes, minlength=len(values))) if rows or name is None]
+        place = np.full(len(values), -1)
+        place[present] = np.arange(len(present))
+        by_column = [
+            _by_code(one, place[codes], len(present), candidate, guarantee=guarantee) for one in candidate.columns
+        ]
+        found[name] = {values[code]: [of[i] for of in by_column] for i, code in enumerate(present)}
+    [columns] = found.pop(None).values()
+    slices = {name: values for name, values in found.items() if name is not None}
+    return CandidateSums(candidate.name, columns, slices, candidate.labels_random)
+
+
+def added(parts: Iterable[Mapping[str, CandidateSums]]) -> dict[str, CandidateSums]:
+    """Candidate → its sums over all parts; the candidates, and the values of a slice column, in order."""
+    total: dict[str, CandidateSums] = {}
+    for part in parts:
+        for name, sums in part.items():
+            total[name] = total[name] + sums if name in total else sums
+    return {
+        name: replace(total[name], slices={key: dict(sorted(of.items())) for key, of in total[name].slices.items()})
+        for name in sorted(total)
+    }
+
+
+def _by_code(
+    column: ScoreColumn, codes: Codes, count: int, candidate: Candidate, *, guarantee: bool
+) -> list[ColumnSums]:
+    """The sums of a column over the rows of each code from 0 to count - 1."""
+    from tasks.statistics.corpus import EVERYTHING
+    from tasks.statistics.gaffke import Distribution
+    from tasks.statistics.moments import Moments
+
+    measured = ~np.isnan(column.values)
+    values, own = column.values[measured], codes[measured]
+    bounds = column.facts.bounds
+    rows, asked = np.bincount(codes, minlength=count), np.bincount(codes[~column.not_asked], minlength=count)
+    passed = None if column.passed is None else column.passed[measured]
+    passes = None if passed is None else np.bincount(own[passed], minlength=count)
+    outside = None if candidate.outside is None else np.bincount(codes[measured & candidate.outside], minlength=count)
+    stats = None if column.stats is None else column.stats[measured]
+    groups = None if candidate.groups is None else candidate.groups[measured]
+    moments = Moments.by_code(values, own, count, bounds or EVERYTHING)
+    totals = None if stats is None else [[m.total for m in Moments.by_code(s, own, count, EVERYTHING)] for s in stats.T]
+    found = []
+    for code in range(count):
+        some = own == code if groups is not None or (guarantee and bounds) else None
+        found.append(
+            ColumnSums(
+                column.name,
+                column.facts,
+                int(rows[code]),
+                int(rows[code] - asked[code]),
+                0 if outside is None else int(outside[code]),
+                moments[code],
+                None if passes is None else int(passes[code]),
+                None if totals is None else tuple(total[code] for total in totals),
+                None
+                if groups is None
+                else cluster_sums(
+                    groups[some],
+                    values[some],
+                    bounds,
+                    None if passed is None else passed[some],
+                    None if stats is None else stats[some],
+                ),
+                Distribution.of(values[some], bounds) if guarantee and bounds else None,
+            )
+        )
+    return found
+
+
+def _added(mine: Sequence[int], theirs: Sequence[int], sign: int) -> tuple[int, ...]:
+    return tuple(a + sign * b for a, b in zip(mine, theirs, strict=True))
+
+
+def _columns_added(mine: Sequence[ColumnSums], theirs: Sequence[ColumnSums]) -> list[ColumnSums]:
+    return [a + b for a, b in zip(mine, theirs, strict=True)]
+
+
+def _slices_added(
+    mine: Mapping[str, Sequence[ColumnSums]], theirs: Mapping[str, Sequence[ColumnSums]]
+) -> dict[str, Sequence[ColumnSums]]:
+    both = dict(mine)
+    for value, columns in theirs.items():
+        both[value] = _columns_added(both[value], columns) if value in both else columns
+    return both

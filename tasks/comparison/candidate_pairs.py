@@ -175,7 +175,7 @@ def slice_entries(families: Families, pairs: Sequence[Blocks], gate: Gate) -> li
         part
         for family in families.differences.values()
         for difference in family
-        for part in differences.slices_of(difference.compared)
+        for part in difference.compared.slices()
         if 0 < part.n < difference.compared.n
     ]
     tested = [differences.uncorrected(part, gate.confidence) for part in parts]

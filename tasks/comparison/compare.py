@@ -53,17 +53,21 @@ def compare_versions(
     with TemporaryDirectory(prefix="goldmeter-") as folder:
         if options.rescore:
             older = rescored(older, head, Path(folder, "lexical"))
-        return _compare((base, head), older, newer, gate, options)
+        return _compare((base, head), older, newer, gate, options, Path(folder))
 
 
 def _compare(
-    versions: tuple[Version, Version], base: VersionScores, head: VersionScores, gate: Gate, options: CompareOptions
+    versions: tuple[Version, Version],
+    base: VersionScores,
+    head: VersionScores,
+    gate: Gate,
+    options: CompareOptions,
+    folder: Path,
 ) -> ComparisonDocument:
-    matched = version_scores.match(_candidates(base), _candidates(head), options.renamed)
-    pairings = version_scores.pairings(base, head, matched.pairs, options.stale_labels)
-    if options.rescore:
-        pairings = version_scores.with_thresholds(pairings)
-    pairs = [[pairing] for pairing in pairings]
+    matched = version_scores.match(base.names(), head.names(), options.renamed)
+    pairs = version_scores.pairings(
+        base, head, matched.pairs, folder / "blocks", options.stale_labels, rescored=options.rescore
+    )
     chosen = shared_primary(pairs, gate, random=all(blocks[0].base.labels_random for blocks in pairs))
     families = candidate_pairs.compare(pairs, gate, chosen.name, version_scores.pass_at(versions))
     sides = Sides(
@@ -126,7 +130,3 @@ def document(
 
 def _named(version: Version) -> VersionEntry:
     return {"name": version.name, "commit": version.commit}
-
-
-def _candidates(version: VersionScores) -> Sequence[str]:
-    return sorted(set(version.load.whole(["candidate"])["candidate"].to_pylist()))

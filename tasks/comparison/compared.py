@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.comparison.compared_rows import Blocks, ComparedRows
-from tasks.comparison.measure_sums import GroupTotals, MeasureSums, Side
+from tasks.comparison.measure_sums import GroupTotals, MeasureSums, Side, slice_sums
 from tasks.comparison.measures import Measure
 from tasks.metrics.base import Floats
 from tasks.scores import estimates
@@ -32,12 +32,13 @@ class Compared:
     """One measure of two candidates on the shared rows of all blocks.
 
     blocks: the pairing of the candidates. name: of the measure, which both have. part: the slice of HEAD whose rows are
-    compared; None: all rows.
+    compared; None: all rows. known: the sums, if they have been computed.
     """
 
     blocks: Blocks
     name: str
     part: Slice | None = None
+    known: MeasureSums | None = None
 
     def rows(self) -> Iterator[ComparedRows]:
         """Yield the rows of each block."""
@@ -45,9 +46,16 @@ class Compared:
             rows = ComparedRows.of(pairing, self.name)
             yield rows if self.part is None else rows.where(_inside(rows, self.part))
 
-    def of_slice(self, part: Slice) -> "Compared":
-        """The same measure on the rows of a slice."""
-        return replace(self, part=part)
+    def slices(self) -> list["Compared"]:
+        """The measure on the rows of each value of each slice column of HEAD that has measured rows, in order."""
+        found: dict[Slice, MeasureSums] = {}
+        for rows in self.rows():
+            for column, value, sums in slice_sums(rows):
+                part = Slice(column, value)
+                found[part] = found[part] + sums if part in found else sums
+        columns = [*self.blocks[0].head.slices]
+        order = sorted(found, key=lambda part: (columns.index(part.column), part.value))
+        return [replace(self, part=part, known=found[part]) for part in order]
 
     @cached_property
     def base(self) -> Measure:
@@ -62,7 +70,7 @@ class Compared:
     @cached_property
     def sums(self) -> MeasureSums:
         """The sums over all blocks."""
-        return reduce(add, map(MeasureSums.of, self.rows()))
+        return self.known or reduce(add, map(MeasureSums.of, self.rows()))
 
     @property
     def n(self) -> int:

@@ -1,13 +1,13 @@
 """Differences of two candidates with intervals, simultaneous for a family of measures, exploratory for slices."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tasks.comparison.compared import Compared, Slice
+from tasks.comparison.compared import Compared
 from tasks.comparison.document import CrossedEntry, UnmeasuredEntry
 from tasks.comparison.gate import Verdict, verdict
 from tasks.comparison.joint_sums import critical_value
@@ -250,18 +250,6 @@ def _p_value(value: float, variances: Floats, model: "BiasModel", least: float) 
 
     tail = float(model.weights @ ndtr(-abs(value) / np.sqrt(variances)))
     return max(min(2.0 * tail, 1.0), least)
-
-
-def slices_of(one: Compared) -> Iterator[Compared]:
-    """The measure on the shared rows that have each value of a slice column in HEAD."""
-    found: dict[Slice, None] = {}
-    for pairing in one.blocks:
-        for name, slices in pairing.head.slices.items():
-            codes = np.unique(slices.codes[pairing.head_rows])
-            found.update(dict.fromkeys(Slice(name, slices.values[code]) for code in codes))
-    names = list(one.blocks[0].head.slices)
-    for part in sorted(found, key=lambda each: (names.index(each.column), each.value)):
-        yield one.of_slice(part)
 
 
 def crossed(one: Compared) -> CrossedEntry | None:

@@ -14,7 +14,7 @@ from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.measure_sums import GroupTotals, on_grid
 from tasks.comparison.measures import Measure
-from tasks.comparison.pairing import Pairing, Positions
+from tasks.comparison.pairing import Pairing, Positions, lone_clusters
 from tasks.metrics.base import Floats
 from tasks.statistics.moments import SQUARE_UNIT, UNIT, exact_product
 
@@ -144,13 +144,9 @@ def _by_cluster(measures: Sequence[Compared]) -> Floats | None:
     k = len(measures)
     grids = [one.head.scale if one.head.bounds else np.inf for one in measures]
     found: GroupTotals | None = None
-    first = -1
     for columns, clusters in _joined(measures):
         on = np.column_stack([*(on_grid(columns[:, i], grids[i]) for i in range(k)), columns[:, k:]])
-        alone = clusters < 0
-        groups = np.where(alone, first - np.arange(len(clusters)), clusters)
-        first -= len(clusters)
-        more = GroupTotals.of(groups, on)
+        more = GroupTotals.of(clusters, on)
         found = more if found is None else found + more
     if found is None or len(found.keys) == 1:
         return None
@@ -163,8 +159,7 @@ def _by_cluster(measures: Sequence[Compared]) -> Floats | None:
 def _joined(measures: Sequence[Compared]) -> Iterator[tuple[Floats, Positions]]:
     """Yield the differences of each block, one row per id of any pair of candidates, and the cluster of each row.
 
-    Shape (n, 2 k): the differences, 0 where unmeasured, and which rows are measured, as 1 and 0. The cluster is -1 for
-    a row that is one of its own.
+    Shape (n, 2 k): the differences, 0 where unmeasured, and which rows are measured, as 1 and 0.
     """
     k = len(measures)
     for number in range(len(measures[0].blocks)):
@@ -172,7 +167,7 @@ def _joined(measures: Sequence[Compared]) -> Iterator[tuple[Floats, Positions]]:
         keys = every[0].pairing.keys
         if not all(np.array_equal(keys, rows.pairing.keys) for rows in every):
             keys = np.unique(np.concatenate([rows.pairing.keys for rows in every]))
-        columns, clusters = np.zeros((len(keys), 2 * k)), np.full(len(keys), -1, np.intp)
+        columns, clusters = np.zeros((len(keys), 2 * k)), lone_clusters(keys)
         for i, (one, rows) in enumerate(zip(measures, every, strict=True)):
             places = (
                 np.searchsorted(keys, rows.pairing.keys) if len(rows.measured) < len(keys) else np.arange(len(keys))

@@ -3,6 +3,7 @@
 They are exact, so that neither blocks nor the order of rows changes a bit of what is computed from them.
 """
 
+from collections.abc import Iterator
 from math import frexp, isfinite
 from typing import Any, NamedTuple, Self
 
@@ -153,6 +154,25 @@ class MeasureSums(NamedTuple):
             elsewhere=_elsewhere(rows, rest) if rest.any() else 0,
             both=_count((shared[0] > 0) & (shared[1] > 0)) if kind == "rate" else 0,
         )
+
+
+def slice_sums(rows: ComparedRows) -> Iterator[tuple[str, str, MeasureSums]]:
+    """Yield slice column, value, and the sums of the rows measured in both that have the value in HEAD."""
+    width, differences, stats, clusters = _width(rows.head), rows.differences, rows.stats, rows.clusters
+    for name, slices in rows.pairing.head.slices.items():
+        codes = slices.codes[rows.pairing.head_rows[rows.measured]]
+        for code in np.unique(codes):
+            inside = codes == code
+            some = differences[inside]
+            base, head = (NO_ROWS._replace(shared_stats=exact_totals(each[inside])) for each in stats)
+            groups = None if clusters is None else GroupTotals.of(clusters[inside], on_grid(some, width)[:, None])
+            sums = NOTHING._replace(base=base, head=head, differences=DifferenceSums.of(some, width), groups=groups)
+            yield name, slices.values[code], sums
+
+
+# The sums of no rows.
+NO_ROWS = Side(0, 0, (), 0, (), 0, 0, 0)
+NOTHING = MeasureSums(NO_ROWS, NO_ROWS, DifferenceSums(), None, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def on_grid(differences: Floats, width: float) -> Floats:

@@ -32,7 +32,7 @@ def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool) -> Prim
     Raises:
         ParamsError: No version has the measure that `gate.primary` names, or it names none and there is no default.
     """
-    shared = [[*blocks] for blocks in pairs if any(len(one.head_rows) for one in blocks)]
+    shared = [blocks for blocks in pairs if any(len(one.head_rows) for one in blocks)]
     sides = [
         (
             of_blocks([(one.base, one.base_rows) for one in blocks]),

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tasks.metrics.base import Floats
@@ -22,17 +23,25 @@ class LabelledAnswers(NamedTuple):
     label: Floats
     confirmed: Mask
 
+    def rows(self, chosen: NDArray[np.intp]) -> "LabelledAnswers":
+        """Some of the rows, by their numbers."""
+        return LabelledAnswers(self.response[chosen], self.label[chosen], self.confirmed[chosen])
+
 
 def of_load(load: Parts) -> LabelledAnswers:
     """The labels of data/load, rows in the table's order; a table from before `label_status` confirms none."""
-    stated = "label_status" in load.schema.names
-    rows = load.whole(["label", "label_status"] if stated else ["label"])
+    names = [name for name in ("label", "label_status", "response") if name in load.schema.names]
+    parts = [of_rows(part) for part in load.read(names)]
+    return LabelledAnswers(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def of_rows(rows: pa.Table) -> LabelledAnswers:
+    """The labels of some rows of data/load, as of `of_load`."""
     label = rows["label"].cast("float64").to_numpy(zero_copy_only=False)
     confirmed = np.zeros(len(label), np.bool_)
-    if stated:
+    if "label_status" in rows.column_names:
         confirmed |= rows["label_status"].to_numpy(zero_copy_only=False) == CONFIRMED
-    answers = (part["response"].fill_null("\0") for part in load.read(["response"]))
-    return LabelledAnswers(np.concatenate([hashed(part) for part in answers]), label, confirmed)
+    return LabelledAnswers(hashed(rows["response"].fill_null("\0")), label, confirmed)
 
 
 def left_in_place(
@@ -49,7 +58,18 @@ def left_in_place(
         later: The same rows, in the same order.
         candidate: Hash of each row's candidate, shape (n,); None: all rows are of one.
     """
-    both = (earlier.response != later.response) & ~np.isnan(earlier.label) & ~np.isnan(later.label) & ~later.confirmed
+    both = _both_labelled(earlier, later)
     differs = both & (earlier.label != later.label)
-    relabelled = differs.any() if candidate is None else np.isin(candidate, candidate[differs])
-    return np.asarray(both & ~relabelled, np.bool_)
+    labelled_anew = differs.any() if candidate is None else np.isin(candidate, candidate[differs])
+    return np.asarray(both & ~labelled_anew, np.bool_)
+
+
+def relabelled(earlier: LabelledAnswers, later: LabelledAnswers) -> bool:
+    """Whether any changed answer has another label, so that people labelled the new answers."""
+    return bool((_both_labelled(earlier, later) & (earlier.label != later.label)).any())
+
+
+def _both_labelled(earlier: LabelledAnswers, later: LabelledAnswers) -> Mask:
+    """Which answers changed and are labelled in both, the later label being confirmed by no label file."""
+    labelled = ~np.isnan(earlier.label) & ~np.isnan(later.label) & ~later.confirmed
+    return np.asarray((earlier.response != later.response) & labelled)

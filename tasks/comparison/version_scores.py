@@ -2,21 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.gate import Gate
 from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Pairing, distinct, pair
-from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_load
+from tasks.comparison.pairing import Pairing
+from tasks.comparison.version_blocks import Side, pairs_of
 from tasks.errors import ComparisonError
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import VALUE, stated
-from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, hashed, score_tables
-from tasks.scores.label_status import STALE
+from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
 from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
 from tasks.scores.repeated_answers import parsed
 from tasks.versions.version import Version
@@ -36,9 +34,20 @@ class VersionScores:
     fitted: Mapping[str, float]
 
     def candidates(self, thresholds: Mapping[str, float]) -> dict[str, Candidate]:
-        """Its candidates by name; thresholds: column → fitted threshold."""
+        """All rows of its candidates, by name; thresholds: column → fitted threshold."""
         tables = [*self.tables.values()]
         return {candidate.name: candidate for candidate in candidates(self.load, tables, thresholds)}
+
+    def names(self) -> list[str]:
+        """Its candidates, in order."""
+        found = (part["candidate"].unique().to_pylist() for part in self.load.read(["candidate"]))
+        return sorted({name for some in found for name in some})
+
+    def side(self, thresholds: Mapping[str, float], stale_labels: Callable[[Parts], Mask] | None) -> Side:
+        """What is compared of it; thresholds: column → fitted threshold."""
+        is_grouped = any(part["group"].null_count < part.num_rows for part in self.load.read(["group"]))
+        stale = None if stale_labels is None else stale_labels(self.load)
+        return Side(self.load, [*self.tables.values()], thresholds, stale, self.names(), is_grouped)
 
 
 def require_asked(versions: Sequence[Version], scores: Sequence[VersionScores], gate: Gate) -> None:
@@ -123,24 +132,28 @@ def pairings(
     base: VersionScores,
     head: VersionScores,
     matched: Sequence[Pair],
+    folder: Path,
     stale_labels: Callable[[Parts], Mask] | None = None,
-) -> list[Pairing]:
-    """Pair the rows with equal ids of each pair of candidates.
+    *,
+    rescored: bool = False,
+) -> list[Blocks]:
+    """Pair the rows with equal ids of each pair of candidates, in blocks.
 
-    stale_labels: returns which rows of data/load have the label of another answer, by earlier runs.
+    Args:
+        base: The older version.
+        head: The newer version.
+        matched: Pairs of candidates.
+        folder: Where blocks are kept, if there are several.
+        stale_labels: Returns which rows of data/load have the label of another answer, by earlier runs.
+        rescored: Whether BASE's scores pass by HEAD's thresholds, where only the thresholds differ.
 
     Raises:
         ComparisonError: No two candidates have an id in common.
     """
     thresholds = {**head.fitted, **base.fitted}  # both versions pass by one threshold: the one fitted in BASE
-    every = [*base.candidates(thresholds).values()], [*head.candidates(thresholds).values()]
-    keyed = distinct([*every[0], *every[1]])
-    older, newer = ({one.name: one for one in some} for some in (keyed[: len(every[0])], keyed[len(every[0]) :]))
-    older_contents, newer_contents = _contents(base, stale_labels), _contents(head, stale_labels)
-    by_id = [pair(older[name], newer[renamed]) for name, renamed in matched]
-    same = [pairing.without(_changed(pairing, older_contents, newer_contents)) for pairing in by_id]
-    paired = [_without_stale_labels(pairing, older_contents, newer_contents) for pairing in same]
-    if not any(len(pairing.head_rows) + len(pairing.changed) for pairing in paired):
+    older, newer = (version.side(thresholds, stale_labels) for version in (base, head))
+    paired = pairs_of(older, newer, matched, folder, with_thresholds if rescored else lambda pairing: pairing)
+    if not any(len(one.head_rows) + len(one.changed) for blocks in paired for one in blocks):
         raise ComparisonError(
             f"{base.name} and {head.name} have no row in common: they are of different data sets, or ids were made "
             f"anew (dataset.id; without one they are made from the input).{_one_has_draws(base, head)}"
@@ -153,9 +166,9 @@ def _one_has_draws(base: VersionScores, head: VersionScores) -> str:
     return f" Only {names[0]} has repeated answers (dataset.draw)." if len(names) == 1 else ""
 
 
-def with_thresholds(pairings: Sequence[Pairing]) -> list[Pairing]:
+def with_thresholds(pairing: Pairing) -> Pairing:
     """Let BASE's scores pass by HEAD's thresholds, where only the thresholds differ."""
-    return [replace(pairing, base=_passing_as(pairing.base, pairing.head)) for pairing in pairings]
+    return replace(pairing, base=_passing_as(pairing.base, pairing.head))
 
 
 def _measures(table: Parts) -> set[str]:
@@ -186,76 +199,6 @@ def _fitted(version: Version) -> dict[str, float]:
         return {}
     with reading(version.path(METRICS), version.name) as document:
         return fitted_thresholds(document.get("thresholds", {}))
-
-
-class _Contents(NamedTuple):
-    """Hash of each row's question, its answer and human label, and the labels that the label file calls stale.
-
-    Every array has shape (n,), rows in the tables' order.
-    """
-
-    content: NDArray[np.uint64]
-    answers: LabelledAnswers
-    stale: Mask
-
-
-def _contents(version: VersionScores, stale_labels: Callable[[Parts], Mask] | None) -> _Contents:
-    names = [name for name in ("content", "label_status") if name in version.load.schema.names]
-    rows = version.load.whole(names)
-    labelled = of_load(version.load)
-    stale = np.zeros(len(rows), np.bool_)
-    if "label_status" in names:
-        stale |= rows["label_status"].to_numpy(zero_copy_only=False) == STALE
-    if stale_labels is not None:
-        stale |= stale_labels(version.load)
-    return _Contents(hashed(rows["content"]), labelled, stale)
-
-
-def _changed(pairing: Pairing, base: _Contents, head: _Contents) -> Mask:
-    """Which paired rows ask something else, or have the same answer with another label; a first label is no change."""
-    old = pairing.base.positions[pairing.base_rows]
-    new = pairing.head.positions[pairing.head_rows]
-    older, newer = base.answers, head.answers
-    same_answer = older.response[old] == newer.response[new]
-    relabelled = same_answer & (np.abs(older.label[old] - newer.label[new]) > 0)  # NaN: not labelled
-    return np.asarray((base.content[old] != head.content[new]) | relabelled)
-
-
-def _without_stale_labels(pairing: Pairing, base: _Contents, head: _Contents) -> Pairing:
-    """Make labels of other answers unmeasured: those that failed to be measured, not those that nobody asked for.
-
-    Without that, a label that stayed with a changed answer would count as "no difference" and let a release pass. The
-    same holds for changed answers without a label whose earlier ones have one: the rows left have unchanged answers.
-    """
-    old, new = pairing.base.positions[pairing.base_rows], pairing.head.positions[pairing.head_rows]
-    older, newer = _rows(base.answers, old), _rows(head.answers, new)
-    stale_base, stale_head = base.stale[old], head.stale[new] | left_in_place(older, newer)
-    lost = (older.response != newer.response) & ~np.isnan(older.label) & np.isnan(newer.label)
-    return replace(
-        pairing,
-        base=_unlabelled(pairing.base, pairing.base_rows[stale_base]),
-        head=_unlabelled(pairing.head, pairing.head_rows[stale_head | lost]),
-        stale=pairing.head_rows[stale_base | stale_head],
-    )
-
-
-def _rows(answers: LabelledAnswers, positions: NDArray[np.intp]) -> LabelledAnswers:
-    return LabelledAnswers(answers.response[positions], answers.label[positions], answers.confirmed[positions])
-
-
-def _unlabelled(candidate: Candidate, rows: NDArray[np.intp]) -> Candidate:
-    """The candidate whose labels of some rows failed to be measured."""
-    if not len(rows):
-        return candidate
-
-    def without(column: ScoreColumn) -> ScoreColumn:
-        if column.name != LABEL:
-            return column
-        values, not_asked = column.values.copy(), column.not_asked.copy()
-        values[rows], not_asked[rows] = np.nan, False
-        return replace(column, values=values, not_asked=not_asked, passed=column.facts.passes(values))
-
-    return replace(candidate, columns=[*map(without, candidate.columns)])
 
 
 def _passing_as(base: Candidate, head: Candidate) -> Candidate:

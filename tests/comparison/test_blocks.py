@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,15 +10,17 @@ import pytest
 
 from tasks.comparison import candidate_pairs
 from tasks.comparison.changed_rows import changed_rows, data_changed
+from tasks.comparison.compare import compare_versions
 from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.pairing import Pairing, pair
 from tasks.comparison.roles import shared_primary
+from tasks.comparison.stored_blocks import StoredBlocks
 from tasks.metrics.catalogue import configure
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.tables import facts_of
-from tests.comparison.sample import gate
+from tests.comparison.sample import answers, drawn, gate, row, version
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 BLEU = facts_of(configure("lexical", "bleu", {"threshold": 0.5}), {})["bleu"]
@@ -152,3 +155,37 @@ def test_blocks_give_what_all_rows_give(kind: Kind, counts: Sequence[int]) -> No
 
 def test_one_family_without_measures_has_no_critical_value() -> None:
     assert np.isnan(critical_value([], 0.95))
+
+
+@pytest.mark.parametrize("draws", [False, True])
+@pytest.mark.parametrize("part_rows", [4, 10])
+def test_versions_in_parts_are_compared_as_those_in_one(tmp_path: Path, part_rows: int, draws: bool) -> None:
+    rng = np.random.default_rng(3)
+    signs = ["".join(rng.choice([*"++.-"], 2 if draws else 60)) for _ in range(60 if draws else 2)]
+    older, newer = (drawn(*signs[:30]), drawn(*signs[30:])) if draws else (answers(signs[0]), answers(signs[1]))
+    sides = [
+        [one | {"group": f"g{n // 3 % 9}" if n % 5 else None, "topic": "xyz"[n % 3]} for n, one in enumerate(rows)]
+        for rows in (older, newer[:-1] + [row(99, "right"), row(98, "wrong")] * (not draws))
+    ]
+    labelled = [[one | {"label": bool(n % 4), "label_status": None} for n, one in enumerate(rows)] for rows in sides]
+    chosen = gate(primary="f1", metrics={"bleu.value": 0.1, "label": 0.2}, max_unmeasured=0.9)
+
+    def compared(parts: int) -> Any:
+        base, head = (
+            version(tmp_path / f"{parts}" / name, rows, part_rows=parts)
+            for name, rows in zip("ab", labelled, strict=True)
+        )
+        return compare_versions(base, head, chosen)
+
+    assert compared(part_rows) == compared(1000)
+
+
+def test_stored_blocks_are_those_that_were_stored(tmp_path: Path) -> None:
+    pairs = random_pairs(KINDS[3])
+
+    found = StoredBlocks(tmp_path / "blocks", iter(pairs))
+
+    assert [repr(one) for one in found] == [repr(one) for one in pairs]
+    assert [repr(one) for one in found[::-1]] == [repr(one) for one in pairs[::-1]]
+    with pytest.raises(ValueError, match="read-only"):
+        found[0].head.keys[0] = 1

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tasks.comparison.compared import Compared
-from tasks.comparison.differences import detectable, family, rows_needed, slices_of
+from tasks.comparison.differences import detectable, family, rows_needed
 from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.version_scores import pairings, scores_of
 from tests.comparison.sample import Row, answers, version
@@ -21,7 +21,7 @@ def made(tmp_path: Path) -> Made:
 
     def make(older: list[Row], newer: list[Row], name: str = "f1") -> Compared:
         sides = scores_of(version(tmp_path / "a", older)), scores_of(version(tmp_path / "b", newer))
-        [pairing] = pairings(*sides, [("aurora", "aurora")])
+        [[pairing]] = pairings(*sides, [("aurora", "aurora")], tmp_path / "blocks")
         return Compared([pairing], name)
 
     return make
@@ -133,7 +133,7 @@ def test_every_slice_value_is_a_comparison_of_its_own(made: Made) -> None:
     newer = [each | {"topic": "ab"[n % 2]} for n, each in enumerate(answers("+..."))]
     one = made(answers("++++"), newer)
 
-    found = {each.part.value: each.n * each.value for each in slices_of(one) if each.part}
+    found = {each.part.value: each.n * each.value for each in one.slices() if each.part}
 
     assert found == {"a": -1.0, "b": -2.0}
 

@@ -211,7 +211,7 @@ def test_a_measure_in_a_large_unit_leaves_the_others_in_the_family(tmp_path: Any
         sides = [
             scores_of(version(tmp_path / name, rows, scores=scores)) for name, rows in (("a", older), ("b", newer))
         ]
-        [pairing] = pairings(*sides, [("aurora", "aurora")])
+        [[pairing]] = pairings(*sides, [("aurora", "aurora")], tmp_path / "blocks")
         return critical_value([Compared([pairing], name) for name in scores], 0.95)
 
     found = [critical(unit) for unit in (1.0, 1e12, 1e-12)]

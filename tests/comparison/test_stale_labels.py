@@ -26,7 +26,7 @@ def labelled(responses: str, labels: str, status: str | None = None) -> list[Row
 
 def labels_of(base: Version, head: Version) -> tuple[list[float], list[bool], int]:
     """Of HEAD's only candidate: labels, which of them failed, and how many are stale."""
-    [found] = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")])
+    [[found]] = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")], base.folder / "blocks")
     [column] = [column for column in found.head.columns if column.name == "label"]
     order = np.argsort(found.head.positions)
     failed = np.isnan(column.values) & ~column.not_asked

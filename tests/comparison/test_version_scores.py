@@ -20,9 +20,9 @@ from tests.comparison.sample import GATE, answers, change_facts, drawn, gate_on,
 
 def changed_ids(base: Version, head: Version) -> tuple[list[int], list[int]]:
     """Of one candidate: positions in HEAD's table of the rows that are shared, and of those whose data changed."""
-    [found] = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")])
-    positions = found.head.positions
-    return sorted(positions[found.head_rows].tolist()), sorted(positions[found.changed].tolist())
+    [blocks] = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")], base.folder / "blocks")
+    shared = [place for one in blocks for place in one.head.positions[one.head_rows].tolist()]
+    return sorted(shared), sorted(place for one in blocks for place in one.head.positions[one.changed].tolist())
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_versions_without_a_common_row_are_refused(tmp_path: Path) -> None:
     head = scores_of(version(tmp_path / "b", [row(2, "x")]))
 
     with pytest.raises(ComparisonError, match="a and b have no row in common"):
-        pairings(base, head, [("aurora", "aurora")])
+        pairings(base, head, [("aurora", "aurora")], tmp_path / "blocks")
 
 
 def test_rows_that_all_changed_are_no_error_of_pairing(tmp_path: Path) -> None:
@@ -154,12 +154,12 @@ def test_a_threshold_that_changed_is_put_on_the_older_scores_where_only_it_diffe
     half = [row(number, "right and more") for number in range(3)]  # f1 = 0.5
     base = version(tmp_path / "a", half)
     head = version(tmp_path / "b", half, metrics={"f1": {"threshold": 0.6}, "bleu": {"threshold": 0.5, "max_order": 2}})
-    found = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")])
+    [[found]] = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")], tmp_path / "blocks")
 
-    [same] = with_thresholds(found)
+    same = with_thresholds(found)
 
     older = {column.name: column for column in same.base.columns}
-    before = {column.name: column for column in found[0].base.columns}
+    before = {column.name: column for column in found.base.columns}
     newer = {column.name: column for column in same.head.columns}
     assert older["f1"].facts.rate_signature == newer["f1"].facts.rate_signature
     assert older["f1"].passed is not None
@@ -171,9 +171,9 @@ def test_a_threshold_that_changed_is_put_on_the_older_scores_where_only_it_diffe
 def test_an_unmeasured_row_passes_no_threshold(tmp_path: Path) -> None:
     base, head = version(tmp_path / "a", answers("+-")), version(tmp_path / "b", answers("++"))
     change_facts(head.folder, "lexical", "f1", threshold=0.7, rate_signature="f1|other")
-    found = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")])
+    [[found]] = pairings(scores_of(base), scores_of(head), [("aurora", "aurora")], tmp_path / "blocks")
 
-    [same] = with_thresholds(found)
+    same = with_thresholds(found)
 
     older = next(column for column in same.base.columns if column.name == "f1")
     assert older.passed is not None

@@ -1,0 +1,229 @@
+"""The rows of two versions in blocks: parts with the same ids in both versions one by one, all other parts together."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import or_
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from tasks.comparison.compared_rows import Blocks
+from tasks.comparison.measures import LABEL
+from tasks.comparison.pairing import Pairing, Positions, distinct, lone_clusters, pair
+from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_rows, relabelled
+from tasks.comparison.stored_blocks import StoredBlocks
+from tasks.pipeline.tables import Parts
+from tasks.scores.columns import Candidate, Hashes, Mask, ScoreColumn, candidates, hashed, hashed_twice
+from tasks.scores.label_status import STALE
+
+NOTHING: Positions = np.empty(0, np.intp)
+
+
+class Side(NamedTuple):
+    """What is read of a version.
+
+    load, tables: data/load and the tables with scores. thresholds: column → fitted threshold. stale: which rows of
+    data/load have the label of another answer, by earlier runs, shape (rows,); None: nothing is known of earlier runs.
+    names: the candidates, in order. is_grouped: whether any row has a group.
+    """
+
+    load: Parts
+    tables: Sequence[Parts]
+    thresholds: Mapping[str, float]
+    stale: Mask | None
+    names: Sequence[str]
+    is_grouped: bool
+
+
+class _Rows(NamedTuple):
+    """The rows of some parts of a version: candidates by name, and of each row, in the tables' order, what it asks.
+
+    content: hash of the question, shape (n,). stale: labels that the label file or earlier runs call stale, shape (n,).
+    """
+
+    candidates: Mapping[str, Candidate]
+    content: Hashes
+    answers: LabelledAnswers
+    stale: Mask
+    start: int
+
+
+class _Paired(NamedTuple):
+    """The shared rows of one block before labels are looked at, and their labels in both versions; n shared rows."""
+
+    pairing: Pairing
+    older: LabelledAnswers
+    newer: LabelledAnswers
+    stale_base: Mask
+    stale_head: Mask
+
+    @property
+    def is_relabelled(self) -> bool:
+        """Whether any changed answer has another label."""
+        return relabelled(self.older, self.newer)
+
+    def finished(self, *, is_relabelled: bool) -> Pairing:
+        """The pairing in which labels of other answers are unmeasured: they failed, and are not those nobody asked for.
+
+        Without that, a label that stayed with a changed answer would count as "no difference" and let a release pass.
+        The same holds for changed answers without a label whose earlier ones have one: the rows left have unchanged
+        answers. is_relabelled: of all blocks.
+        """
+        older, newer, pairing = self.older, self.newer, self.pairing
+        in_place = left_in_place(older, newer) if not is_relabelled else np.zeros(len(older.label), np.bool_)
+        stale_head = self.stale_head | in_place
+        lost = (older.response != newer.response) & ~np.isnan(older.label) & np.isnan(newer.label)
+        return replace(
+            pairing,
+            base=_unlabelled(pairing.base, pairing.base_rows[self.stale_base]),
+            head=_unlabelled(pairing.head, pairing.head_rows[stale_head | lost]),
+            stale=pairing.head_rows[self.stale_base | stale_head],
+        )
+
+
+def pairs_of(
+    base: Side, head: Side, names: Sequence[tuple[str, str]], folder: Path, finish: Callable[[Pairing], Pairing]
+) -> list[Blocks]:
+    """Pair the rows with equal ids of each pair of candidates.
+
+    Args:
+        base: The older version.
+        head: The newer version.
+        names: Pairs of candidates.
+        folder: Where blocks are kept, if there are several; it is created.
+        finish: What is done to each pairing in the end.
+    """
+    blocks = [*_ranges(base.load, head.load)]
+    read = (_paired(base, head, one, names) for one in blocks)
+    first: Sequence[list[_Paired]] = [*read] if len(blocks) == 1 else StoredBlocks(folder / "read", read)
+    any_relabelled = [False] * len(names)
+    for block in first:
+        any_relabelled = [*map(or_, any_relabelled, (one.is_relabelled for one in block))]
+
+    def of_pair(number: int) -> Iterator[Pairing]:
+        for block in first:
+            yield finish(block[number].finished(is_relabelled=any_relabelled[number]))
+
+    if len(blocks) == 1:
+        return [[*of_pair(number)] for number in range(len(names))]
+    return [StoredBlocks(folder / f"pair-{number}", of_pair(number)) for number in range(len(names))]
+
+
+def _ranges(base: Parts, head: Parts) -> Iterator[tuple[range, range]]:
+    """Yield which parts of both versions make a block: each of the first ones with the same ids, then all others."""
+    same, parts = 0, (len(base), len(head))
+    while same < min(parts) and _same_ids(base, head, same):
+        yield range(same, same + 1), range(same, same + 1)
+        same += 1
+    if same < max(parts):
+        yield range(same, parts[0]), range(same, parts[1])
+
+
+def _same_ids(base: Parts, head: Parts, number: int) -> bool:
+    """Whether a part of both versions has the same set of ids."""
+    one, other = (table.part(number, ["id"])["id"] for table in (base, head))
+    if one.equals(other):
+        return True
+    return all(
+        np.array_equal(np.unique(mine), np.unique(theirs))
+        for mine, theirs in zip(hashed_twice(one), hashed_twice(other), strict=True)
+    )
+
+
+def _paired(base: Side, head: Side, parts: tuple[range, range], names: Sequence[tuple[str, str]]) -> list[_Paired]:
+    """The shared rows of each pair of candidates in some parts."""
+    older, newer = _rows(base, parts[0]), _rows(head, parts[1])
+    keyed = distinct([*older.candidates.values(), *newer.candidates.values()])
+    sides = (
+        dict(zip(rows.candidates, some, strict=True))
+        for rows, some in ((older, keyed[: len(older.candidates)]), (newer, keyed[len(older.candidates) :]))
+    )
+    by_name, by_new_name = sides
+    return [_one_pair(pair(by_name[name], by_new_name[renamed]), older, newer) for name, renamed in names]
+
+
+def _one_pair(pairing: Pairing, older: _Rows, newer: _Rows) -> _Paired:
+    pairing = pairing.without(_changed(pairing, older, newer))
+    old, new = pairing.base.positions[pairing.base_rows], pairing.head.positions[pairing.head_rows]
+    base, head = (
+        replace(side, positions=side.positions + rows.start)
+        for side, rows in ((pairing.base, older), (pairing.head, newer))
+    )
+    return _Paired(
+        replace(pairing, base=base, head=head),
+        older.answers.rows(old),
+        newer.answers.rows(new),
+        older.stale[old],
+        newer.stale[new],
+    )
+
+
+def _changed(pairing: Pairing, base: _Rows, head: _Rows) -> Mask:
+    """Which paired rows ask something else, or have the same answer with another label; a first label is no change."""
+    old = pairing.base.positions[pairing.base_rows]
+    new = pairing.head.positions[pairing.head_rows]
+    older, newer = base.answers, head.answers
+    same_answer = older.response[old] == newer.response[new]
+    other_label = same_answer & (np.abs(older.label[old] - newer.label[new]) > 0)  # NaN: not labelled
+    return np.asarray((base.content[old] != head.content[new]) | other_label)
+
+
+def _rows(side: Side, parts: range) -> _Rows:
+    """Read some parts, one after the other; without any, candidates without rows."""
+    start = sum(pq.read_metadata(path).num_rows for path in side.load.paths[: parts.start])
+    load, *tables = (_SomeParts(table.folder, parts or range(1)) for table in (side.load, *side.tables))
+    found = {one.name: one for one in candidates(load, tables, side.thresholds)}
+    names = ["id", "group", "content", "label", "label_status", "response"]
+    texts = load.whole([name for name in names if name in load.schema.names])
+    clusters = _clusters(texts) if side.is_grouped else None
+    other = next(iter(found.values()))
+    every = {name: found.get(name) or replace(other.rows(NOTHING), name=name) for name in side.names}
+    every = {
+        name: replace(one, groups=None if clusters is None else clusters[one.positions]) for name, one in every.items()
+    }
+    if not parts:
+        texts, every = texts.slice(0, 0), {name: one.rows(NOTHING) for name, one in every.items()}
+    stale = np.zeros(len(texts), np.bool_)
+    if "label_status" in texts.column_names:
+        stale |= texts["label_status"].to_numpy(zero_copy_only=False) == STALE
+    if side.stale is not None:
+        stale |= side.stale[start : start + len(texts)]
+    return _Rows(every, hashed(texts["content"]), of_rows(texts), stale, start)
+
+
+@dataclass(frozen=True)
+class _SomeParts(Parts):
+    """Some parts of a table as a table of their own."""
+
+    numbers: range
+
+    @property
+    def paths(self) -> list[Path]:
+        return super().paths[self.numbers.start : self.numbers.stop]
+
+
+def _clusters(rows: pa.Table) -> Positions:
+    """The key of each row's cluster, the same in all parts: a hash of its name; a row without one is its own."""
+    groups = rows["group"]
+    alone = groups.is_null().to_numpy(zero_copy_only=False)
+    named = hashed(groups.fill_null("")).view(np.intp)
+    return np.where(alone, lone_clusters(hashed(rows["id"])), named)
+
+
+def _unlabelled(candidate: Candidate, rows: NDArray[np.intp]) -> Candidate:
+    """The candidate whose labels of some rows failed to be measured."""
+    if not len(rows):
+        return candidate
+
+    def without(column: ScoreColumn) -> ScoreColumn:
+        if column.name != LABEL:
+            return column
+        values, not_asked = column.values.copy(), column.not_asked.copy()
+        values[rows], not_asked[rows] = np.nan, False
+        return replace(column, values=values, not_asked=not_asked, passed=column.facts.passes(values))
+
+    return replace(candidate, columns=[*map(without, candidate.columns)])

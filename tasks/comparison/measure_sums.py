@@ -209,7 +209,7 @@ def _total(values: Floats, *, is_rate: bool) -> int:
 
 def _with_failed(head: Measure, older: Floats, newer: Floats) -> tuple[int, int]:
     """The total difference of failed rows if they had the worst values for HEAD, and if they had the best."""
-    if head.kind == "corpus" or head.bounds is None:
+    if head.kind == "corpus" or head.bounds is None or not older.size:
         return 0, 0
     low, high = head.bounds if head.higher_is_better else head.bounds[::-1]
     lost = np.where(np.isnan(newer), low, newer) - np.where(np.isnan(older), high, older)

@@ -28,11 +28,12 @@ class DifferenceSums(NamedTuple):
     @classmethod
     def of(cls, differences: FloatArray, width: float) -> "DifferenceSums":
         """Add up differences, shape (n,), finite; width: upper - lower bound of the metric, may be infinite."""
+        unchanged, won, lost = (int(np.count_nonzero(differences == each)) for each in (0.0, width, -width))
+        if unchanged + won + lost == differences.size:  # counts say all, and need no compiled code
+            unit, changed = _exact(width) if won + lost else 0, won + lost
+            moments = Moments(differences.size, (won - lost) * unit, changed * unit**2, lost, won)
+            return cls(moments, unchanged, changed * unit, width if changed else 0.0)
         moments = Moments.of(differences, (-width, width))
-        unchanged = int(np.count_nonzero(differences == 0.0))
-        changed = moments.at_low + moments.at_high
-        if changed + unchanged == moments.n:
-            return cls(moments, unchanged, changed * _exact(width), width) if changed else cls(moments, unchanged)
         sizes = np.abs(differences)
         return cls(moments, unchanged, Moments.of(sizes, (0.0, 0.0)).total, float(sizes.max(initial=0.0)))
 

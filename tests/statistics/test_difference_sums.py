@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tasks.statistics.clusters import ClusterTotals, FewClusters
 from tasks.statistics.corpus import Replicates
 from tasks.statistics.difference_sums import DifferenceSums
+from tasks.statistics.moments import Moments
 from tasks.statistics.multiplicity import max_t, max_t_of_products
 from tasks.statistics.paired import (
     corpus_difference,
@@ -42,6 +43,14 @@ def test_sums_of_parts_give_the_estimate_of_all_rows(
     assert difference_of_sums(sums, None, bounds, 0.9, margin) == paired_difference(d, None, bounds, 0.9, margin)
     assert detectable_of_sums(sums, None, bounds) == detectable_difference(d, None, bounds)
     assert rows_to_find_of_sums(0.25, sums, None, bounds) == rows_to_find(0.25, d, None, bounds)
+
+
+@derandomized
+@given(binary, st.sampled_from([1.0, 2.5, 0.1, np.inf]))
+def test_counts_of_binary_differences_are_their_sums(signs: list[float], width: float) -> None:
+    d = np.array(signs) * (1.0 if width == np.inf else width)
+
+    assert DifferenceSums.of(d, width).moments == Moments.of(d, (-width, width))
 
 
 @derandomized

@@ -11,17 +11,19 @@ if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads 
     from tasks.statistics.clusters import ClusterTotals
 
 Integers = NDArray[np.int64]
-# Sums are integers in units of 2 ** -40, so that their order changes nothing: scores between -1 and 1 of 2 ** 23 rows a
-# cluster fit, each rounded by less than 1e-12. Those of scores without bounds are Python's integers, of any size.
+# A fixed-point sum is two integers, the whole and the rest in units of 2 ** -40, so that the order of rows changes
+# nothing; each row is rounded by less than 1e-12. A part of a table has less than 2 ** 23 rows.
 FIXED = 40
+REST = np.int64((1 << FIXED) - 1)
 
 
 class ClusterSums(NamedTuple):
     """The measured rows of each cluster.
 
     keys: of the clusters, ascending, shape (m,). sizes: rows, shape (m,). passed: rows that pass, shape (m,).
-    totals: sums of the scores, shape (m,): rescaled to [0, 1] in units of 2 ** -FIXED, without bounds of 2 ** -1074.
-    stats: sums of the statistics, shape (m, k), in units of 2 ** -FIXED; k is 0 where the corpus score is a mean.
+    totals: sums of the scores: rescaled to [0, 1], fixed-point, shape (m, 2); without bounds Python's integers in units
+    of 2 ** -1074, shape (m,).
+    stats: sums of the statistics, fixed-point, shape (m, k, 2); k is 0 where the corpus score is a mean.
     """
 
     keys: Integers
@@ -42,8 +44,12 @@ class ClusterSums(NamedTuple):
             return added
 
         summed: list[Any] = [keys, *(joined(*pair) for pair in zip(self[1:], other[1:], strict=True))]
-        used = np.flatnonzero(summed[1])
-        return ClusterSums(*(column[used] for column in summed)) if sign < 0 else ClusterSums(*summed)
+        used = np.flatnonzero(summed[1]) if sign < 0 else slice(None)
+        sums = ClusterSums(*(column[used] for column in summed))
+        for fixed in (sums.totals, sums.stats):
+            if fixed.dtype == np.int64:
+                _carry(fixed)
+        return sums
 
     def of_scores(self, bounds: tuple[float, float] | None) -> "ClusterTotals":
         """The totals of scores within `bounds`."""
@@ -53,7 +59,7 @@ class ClusterSums(NamedTuple):
         sizes = self.sizes.astype(np.float64)
         if bounds is None:
             return ClusterTotals(sizes, np.array([int(total) / (1 << UNIT) for total in self.totals]))
-        unit = np.clip(self.totals.astype(np.float64) / 2.0**FIXED, 0.0, sizes)
+        unit = np.clip(_floats(self.totals), 0.0, sizes)
         return ClusterTotals(sizes, bounds[0] * sizes + (bounds[1] - bounds[0]) * unit)
 
     def of_verdicts(self) -> "ClusterTotals":
@@ -64,7 +70,7 @@ class ClusterSums(NamedTuple):
 
     def of_stats(self) -> Floats:
         """The statistics of each cluster, shape (m, k)."""
-        return self.stats / 2.0**FIXED
+        return _floats(self.stats)
 
 
 def cluster_sums(
@@ -103,10 +109,22 @@ def cluster_sums(
 
 
 def _fixed(numbers: Floats) -> Integers:
-    return np.rint(numbers * 2.0**FIXED).astype(np.int64)
+    wholes = np.floor(numbers)
+    return np.stack([wholes, np.rint((numbers - wholes) * 2.0**FIXED)], axis=-1).astype(np.int64)
 
 
-def _added(codes: NDArray[np.intp], count: int, numbers: Integers) -> Integers:
-    added = np.zeros((count, *numbers.shape[1:]), np.int64)
-    np.add.at(added, codes, numbers)
+def _floats(fixed: NDArray[Any]) -> Floats:
+    return np.asarray(fixed[..., 0] + fixed[..., 1] / 2.0**FIXED)
+
+
+def _added(codes: NDArray[np.intp], count: int, fixed: Integers) -> Integers:
+    added = np.zeros((count, *fixed.shape[1:]), np.int64)
+    np.add.at(added, codes, fixed)
+    _carry(added)
     return added
+
+
+def _carry(fixed: NDArray[Any]) -> None:
+    """Take the wholes out of the rests."""
+    fixed[..., 0] += fixed[..., 1] >> FIXED
+    fixed[..., 1] &= REST

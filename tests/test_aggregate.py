@@ -1,6 +1,7 @@
 """Estimates from small tables whose numbers can be checked by hand."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tasks.metrics.pairs import Pairs
 from tasks.models.offline.measured import question_hash
 from tasks.pipeline.tables import Parts, about, describe, write_part
 from tasks.pipeline.validation import check
-from tasks.pipeline.workers import Crew, crew_of
+from tasks.pipeline.workers import Crew, Processes, crew_of
 from tasks.scores.column_facts import statement
 from tasks.scores.tables import facts_of, score_table
 from tests.reporting import made
@@ -415,7 +416,7 @@ def test_parts_of_any_size_give_the_same_bytes(
 def test_processes_give_the_bytes_of_one_process(tmp_path: Path) -> None:
     tables = in_parts(tmp_path / "tables", 14)
 
-    with crew_of(2, ["tasks.aggregate"]) as crew:
+    with crew_of(partial(Processes, ["tasks.aggregate"]), 2) as crew:
         assert written(tables, crew) == written(tables)
 
 

@@ -191,8 +191,8 @@ def damage(path: Path, data: st.DataObject) -> None:
 
 entries_drawn = st.builds(
     lambda key, reason, reply: verdict(key, reason, **reply),
-    st.sampled_from(KEYS),
-    st.sampled_from("xyz"),
+    st.sampled_from(KEYS[::4]),
+    st.sampled_from("xy"),
     st.sampled_from(
         [
             {"raw": "{}", "verdict": 1.0},

@@ -24,6 +24,7 @@ class Embedding(Section):
     base_url: str | None
     server: ServerName | None
     api_key_env: str | None
+    backend: Literal["torch", "openvino"] = "torch"
     precision: Literal["fp32", "bf16"]
     long: Literal["truncate", "mean_of_windows"]
     batch_tokens: Annotated[int, Field(ge=64)]
@@ -32,6 +33,8 @@ class Embedding(Section):
     def _check_provider(self) -> Self:
         if self.provider != "local" and (self.precision, self.long) != ("fp32", "truncate"):
             raise ValueError(f"provider {self.provider} takes only precision fp32 and long truncate")
+        if self.provider != "local" and self.backend != "torch":
+            raise ValueError(f"provider {self.provider} takes no backend; only local does")
         if self.provider != "openai" and self.base_url is not None:
             raise ValueError(f"provider {self.provider} takes no base_url; only openai does")
         if self.provider != "openai" and self.server is not None:
@@ -47,7 +50,9 @@ class Embedding(Section):
 
     @property
     def arithmetic(self) -> str:
-        """The precision as used in keys and signatures; bf16 applies to the linear layers only."""
+        """The precision as used in keys and signatures: torch's bf16 applies to the linear layers only."""
+        if self.backend == "openvino":
+            return f"{self.precision}-openvino"
         return "bf16-linear" if self.precision == "bf16" else self.precision
 
 
@@ -82,7 +87,7 @@ def open_encoder(section: Embedding) -> Encoder:
     if section.provider == "local":
         from tasks.models.embedding.local import LocalEncoder
 
-        return LocalEncoder(section.model, section.precision, section.long, section.batch_tokens)
+        return LocalEncoder(section.model, section.precision, section.long, section.batch_tokens, section.backend)
     from tasks.models.embedding.remote import LangchainEncoder, OpenAIEncoder
 
     if section.provider == "langchain":

@@ -35,9 +35,15 @@ class LocalEncoder:
     """A sentence-transformers model; torch is imported when the first text is encoded."""
 
     def __init__(
-        self, model: str = BUNDLED, precision: str = "fp32", long: str = "truncate", batch_tokens: int = BATCH_TOKENS
+        self,
+        model: str = BUNDLED,
+        precision: str = "fp32",
+        long: str = "truncate",
+        batch_tokens: int = BATCH_TOKENS,
+        backend: str = "torch",
     ) -> None:
         self.model, self.precision, self.long, self.batch_tokens = model, precision, long, batch_tokens
+        self.backend = backend
         self.files = model_files(model)
 
     @property
@@ -79,7 +85,13 @@ class LocalEncoder:
     @property
     def _budget(self) -> int:
         """Tokens of a batch."""
-        return min(self.batch_tokens, CPU_TOKENS) if _device() == "cpu" else self.batch_tokens
+        return min(self.batch_tokens, CPU_TOKENS) if self._device == "cpu" else self.batch_tokens
+
+    @property
+    def _device(self) -> str:
+        import torch
+
+        return "cuda" if self.backend == "torch" and torch.cuda.is_available() else "cpu"
 
     def _encode_batch(self, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         vectors = self._network.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
@@ -113,25 +125,26 @@ class LocalEncoder:
         from tasks.models.embedding.packed_linear import set_linears
 
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        # OpenVINO fuses the plain products of attention itself.
+        attention = {"attn_implementation": "eager"} if self.backend == "openvino" else {}
         try:
             network = SentenceTransformer(
                 str(self.files.folder),
-                device=_device(),
+                device=self._device,
                 trust_remote_code=False,
                 local_files_only=True,
-                model_kwargs={"use_safetensors": True, "dtype": torch.float32},
+                model_kwargs={"use_safetensors": True, "dtype": torch.float32, **attention},
             )
         except Exception as error:  # whatever is wrong in the folder, the user is told which folder
             raise ModelError(f"embed.model: {self.files.folder} can't be loaded: {_first_line(error)}") from error
         network.max_seq_length = self.window
+        if self.backend == "openvino":
+            from tasks.models.embedding.openvino_network import compile_network
+
+            compile_network(network, self.precision)
+            return network
         set_linears(network, torch.bfloat16 if self.precision == "bf16" else torch.float32)
         return network
-
-
-def _device() -> str:
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class ModelFiles(NamedTuple):

@@ -167,7 +167,8 @@ class Vectors:
             return
         rivals = np.union1d(again, again + 1)
         ranks = np.zeros(len(self._keys), "S64")
-        for number, positions in self._by_segment(rivals):
+        for number, here in self._by_segment(rivals):
+            positions = rivals[here]
             vectors = self._open(number).take(self._row[positions])
             ranks[positions] = [sha256(vector.tobytes()).hex() for vector in vectors]
         order = np.lexsort((ranks, self._keys))
@@ -186,14 +187,16 @@ class Vectors:
             file = self._open(number)
             out = np.empty((len(positions), file.dimension), np.float32) if out is None else out
             vector_file.check_dimension(file.dimension, out.shape[1], file.path)
-            chosen = np.isin(positions, here)
-            out[chosen] = file.take(self._row[positions[chosen]])
+            out[here] = file.take(self._row[positions[here]])
         return np.empty((0, 0), np.float32) if out is None else out
 
     def _by_segment(self, positions: Rows) -> Iterator[tuple[int, Rows]]:
+        """Yield each segment that holds some of these positions of the index, and where in `positions` those are."""
         segments = self._segment[positions]
-        for number in np.unique(segments):
-            yield int(number), positions[segments == number]
+        order = np.argsort(segments, kind="stable")
+        numbers, starts = np.unique(segments[order], return_index=True)
+        if len(order):
+            yield from zip(numbers.tolist(), np.split(order, starts[1:]), strict=True)
 
     def _open(self, number: int) -> VectorFile:
         path = self._segments[number]

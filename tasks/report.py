@@ -24,7 +24,13 @@ def report(params: Params, inputs: StageInputs) -> Iterator[dict[str, str]]:
     ledger, prices = inputs.ledger(VerdictEvidence), inputs.run.judge.prices
     version = git.described(*SETTINGS)
     yield report_files(
-        inputs.tables, params.report, documents=inputs.documents, usage=ledger.usage(), prices=prices, version=version
+        inputs.tables,
+        params.report,
+        documents=inputs.documents,
+        usage=ledger.usage(),
+        prices=prices,
+        version=version,
+        crew=inputs.crew,
     )
 
 

@@ -2,6 +2,7 @@ import json
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -435,3 +436,22 @@ def test_the_forest_of_all_metrics_is_folded(files):
     before = section_of(files[PAGE], "glance").split('<figure class="overview"')[0]
 
     assert before.count("<details") > before.count("</details>")
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_the_files_depend_neither_on_the_parts_nor_on_the_order_of_rows(tmp_path, labelled):
+    names = ("aurora", "borealis", "cygnus")
+    rows = [
+        row(
+            f"q{i}", name, "" if i % 5 == 0 else f"answer {i}", (labelled and (i + n) % 3 > 0) or None, i / 9, i % 4 / 4
+        )
+        for i in range(9)
+        for n, name in enumerate(names)
+    ]
+    mixed = Random(8).sample(rows, len(rows))  # noqa: S311
+
+    expected = written(rows, tmp_path / "whole", part_rows=100)
+
+    assert written(rows, tmp_path / "parts", part_rows=3) == expected
+    assert written(mixed, tmp_path / "mixed", part_rows=100) == expected
+    assert written(mixed, tmp_path / "both", part_rows=4) == expected

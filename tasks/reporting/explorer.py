@@ -3,37 +3,29 @@
 import json
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from tasks.console.format import Text, abridged, abridged_apart, shown, visible
-from tasks.pipeline.tables import Parts
-from tasks.reporting.cards import REFERENCES_SHOWN, references_shown
+from tasks.console.format import abridged, abridged_apart, visible
+from tasks.reporting.chosen_rows import ChosenRows
 from tasks.reporting.drawing import colour, shape
-from tasks.reporting.explanations import DetailLines, explanation, explanation_columns, metric_of
+from tasks.reporting.explanations import metric_of
 from tasks.reporting.notable_rows import Answers, Kind
+from tasks.reporting.packed_texts import PackedExplanation
+from tasks.reporting.part_answers import LABEL
+from tasks.reporting.run_summary import RunSummary
 from tasks.reporting.score_tables import family_title
 from tasks.scores.columns import Mask, ScoreColumn
 
-Rows = NDArray[np.intp]
-# A text of the payload: as it is, or cut and with a note that says so, or none.
-PackedText = str | list[str] | None
-# What is said about a score: a text, or facts with a note.
-PackedExplanation = PackedText | dict[str, Any]
-Value = TypeVar("Value")
 # Bytes of the page without the explorer's section that answers may fill up: the whole page stays below 10 MB.
 PAGE = 9_950_000
 # Characters of base64 at most.
 PAYLOAD = 7_500_000
 # Characters of base64 that answers may take, however long the rest of the page is.
 LEAST = 2_000_000
-# Characters of text that are read at most. Of these, answers that do not fit when compressed are left out.
-MOST_CHARACTERS = 32_000_000
 # After a payload that is too long, try this share of the rows that would fit at the same compression.
 SHRINK = 0.97
 # Significant digits of a score.
@@ -58,77 +50,45 @@ class Explorer(NamedTuple):
     total: int
 
 
-class PackedInput(NamedTuple):
-    """The input of an id; more: how many references are not shown."""
-
-    id: PackedText
-    input: PackedText
-    references: list[PackedText]
-    more: int
-    slices: dict[str, str | None]
-
-
 class Packing(NamedTuple):
     """Everything that the payload is made of.
 
-    metrics: name of a table and one of its columns. first: the metric that the page selects first.
-    inputs: position of the first answer to an id → its input. responses: position → text and its full length.
-    explanations: column → position → explanation.
+    rows: the answers with their texts. answers: their numbers. kinds: of notable rows. columns: name of a table and one
+    of its columns. first: the metric that the page selects first.
     """
 
+    rows: ChosenRows
     answers: Answers
     kinds: Sequence[Kind]
-    metrics: Sequence[tuple[str, ScoreColumn]]
+    columns: Sequence[tuple[str, ScoreColumn]]
     first: str | None
-    inputs: Mapping[int, PackedInput]
-    responses: Mapping[int, tuple[PackedText, int]]
-    explanations: Mapping[str, Mapping[int, PackedExplanation]]
 
 
-def explorer(
-    rows: Rows,
-    kinds: Sequence[Kind],
-    answers: Answers,
-    tables: Mapping[str, tuple[Parts, Sequence[ScoreColumn]]],
-    first: str | None,
-    max_chars: int,
-    most: int = PAYLOAD,
-) -> Explorer | None:
+def packing_of(summary: RunSummary) -> Packing:
+    """Return what the row explorer is made of, without the columns that no answer of the run was asked for."""
+    rows = summary.rows.first_ids(summary.explored)
+    answers, asked = rows.answers(summary.run), summary.survey.asked - {LABEL}
+    columns = [(table, column) for table, column in rows.columns if column.name in asked]
+    return Packing(rows, answers, summary.kinds_of(answers), columns, summary.run.closest)
+
+
+def explorer(packing: Packing, total: int, most: int = PAYLOAD) -> Explorer | None:
     """Pack as many answers as fit.
 
     Args:
-        rows: Positions of answers, most worth reading first; answers to the same id follow one another.
-        kinds: Kinds of notable rows.
-        answers: The numbers of all answers.
-        tables: Name → a table with its columns, data/load first.
-        first: The metric that the page selects first.
-        max_chars: Characters of a text at most.
+        packing: The answers, most worth reading first.
+        total: How many answers the run has.
         most: Characters of the payload at most.
 
     Returns:
         The first ids with all their answers; None if not even one id fits.
     """
-    load, *score_tables = parts = [table for table, _ in tables.values()]
-    sizes = _sizes(parts, rows, answers, max_chars)
-    rows = _whole_ids(rows, answers, int((sizes.cumsum() <= MOST_CHARACTERS).sum()))
-    input_columns = [name for name in ("id", "input", "references", "slices") if name in load.schema.names]
-    metrics = [(name, column) for name, (_, columns) in tables.items() for column in columns]
-    packing = Packing(
-        answers=answers,
-        kinds=kinds,
-        metrics=[(name, column) for name, column in metrics if column.name != "label" and not column.not_asked.all()],
-        first=first,
-        inputs=_converted(load, input_columns, _firsts(rows, answers), lambda row: _input(row, max_chars)),
-        responses=_converted(load, ["response"], rows, lambda row: _response(row["response"], max_chars)),
-        explanations={
-            name: texts for table in score_tables for name, texts in _explanations(table, rows, max_chars).items()
-        },
-    )
-    while rows.size:
-        payload = pack(document(packing, rows))
+    n = len(packing.rows.places)
+    while n:
+        payload = pack(document(packing, n))
         if len(payload) <= most:
-            return Explorer(payload, len(rows), len(answers.label))
-        rows = _whole_ids(rows, answers, min(len(rows) - 1, int(len(rows) * SHRINK * most / len(payload))))
+            return Explorer(payload, n, total)
+        n = _whole_ids(packing.rows, min(n - 1, int(n * SHRINK * most / len(payload))))
     return None
 
 
@@ -143,27 +103,34 @@ def pack(document: Mapping[str, Any]) -> str:
     return b64encode(pa.Codec("gzip", compression_level=LEVEL).compress(text.encode(), asbytes=True)).decode()
 
 
-def document(packing: Packing, rows: Rows) -> dict[str, Any]:
-    """Return the document that the script of the page reads: lists aligned by candidate, metric, id or answer."""
-    answers, firsts = packing.answers, _firsts(rows, packing.answers)
-    inputs = [packing.inputs[position] for position in firsts.tolist()]
-    responses = [packing.responses[position] for position in rows.tolist()]
+def document(packing: Packing, n: int) -> dict[str, Any]:
+    """Return the document that the script of the page reads: lists aligned by candidate, metric, id or answer.
+
+    n: how many of the first answers it holds, all those to an id or none.
+    """
+    answers, texts, starts = packing.answers, packing.rows.texts, _starts(packing.rows)[:n]
+    inputs = [texts.inputs[row] for row in np.flatnonzero(starts).tolist()]
+    responses = texts.responses[:n]
     return {
         "candidates": _candidates(answers.names),
-        "metrics": [_metric(table, column, rows) for table, column in packing.metrics],
+        "metrics": [_metric(table, column, n) for table, column in packing.columns],
         "first": packing.first,
         "slices": [_slice(name, [one.slices[name] for one in inputs]) for name in (inputs[0].slices if inputs else ())],
         "ids": [one.id for one in inputs],
         "inputs": [one.input for one in inputs],
         "references": [one.references for one in inputs],
         "more": [one.more for one in inputs],
-        "asked": (np.searchsorted(np.flatnonzero(_starts(rows, answers)), np.arange(len(rows)), "right") - 1).tolist(),
-        "candidate": answers.candidate_ranks[rows].tolist(),
+        "asked": (starts.cumsum() - 1).tolist(),
+        "candidate": packing.rows.ranks[:n].tolist(),
         "responses": [text for text, _ in responses],
         "lengths": [length for _, length in responses],
-        "labels": "".join(LABELS.get(value, NO_LABEL) for value in answers.label[rows].tolist()),
-        "kinds": [_kind(kind, rows) for kind in packing.kinds],
-        "reasons": [_explained(name, texts, rows) for name, texts in packing.explanations.items()],
+        "labels": "".join(LABELS.get(value, NO_LABEL) for value in answers.label[:n].tolist()),
+        "kinds": [_kind(kind, n) for kind in packing.kinds],
+        "reasons": [
+            _explained(name, column[:n])
+            for name, column in texts.explanations.items()
+            if any(text is not None for text in column)
+        ],
     }
 
 
@@ -173,11 +140,11 @@ def _candidates(names: Sequence[str]) -> list[dict[str, Any]]:
     return [{"name": text, "colour": colour(number[name]), "shape": shape(number[name])} for name, text in shown]
 
 
-def _metric(table: str, column: ScoreColumn, rows: Rows) -> dict[str, Any]:
-    values, gated = column.values[rows], column.passed is not None
-    passed = column.passed[rows] if column.passed is not None else np.zeros(len(rows), np.bool_)
+def _metric(table: str, column: ScoreColumn, n: int) -> dict[str, Any]:
+    values, gated = column.values[:n], column.passed is not None
+    passed = column.passed[:n] if column.passed is not None else np.zeros(n, np.bool_)
     results = np.select(
-        [column.not_asked[rows], np.isnan(values), np.full(len(rows), not gated), passed],
+        [column.not_asked[:n], np.isnan(values), np.full(n, not gated), passed],
         [NOT_ASKED, UNMEASURED, UNGATED, PASS],
         FAIL,
     )
@@ -207,96 +174,25 @@ def _slice(name: str, values: Sequence[str | None]) -> dict[str, Any]:
     return {"name": _name(name), "values": names, "codes": [codes[value] for value in values]}
 
 
-def _kind(kind: Kind, rows: Rows) -> dict[str, Any]:
-    chosen = np.flatnonzero(kind.rows[rows])
-    return {"title": kind.title, "answers": chosen.tolist(), "why": [kind.why(row) for row in rows[chosen].tolist()]}
+def _kind(kind: Kind, n: int) -> dict[str, Any]:
+    chosen = np.flatnonzero(kind.rows[:n]).tolist()
+    return {"title": kind.title, "answers": chosen, "why": [kind.why(row) for row in chosen]}
 
 
-def _explained(column: str, texts: Mapping[int, PackedExplanation], rows: Rows) -> dict[str, Any]:
-    explained = [number for number, position in enumerate(rows.tolist()) if position in texts]
-    return {"metric": metric_of(column), "answers": explained, "texts": [texts[int(rows[n])] for n in explained]}
+def _explained(column: str, texts: Sequence[PackedExplanation]) -> dict[str, Any]:
+    explained = [number for number, text in enumerate(texts) if text is not None]
+    return {"metric": metric_of(column), "answers": explained, "texts": [texts[number] for number in explained]}
 
 
-def _starts(rows: Rows, answers: Answers) -> Mask:
+def _starts(rows: ChosenRows) -> Mask:
     """Return which rows begin the answers to another id; shape (n,)."""
-    return np.asarray(np.diff(answers.id_ranks[rows], prepend=-1) != 0)
+    return np.asarray(np.diff(rows.places, prepend=-1) != 0)
 
 
-def _whole_ids(rows: Rows, answers: Answers, most: int) -> Rows:
+def _whole_ids(rows: ChosenRows, most: int) -> int:
     """Return at most so many of the first rows, with all answers to each id."""
-    ends = [*np.flatnonzero(_starts(rows, answers))[1:].tolist(), len(rows)]
-    return rows[: max((end for end in ends if end <= most), default=0)]
-
-
-def _firsts(rows: Rows, answers: Answers) -> Rows:
-    return rows[_starts(rows, answers)]
-
-
-def _sizes(tables: Sequence[Parts], rows: Rows, answers: Answers, max_chars: int) -> NDArray[np.int64]:
-    """Estimate the characters of text that each row will take; shape (n,). One part is in memory at a time."""
-    load, *score_tables = tables
-    sizes = np.zeros(len(answers.label), np.int64)
-    wanted = [(load, ["id", "input", "references"], _firsts(rows, answers)), (load, ["response"], rows)]
-    wanted += [(table, explanation_columns(table), rows) for table in score_tables]
-    for table, columns, positions in wanted:
-        for picked, part in table.picked(columns, positions):
-            for column in part.columns:
-                texts = REFERENCES_SHOWN if pa.types.is_list(column.type) else 1
-                sizes[picked] += np.minimum(_characters(column), texts * max_chars)
-    return sizes[rows]
-
-
-def _characters(texts: pa.ChunkedArray) -> NDArray[np.int64]:
-    flat = pc.binary_join(texts, "") if pa.types.is_list(texts.type) else texts
-    return np.asarray(pc.fill_null(pc.utf8_length(flat), 0).to_numpy(), np.int64)
-
-
-def _converted(
-    table: Parts, columns: Sequence[str], rows: Rows, convert: Callable[[dict[str, Any]], Value]
-) -> dict[int, Value]:
-    """Return position → converted row, part by part, so that uncut texts are not all in memory."""
-    return {
-        position: convert(row)
-        for picked, part in table.picked(columns, rows)
-        for position, row in zip(picked.tolist(), part.to_pylist(), strict=True)
-    }
-
-
-def _input(row: Mapping[str, Any], max_chars: int) -> PackedInput:
-    references, more = references_shown(row, max_chars)
-    return PackedInput(
-        _cut(row["id"], max_chars),
-        _cut(row["input"], max_chars),
-        [*map(_packed, references)],
-        more,
-        {name: value and value[:max_chars] for name, value in (row.get("slices") or {}).items()},
-    )
-
-
-def _response(text: str | None, max_chars: int) -> tuple[PackedText, int]:
-    return _cut(text, max_chars), len(text or "")
-
-
-def _explanations(table: Parts, rows: Rows, max_chars: int) -> dict[str, dict[int, PackedExplanation]]:
-    """Return column → position → its explanation of the score there."""
-    columns = explanation_columns(table)
-    packed: dict[str, dict[int, PackedExplanation]] = {name: {} for name in columns}
-    for picked, part in table.picked(columns, rows):
-        for name in columns:
-            present = part[name].is_valid().to_numpy().astype(np.bool_)
-            texts = (_packed(explanation(name, text, max_chars)) for text in part[name].drop_null().to_pylist())
-            packed[name].update(zip(picked[present].tolist(), texts, strict=True))
-    return {name: texts for name, texts in packed.items() if texts}
-
-
-def _packed(text: Text | DetailLines) -> Any:
-    if isinstance(text, DetailLines):
-        return {"facts": text.lines, "note": text.note}
-    return [text.shown, text.note] if text.note else text.shown
-
-
-def _cut(text: str | None, max_chars: int) -> PackedText:
-    return None if text is None else _packed(shown(text, max_chars))
+    ends = [*np.flatnonzero(_starts(rows))[1:].tolist(), len(rows.places)]
+    return max((end for end in ends if end <= most), default=0)
 
 
 def _names(names: Sequence[str]) -> list[str]:

@@ -35,17 +35,31 @@ class FieldTable(NamedTuple):
     left_out: int
 
 
-def field_table(lexical: Parts, candidates: Sequence[str]) -> FieldTable | None:
-    """Count right values by field in data/lexical; None if `json_fields` is not among its metrics."""
+class FieldCounts(NamedTuple):
+    """Right and expected values by (field, candidate)."""
+
+    right: Counter[tuple[str, str]]
+    expected: Counter[tuple[str, str]]
+
+
+def field_counts(lexical: Parts, number: int) -> FieldCounts:
+    """Count right values by field in one part of data/lexical; none if `json_fields` is not among its metrics."""
+    found = FieldCounts(Counter(), Counter())
     if DETAILS not in lexical.schema.names:
-        return None
-    right, expected = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    rows = lexical.whole(["candidate", DETAILS])
-    for candidate, details in zip(rows["candidate"].to_pylist(), rows[DETAILS].to_pylist(), strict=True):
-        for field, counts in json.loads(details or "{}").get("fields", {}).items():
+        return found
+    rows = lexical.part(number, ["candidate", DETAILS])
+    counted = rows.group_by(["candidate", DETAILS], use_threads=False).aggregate([([], "count_all")])
+    for row in counted.to_pylist():
+        for field, counts in json.loads(row[DETAILS] or "{}").get("fields", {}).items():
             of_right, of_expected = counts.split(" of ")
-            right[field, candidate] += int(of_right)
-            expected[field, candidate] += int(of_expected)
+            found.right[field, row["candidate"]] += int(of_right) * row["count_all"]
+            found.expected[field, row["candidate"]] += int(of_expected) * row["count_all"]
+    return found
+
+
+def field_table(counted: FieldCounts, candidates: Sequence[str]) -> FieldTable | None:
+    """Arrange the counts of all parts for the page; None without any."""
+    right, expected = counted
     fields: dict[str, dict[str, FieldCount]] = {}
     for field, candidate in sorted(expected, key=lambda key: candidates.index(key[1])):
         counts = FieldCount(right[field, candidate], expected[field, candidate])

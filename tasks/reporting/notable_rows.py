@@ -1,4 +1,4 @@
-"""Rows to look at first: the kinds of notable rows, and a choice of the worst of each kind."""
+"""Rows to look at first: the kinds of notable rows, and which rows of a table each of them applies to."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from tasks.console.format import abridged_apart, number, visible
 from tasks.metrics.base import Floats
-from tasks.pipeline.tables import Parts
-from tasks.scores.columns import Mask, ScoreColumn, hashed
+from tasks.scores.columns import Mask, ScoreColumn
 from tasks.scores.failure_kinds import KINDS
 from tasks.scores.failures import Kinds
 
@@ -23,7 +22,7 @@ NAME_CHARS = 40
 
 
 class Kind(NamedTuple):
-    """A reason to look at answers; n answers in the run.
+    """A reason to look at answers; n answers.
 
     rows: shape (n,), which answers it applies to. severity: shape (n,), larger is worse, NaN is last.
     why: position of an answer → the reason as a sentence.
@@ -43,15 +42,22 @@ class Decisive(NamedTuple):
     by: str
     failures: Kinds
 
+    @property
+    def right(self) -> Mask:
+        """Which rows it measured and does not call wrong; shape (n,)."""
+        return np.asarray((self.failures < 0) & ~np.isnan(self.column.values))
+
 
 @dataclass(frozen=True)
 class Answers:
-    """The numbers of all answers, aligned; n rows.
+    """The numbers of some answers, aligned; n rows: those of a part, or those that the page shows.
 
     names: the candidates, the best first. label: shape (n,), the human label: 1, 0, or NaN without a label.
     gated: the columns with a pass rate. blank: shape (n,), answers of white space only. primary: None if the primary
     measure has no pass rate. closest: the metric that agrees best with human labels; without labels, the one nearest to
     meaning. graded: the same of the metrics that are not only right or wrong. Its worst answers come first.
+    right_elsewhere: shape (n,), which of the first candidates of `names` answer the id of a row right in rows that are
+    not here, a bit each.
     """
 
     ids: pa.ChunkedArray
@@ -63,11 +69,21 @@ class Answers:
     primary: Decisive | None
     closest: ScoreColumn | None
     graded: ScoreColumn | None
+    right_elsewhere: NDArray[np.uint8]
 
     @cached_property
-    def id_ranks(self) -> NDArray[np.intp]:
-        """The rank of each row's id among the distinct ids; shape (n,)."""
-        return _ranks(self.ids)
+    def distinct_ids(self) -> pa.Array:
+        """The distinct ids, in order of their first row."""
+        return self._encoded.dictionary
+
+    @cached_property
+    def id_codes(self) -> NDArray[np.int32]:
+        """Which of the distinct ids each row has; shape (n,)."""
+        return np.asarray(self._encoded.indices.to_numpy(), np.int32)
+
+    @cached_property
+    def _encoded(self) -> pa.DictionaryArray:
+        return pa.concat_arrays(self.ids.chunks or [pa.array([], pa.string())]).dictionary_encode()
 
     @cached_property
     def candidate_ranks(self) -> NDArray[np.intp]:
@@ -81,37 +97,38 @@ class Answers:
         return None if self.graded is None else -self.graded.facts.sign * self.graded.values
 
 
-class ChosenId(NamedTuple):
-    """One id to look at; kind: the number of the kind that chose it; positions: of its answers."""
-
-    id: str
-    kind: int
-    positions: list[int]
-
-
-def blank(load: Parts) -> Mask:
-    """Return which answers are empty or white space, shape (n,); one part is in memory at a time."""
-    parts = (pc.equal(pc.utf8_trim_whitespace(part["response"]), "") for part in load.read(["response"]))
-    return np.concatenate([pc.coalesce(part, pa.scalar(value=False)).to_numpy().astype(np.bool_) for part in parts])
+def blank(responses: pa.ChunkedArray) -> Mask:
+    """Return which answers are empty or white space, shape (n,)."""
+    trimmed = pc.equal(pc.utf8_trim_whitespace(responses), "")
+    return np.asarray(pc.coalesce(trimmed, pa.scalar(value=False)).to_numpy(), np.bool_)
 
 
 def notable_kinds(answers: Answers) -> list[Kind]:
-    """Return the kinds of notable rows that the run has.
+    """Return all kinds of notable rows, also those that no row is of: the same ones for every part of a run.
 
-    First the answers that the primary measure calls wrong, by kind of failure, the most frequent one first; then the
-    inputs on which one candidate is right and another one wrong, and the answers on which the labels contradict the
-    closest metric. Other metrics name no row as wrong.
+    First the answers that the primary measure calls wrong, by kind of failure; then the inputs on which one candidate
+    is right and another one wrong, and the answers on which the labels contradict the closest metric. Other metrics
+    name no row as wrong.
     """
     wrong = [*_empty_and_worst(answers)] if answers.primary is None else [*_failures(answers.primary, answers)]
     pairs = [] if answers.primary is None else [*_one_right(answers.primary, answers)]
-    kinds = [*wrong, *pairs, *_against_labels(answers), _unmeasured(answers)]
-    return [kind for kind in kinds if kind.rows.any()]
+    return [*wrong, *pairs, *_against_labels(answers), _unmeasured(answers)]
+
+
+def in_order(counts: Sequence[int], *, by_failure: bool) -> list[int]:
+    """Return the numbers of the kinds that the run has, in the order of the page.
+
+    Args:
+        counts: The rows of each of `notable_kinds` in the run.
+        by_failure: Whether the first ones are the kinds of failure, of which the most frequent one comes first.
+    """
+    failures = len(KINDS) if by_failure else 0
+    order = sorted(range(len(counts)), key=lambda kind: (kind >= failures, -counts[kind] if kind < failures else kind))
+    return [kind for kind in order if counts[kind]]
 
 
 def _failures(primary: Decisive, answers: Answers) -> Iterator[Kind]:
-    counts = np.bincount(primary.failures[primary.failures >= 0], minlength=len(KINDS))
-    for number_of_kind in np.argsort(-counts, kind="stable").tolist():
-        name, about = KINDS[number_of_kind]
+    for number_of_kind, (name, about) in enumerate(KINDS):
         why = f"Wrong by {primary.by}: {name}."
         rows = primary.failures == number_of_kind
         yield Kind(name.capitalize(), about, rows, answers.badness, _saying(why))
@@ -119,10 +136,11 @@ def _failures(primary: Decisive, answers: Answers) -> Iterator[Kind]:
 
 def _one_right(primary: Decisive, answers: Answers) -> Iterator[Kind]:
     """The inputs that only one of two candidates answers right; the best candidate with each of the next ones."""
-    right = (primary.failures < 0) & ~np.isnan(primary.column.values)
+    right = primary.right
     for other in range(1, min(len(answers.names), 1 + MOST_OTHERS)):
         for one, two in ((0, other), (other, 0)):
-            good = np.isin(answers.id_ranks, answers.id_ranks[right & (answers.candidate_ranks == one)])
+            here = np.isin(answers.id_codes, answers.id_codes[right & (answers.candidate_ranks == one)])
+            good = here | (answers.right_elsewhere & (1 << one) > 0)
             bad = (primary.failures >= 0) & (answers.candidate_ranks == two)
             names = answers.names[one], answers.names[two]
             shown = [visible(name) for name in abridged_apart(names, NAME_CHARS).values()]
@@ -139,7 +157,7 @@ def _one_right(primary: Decisive, answers: Answers) -> Iterator[Kind]:
 def _against_labels(answers: Answers) -> Iterator[Kind]:
     """The answers on which the closest metric contradicts the human labels."""
     closest = answers.closest
-    if closest is None or closest.passed is None or np.isnan(answers.label).all():
+    if closest is None or closest.passed is None:
         return
     name, measured = closest.name, ~np.isnan(closest.values)
     most = f"{name} agrees best with the human labels; these are its errors."
@@ -202,80 +220,3 @@ def _empty_and_worst(answers: Answers) -> Iterator[Kind]:
         answers.badness,
         lambda row: f"Its {column.name} is {number(float(column.values[row]))}; it passes {column.facts.rule}.",
     )
-
-
-def choose(kinds: Sequence[Kind], answers: Answers, limit: int) -> list[ChosenId]:
-    """Choose at most `limit` ids, sorted by kind: the kinds choose in turns, each its worst id that is not chosen yet.
-
-    The order of rows does not matter: answers that are equally bad are ordered by id and candidate.
-    """
-    kind_of = _in_turns(kinds, answers, limit)
-    rows = _rows_of(answers, [*kind_of])
-    ends = np.flatnonzero(np.diff(answers.id_ranks[rows])) + 1
-    by_id = [positions for positions in np.split(rows, ends) if positions.size]
-    chosen = [
-        ChosenId(answers.ids[int(positions[0])].as_py(), kind, positions.tolist())
-        for positions, kind in zip(by_id, kind_of.values(), strict=True)
-    ]
-    return sorted(chosen, key=lambda choice: choice.kind)
-
-
-def worth_reading(kinds: Sequence[Kind], answers: Answers, limit: int) -> NDArray[np.intp]:
-    """Return the positions of all answers to the ids most worth reading, id after id; at most `limit` positions.
-
-    First the ids that the kinds choose in turns, then the worst scores of the graded metric, then by a hash of the id.
-    """
-    first = np.array([*_in_turns(kinds, answers, limit)], np.intp)
-    others = np.setdiff1d(answers.id_ranks, first)
-    _, once = np.unique(answers.id_ranks, return_index=True)
-    score = _worst_of_each_id(answers)[others]
-    order = np.lexsort((hashed(answers.ids.take(pa.array(once[others]))), score))
-    ids = np.concatenate([first, others[order]])
-    fitting = np.bincount(answers.id_ranks)[ids].cumsum() <= limit
-    return _rows_of(answers, ids[fitting])
-
-
-def _worst_of_each_id(answers: Answers) -> Floats:
-    """Return the worst score of the graded metric for each id, lower is worse; infinite without a score."""
-    worst = np.full(int(answers.id_ranks.max(initial=-1)) + 1, np.inf)
-    if answers.badness is not None:
-        np.fmin.at(worst, answers.id_ranks, -answers.badness)
-    return worst
-
-
-def _in_turns(kinds: Sequence[Kind], answers: Answers, limit: int) -> dict[int, int]:
-    """Let the kinds choose ids in turns; return rank of an id → number of its kind, at most `limit`, in that order."""
-    queues = [iter(_worst_first(kind, answers)[:limit].tolist()) for kind in kinds]
-    kind_of: dict[int, int] = {}
-    while len(kind_of) < limit:
-        before = len(kind_of)
-        for kind, queue in enumerate(queues):
-            new = next((rank for rank in queue if rank not in kind_of), None)
-            if new is not None and len(kind_of) < limit:
-                kind_of[new] = kind
-        if len(kind_of) == before:
-            break
-    return kind_of
-
-
-def _worst_first(kind: Kind, answers: Answers) -> NDArray[np.intp]:
-    """Return the ranks of the ids of a kind, worst first, each once."""
-    rows = np.flatnonzero(kind.rows)
-    severity = [] if kind.severity is None else [-kind.severity[rows]]
-    ids = answers.id_ranks[rows][np.lexsort((answers.candidate_ranks[rows], answers.id_ranks[rows], *severity))]
-    _, first = np.unique(ids, return_index=True)
-    return ids[np.sort(first)]
-
-
-def _rows_of(answers: Answers, ids: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the positions of all answers to some ids, given as ranks, in the order of the ids, then by candidate."""
-    place = np.full(int(answers.id_ranks.max(initial=-1)) + 1, -1)
-    place[np.asarray(ids, np.intp)] = np.arange(len(ids))
-    rows = np.flatnonzero(place[answers.id_ranks] >= 0)
-    return rows[np.lexsort((answers.candidate_ranks[rows], place[answers.id_ranks[rows]]))]
-
-
-def _ranks(texts: pa.ChunkedArray) -> NDArray[np.intp]:
-    """Return the rank of each text among the distinct texts; shape (n,)."""
-    ranks = pc.rank(texts, sort_keys="ascending", tiebreaker="dense")
-    return np.asarray(ranks.to_numpy(), np.intp) - 1

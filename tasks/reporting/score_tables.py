@@ -1,19 +1,15 @@
 """Estimates of data/aggregate arranged for the page: by family and metric, and by slice."""
 
-import json
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.metrics.base import DISABLED, NOT_ASKED
-from tasks.pipeline.tables import Parts
+from tasks.reporting.missing_scores import Reasons, most_frequent
 from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import ScoreColumn, details_column
 
 Row = dict[str, Any]
 # Table → the title of its metrics; that of a stage that a user adds is its name.
@@ -96,47 +92,35 @@ class SliceTable(NamedTuple):
     left_out: int
 
 
+def measured_rows(estimates: pa.Table) -> dict[tuple[str, str], Row]:
+    """Return (metric, candidate) → its estimate over all rows, if any row is measured."""
+    headline = estimates.filter(pc.is_null(estimates["slice"])).to_pylist()
+    return {(row["metric"], row["candidate"]): row for row in headline if row["n"]}
+
+
 def metrics(
-    table: Parts, columns: Sequence[ScoreColumn], estimates: pa.Table, candidates: Sequence[str]
+    facts: Mapping[str, ColumnFacts],
+    measured: Mapping[tuple[str, str], Row],
+    candidates: Sequence[str],
+    reasons: Reasons,
 ) -> list[MetricScores]:
-    """Return the score columns of a table with their estimates, the human label first."""
-    facts = {column.name: column.facts for column in columns}
-    names = sorted(facts, key=lambda name: name != "label")
-    headline = [row for row in estimates.to_pylist() if row["slice"] is None]
-    return [_metric(table, name, facts[name], headline, candidates) for name in names]
+    """Return the score columns of a table with their estimates, the human label first.
 
-
-def _metric(
-    table: Parts, name: str, facts: ColumnFacts, headline: list[Row], candidates: Sequence[str]
-) -> MetricScores:
-    rows = {row["candidate"]: row for row in headline if row["metric"] == name and row["n"]}
-    missing = {other: _why_missing(table, name, facts, other) for other in candidates if other not in rows}
-    return MetricScores(name, facts, {other: rows[other] for other in candidates if other in rows}, missing)
-
-
-def _why_missing(table: Parts, name: str, facts: ColumnFacts, candidate: str) -> str:
-    """Return the most frequent reason for a candidate's missing scores."""
-    if name == "label":
-        return "no labels"
-    reasons = Counter(_reason(*details) for details in _reasons(table, name, facts, candidate))
-    return min(reasons, key=lambda reason: (-reasons[reason], reason), default="no rows")
-
-
-def _reasons(table: Parts, name: str, facts: ColumnFacts, candidate: str) -> Iterator[tuple[str | None, str | None]]:
-    present = table.schema.names
-    details = details_column(present, name, facts)
-    columns = [column for column in (details, "judge_status") if column and column in present]
-    for part in table.read(["candidate", *columns]):
-        rows = part.filter(pc.equal(part["candidate"], candidate))
-        nothing = [None] * rows.num_rows
-        reasons = rows[details].to_pylist() if details else nothing
-        yield from zip(reasons, rows["judge_status"].to_pylist() if "judge_status" in present else nothing, strict=True)
-
-
-def _reason(details: str | None, status: str | None) -> str:
-    if status in NOT_ASKED:
-        return f"judge {status}" if status == DISABLED else str(status)
-    return str(json.loads(details or "{}").get("unmeasured", status or "no reason given"))
+    Args:
+        facts: Column → its facts, in the order of the table.
+        measured: As `measured_rows` returns it.
+        candidates: In the order of the page.
+        reasons: Why scores are missing.
+    """
+    return [
+        MetricScores(
+            name,
+            facts[name],
+            {other: measured[name, other] for other in candidates if (name, other) in measured},
+            {other: most_frequent(reasons, name, other) for other in candidates if (name, other) not in measured},
+        )
+        for name in sorted(facts, key=lambda name: name != "label")
+    ]
 
 
 def slices(estimates: pa.Table, ranked: Sequence[MetricScores], limit: int) -> dict[str, list[SliceTable]]:

@@ -4,19 +4,21 @@ import re
 from base64 import b64decode, b64encode
 from random import Random
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.console.format import number, shown
-from tasks.reporting import explorer as module
-from tasks.reporting.explorer import explorer, pack, room
-from tasks.reporting.notable_rows import Answers, blank, notable_kinds, worth_reading
+from tasks.pipeline.workers import Crew
+from tasks.reporting import chosen_rows
+from tasks.reporting.explorer import explorer, pack, packing_of, room
+from tasks.reporting.part_answers import RunColumns
+from tasks.reporting.run_summary import summary_of
 from tasks.reporting.score_tables import FAMILIES
+from tasks.reporting.settings import Report
 from tasks.scores.columns import score_columns
-from tests.reporting.made import ROWS, load_table, parts_of, row, tables, with_score, written
+from tests.reporting.made import ROWS, SECTION, load_table, parts_of, row, tables, with_score, written
 
 PAGE = "reports/index.html"
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -28,16 +30,12 @@ MIXED = [
 def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=(), **more):
     """The payload of these rows, where semantic_similarity leads."""
     made = parts_of(tables(rows) | dict(extra), folder, part_rows)
-    given = {name: (made[name], [*score_columns(made[name])]) for name in FAMILIES}
-    columns = {column.name: column for _, those in given.values() for column in those}
-    gated = [each for each in columns.values() if each.passed is not None and each.name != "label"]
-    label = columns["label"].values if "label" in columns else np.full(len(rows), np.nan)
-    keys, lead = made["load"].whole(["id", "candidate"]), columns["semantic_similarity"]
-    names = sorted({*keys["candidate"].to_pylist()})
-    answers = Answers(keys["id"], keys["candidate"], names, label, gated, blank(made["load"]), None, lead, lead)
-    found = notable_kinds(answers)
-    first = "semantic_similarity"
-    return explorer(worth_reading(found, answers, limit), found, answers, given, first, max_chars, **more)
+    given = {name: made[name] for name in FAMILIES}
+    facts = {name: {one.name: one.facts for one in score_columns(table)} for name, table in given.items()}
+    names, first = sorted({each["candidate"] for each in rows}), "semantic_similarity"
+    options = Report(**(SECTION | {"rows_to_look_at": 0, "answers": limit, "max_chars": max_chars}))
+    summary = summary_of(RunColumns(given, {}, names, None, first, first), facts, {}, options, Crew())
+    return explorer(packing_of(summary), summary.survey.rows, **more)
 
 
 def unpacked(payload):
@@ -207,9 +205,20 @@ def test_what_does_not_fit_is_left_out_in_whole_ids_the_worst_stay(tmp_path):
 
 
 def test_no_more_text_is_read_than_can_be_packed(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MOST_CHARACTERS", 100)
+    monkeypatch.setattr(chosen_rows, "MOST_CHARACTERS", 100)
 
     assert 0 < explored(MIXED, tmp_path).answers < 10
+
+
+@pytest.mark.parametrize("part_rows", [1, 7, 80])
+def test_the_rows_whose_texts_fit_do_not_depend_on_the_parts(tmp_path, monkeypatch, part_rows):
+    whole = explored(MIXED, tmp_path / "whole", 100).payload
+    monkeypatch.setattr(chosen_rows, "MOST_CHARACTERS", 300)
+
+    found = unpacked(explored(MIXED, tmp_path / "some", part_rows).payload)
+
+    assert found["ids"] == [f"q{number:02}" for number in range(len(found["ids"]))] == unpacked(whole)["ids"][:10]
+    assert len(found["responses"]) == 2 * len(found["ids"])
 
 
 @pytest.mark.parametrize(

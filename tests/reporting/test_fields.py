@@ -1,12 +1,13 @@
 """The section on fields: right values by field and candidate, and none without `json_fields`."""
 
 import json
+from collections import Counter
 
 import pyarrow as pa
 
 from tasks.metrics.lexical.json_fields import JsonFields
 from tasks.metrics.pairs import Pairs
-from tasks.reporting.fields import MOST, field_table
+from tasks.reporting.fields import MOST, FieldCounts, field_counts, field_table
 from tests.reporting.made import ROWS, parts_of, score_table, section_of, written
 from tests.test_report import words_of
 
@@ -26,10 +27,14 @@ def measured():
     return lexical(JsonFields().row_details(Pairs.of(rows, [REFERENCE] * len(rows))))
 
 
-def test_right_values_are_counted_by_field_and_candidate(tmp_path):
-    made = parts_of(measured(), tmp_path, 3)
+def counted(details, folder):
+    table = parts_of(details, folder, 3)["lexical"]
+    found = [field_counts(table, number) for number in range(len(table))]
+    return FieldCounts(sum((one.right for one in found), Counter()), sum((one.expected for one in found), Counter()))
 
-    table = field_table(made["lexical"], ["aurora", "borealis"])
+
+def test_right_values_are_counted_by_field_and_candidate(tmp_path):
+    table = field_table(counted(measured(), tmp_path), ["aurora", "borealis"])
 
     assert table.left_out == 0
     assert {field: {name: tuple(count) for name, count in own.items()} for field, own in table.rows.items()} == {
@@ -53,7 +58,7 @@ def test_many_fields_are_cut_and_a_field_may_belong_to_one_candidate(tmp_path):
     fields = {f"f{i}": "1 of 2" for i in range(MOST + 5)}
     details = [json.dumps({"fields": fields}), *[None] * (len(ROWS) - 1)]
 
-    table = field_table(parts_of(lexical(details), tmp_path, 3)["lexical"], ["aurora", "borealis"])
+    table = field_table(counted(lexical(details), tmp_path), ["aurora", "borealis"])
 
     assert (len(table.rows), table.left_out) == (MOST, 5)
     assert {*table.rows["f0"]} == {"aurora"}

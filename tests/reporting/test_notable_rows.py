@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from tasks.reporting.notable_rows import Answers, Decisive, blank, choose, notable_kinds, worth_reading
+from tasks.reporting.notable_rows import Answers, Decisive, blank, in_order, notable_kinds
+from tasks.reporting.survey import worst_of, worst_scores
+from tasks.reporting.worst_ids import by_hash, by_name, in_turns, ordered
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn
 from tasks.scores.failure_kinds import ANOTHER_ANSWER, OVER_LONG, WRONG_NUMBER
@@ -36,12 +38,40 @@ def answers(ids, label, gated=(), closest=0, empty=(), names=None, by_label=Fals
         primary=primary if by_label or failures is not None else None,
         closest=gated[closest] if gated and closest is not None else None,
         graded=gated[closest] if gated and closest is not None else None,
+        right_elsewhere=np.zeros(len(ids), np.uint8),
     )
 
 
+def kinds_of(given):
+    """The kinds that some row is of, in the order of the page."""
+    every = notable_kinds(given)
+    order = in_order([int(kind.rows.sum()) for kind in every], by_failure=given.primary is not None)
+    return [every[number] for number in order]
+
+
+def turns(given, limit):
+    """Id → number of the kind that chooses it."""
+    return in_turns([ordered(worst_of(kind, given, limit), by_name) for kind in kinds_of(given)], limit)
+
+
+def worth_reading(given, limit):
+    """The positions of all answers to the ids most worth reading."""
+    chosen = turns(given, limit)
+    others = ordered(worst_scores(given, limit), by_hash)
+    rows = {}
+    for row, (key, name) in enumerate(zip(given.ids.to_pylist(), given.candidates.to_pylist(), strict=True)):
+        rows.setdefault(key, []).append((name, row))
+    positions = []
+    for key in [*chosen, *(name for name in others if name not in chosen)]:
+        if len(positions) + len(rows[key]) > limit:
+            break
+        positions += [row for _, row in sorted(rows[key])]
+    return positions
+
+
 def titles(given, limit=10):
-    found = notable_kinds(given)
-    return [(each.id, found[each.kind].title) for each in choose(found, given, limit)]
+    found = kinds_of(given)
+    return [(key, found[kind].title) for key, kind in sorted(turns(given, limit).items(), key=lambda item: item[1])]
 
 
 def test_wrong_answers_are_grouped_by_kind_of_failure_the_most_frequent_first():
@@ -54,7 +84,7 @@ def test_wrong_answers_are_grouped_by_kind_of_failure_the_most_frequent_first():
         ("a", "Over-long"),
         ("d", "Labelled right, but f1 fails"),
     ]
-    assert notable_kinds(given)[0].why(1) == "Wrong by human labels: wrong number."
+    assert kinds_of(given)[0].why(1) == "Wrong by human labels: wrong number."
 
 
 def test_only_the_primary_measure_and_the_closest_metric_name_rows():
@@ -62,7 +92,7 @@ def test_only_the_primary_measure_and_the_closest_metric_name_rows():
 
     given = answers(["a", "b", "c", "d"], [1, 1, 1, 0], [strict, closest], closest=1, by_label=True)
 
-    assert [(kind.title, np.flatnonzero(kind.rows).tolist()) for kind in notable_kinds(given)] == [
+    assert [(kind.title, np.flatnonzero(kind.rows).tolist()) for kind in kinds_of(given)] == [
         ("Another answer", [3]),
         ("Labelled wrong, but f1 passes", [3]),
     ]
@@ -72,7 +102,7 @@ def test_right_by_one_and_wrong_by_the_other_is_a_list_in_each_direction():
     ids, names = ["a", "a", "b", "b", "c", "c", "d"], ["x", "y"] * 3 + ["x"]
     given = answers(ids, [1, 0, 0, 1, 0, 0, 0], names=names, by_label=True)
 
-    lists = {kind.title: np.flatnonzero(kind.rows).tolist() for kind in notable_kinds(given)}
+    lists = {kind.title: np.flatnonzero(kind.rows).tolist() for kind in kinds_of(given)}
 
     assert lists == {"Another answer": [1, 2, 4, 5, 6], "x right, y wrong": [1], "y right, x wrong": [2]}
 
@@ -81,7 +111,7 @@ def test_lists_of_candidates_whose_long_names_differ_in_the_middle_are_told_apar
     names = [f"{'prompt ' * 20}v{number}{' of the last quarter' * 20}" for number in (13, 14)]
     given = answers(["a", "a", "b", "b"], [1, 0, 0, 1], names=names * 2, by_label=True)
 
-    titles = [kind.title for kind in notable_kinds(given)]
+    titles = [kind.title for kind in kinds_of(given)]
 
     assert len(titles) == len(set(titles)) == 3
 
@@ -89,20 +119,20 @@ def test_lists_of_candidates_whose_long_names_differ_in_the_middle_are_told_apar
 def test_an_unmeasured_answer_is_not_right():
     given = answers(["a", "a"], [NAN, 0], names=["x", "y"], by_label=True)
 
-    assert [kind.title for kind in notable_kinds(given)] == ["Another answer"]
+    assert [kind.title for kind in kinds_of(given)] == ["Another answer"]
 
 
 def test_of_many_candidates_the_best_is_compared_with_the_next_three():
     names = [f"c{number}" for number in range(6)]
     given = answers(["a"] * 6, [1, 0, 0, 0, 0, 0], names=names, by_label=True)
 
-    assert [kind.title for kind in notable_kinds(given)][1:] == [f"c0 right, c{n} wrong" for n in (1, 2, 3)]
+    assert [kind.title for kind in kinds_of(given)][1:] == [f"c0 right, c{n} wrong" for n in (1, 2, 3)]
 
 
 def test_failed_is_worth_a_look_and_not_asked_is_not():
     given = answers(["a", "b"], [NAN, NAN], [scores("f1", [NAN, NAN], not_asked=[1])], closest=None)
 
-    (kind,) = notable_kinds(given)
+    (kind,) = kinds_of(given)
 
     assert (kind.title, kind.rows.tolist()) == ("Could not be measured", [True, False])
     assert kind.why(0) == "1 of 1 metrics could not measure it."
@@ -112,7 +142,7 @@ def test_without_a_primary_pass_rate_the_worst_scores_stand_for_wrong_answers():
     given = answers(["a", "b", "c", "d"], [NAN] * 4, [scores("f1", [0.2, 0.1, 0.9, 0.0])], empty=[3])
 
     assert titles(given) == [("d", "Empty answers"), ("b", "Worst f1"), ("a", "Worst f1")]
-    assert notable_kinds(given)[-1].why(1) == "Its f1 is 0.100; it passes from 0.5."
+    assert kinds_of(given)[-1].why(1) == "Its f1 is 0.100; it passes from 0.5."
 
 
 @pytest.mark.parametrize("label", [[0, 1, NAN], [NAN, NAN, NAN]])
@@ -135,19 +165,18 @@ def test_kinds_take_turns_and_an_id_stands_once():
 def test_worth_reading_are_the_kinds_in_turns_then_the_lowest_scores_then_any():
     values = [0.9, 0.1, 0.7, 0.2, NAN, NAN, 0.8]
     given = answers(list("abcdefg"), [NAN] * 7, [scores("f1", values, not_asked=[4, 5])], empty=[6])
-    found = notable_kinds(given)
+    found = kinds_of(given)
 
     assert [each.title for each in found] == ["Empty answers", "Worst f1"]
-    assert worth_reading(found, given, 5).tolist() == [6, 1, 3, 2, 0]
-    assert sorted(worth_reading(found, given, 7)[5:].tolist()) == [4, 5]
+    assert worth_reading(given, 5) == [6, 1, 3, 2, 0]
+    assert sorted(worth_reading(given, 7)[5:]) == [4, 5]
 
 
 def test_worth_reading_keeps_the_answers_to_an_id_together_and_never_more_than_wanted():
     ids, names = ["b", "a", "b", "a", "c"], ["y", "y", "x", "x", "x"]
     given = answers(ids, [NAN] * 5, [scores("f1", [0.1, 0.9, 0.9, 0.8, 0.7])], names=names)
-    found = notable_kinds(given)
 
-    assert [worth_reading(found, given, limit).tolist() for limit in (1, 2, 3, 5)] == [
+    assert [worth_reading(given, limit) for limit in (1, 2, 3, 5)] == [
         [],
         [2, 0],
         [2, 0, 4],
@@ -158,7 +187,7 @@ def test_worth_reading_keeps_the_answers_to_an_id_together_and_never_more_than_w
 def test_where_lower_is_better_the_highest_scores_are_worth_reading():
     given = answers(["a", "b", "c"], [NAN] * 3, [scores("errors", [0.1, 0.4, 0.3], higher=False)])
 
-    assert worth_reading(notable_kinds(given), given, 2).tolist() == [1, 2]
+    assert worth_reading(given, 2) == [1, 2]
 
 
 @given_any(
@@ -173,11 +202,7 @@ def test_the_choice_is_the_same_whatever_the_order_of_the_rows(rows, limit, rand
     def chosen(rows):
         ids, names, values = ([*each] for each in zip(*rows, strict=True)) if rows else ([], [], [])
         given = answers([f"q{i}" for i in ids], [NAN] * len(rows), [scores("f1", values)], names=names)
-        found = notable_kinds(given)
-        worth = [rows[i][:2] for i in worth_reading(found, given, limit)]
-        return worth, [
-            (each.id, each.kind, [rows[i][:2] for i in each.positions]) for each in choose(found, given, limit)
-        ]
+        return [rows[i][:2] for i in worth_reading(given, limit)], [*turns(given, limit).items()]
 
     shuffled = random.sample(rows, len(rows))
     worth, _ = chosen(rows)
@@ -206,10 +231,10 @@ def test_texts_are_taken_by_position_across_parts(tmp_path, part_rows):
     }
 
 
-def test_blank_is_white_space_and_not_null(tmp_path):
+def test_blank_is_white_space_and_not_null():
     rows = [ROWS[0] | {"response": text} for text in ("", " \n\t\u3000", None, " x ")]
 
-    assert blank(parts_of({"load": load_table(rows)}, tmp_path, 2)["load"]).tolist() == [
+    assert blank(load_table(rows)["response"]).tolist() == [
         True,
         True,
         False,

@@ -1,0 +1,155 @@
+"""Survey of a run, part by part: what the page counts over all answers, and the worst ids of each kind."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tasks.pipeline.workers import Crew
+from tasks.reporting.fields import FieldCounts, field_counts
+from tasks.reporting.histograms import Bins, Counts
+from tasks.reporting.missing_scores import Missing, Reasons, missing_reasons
+from tasks.reporting.notable_rows import Answers, Kind, notable_kinds
+from tasks.reporting.part_answers import RunColumns, RunPart, SplitIds, answers_of
+from tasks.reporting.worst_ids import RankedIds, WorstIds, by_hash, by_name, worst
+
+
+class Wanted(NamedTuple):
+    """What a survey counts.
+
+    bins: column → its bins. missing: table → column → candidates for which the page says why it has no score.
+    most: ids of each kind at most.
+    """
+
+    bins: Mapping[str, Bins]
+    missing: Missing
+    most: int
+
+
+class Survey(NamedTuple):
+    """What is known of all answers of a run.
+
+    rows: how many there are. counts: column → scores by candidate and bin. reasons: why scores are missing. fields: of
+    JSON answers. asked: the columns that some row was asked for. totals: answers of each kind. queues: of each kind the
+    worst ids, first the worst. others: the ids of the worst scores of the graded metric, first the worst.
+    """
+
+    rows: int
+    counts: dict[str, Counts]
+    reasons: Reasons
+    fields: FieldCounts
+    asked: set[str]
+    totals: list[int]
+    queues: list[list[str]]
+    others: list[str]
+
+
+class _PartSurvey(NamedTuple):
+    rows: int
+    counts: dict[str, Counts]
+    reasons: Reasons
+    fields: FieldCounts
+    asked: set[str]
+    totals: list[int]
+    worst: list[RankedIds]
+
+
+def survey(crew: Crew, run: RunColumns, wanted: Wanted) -> Survey:
+    """Survey all parts of a run; the result depends neither on their number nor on the order of rows."""
+    numbers = range(len(run.tables["load"]))
+    elsewhere = _right_elsewhere([*crew.map(_split_ids, repeat(run), numbers)])
+    rows, counts, reasons, fields = 0, dict[str, Counts](), Reasons(), FieldCounts(Counter(), Counter())
+    asked, totals = set[str](), list[int]()
+    queues = list[WorstIds]()
+    for part in crew.map(_survey_part, repeat(run), numbers, repeat(wanted), elsewhere):
+        rows += part.rows
+        counts = {name: counts[name] + more if counts else more for name, more in part.counts.items()}
+        reasons.update(part.reasons)
+        fields.right.update(part.fields.right)
+        fields.expected.update(part.fields.expected)
+        asked |= part.asked
+        totals = [one + more for one, more in zip(totals or repeat(0), part.totals, strict=False)]
+        *of_kinds, _ = part.worst
+        queues = queues or [*(WorstIds(wanted.most, by_name) for _ in of_kinds), WorstIds(wanted.most, by_hash)]
+        for queue, found in zip(queues, part.worst, strict=True):
+            queue.add(found)
+    *names, others = [queue.names() for queue in queues]
+    return Survey(rows, counts, reasons, fields, asked, totals, names, others)
+
+
+def present_candidates(crew: Crew, run: RunColumns) -> list[str]:
+    """Return the candidates that have answers, by name."""
+    parts = crew.map(_candidates, repeat(run), range(len(run.tables["load"])))
+    return sorted({name for names in parts for name in names})
+
+
+def _candidates(run: RunColumns, number: int) -> list[str]:
+    names: list[str] = pc.unique(run.tables["load"].part(number, ["candidate"])["candidate"]).to_pylist()
+    return names
+
+
+def _split_ids(run: RunColumns, number: int) -> SplitIds:
+    return RunPart(run, number).split_ids()
+
+
+def _right_elsewhere(parts: Sequence[SplitIds]) -> list[NDArray[np.uint8] | None]:
+    """Return for each part which candidates are right in any part, by split id; None if no id is split."""
+    hashes, codes = np.unique(np.concatenate([part.hashes for part in parts]), return_inverse=True)
+    if len(hashes) == len(codes):
+        return [None] * len(parts)
+    right = np.zeros(len(hashes), np.uint8)
+    np.bitwise_or.at(right, codes, np.concatenate([part.right for part in parts]))
+    return [*np.split(right[codes], np.cumsum([len(part.hashes) for part in parts])[:-1])]
+
+
+def _survey_part(
+    run: RunColumns, number: int, wanted: Wanted, right_elsewhere: NDArray[np.uint8] | None
+) -> _PartSurvey:
+    part = RunPart(run, number)
+    elsewhere = part.right_elsewhere(right_elsewhere)
+    answers = answers_of(run, part.keys, part.all_columns, part.failures(), part.is_blank(), elsewhere)
+    kinds = notable_kinds(answers)
+    return _PartSurvey(
+        rows=len(answers.label),
+        counts={
+            name: bins.counts(part.all_columns[name].values, answers.candidate_ranks, len(run.names))
+            for name, bins in wanted.bins.items()
+        },
+        reasons=missing_reasons(run.tables, number, wanted.missing),
+        fields=field_counts(run.tables["lexical"], number),
+        asked={name for name, column in part.all_columns.items() if not column.not_asked.all()},
+        totals=[int(kind.rows.sum()) for kind in kinds],
+        worst=[*(worst_of(kind, answers, wanted.most) for kind in kinds), worst_scores(answers, wanted.most)],
+    )
+
+
+def worst_of(kind: Kind, answers: Answers, most: int) -> RankedIds:
+    """Return the worst ids of a kind; kind: over `answers`."""
+    rows = np.flatnonzero(kind.rows)
+    ranks = np.zeros(len(rows)) if kind.severity is None else -kind.severity[rows]
+    return worst(RankedIds(answers.distinct_ids.take(pa.array(answers.id_codes[rows])), ranks), most, by_name)
+
+
+def worst_scores(answers: Answers, most: int) -> RankedIds:
+    """Return the ids with the worst scores of the graded metric, then those without a score."""
+    scores = np.full(len(answers.label), np.nan) if answers.badness is None else -answers.badness
+    return worst(RankedIds(answers.distinct_ids.take(pa.array(answers.id_codes)), scores), most, by_hash)
+
+
+def extremes(crew: Crew, run: RunColumns, columns: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Return column → its smallest and its largest score; infinite, and the wrong way round, without any."""
+    found = dict.fromkeys(columns, (np.inf, -np.inf))
+    for part in crew.map(_extremes, repeat(run), range(len(run.tables["load"])), repeat(columns)) if columns else ():
+        found = {name: (min(low, part[name][0]), max(high, part[name][1])) for name, (low, high) in found.items()}
+    return found
+
+
+def _extremes(run: RunColumns, number: int, columns: Sequence[str]) -> dict[str, tuple[float, float]]:
+    own = RunPart(run, number).all_columns
+    scores = {name: own[name].values[~np.isnan(own[name].values)] for name in columns}
+    return {name: (float(one.min(initial=np.inf)), float(one.max(initial=-np.inf))) for name, one in scores.items()}

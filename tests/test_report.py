@@ -450,8 +450,9 @@ def test_the_files_depend_neither_on_the_parts_nor_on_the_order_of_rows(tmp_path
     ]
     mixed = Random(8).sample(rows, len(rows))  # noqa: S311
 
+    _, documents = inputs(rows, tmp_path / "documents", part_rows=100)
     expected = written(rows, tmp_path / "whole", part_rows=100)
 
-    assert written(rows, tmp_path / "parts", part_rows=3) == expected
-    assert written(mixed, tmp_path / "mixed", part_rows=100) == expected
-    assert written(mixed, tmp_path / "both", part_rows=4) == expected
+    assert written(rows, tmp_path / "parts", part_rows=3, documents=documents) == expected
+    assert written(mixed, tmp_path / "mixed", part_rows=100, documents=documents) == expected
+    assert written(mixed, tmp_path / "both", part_rows=4, documents=documents) == expected

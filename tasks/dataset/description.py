@@ -5,7 +5,7 @@ from typing import Any
 
 from tasks.dataset.index import RecordIndex
 from tasks.dataset.settings import Params, ScoreMapping
-from tasks.scores.column_facts import ColumnFacts, statement
+from tasks.scores.column_facts import SPLIT_IDS, ColumnFacts, statement
 
 # The human labels, described as a binary score column.
 LABEL = ColumnFacts(
@@ -40,6 +40,8 @@ def description(
         "label_conflicts": label_conflicts,
         "unanswered": dict(index.unanswered),
         "beyond_limit": dict(index.beyond_limit),
+        # Only of the long form, whose records of one id may be far apart.
+        **({SPLIT_IDS: True} if dataset.long else {}),
     }
 
 

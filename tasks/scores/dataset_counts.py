@@ -4,10 +4,12 @@ from collections import Counter
 from typing import NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.pipeline.tables import Parts
-from tasks.scores.columns import QUESTION
+from tasks.scores.column_facts import SPLIT_IDS
+from tasks.scores.columns import QUESTION, hashed
 from tasks.scores.label_status import STALE
 from tasks.scores.metrics_report import DatasetCounts
 
@@ -18,7 +20,10 @@ HASH_BITS, PIECE = 256, 4
 
 
 class PartCounts(NamedTuple):
-    """Rows of data/load, distinct ids and labels of other answers; content: the sum of the distinct rows' hashes."""
+    """Rows of data/load, distinct ids and labels of other answers; content: the sum of the hashes of ids' contents.
+
+    Ids and content of a table that splits ids are not known of a part.
+    """
 
     rows: int = 0
     ids: int = 0
@@ -33,14 +38,27 @@ class PartCounts(NamedTuple):
 
 
 def part_counts(load: Parts, number: int) -> PartCounts:
-    """Count the rows of one part; all rows of an id are in it."""
+    """Count the rows of one part."""
     names = [name for name in ("id", "content", "label_status") if name in load.schema.names]
     rows = load.part(number, names)
-    distinct = rows.select(["id", "content"]).group_by(["id", "content"]).aggregate([])
     stale = pc.sum(pc.equal(rows["label_status"], STALE)).as_py() if "label_status" in names else None
-    return PartCounts(
-        rows.num_rows, len(rows["id"].unique()), stale or 0, _hash_sum("".join(distinct["content"].to_pylist()))
-    )
+    counts = PartCounts(rows.num_rows, stale_labels=stale or 0)
+    if load.about.get(SPLIT_IDS):
+        return counts
+    distinct = rows.select(["id", "content"]).group_by(["id", "content"]).aggregate([])
+    return counts._replace(ids=len(rows["id"].unique()), content=_hash_sum(distinct["content"]))
+
+
+def _of_all_parts(load: Parts) -> PartCounts:
+    """The ids and content of a table that splits ids; 16 bytes an id are in memory."""
+    ids, pairs, content = np.empty(0, np.uint64), np.empty(0, np.uint64), 0
+    for part in load.read(["id", "content"]):
+        ids = np.union1d(ids, hashed(part["id"]))
+        both = hashed(pc.binary_join_element_wise(part["content"], part["id"], ""))
+        known = len(pairs)
+        pairs, first = np.unique(np.concatenate([pairs, both]), return_index=True)
+        content += _hash_sum(part["content"].take(pa.array(first[first >= known] - known)))
+    return PartCounts(ids=len(ids), content=content)
 
 
 def dataset_counts(counts: PartCounts, load: Parts, rejected: Parts, embed: Parts) -> DatasetCounts:
@@ -48,6 +66,8 @@ def dataset_counts(counts: PartCounts, load: Parts, rejected: Parts, embed: Part
 
     The hash is the sum of the SHA-256 of each id's content, modulo 2 ** 256.
     """
+    if load.about.get(SPLIT_IDS):
+        counts += _of_all_parts(load)
     reasons: Counter[str] = Counter()
     for part in rejected.read(["reason"]):
         reasons.update(part["reason"].to_pylist())
@@ -69,9 +89,9 @@ def dataset_counts(counts: PartCounts, load: Parts, rejected: Parts, embed: Part
     return entry
 
 
-def _hash_sum(hashes: str) -> int:
+def _hash_sum(hashes: pa.ChunkedArray) -> int:
     """The sum of hashes, each of 64 hexadecimal digits."""
-    pieces = np.frombuffer(bytes.fromhex(hashes), ">u4").reshape(-1, HASH_BITS // 8 // PIECE)
+    pieces = np.frombuffer(bytes.fromhex("".join(hashes.to_pylist())), ">u4").reshape(-1, HASH_BITS // 8 // PIECE)
     total = 0
     for piece in pieces.sum(axis=0, dtype=np.uint64).tolist():
         total = (total << 8 * PIECE) + piece

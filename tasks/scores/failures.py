@@ -36,23 +36,16 @@ def wrong(column: ScoreColumn) -> Mask:
     return ~np.isnan(column.values) & ~passed
 
 
-def kinds(load: Parts, judge: Parts, is_wrong: Mask, *, offline: bool) -> Kinds:
-    """The number of the kind of each wrong row, NOT_WRONG for the others; shape (n,). One part is in memory at a time.
+def kinds_of_part(load: Parts, judge: Parts, number: int, is_wrong: Mask, *, offline: bool) -> Kinds:
+    """The number of the kind of each wrong row of a part, NOT_WRONG for the others; shape (n,).
 
     Args:
         load: data/load.
         judge: data/judge, whose reasons count if they are the offline judge's.
+        number: Of the part, which has n rows.
         is_wrong: Shape (n,).
         offline: Whether the offline judge gave the reasons.
     """
-    cuts = np.cumsum([part.num_rows for part in load.read(["id"])])[:-1]
-    parts = np.split(is_wrong, cuts)
-    found = [kinds_of_part(load, judge, number, rows, offline=offline) for number, rows in enumerate(parts)]
-    return np.concatenate(found)
-
-
-def kinds_of_part(load: Parts, judge: Parts, number: int, is_wrong: Mask, *, offline: bool) -> Kinds:
-    """The number of the kind of each wrong row of a part; arguments and result as of `kinds`."""
     found: Kinds = np.full(len(is_wrong), NOT_WRONG, np.int8)
     positions = np.flatnonzero(is_wrong)
     if not len(positions):

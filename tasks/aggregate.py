@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations, repeat
+from itertools import repeat
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,7 +17,8 @@ from tasks.comparison import candidate_pairs
 from tasks.comparison.document import PairEntry
 from tasks.comparison.gate import Gate
 from tasks.comparison.named import check_measures
-from tasks.comparison.pairing import distinct, pair
+from tasks.comparison.run_blocks import pairs_of_run
+from tasks.comparison.version_blocks import Side
 from tasks.errors import ParamsError
 from tasks.metrics.base import NOT_SAMPLED, Floats
 from tasks.pipeline.contract import Contract
@@ -100,12 +102,23 @@ class Params(Section):
 
 
 def aggregate(
-    tables: Mapping[str, Parts], params: Params, progress: Progress = quiet, crew: Crew | None = None
+    tables: Mapping[str, Parts],
+    params: Params,
+    progress: Progress = quiet,
+    crew: Crew | None = None,
+    scratch: Path | None = None,
 ) -> Iterator[dict[str, pa.Table | str]]:
     """Estimate every metric of every candidate: value, interval, counts, pass rate; over all rows and per slice.
 
     The rows are read part by part: first those with labels, which thresholds are fitted to; then all are added up;
-    then what depends on the totals.
+    then what depends on the totals; then the candidates are compared.
+
+    Args:
+        tables: data/load, data/load_rejected, data/embed, and the tables with scores.
+        params: The sections of params.yaml.
+        progress: Shows the parts.
+        crew: The processes among which parts are divided; None: this one.
+        scratch: An empty folder for the rows that are compared; None: they are in memory.
     """
     load, confidence = tables["load"], params.aggregate.confidence
     scores = tuple(tables[name] for name in score_tables(tables))
@@ -131,7 +144,7 @@ def aggregate(
         "joint_confidence": params.gate.confidence,
         "dataset": dataset_counts(sums.counts, load, tables["load_rejected"], tables["embed"]),
         "candidates": entries,
-        "comparisons": _comparisons(whole(), params, decides) if len(scored) > 1 else [],
+        "comparisons": _comparisons(run.tables(fitted, scored, grouped=labelled.grouped), params, decides, scratch),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored, sums.pairs, decides.name),
     }
@@ -213,6 +226,11 @@ class _Passes:
             inputs = few_inputs(inputs | found)
         return human_labels.in_sample(inputs.values())
 
+    def tables(self, fitted: Mapping[str, float], scored: Sequence[CandidateSums], *, grouped: bool) -> Side:
+        """What the comparison of candidates reads."""
+        names = [one.name for one in scored]
+        return Side(self.parts.load, self.parts.scores, fitted, None, names, grouped)
+
     def _map(self, name: str, function: Callable[[ScoreParts, int], Found]) -> Iterator[Found]:
         total = len(self.parts.load)
         self.progress(name, 0, total)
@@ -281,9 +299,11 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
 
 
-def _comparisons(scored: Sequence[Candidate], params: Params, decides: Primary) -> list[PairEntry]:
+def _comparisons(run: Side, params: Params, decides: Primary, scratch: Path | None) -> list[PairEntry]:
     """Compare every two candidates of the run; the comparisons by the primary measure are one family of tests."""
-    pairs = [[pair(base, head)] for base, head in combinations(distinct(scored), 2)]
+    if len(run.names) == 1:
+        return []
+    pairs = pairs_of_run(run, scratch and scratch / "pairs")
     families = candidate_pairs.compare(pairs, params.gate, decides.name, params.aggregate.pass_at)
     return candidate_pairs.entries(families, pairs)
 
@@ -492,7 +512,7 @@ def _finite(value: float | None) -> float | None:
 
 STAGE = Stage(
     params=Params,
-    whole=lambda params, inputs: aggregate(inputs.tables, params, inputs.progress, inputs.crew),
+    whole=lambda params, inputs: aggregate(inputs.tables, params, inputs.progress, inputs.crew, inputs.scratch),
     expect=expect,
     counts=counts,
     advice=advice,

@@ -394,9 +394,11 @@ def in_parts(folder: Path, size: int, groups: list[str | None] | None = None) ->
     }
 
 
-def written(tables: dict[str, Parts], crew: Crew | None = None, *, guarantee: bool = False) -> tuple[Any, ...]:
+def written(
+    tables: dict[str, Parts], crew: Crew | None = None, scratch: Path | None = None, *, guarantee: bool = False
+) -> tuple[Any, ...]:
     params = PARAMS.model_copy(update={"aggregate": PARAMS.aggregate.model_copy(update={"guarantee": guarantee})})
-    [made] = aggregate(tables, params, crew=crew)
+    [made] = aggregate(tables, params, crew=crew, scratch=scratch)
     return tuple(each.to_pylist() if isinstance(each, pa.Table) else each for each in made.values())
 
 
@@ -407,7 +409,10 @@ GROUPS = [None if i % 5 == 0 else f"g{i // 4}" for i in range(60)]
 def test_parts_of_any_size_give_the_same_bytes(
     tmp_path: Path, groups: list[str | None] | None, *, guarantee: bool
 ) -> None:
-    found = [written(in_parts(tmp_path / str(size), size, groups), guarantee=guarantee) for size in (120, 40, 14, 2)]
+    found = [
+        written(in_parts(tmp_path / str(size), size, groups), scratch=tmp_path / f"of-{size}", guarantee=guarantee)
+        for size in (120, 40, 14, 2)
+    ]
 
     assert found[1:] == found[:1] * 3
 

@@ -21,8 +21,8 @@ from tasks.statistics.moments import UNIT, Moments
 
 # Scores of equal answers may differ by so much between machines.
 ROUNDING = 1e-6
-# Differences of grouped rows are rounded to this share of the width, so that sums of up to 4,096 rows are exact.
-GRID = 2.0**-40
+# Differences of grouped rows are rounded to this share of the width, so that sums of up to 2 ** 20 rows are exact.
+GRID = 2.0**-32
 
 
 class GroupTotals(NamedTuple):

@@ -172,27 +172,37 @@ def _changed(pairing: Pairing, base: _Rows, head: _Rows) -> Mask:
     return np.asarray((base.content[old] != head.content[new]) | other_label)
 
 
-def _rows(side: Side, parts: range) -> _Rows:
-    """Read some parts, one after the other; without any, candidates without rows."""
-    start = sum(pq.read_metadata(path).num_rows for path in side.load.paths[: parts.start])
+def candidates_of(side: Side, parts: range) -> dict[str, Candidate]:
+    """The candidates of a version by name, with their rows in some parts; without any part, candidates without rows."""
     load, *tables = (_SomeParts(table.folder, parts or range(1)) for table in (side.load, *side.tables))
     found = {one.name: one for one in candidates(load, tables, side.thresholds)}
-    names = ["id", "group", "content", "label", "label_status", "response"]
-    texts = load.whole([name for name in names if name in load.schema.names])
-    clusters = _clusters(texts) if side.is_grouped else None
     other = next(iter(found.values()))
     every = {name: found.get(name) or replace(other.rows(NOTHING), name=name) for name in side.names}
+    clusters = _clusters(load.whole(["id", "group"])) if side.is_grouped else None
     every = {
         name: replace(one, groups=None if clusters is None else clusters[one.positions]) for name, one in every.items()
     }
+    return every if parts else {name: one.rows(NOTHING) for name, one in every.items()}
+
+
+def rows_before(table: Parts, number: int) -> int:
+    """The number of rows in the parts before one."""
+    return sum(pq.read_metadata(path).num_rows for path in table.paths[:number])
+
+
+def _rows(side: Side, parts: range) -> _Rows:
+    """Read some parts, one after the other; without any, candidates without rows."""
+    start, load = rows_before(side.load, parts.start), _SomeParts(side.load.folder, parts or range(1))
+    names = ["id", "content", "label", "label_status", "response"]
+    texts = load.whole([name for name in names if name in load.schema.names])
     if not parts:
-        texts, every = texts.slice(0, 0), {name: one.rows(NOTHING) for name, one in every.items()}
+        texts = texts.slice(0, 0)
     stale = np.zeros(len(texts), np.bool_)
     if "label_status" in texts.column_names:
         stale |= texts["label_status"].to_numpy(zero_copy_only=False) == STALE
     if side.stale is not None:
         stale |= side.stale[start : start + len(texts)]
-    return _Rows(every, hashed(texts["content"]), of_rows(texts), stale, start)
+    return _Rows(candidates_of(side, parts), hashed(texts["content"]), of_rows(texts), stale, start)
 
 
 @dataclass(frozen=True)

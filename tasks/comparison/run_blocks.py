@@ -1,0 +1,57 @@
+"""The rows of one run in blocks, one for each part: every two of its candidates paired."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import overload
+
+from tasks.comparison.compared_rows import Blocks
+from tasks.comparison.pairing import Pairing, distinct, pair
+from tasks.comparison.stored_blocks import StoredBlocks
+from tasks.comparison.version_blocks import Side, candidates_of, rows_before
+from tasks.scores.column_facts import SPLIT_IDS
+from tasks.scores.columns import QUESTION, Candidate
+
+
+class _PairBlocks(Sequence[Pairing]):
+    """Two candidates of a run, paired block by block; base, head: their places among the candidates."""
+
+    def __init__(self, blocks: Sequence[list[Candidate]], base: int, head: int) -> None:
+        self._blocks, self._base, self._head = blocks, base, head
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    @overload
+    def __getitem__(self, number: int) -> Pairing: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Pairing]: ...
+    def __getitem__(self, number: int | slice) -> Pairing | Sequence[Pairing]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        candidates = self._blocks[number]
+        return pair(candidates[self._base], candidates[self._head])
+
+
+def pairs_of_run(run: Side, folder: Path | None = None) -> list[Blocks]:
+    """Pair the rows with equal ids of every two candidates, in the order of `combinations`.
+
+    A part is a block, unless the rows of an id, or the draws of a question, may stand in several parts.
+
+    Args:
+        run: Its tables.
+        folder: Where blocks are kept if there are several; it is created. None: in memory.
+    """
+    blocks: Sequence[list[Candidate]]
+    blocks = [*_blocks(run)] if folder is None or len(run.load) == 1 else StoredBlocks(folder, _blocks(run))
+    return [_PairBlocks(blocks, base, head) for base, head in combinations(range(len(run.names)), 2)]
+
+
+def _blocks(run: Side) -> Iterator[list[Candidate]]:
+    """Yield the candidates of each block."""
+    every, divided = len(run.load), not run.load.about.get(SPLIT_IDS) and QUESTION not in run.load.schema.names
+    for parts in (range(number, number + 1) for number in range(every)) if divided else [range(every)]:
+        start = rows_before(run.load, parts.start)
+        found = distinct([*candidates_of(run, parts).values()])
+        yield [replace(one, positions=one.positions + start) for one in found]

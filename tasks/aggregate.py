@@ -179,13 +179,13 @@ class _Passes:
 
     def labelled(self) -> _Labelled:
         keys, grouped, rows = np.empty(0, np.uint64), False, 0
-        for facts in self._map("labels", label_facts):
+        for facts in self._map(label_facts):
             keys = smallest(np.concatenate([keys, facts.keys]))
             grouped, rows = grouped or facts.grouped, rows + facts.rows
         if not len(keys):
             return _Labelled([], grouped, 0)
         below = int(keys[-1]) if len(keys) > human_labels.MOST_LABELLED else None
-        found = human_labels.joined(self._map("labelled rows", partial(labelled_part, below=below, grouped=grouped)))
+        found = human_labels.joined(self._map(partial(labelled_part, below=below, grouped=grouped)))
         return _Labelled(found, grouped, rows - sum(len(one.keys) for one in found))
 
     def sums(self, fitted: Mapping[str, float], *, grouped: bool) -> PartSums:
@@ -198,7 +198,7 @@ class _Passes:
         candidates: dict[str, CandidateSums] = {}
         pairs: dict[tuple[int, int], PairSums] = {}
         counts = PartCounts()
-        for found in self._map("sums", add_up):
+        for found in self._map(add_up):
             candidates = added([candidates, found.candidates])
             pairs = {place: pairs[place] + sums if place in pairs else sums for place, sums in found.pairs.items()}
             counts += found.counts
@@ -211,7 +211,7 @@ class _Passes:
         totals = Totals(fitted, grouped, measure, offline, stats)
         replicates: dict[str, dict[Place, Replicates]] = {name: {} for name in sums.candidates}
         kinds: dict[str, FailureSums] = {}
-        for found in self._map("failures", partial(second_sums, totals=totals)):
+        for found in self._map(partial(second_sums, totals=totals)):
             for name, one in found.failures.items():
                 kinds[name] = kinds[name].with_more(one) if name in kinds else one
             for name, places in found.replicates.items():
@@ -231,11 +231,11 @@ class _Passes:
         names = [one.name for one in scored]
         return Side(self.parts.load, self.parts.scores, fitted, None, names, grouped)
 
-    def _map(self, name: str, function: Callable[[ScoreParts, int], Found]) -> Iterator[Found]:
+    def _map(self, function: Callable[[ScoreParts, int], Found]) -> Iterator[Found]:
         total = len(self.parts.load)
-        self.progress(name, 0, total)
+        self.progress("parts", 0, total)
         for done, found in enumerate(self.crew.map(function, repeat(self.parts), range(total)), 1):
-            self.progress(name, done, total)
+            self.progress("parts", done, total)
             yield found
 
 

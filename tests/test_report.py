@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from tasks.pipeline.tables import describe
 from tasks.reporting import summary
+from tasks.reporting.assembly import report_files
 from tasks.reporting.page import FOLDER
 from tasks.reporting.settings import Report
 from tests.reporting.made import (
@@ -206,6 +207,15 @@ def test_every_number_of_the_scores_is_one_of_metrics_json(page, tmp_path):
 
     assert len(shown) > 20
     assert shown <= known
+
+
+def test_labels_beyond_the_largest_number_are_said(tmp_path):
+    tables, documents = inputs(ROWS, tmp_path)
+    documents["reports/metrics.json"]["dataset"]["labels_left_out"] = 1234
+
+    page = report_files(tables, Report(**SECTION), documents=documents)[PAGE]
+
+    assert "Labels left out1,234 of agreement with the labels" in words_of(page.split('id="data"')[1])
 
 
 def test_the_headline_has_the_value_the_interval_the_pass_rate_and_the_counts(files, tmp_path):

@@ -13,12 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field, field_validator
 
-from tasks.comparison import candidate_pairs
 from tasks.comparison.document import PairEntry
 from tasks.comparison.gate import Gate
 from tasks.comparison.named import check_measures
-from tasks.comparison.run_blocks import pairs_of_run
-from tasks.comparison.version_blocks import Side
 from tasks.errors import ParamsError
 from tasks.metrics.base import NOT_SAMPLED, Floats
 from tasks.pipeline.contract import Contract
@@ -144,7 +141,7 @@ def aggregate(
         "joint_confidence": params.gate.confidence,
         "dataset": dataset_counts(sums.counts, load, tables["load_rejected"], tables["embed"]),
         "candidates": entries,
-        "comparisons": _comparisons(run.tables(fitted, scored, grouped=labelled.grouped), params, decides, scratch),
+        "comparisons": run.comparisons(fitted, scored, decides, scratch, grouped=labelled.grouped),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored, sums.pairs, decides.name),
     }
@@ -226,10 +223,26 @@ class _Passes:
             inputs = few_inputs(inputs | found)
         return human_labels.in_sample(inputs.values())
 
-    def tables(self, fitted: Mapping[str, float], scored: Sequence[CandidateSums], *, grouped: bool) -> Side:
-        """What the comparison of candidates reads."""
-        names = [one.name for one in scored]
-        return Side(self.parts.load, self.parts.scores, fitted, None, names, grouped)
+    def comparisons(
+        self,
+        fitted: Mapping[str, float],
+        scored: Sequence[CandidateSums],
+        decides: Primary,
+        scratch: Path | None,
+        *,
+        grouped: bool,
+    ) -> list[PairEntry]:
+        """Compare every two candidates; the comparisons by the primary measure are one family of tests."""
+        from tasks.comparison import candidate_pairs
+        from tasks.comparison.run_blocks import pairs_of_run
+        from tasks.comparison.version_blocks import Side
+
+        if len(scored) < 2:  # noqa: PLR2004 (a pair)
+            return []
+        side = Side(self.parts.load, self.parts.scores, fitted, None, [one.name for one in scored], grouped)
+        pairs = pairs_of_run(side, scratch and scratch / "pairs")
+        families = candidate_pairs.compare(pairs, self.params.gate, decides.name, self.params.aggregate.pass_at)
+        return candidate_pairs.entries(families, pairs)
 
     def _map(self, function: Callable[[ScoreParts, int], Found]) -> Iterator[Found]:
         total = len(self.parts.load)
@@ -297,15 +310,6 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     metrics = len(headlines["metric"].unique())
     counted = sum(pc.sum(headlines[name]).as_py() or 0 for name in ("n", "n_not_asked", "n_failed"))
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
-
-
-def _comparisons(run: Side, params: Params, decides: Primary, scratch: Path | None) -> list[PairEntry]:
-    """Compare every two candidates of the run; the comparisons by the primary measure are one family of tests."""
-    if len(run.names) == 1:
-        return []
-    pairs = pairs_of_run(run, scratch and scratch / "pairs")
-    families = candidate_pairs.compare(pairs, params.gate, decides.name, params.aggregate.pass_at)
-    return candidate_pairs.entries(families, pairs)
 
 
 def _first_screen(
@@ -517,4 +521,5 @@ STAGE = Stage(
     counts=counts,
     advice=advice,
     check=check_measures,
+    preload=("tasks.statistics.correlation", "tasks.statistics.corpus", "tasks.statistics.moments"),
 )

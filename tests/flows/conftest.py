@@ -84,6 +84,8 @@ class Project:
         self.params = {name: shipped[name] for name in {"schedule", *seen}}
         self.run_section = {
             "workers": None,
+            "engine": "local",
+            "address": None,
             "parallel_stages": 3,
             "retries": {"default": 0},
             "timeouts": {"default": 300},

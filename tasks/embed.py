@@ -75,7 +75,7 @@ def embed(
     _encode_missing(texts, params.embed, encoder, ledger, progress, crew)
     facts = _facts(params.embed, encoder, texts, ledger)
     for start in range(0, max(len(texts), 1), PART_ROWS):
-        part = texts.all.slice(start, PART_ROWS)
+        part = texts.all.slice(start, PART_ROWS).combine_chunks()  # else the file's pages would show them
         ledger.use(keys_of(part))
         yield {"embed": describe(_table(part, start, encoder.window, params.embed, ledger), facts)}
 

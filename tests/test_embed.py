@@ -17,6 +17,7 @@ from tasks.__main__ import main
 from tasks.embed import SCHEMA, Params, counts, embed, expect
 from tasks.ledger.vector_file import VectorFile
 from tasks.ledger.vectors import VectorEvidence, Vectors
+from tasks.models.embedding import distinct_texts
 from tasks.models.embedding.encoders import old_vector_keys
 from tasks.models.embedding.local import LocalEncoder
 from tasks.models.embedding.remote import OpenAIEncoder
@@ -254,6 +255,17 @@ def test_progress_is_told_in_texts_and_its_share_in_tokens(parts, tmp_path, monk
         ("texts", 2, 3, 0.4),  # 6 of 14 tokens
         ("texts", 3, 3, None),
     ]
+
+
+@pytest.mark.usefixtures("model")
+def test_parts_change_no_byte_of_the_file(parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(distinct_texts, "TEXTS_AT_ONCE", 50_000)
+    responses, references = [f"answer {i}" for i in range(20_000)], [[f"reference {i}"] for i in range(20_000)]
+    [whole] = run(parts((responses, references)), params(), Vectors(tmp_path / "a"))
+    [again] = run(parts(*[(responses, references)] * 3), params(), Vectors(tmp_path / "b"))
+
+    files = [write_part(table, tmp_path, number) for number, table in enumerate((whole, again))]
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 @pytest.mark.usefixtures("model")

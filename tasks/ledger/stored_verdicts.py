@@ -142,14 +142,15 @@ class Segments:
 
     def __init__(self, store: Path) -> None:
         self._store = store
+        index = EntryIndex.load(store / INDEX_FILE)  # before the segments are listed: another process may add some
         paths = {path.stem: path for path in sorted(store.glob(f"[0-9a-f]*{SUFFIX}"))}
-        index = EntryIndex.load(store / INDEX_FILE)
         if index and any(
             name not in paths or paths[name].stat().st_size != size for name, size in index.files
         ):  # a segment was moved away or cut
             index = None
         self.indexed, self._others = index or EntryIndex.merged([]), EntryIndex.merged([])
-        self.adopt([path for name, path in paths.items() if name not in {name for name, _ in self.indexed.files}])
+        known = {name for name, _ in self.indexed.files}
+        self.adopt([path for name, path in paths.items() if name not in known])
 
     @property
     def sources(self) -> list[FileEntries]:
@@ -175,11 +176,11 @@ class Segments:
         self.indexed.release()
 
     def _save(self, index: EntryIndex) -> None:
-        path = self._store / INDEX_FILE
-        with suppress(OSError):  # only a cache: without it the segments are read again
-            with replacing(path) as temporary:
-                index.save(temporary)
-            index = EntryIndex.load(path) or index
+        # Only a cache: without it the segments are read again. Mapped before it is published: another process may
+        # replace it at any time.
+        with suppress(OSError), replacing(self._store / INDEX_FILE) as temporary:
+            index.save(temporary)
+            index = EntryIndex.load(temporary) or index
         self.indexed, self._others = index, EntryIndex.merged([])
 
     def _paths(self, index: EntryIndex) -> list[Path]:

@@ -184,16 +184,18 @@ class Verdicts:
 
     def close(self) -> None:
         """Seal the journal of this process; if the process is killed before, the next one does."""
-        if self._journal:
-            self._journal.seal()
-            self._journal = None
+        self._sealed()
 
     def _seal(self) -> None:
         """Seal the journal, and look its entries up in the segment from now on: memory is bounded."""
-        segment = self._journal.seal() if self._journal else None
-        self._journal = None
+        segment = self._sealed()
         self._adopt([segment] if segment else [])
         self._added = MemoryEntries()
+
+    def _sealed(self) -> Path | None:
+        """Seal the journal, if there is one; when that fails, it is closed, and the next process seals it."""
+        journal, self._journal = self._journal, None
+        return journal.seal() if journal else None
 
     def _adopt(self, segments: Sequence[Path]) -> None:
         self._segments.adopt(segments)

@@ -93,7 +93,7 @@ class Cluster(Engine[Any]):
 
         unit = pending.popleft()
         try:
-            return self._result(unit)
+            result = self._result(unit)
         except KilledWorker as error:
             raise ParamsError(
                 f"run.engine: {error.allowed_failures + 1} workers died at the same work, the last of them "
@@ -102,16 +102,20 @@ class Cluster(Engine[Any]):
             ) from None
         except CancelledError:
             raise self._lost() from None
+        self._seen_workers = monotonic()
+        return result
 
     def _result(self, unit: Any) -> Any:
-        """Wait for a unit's result, as long as there are workers."""
+        """Wait for a unit's result, as long as there are workers; each time longer, for a large one takes its time."""
+        seconds = POLL_SECONDS
         while True:
             try:
-                return unit.result(timeout=POLL_SECONDS)
+                return unit.result(timeout=seconds)
             except TimeoutError:
-                if unit.done():  # its own error
+                if unit.status == "error":  # its own
                     raise
                 self._look_for_workers()
+                seconds = min(2 * seconds, WORKER_SECONDS)
 
     def _look_for_workers(self) -> None:
         try:

@@ -156,20 +156,20 @@ class Processes(Engine[_Unit]):
                 return result
 
     def _assign_again(self, pending: Iterable[_Unit]) -> None:
-        """Run the units again that were lost with their processes.
+        """Run the units again that were lost with their processes, of which the first ones were at work.
 
         Raises:
-            ParamsError: One was lost for the second time.
+            ParamsError: One of these was lost for the second time.
         """
-        for unit in pending:
-            if unit.executor is not self._executor and _is_lost(unit.future):
-                unit.lost += 1
-                if unit.lost > 1:
-                    raise ParamsError(
-                        f"run.workers: of {self._size} processes, one was killed twice at the same work, likely for "
-                        "want of memory; set fewer, or smaller parts (load.part_rows)"
-                    )
-                self._assign(unit)
+        lost = [unit for unit in pending if unit.executor is not self._executor and _is_lost(unit.future)]
+        for place, unit in enumerate(lost):
+            unit.lost += place < self._size
+            if unit.lost > 1:
+                raise ParamsError(
+                    f"run.workers: of {self._size} processes, one was killed twice at the same work, likely for "
+                    "want of memory; set fewer, or smaller parts (load.part_rows)"
+                )
+            self._assign(unit)
 
     def _replace(self, broken: Executor) -> None:
         broken.shutdown()  # waits until the futures of all lost units are marked

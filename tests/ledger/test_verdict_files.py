@@ -1,7 +1,8 @@
 """Files of verdicts: indexes never change an answer, damage is noticed, and unchanged evidence is the same file."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.errors import LedgerError
+from tasks.ledger import journal, stored_verdicts
 from tasks.ledger import verdicts as module
 from tasks.ledger.entries import RANK, Entry, Usage, checksum, flags_of, line_of, parse
 from tasks.ledger.entry_index import EntryIndex
@@ -46,6 +48,39 @@ def written(folder: Path, entries: Sequence[Entry], name: str = "evidence", befo
 
 def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_an_index_that_another_process_replaces_hides_no_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = written(tmp_path, [verdict(key) for key in KEYS])
+    written(tmp_path, [verdict("77" * 32)], "other")
+    [other] = (tmp_path / "other store").glob("[0-9a-f]*.jsonl")
+    real = stored_verdicts.replacing
+
+    @contextmanager
+    def replaced(path: Path) -> Iterator[Path]:
+        with real(path) as temporary:
+            yield temporary
+        with real(path) as temporary:
+            EntryIndex.of_file(other).save(temporary)
+
+    monkeypatch.setattr(stored_verdicts, "replacing", replaced)
+    with Verdicts(tmp_path / "store") as ledger:
+        assert ledger.take_in(evidence) == len(KEYS)
+        assert {*ledger.get(KEYS)} == {*KEYS}
+
+
+def test_a_journal_that_could_not_be_sealed_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (verdict(key) for key in KEYS[:2])
+    with Verdicts(tmp_path) as ledger:
+        with monkeypatch.context() as full:
+            full.setattr(module, "CHUNK", 1)
+            full.setattr(journal, "publish", lambda *_: (_ for _ in ()).throw(LedgerError("no space left")))
+            with pytest.raises(LedgerError, match="no space"):
+                ledger.add([first])
+        ledger.add([second])
+
+    with Verdicts(tmp_path) as again:
+        assert {*again.get(KEYS[:2])} == {*KEYS[:2]}
 
 
 @pytest.mark.usefixtures("buckets")

@@ -148,6 +148,24 @@ def killed(_: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def test_a_result_that_takes_its_time_is_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Slow:
+        status = "finished"
+
+        def done(self) -> bool:
+            return True
+
+        def result(self, timeout: float) -> int:
+            if timeout < 0.003:
+                raise TimeoutError
+            return 7
+
+    monkeypatch.setattr(engine, "POLL_SECONDS", 0.001)
+    client = SimpleNamespace(nthreads=lambda: {"one": 1}, submit=lambda *_, **__: Slow())
+
+    assert list(engine.Cluster(client, Driver.here(tmp_path), "").run(doubled, [[1]])) == [7]
+
+
 @pytest.mark.long
 def test_work_that_kills_every_worker_is_a_sentence(tmp_path: Path) -> None:
     with cluster(None, tmp_path, 2) as members, pytest.raises(ParamsError, match=r"4 workers died at the same work"):

@@ -27,6 +27,15 @@ def killed_once(marks: Path, number: int) -> int:
     return number
 
 
+def killed_at(marks: Path, number: int) -> int:
+    """Kill this process at the first calls with 1 and with 4; the others take their time."""
+    if number in {1, 4} and not (marks / str(number)).exists():
+        (marks / str(number)).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.2)
+    return number
+
+
 def killed(_: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -62,6 +71,11 @@ def test_processes_give_results_in_order_survive_a_kill_and_pass_errors_on(tmp_p
         assert crew.call(doubled, 4) == 8
         with pytest.raises(DataError, match="row 3"):
             list(crew.map(refused, [3, 4]))
+
+
+def test_work_that_waited_twice_for_killed_processes_is_done(tmp_path: Path) -> None:
+    with crew_of(partial(Processes, []), 2) as crew:
+        assert list(crew.map(killed_at, [tmp_path] * 8, range(8))) == [*range(8)]
 
 
 def test_work_that_is_killed_twice_is_a_sentence() -> None:

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tasks.pipeline.files import temporary_in
+
 # Texts and bytes of texts of all parts that are in memory at once while their files are merged.
 TEXTS_AT_ONCE, BYTES_AT_ONCE = 200_000, 1 << 26
 COUNTED = pa.schema({"key": pa.binary(32), "tokens": pa.int32()})
@@ -55,8 +57,10 @@ def write_part_texts(
 ) -> PartFile:
     """Write the distinct texts of a part, in the order of their keys."""
     table = pa.table([pa.array(keys, pa.binary(32)), pa.array(tokens, pa.int32()), texts], SCHEMA)
-    with _writing(path, SCHEMA) as writer:
-        writer.write_table(table.sort_by("key").combine_chunks())
+    with temporary_in(path.parent, f"{path.name}.") as temporary:  # a unit may run twice
+        with _writing(temporary, SCHEMA) as writer:
+            writer.write_table(table.sort_by("key").combine_chunks())
+        temporary.replace(path)
     return PartFile(path, table.num_rows, table["text"].nbytes, rows)
 
 

@@ -131,7 +131,7 @@ def aggregate(
     second = run.second(sums, fitted, decides.name, grouped=labelled.grouped, offline=by.is_offline)
     whole = cache(lambda: run.parts.whole(fitted))
     table = pa.Table.from_pylist([*_rows(scored, second.replicates, params.aggregate)], SCHEMA)
-    entries = _with_labels(tree(table), labels, fitted, confidence, run.in_sample if by.is_offline else None)
+    entries = _with_labels(tree(table), labels, fitted, confidence, cache(run.in_sample) if by.is_offline else None)
     entries = _with_few(entries, scored, whole, load, tables["judge"], confidence)
     if QUESTION in load.schema.names:
         entries = _with_draws(entries, whole(), params.aggregate)
@@ -197,7 +197,7 @@ class _Passes:
         counts = PartCounts()
         for found in self._map(add_up):
             candidates = added([candidates, found.candidates])
-            pairs = {place: pairs[place] + sums if place in pairs else sums for place, sums in found.pairs.items()}
+            pairs |= {place: pairs[place] + sums if place in pairs else sums for place, sums in found.pairs.items()}
             counts += found.counts
         return PartSums(candidates, pairs, counts)
 

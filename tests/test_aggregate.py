@@ -17,7 +17,7 @@ from tasks.models.offline.measured import question_hash
 from tasks.pipeline.tables import Parts, about, describe, write_part
 from tasks.pipeline.validation import check
 from tasks.pipeline.workers import Crew, Processes, crew_of
-from tasks.scores.column_facts import statement
+from tasks.scores.column_facts import SPLIT_IDS, statement
 from tasks.scores.tables import facts_of, score_table
 from tests.reporting import made
 
@@ -383,6 +383,7 @@ def in_parts(folder: Path, size: int, groups: list[str | None] | None = None) ->
     scores = lexical(answers, [texts[i % 4] for i in range(n)] * 2)
     scores = scores.set_column(0, "id", both["id"]).set_column(1, "candidate", both["candidate"])
     order = sorted(range(2 * n), key=lambda i: i % n)  # rows of an id stand in one part
+    both = describe(both, about(both.schema) | {SPLIT_IDS: size % 2 > 0})
     both, scores = both.take(order), scores.take(order)
     unscored = both.select(["id", "candidate"]).replace_schema_metadata()
     nothing = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], pa.string())})
@@ -400,6 +401,29 @@ def written(
     params = PARAMS.model_copy(update={"aggregate": PARAMS.aggregate.model_copy(update={"guarantee": guarantee})})
     [made] = aggregate(tables, params, crew=crew, scratch=scratch)
     return tuple(each.to_pylist() if isinstance(each, pa.Table) else each for each in made.values())
+
+
+def test_a_part_without_rows_changes_nothing(tmp_path: Path) -> None:
+    expected, tables = written(in_parts(tmp_path / "a", 40)), in_parts(tmp_path / "b", 40)
+    for parts in tables.values():
+        if len(parts) > 1:
+            last = len(parts)
+            write_part(parts.part(last - 1), parts.folder, last)
+            write_part(parts.part(0).slice(0, 0), parts.folder, last - 1)
+            write_part(parts.part(0).slice(0, 0), parts.folder, last + 1)
+
+    assert written(tables) == expected
+
+
+def test_scores_beyond_any_square_have_an_interval_of_any_width(tmp_path: Path) -> None:
+    free = LABEL | {"bounds": None, "rate_signature": None, "threshold": None}
+    load = rows([True, False, True, True], about=free)
+    load = load.set_column(2, "label", pa.array([1.0, 2.0, 3e160, 4.0]))
+
+    found, _ = run(tmp_path, load, lexical(["a b c d"] * 4, ["a b c d"] * 4))
+
+    assert found["label", None, None]["value"] == 7.5e159
+    assert found["label", None, None]["low"] is None
 
 
 GROUPS = [None if i % 5 == 0 else f"g{i // 4}" for i in range(60)]

@@ -16,7 +16,7 @@ from tasks.scores import estimates
 from tasks.scores.columns import Mask
 from tasks.scores.estimates import UNBOUNDED
 from tasks.statistics.corpus import Replicates
-from tasks.statistics.moments import UNIT
+from tasks.statistics.moments import UNIT, exact_floats, ratio
 from tasks.statistics.paired import deleted
 
 
@@ -101,11 +101,13 @@ class Compared:
 
     def shared_value(self, side: Side) -> float:
         """The measure of one version over the n rows."""
-        return self._score(side.shared_stats) if self.head.kind == "corpus" else side.shared_total / (self.n << UNIT)
+        return (
+            self._score(side.shared_stats) if self.head.kind == "corpus" else ratio(side.shared_total, self.n << UNIT)
+        )
 
     def whole_value(self, side: Side) -> float:
         """The measure of one version over all its measured rows."""
-        return self._score(side.stats) if self.head.kind == "corpus" else side.total / (side.measured << UNIT)
+        return self._score(side.stats) if self.head.kind == "corpus" else ratio(side.total, side.measured << UNIT)
 
     @property
     def unchanged(self) -> bool:
@@ -135,9 +137,7 @@ class Compared:
 
     def without_each(self, base: Floats, head: Floats) -> Floats:
         """The difference of all rows without each of these, by their statistics of shape (n, k); shape (n,)."""
-        older, newer = (
-            np.array([total / (1 << UNIT) for total in side.shared_stats]) for side in (self.sums.base, self.sums.head)
-        )
+        older, newer = (exact_floats(side.shared_stats) for side in (self.sums.base, self.sums.head))
         return deleted(base, head, older, newer, estimates.corpus_score(self.head.column))
 
     def _by_cluster(self, rows: ComparedRows) -> GroupTotals:
@@ -146,7 +146,7 @@ class Compared:
         return GroupTotals.of(groups, np.column_stack([self.without_each(*stats), *stats]))
 
     def _score(self, stats: tuple[int, ...]) -> float:
-        totals = np.array([total / (1 << UNIT) for total in stats])
+        totals = exact_floats(stats)
         return float(estimates.corpus_score(self.head.column)(totals))
 
 

@@ -21,7 +21,7 @@ from tasks.scores import estimates, human_labels
 from tasks.scores.headline import MOST_OUTSIDE, have_labels, is_by_offline_judge, offline_bias, standard_error
 from tasks.scores.primary import MEANING_MATCH, column
 from tasks.scores.repeated_answers import parsed
-from tasks.statistics.moments import UNIT
+from tasks.statistics.moments import UNIT, ratio
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import BiasModel, PairedDifference
@@ -266,7 +266,7 @@ def unmeasured(one: Compared) -> UnmeasuredEntry:
     sums, rows = one.sums, one.n + one.sums.lacking
     unknown = one.head.kind == "corpus" or one.head.bounds is None or not rows
     worst, best = (
-        None if unknown else (sums.differences.moments.total + failed) / (rows << UNIT)
+        None if unknown else ratio(sums.differences.moments.total + failed, rows << UNIT)
         for failed in (sums.lost, sums.won)
     )
     return {

@@ -9,9 +9,8 @@ from typing import overload
 from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.pairing import Pairing, distinct, pair
 from tasks.comparison.stored_blocks import StoredBlocks
-from tasks.comparison.version_blocks import Side, candidates_of, rows_before
-from tasks.scores.column_facts import SPLIT_IDS
-from tasks.scores.columns import QUESTION, Candidate
+from tasks.comparison.version_blocks import Side, candidates_of, is_divided, rows_before
+from tasks.scores.columns import Candidate
 
 
 class _PairBlocks(Sequence[Pairing]):
@@ -37,7 +36,7 @@ class _PairBlocks(Sequence[Pairing]):
 def pairs_of_run(run: Side, folder: Path | None = None) -> list[Blocks]:
     """Pair the rows with equal ids of every two candidates, in the order of `combinations`.
 
-    A part is a block, unless the rows of an id, or the draws of a question, may stand in several parts.
+    A part is a block, if the rows of an id and the draws of a question are in one part.
 
     Args:
         run: Its tables.
@@ -50,8 +49,8 @@ def pairs_of_run(run: Side, folder: Path | None = None) -> list[Blocks]:
 
 def _blocks(run: Side) -> Iterator[list[Candidate]]:
     """Yield the candidates of each block."""
-    every, divided = len(run.load), not run.load.about.get(SPLIT_IDS) and QUESTION not in run.load.schema.names
-    for parts in (range(number, number + 1) for number in range(every)) if divided else [range(every)]:
+    every = len(run.load)
+    for parts in (range(number, number + 1) for number in range(every)) if is_divided(run.load) else [range(every)]:
         start = rows_before(run.load, parts.start)
         found = distinct([*candidates_of(run, parts).values()])
         yield [replace(one, positions=one.positions + start) for one in found]

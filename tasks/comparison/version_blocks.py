@@ -17,7 +17,18 @@ from tasks.comparison.pairing import Pairing, Positions, distinct, lone_clusters
 from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_rows, relabelled
 from tasks.comparison.stored_blocks import StoredBlocks
 from tasks.pipeline.tables import Parts
-from tasks.scores.columns import Candidate, Hashes, Mask, ScoreColumn, candidates, hashed, hashed_twice
+from tasks.scores.column_facts import SPLIT_IDS
+from tasks.scores.columns import (
+    QUESTION,
+    Candidate,
+    Hashes,
+    Mask,
+    ScoreColumn,
+    candidates,
+    hashed,
+    hashed_twice,
+    require_same_parts,
+)
 from tasks.scores.label_status import STALE
 
 NOTHING: Positions = np.empty(0, np.intp)
@@ -116,11 +127,17 @@ def pairs_of(
 def _ranges(base: Parts, head: Parts) -> Iterator[tuple[range, range]]:
     """Yield which parts of both versions make a block: each of the first ones with the same ids, then all others."""
     same, parts = 0, (len(base), len(head))
-    while same < min(parts) and _same_ids(base, head, same):
+    divided = is_divided(base) and is_divided(head)
+    while divided and same < min(parts) and _same_ids(base, head, same):
         yield range(same, same + 1), range(same, same + 1)
         same += 1
     if same < max(parts):
         yield range(same, parts[0]), range(same, parts[1])
+
+
+def is_divided(load: Parts) -> bool:
+    """Whether all rows of an id, and all draws of a question, are in one part."""
+    return not load.about.get(SPLIT_IDS, True) and QUESTION not in load.schema.names
 
 
 def _same_ids(base: Parts, head: Parts, number: int) -> bool:
@@ -173,8 +190,14 @@ def _changed(pairing: Pairing, base: _Rows, head: _Rows) -> Mask:
 
 
 def candidates_of(side: Side, parts: range) -> dict[str, Candidate]:
-    """The candidates of a version by name, with their rows in some parts; without any part, candidates without rows."""
-    load, *tables = (_SomeParts(table.folder, parts or range(1)) for table in (side.load, *side.tables))
+    """The candidates of a version by name, with their rows in some parts; without any row, candidates without rows."""
+    for table in side.tables:
+        require_same_parts(side.load, table)
+    sizes = [pq.read_metadata(path).num_rows for path in side.load.paths]
+    has_rows = any(sizes[number] for number in parts)
+    filled = next(number for number, size in enumerate(sizes) if size)
+    read = parts if has_rows else range(filled, filled + 1)
+    load, *tables = (_SomeParts(table.folder, read) for table in (side.load, *side.tables))
     found = {one.name: one for one in candidates(load, tables, side.thresholds)}
     other = next(iter(found.values()))
     every = {name: found.get(name) or replace(other.rows(NOTHING), name=name) for name in side.names}
@@ -182,7 +205,7 @@ def candidates_of(side: Side, parts: range) -> dict[str, Candidate]:
     every = {
         name: replace(one, groups=None if clusters is None else clusters[one.positions]) for name, one in every.items()
     }
-    return every if parts else {name: one.rows(NOTHING) for name, one in every.items()}
+    return every if has_rows else {name: one.rows(NOTHING) for name, one in every.items()}
 
 
 def rows_before(table: Parts, number: int) -> int:

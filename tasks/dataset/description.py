@@ -40,8 +40,7 @@ def description(
         "label_conflicts": label_conflicts,
         "unanswered": dict(index.unanswered),
         "beyond_limit": dict(index.beyond_limit),
-        # Only of the long form, whose records of one id may be far apart.
-        **({SPLIT_IDS: True} if dataset.long else {}),
+        SPLIT_IDS: bool(dataset.long),  # records of one id may be far apart
     }
 
 

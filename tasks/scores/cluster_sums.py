@@ -54,11 +54,11 @@ class ClusterSums(NamedTuple):
     def of_scores(self, bounds: tuple[float, float] | None) -> "ClusterTotals":
         """The totals of scores within `bounds`."""
         from tasks.statistics.clusters import ClusterTotals
-        from tasks.statistics.moments import UNIT
+        from tasks.statistics.moments import exact_floats
 
         sizes = self.sizes.astype(np.float64)
         if bounds is None:
-            return ClusterTotals(sizes, np.array([int(total) / (1 << UNIT) for total in self.totals]))
+            return ClusterTotals(sizes, exact_floats(self.totals.tolist()))
         unit = np.clip(_floats(self.totals), 0.0, sizes)
         return ClusterTotals(sizes, bounds[0] * sizes + (bounds[1] - bounds[0]) * unit)
 

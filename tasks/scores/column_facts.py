@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 TO_FIT = "learnt"
 # Key of a table's metadata: column → its facts.
 COLUMNS = "columns"
-# Key of the metadata of data/load: whether rows of one id may stand in several parts.
+# Key of the metadata of data/load: whether rows of one id may stand in several parts; they may where it is not stated.
 SPLIT_IDS = "split_ids"
 # The end of a measure's name that asks for the score of a column with a pass rate.
 VALUE = ".value"

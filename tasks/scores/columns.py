@@ -162,6 +162,7 @@ def candidates(
     has_draws = QUESTION in rows.schema.names and part is None
     questions, question_checks = hashed_twice(read([QUESTION])[QUESTION]) if has_draws else (None, None)
     for table in score_tables:
+        require_same_parts(rows, table)
         _require_same_rows(keys, table, part)
     columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds, part, named)]
     outside = next((_outside(table, part) for table in score_tables if IN_DOMAIN in table.schema.names), None)
@@ -198,10 +199,20 @@ def _outside(table: Parts, part: int | None) -> Mask:
     return ~np.asarray(inside.to_numpy(zero_copy_only=False), np.bool_)
 
 
+def require_same_parts(rows: Parts, table: Parts) -> None:
+    """Raise DataError unless the table has as many parts as data/load."""
+    if len(table) != len(rows):
+        raise _other_rows(table)
+
+
+def _other_rows(table: Parts) -> DataError:
+    return DataError(f"{table.folder}: its rows are not those of data/load; `dvc repro` brings them together")
+
+
 def _require_same_rows(keys: pa.Table, table: Parts, part: int | None) -> None:
     """Raise DataError unless the table has the same rows in the same order."""
-    if (part is not None and part >= len(table)) or not _reader(table, part)(["id", "candidate"]).equals(keys):
-        raise DataError(f"{table.folder}: its rows are not those of data/load; `dvc repro` brings them together")
+    if not _reader(table, part)(["id", "candidate"]).equals(keys):
+        raise _other_rows(table)
 
 
 def hashed(texts: pa.ChunkedArray) -> Hashes:
@@ -274,7 +285,7 @@ def _stats(table: pa.Table, facts: ColumnFacts) -> Floats | None:
     if facts.corpus_is_mean:
         return None
     stats = table[f"{facts.metric}_stats"].combine_chunks()
-    return np.asarray(stats.flatten()).reshape(len(stats), -1)
+    return np.asarray(stats.flatten(), np.float64).reshape(len(stats), -1 if len(stats) else 0)
 
 
 def _not_asked(

@@ -43,7 +43,7 @@ def part_counts(load: Parts, number: int) -> PartCounts:
     rows = load.part(number, names)
     stale = pc.sum(pc.equal(rows["label_status"], STALE)).as_py() if "label_status" in names else None
     counts = PartCounts(rows.num_rows, stale_labels=stale or 0)
-    if load.about.get(SPLIT_IDS):
+    if load.about.get(SPLIT_IDS, True):
         return counts
     distinct = rows.select(["id", "content"]).group_by(["id", "content"]).aggregate([])
     return counts._replace(ids=len(rows["id"].unique()), content=_hash_sum(distinct["content"]))
@@ -66,7 +66,7 @@ def dataset_counts(counts: PartCounts, load: Parts, rejected: Parts, embed: Part
 
     The hash is the sum of the SHA-256 of each id's content, modulo 2 ** 256.
     """
-    if load.about.get(SPLIT_IDS):
+    if load.about.get(SPLIT_IDS, True):
         counts += _of_all_parts(load)
     reasons: Counter[str] = Counter()
     for part in rejected.read(["reason"]):

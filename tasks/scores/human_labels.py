@@ -72,7 +72,7 @@ def _joined(parts: Sequence[Candidate]) -> Candidate:
     order = np.argsort(keys, kind="stable")
     columns = [_joined_columns(columns, order) for columns in zip(*(part.columns for part in parts), strict=True)]
     groups = [part.groups for part in parts if part.groups is not None]
-    clusters = np.unique(np.concatenate(groups), return_inverse=True)[1][order] if groups else None
+    clusters = np.concatenate(groups)[order] if groups else None  # keys, which are the same in all candidates
     return replace(
         parts[0], keys=keys[order], positions=order, columns=columns, groups=clusters, slices={}, outside=None
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from tasks.statistics.arrays import FloatArray
 from tasks.statistics.clusters import ClusterTotals
-from tasks.statistics.moments import UNIT, Moments
+from tasks.statistics.moments import UNIT, Moments, ratio
 
 
 class DifferenceSums(NamedTuple):
@@ -81,7 +81,7 @@ class Items:
             self.count = sums.n
             self.variance = sums.moments.variance / unit**2 if sums.n > 1 else 0.0
             self.largest = sums.largest / unit
-            self.usual = sums.moments.square / (sums.moved << UNIT) / unit if sums.moved else None
+            self.usual = ratio(sums.moments.square, sums.moved << UNIT) / unit if sums.moved else None
             self.worst = 1.0
             return
         self.count = clusters.size.size

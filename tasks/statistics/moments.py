@@ -1,5 +1,6 @@
 """Exact sums: what a mean and its interval need of any number of rows; they add up in any order to the same bits."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -45,7 +46,7 @@ class Moments:
             raise ValueError("scores that are not finite: leave unmeasured rows out")
         sizes = np.bincount(codes, minlength=count)
         order = np.arange(codes.size) if count == 1 else np.argsort(codes, kind="stable")
-        totals, squares = moment_limbs(np.ascontiguousarray(scores), order, np.append(0, np.cumsum(sizes)))
+        totals, squares = moment_limbs(np.ascontiguousarray(scores, np.float64), order, np.append(0, np.cumsum(sizes)))
         low, high = (np.bincount(codes[scores == bound], minlength=count) for bound in bounds)
         return [
             cls(int(n), _integer(total), _integer(square), int(least), int(most))
@@ -67,12 +68,12 @@ class Moments:
     @property
     def mean(self) -> float:
         """The mean, rounded once; for n > 0."""
-        return self.total / (self.n << UNIT)
+        return ratio(self.total, self.n << UNIT)
 
     @property
     def variance(self) -> float:
         """The variance with n - 1 below the line, rounded once; for n > 1."""
-        return (self.n * self.square - self.total**2) / (self.n * (self.n - 1) << SQUARE_UNIT)
+        return ratio(self.n * self.square - self.total**2, self.n * (self.n - 1) << SQUARE_UNIT)
 
     @property
     def is_constant(self) -> bool:
@@ -89,14 +90,22 @@ class Moments:
         return (self.n, self.total, self.square, self.at_low, self.at_high)
 
 
+def ratio(above: int, below: int) -> float:
+    """The ratio of two integers, rounded once; infinite if it is larger than any double. below: positive."""
+    try:
+        return above / below
+    except OverflowError:
+        return math.inf if above > 0 else -math.inf
+
+
 def exact_floats(totals: Sequence[int]) -> FloatArray:
     """Sums in units of 2 ** -1074 as doubles, each rounded once; shape (k,)."""
-    return np.array([total / (1 << UNIT) for total in totals])
+    return np.array([ratio(total, 1 << UNIT) for total in totals])
 
 
 def exact_product(left: FloatArray, right: FloatArray) -> int:
     """The sum of left · right in units of 2 ** -2148; both of shape (n,), finite."""
-    return _integer(product_limbs(np.ascontiguousarray(left), np.ascontiguousarray(right)))
+    return _integer(product_limbs(*(np.ascontiguousarray(column, np.float64) for column in (left, right))))
 
 
 def _integer(limbs: npt.NDArray[Any]) -> int:

@@ -16,7 +16,8 @@ from tasks.dataset.normalized import Normalize
 from tasks.metrics.catalogue import configure
 from tasks.normalize import Params as NormalizeParams
 from tasks.normalize import normalize
-from tasks.pipeline.tables import Parts, describe, write_part
+from tasks.pipeline.tables import Parts, about, describe, write_part
+from tasks.scores.column_facts import SPLIT_IDS
 from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version
 
@@ -103,6 +104,8 @@ def version(
     for name in ("load", "normalize", "lexical"):
         (folder / "data" / name).mkdir(parents=True)
     whole = load_table(rows, scores)
+    places = {(each["id"], number // part_rows) for number, each in enumerate(rows)}
+    whole = describe(whole, about(whole.schema) | {SPLIT_IDS: len(places) > len({each["id"] for each in rows})})
     for number, start in enumerate(range(0, max(1, len(rows)), part_rows)):
         load = whole.slice(start, part_rows).combine_chunks()
         texts = normalize(load, options)

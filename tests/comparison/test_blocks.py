@@ -16,7 +16,9 @@ from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.pairing import Pairing, pair
 from tasks.comparison.roles import shared_primary
 from tasks.comparison.stored_blocks import StoredBlocks
+from tasks.errors import DataError
 from tasks.metrics.catalogue import configure
+from tasks.pipeline.tables import Parts, write_part
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.tables import facts_of
@@ -167,6 +169,8 @@ def test_versions_in_parts_are_compared_as_those_in_one(tmp_path: Path, part_row
         [one | {"group": f"g{n // 3 % 9}" if n % 5 else None, "topic": "xyz"[n % 3]} for n, one in enumerate(rows)]
         for rows in (older, newer[:-1] + [row(99, "right"), row(98, "wrong")] * (not draws))
     ]
+    if draws:  # those of a question stand in several parts
+        sides = [sorted(rows, key=lambda one: one["id"].partition("#")[2]) for rows in sides]
     labelled = [[one | {"label": bool(n % 4), "label_status": None} for n, one in enumerate(rows)] for rows in sides]
     chosen = gate(primary="f1", metrics={"bleu.value": 0.1, "label": 0.2}, max_unmeasured=0.9)
 
@@ -178,6 +182,48 @@ def test_versions_in_parts_are_compared_as_those_in_one(tmp_path: Path, part_row
         return compare_versions(base, head, chosen)
 
     assert compared(part_rows) == compared(1000)
+
+
+def test_rows_of_an_id_in_several_parts_are_paired(tmp_path: Path) -> None:
+    a, b = (answers(text, name) for name, text in (("a", "+.+.++.-"), ("b", "..+++..+")))
+
+    def compared(parts: int) -> Any:
+        sides = (
+            version(tmp_path / f"{parts}" / name, rows, part_rows=parts) for name, rows in (("x", a + b), ("y", b + a))
+        )
+        return compare_versions(*sides, gate(primary="f1", metrics={}))
+
+    assert compared(8) == compared(100)
+    assert [pair["rows"]["shared"] for pair in compared(8)["pairs"]] == [8, 8]
+
+
+@pytest.mark.parametrize("sides", ["x", "y", "xy"])
+def test_a_part_without_rows_changes_nothing(tmp_path: Path, sides: str) -> None:
+    made = {
+        name: version(tmp_path / name, answers(text), part_rows=4)
+        for name, text in (("x", "+.+.++.-"), ("y", "..+++..+"))
+    }
+    expected = compare_versions(made["x"], made["y"], gate(primary="f1", metrics={"bleu.value": 0.1}))
+    for name in sides:
+        for table in ("load", "normalize", "lexical"):
+            parts = Parts(tmp_path / name / "data" / table)
+            write_part(parts.part(1), parts.folder, 2)
+            write_part(parts.part(0).slice(0, 0), parts.folder, 1)
+
+    assert compare_versions(made["x"], made["y"], gate(primary="f1", metrics={"bleu.value": 0.1})) == expected
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_table_with_other_parts_is_refused(tmp_path: Path, number: int) -> None:
+    made = [version(tmp_path / name, answers("+.+.++.-"), part_rows=4) for name in "xy"]
+    folder = tmp_path / "y/data/lexical"
+    if number:
+        write_part(Parts(folder).part(0), folder, number)
+    else:
+        (folder / "part-00001.parquet").unlink()
+
+    with pytest.raises(DataError, match="its rows are not those of data/load"):
+        compare_versions(*made, gate(primary="f1", metrics={}))
 
 
 def test_stored_blocks_are_those_that_were_stored(tmp_path: Path) -> None:

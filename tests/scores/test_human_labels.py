@@ -44,6 +44,16 @@ def test_agreement_counts_what_passes_wrongly_and_what_fails_wrongly():
     assert found["auc"]["value"] == pytest.approx(17.5 / 25)
 
 
+def test_a_cluster_is_the_same_one_in_all_candidates():
+    one, other = column("label", [1, 0, 1], LABEL), column("label", [1, 0], LABEL)
+
+    found = human_labels.joined(
+        [[candidate(one, name="a", groups=[50, 70, 90]), candidate(other, name="b", groups=[70, 90])]]
+    )
+
+    assert [each.groups.tolist() for each in found] == [[50, 70, 90], [70, 90]]
+
+
 def test_agreement_of_a_score_where_less_is_better_looks_at_it_upside_down():
     label = column("label", [1, 0] * 10, LABEL)
     errors = column("score_errors", [0.1, 0.9] * 10, replace(GATED, higher_is_better=False))

@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 from tasks.statistics import mean_interval
 from tasks.statistics.gaffke import GRID, Distribution
 from tasks.statistics.mean import interval_of_moments
-from tasks.statistics.moments import SQUARE_UNIT, UNIT, Moments, exact_product
+from tasks.statistics.moments import SQUARE_UNIT, UNIT, Moments, exact_floats, exact_product
 
 ANY = (-np.inf, np.inf)
 # Subnormal numbers and the largest ones included.
 FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=64)
 SCORES = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1e-320, 1.0 - 2**-53]), st.floats(0.0, 1.0))
+
+
+def test_sums_beyond_the_largest_double_are_infinite_and_integers_are_numbers() -> None:
+    assert Moments.of(np.array([1.0, 3e160]), ANY).variance == np.inf
+    assert exact_floats([10**700, -(10**700)]).tolist() == [np.inf, -np.inf]
+    assert Moments.of(np.array([1, 2, 3]), ANY).mean == 2.0  # type: ignore[arg-type]
 
 
 @given(st.lists(FLOATS, max_size=30))

@@ -28,7 +28,7 @@ from tasks.pipeline.workers import Crew
 from tasks.scores import estimates, failures, human_labels, metrics_report, repeated_answers
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import QUESTION, Candidate, Mask, score_tables
-from tasks.scores.dataset_counts import PartCounts, dataset_counts
+from tasks.scores.dataset_counts import dataset_counts
 from tasks.scores.estimate_entries import summary, tree
 from tasks.scores.estimates import rounded
 from tasks.scores.failures import FailureSums
@@ -50,7 +50,7 @@ from tasks.scores.score_parts import (
     second_sums,
     smallest,
 )
-from tasks.scores.sums import CandidateSums, ColumnSums, added
+from tasks.scores.sums import CandidateSums, ColumnSums, summed
 from tasks.scores.targets import Targets, decided
 from tasks.scores.verdict_source import VerdictSource
 from tasks.scores.worst_slices import worst_slices
@@ -192,29 +192,14 @@ class _Passes:
                 "aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false"
             )
         add_up = partial(part_sums, fitted=fitted, grouped=grouped, guarantee=guarantee)
-        candidates: dict[str, CandidateSums] = {}
-        pairs: dict[tuple[int, int], PairSums] = {}
-        counts = PartCounts()
-        for found in self._map(add_up):
-            candidates = added([candidates, found.candidates])
-            pairs |= {place: pairs[place] + sums if place in pairs else sums for place, sums in found.pairs.items()}
-            counts += found.counts
-        return PartSums(candidates, pairs, counts)
+        return summed(self._map(add_up))
 
     def second(
         self, sums: PartSums, fitted: Mapping[str, float], measure: str, *, grouped: bool, offline: bool
     ) -> SecondSums:
         stats = {name: corpus_totals(one) for name, one in sums.candidates.items()}
         totals = Totals(fitted, grouped, measure, offline, stats)
-        replicates: dict[str, dict[Place, Replicates]] = {name: {} for name in sums.candidates}
-        kinds: dict[str, FailureSums] = {}
-        for found in self._map(partial(second_sums, totals=totals)):
-            for name, one in found.failures.items():
-                kinds[name] = kinds[name].with_more(one) if name in kinds else one
-            for name, places in found.replicates.items():
-                known = replicates[name]
-                known |= {place: known[place] + one if place in known else one for place, one in places.items()}
-        return SecondSums(replicates, kinds)
+        return summed(self._map(partial(second_sums, totals=totals)))
 
     def in_sample(self) -> metrics_report.InSampleEntry | None:
         """What to say of the offline judge's agreement if it was trained on inputs of these rows."""

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from tasks.metrics.base import Floats
 from tasks.scores import estimates
 from tasks.scores.columns import Mask
 from tasks.scores.estimates import UNBOUNDED
+from tasks.scores.sums import summed
 from tasks.statistics.corpus import Replicates
 from tasks.statistics.moments import UNIT, exact_floats, ratio
 from tasks.statistics.paired import deleted
@@ -70,7 +70,7 @@ class Compared:
     @cached_property
     def sums(self) -> MeasureSums:
         """The sums over all blocks."""
-        return self.known or reduce(add, map(MeasureSums.of, self.rows()))
+        return self.known or summed(map(MeasureSums.of, self.rows()))
 
     @property
     def n(self) -> int:
@@ -117,14 +117,14 @@ class Compared:
     @cached_property
     def row_jackknife(self) -> Replicates:
         """The sums of the differences of a corpus score without each row, by a second pass over the rows."""
-        return reduce(add, (Replicates.of(self.without_each(*rows.stats)) for rows in self.rows()))
+        return summed(Replicates.of(self.without_each(*rows.stats)) for rows in self.rows())
 
     @cached_property
     def clusters(self) -> GroupTotals | None:
         """The sums of the statistics of BASE and HEAD by cluster, and of the differences without each row."""
         if self.sums.groups is None:
             return None
-        return reduce(add, map(self._by_cluster, self.rows()))
+        return summed(map(self._by_cluster, self.rows()))
 
     @property
     def jackknife(self) -> Replicates:

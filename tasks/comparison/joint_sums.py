@@ -16,6 +16,7 @@ from tasks.comparison.measure_sums import GroupTotals, on_grid
 from tasks.comparison.measures import Measure
 from tasks.comparison.pairing import Pairing, Positions, lone_clusters
 from tasks.metrics.base import Floats
+from tasks.scores.sums import summed
 from tasks.statistics.moments import SQUARE_UNIT, UNIT, exact_product
 
 # With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.
@@ -48,7 +49,7 @@ def duplicates(measures: Sequence[Compared]) -> list[list[str]]:
     """Groups of measures of two candidates that say the same of every answer of either."""
     if len(measures) < 2:  # noqa: PLR2004 (nothing to compare)
         return []
-    sums = reduce(add, (_scores(measures, pairing) for pairing in measures[0].blocks))
+    sums = summed(_scores(measures, pairing) for pairing in measures[0].blocks)
     groups: list[list[int]] = []
     for i in range(len(measures)):
         if sums.varies(i, i):
@@ -125,7 +126,7 @@ def _by_row(measures: Sequence[Compared]) -> Floats:
     """The sums of products of the influences of rows on the differences, each as a share of the largest one."""
     k = len(measures)
     small = [one.head.kind == "rate" for one in measures] + [True] * k
-    sums = reduce(add, (_products(columns, small) for columns, _ in _joined(measures)))
+    sums = summed((_products(columns, small) for columns, _ in _joined(measures)))
     rows = [sums[k + i, k + i] >> SQUARE_UNIT for i in range(k)]
     means = [Fraction(sums[i, k + i], rows[i] << SQUARE_UNIT) if rows[i] else Fraction() for i in range(k)]
     scales = [rows[i] * Fraction(_largest(one)) for i, one in enumerate(measures)]

@@ -89,8 +89,10 @@ class FailureSums(NamedTuple):
         np.add.at(by_cluster, (codes, found[wrong]), 1)
         return cls(counts, keys, by_cluster)
 
-    def with_more(self, other: "FailureSums") -> "FailureSums":
+    def __add__(self, other: object) -> "FailureSums":
         """The failures of the rows of both."""
+        if not isinstance(other, FailureSums):
+            return NotImplemented
         counts = self.counts + other.counts
         if self.clusters is None or other.clusters is None or self.by_cluster is None or other.by_cluster is None:
             return FailureSums(counts, None, None)

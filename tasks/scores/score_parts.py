@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from operator import add
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +20,13 @@ from tasks.scores.estimates import corpus_score
 from tasks.scores.failures import FailureSums
 from tasks.scores.human_labels import LABEL, MOST_HASHED, MOST_LABELLED, with_few_labelled
 from tasks.scores.primary import MEANING_MATCH, column
-from tasks.scores.sums import CandidateSums, ColumnSums, candidate_sums
+from tasks.scores.sums import CandidateSums, ColumnSums, Summand, added, candidate_sums
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics.corpus import Replicates
     from tasks.statistics.correlation import PairSums
 
+Key = TypeVar("Key")
 # Column of data/judge: why a row lies outside of the judge's domain.
 DOMAIN_REASON = "domain_reason"
 # Slice column, its value, and the score column; without slice: of all rows.
@@ -120,6 +122,13 @@ class PartSums(NamedTuple):
     pairs: "Mapping[tuple[int, int], PairSums]"
     counts: PartCounts
 
+    def __add__(self, other: object) -> "PartSums":
+        """The sums of both."""
+        if not isinstance(other, PartSums):
+            return NotImplemented
+        candidates, pairs = added([self.candidates, other.candidates]), _merged(self.pairs, other.pairs)
+        return PartSums(candidates, pairs, self.counts + other.counts)
+
 
 def part_sums(
     parts: ScoreParts, number: int, fitted: Mapping[str, float], *, grouped: bool, guarantee: bool
@@ -137,6 +146,11 @@ def part_sums(
     )
 
 
+def _merged(mine: Mapping[Key, Summand], theirs: Mapping[Key, Summand]) -> dict[Key, Summand]:
+    """Both, with the sum of what both have."""
+    return {**mine, **{key: add(mine[key], one) if key in mine else one for key, one in theirs.items()}}
+
+
 class SecondSums(NamedTuple):
     """What one part adds once the totals are known.
 
@@ -145,6 +159,14 @@ class SecondSums(NamedTuple):
 
     replicates: "Mapping[str, Mapping[Place, Replicates]]"
     failures: Mapping[str, FailureSums]
+
+    def __add__(self, other: object) -> "SecondSums":
+        """The sums of both."""
+        if not isinstance(other, SecondSums):
+            return NotImplemented
+        names = dict.fromkeys([*self.replicates, *other.replicates])
+        replicates = {name: _merged(self.replicates.get(name, {}), other.replicates.get(name, {})) for name in names}
+        return SecondSums(replicates, _merged(self.failures, other.failures))
 
 
 class Totals(NamedTuple):

@@ -82,7 +82,8 @@ class Cluster(Engine[Any]):
             raise self._lost() from None
 
     def _submit(self, function: Callable[..., Any], arguments: Arguments) -> Any:
-        key = f"{function.__name__.strip('_')}-{uuid4().hex}"  # Dask shows what comes before the last hyphen
+        name = getattr(function, "func", function).__name__.strip("_")  # of a partial, that of its function
+        key = f"{name}-{uuid4().hex}"  # Dask shows what comes before the last hyphen
         try:
             return self._client.submit(call_as_member, self._driver, function, arguments, key=key, pure=False)
         except RuntimeError:  # the client is closed

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -163,7 +164,10 @@ def test_a_result_that_takes_its_time_is_waited_for(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(engine, "POLL_SECONDS", 0.001)
     client = SimpleNamespace(nthreads=lambda: {"one": 1}, submit=lambda *_, **__: Slow())
 
-    assert list(engine.Cluster(client, Driver.here(tmp_path), "").run(doubled, [[1]])) == [7]
+    shown = engine.Cluster(client, Driver.here(tmp_path), "")
+
+    assert list(shown.run(doubled, [[1]])) == [7]
+    assert list(shown.run(partial(doubled, 1), [[]])) == [7]
 
 
 @pytest.mark.long

@@ -14,8 +14,9 @@ from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.measure_sums import GroupTotals, on_grid
 from tasks.comparison.measures import Measure
-from tasks.comparison.pairing import Pairing, Positions, lone_clusters
+from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
+from tasks.scores.columns import lone_clusters
 from tasks.scores.sums import summed
 from tasks.statistics.moments import SQUARE_UNIT, UNIT, exact_product
 

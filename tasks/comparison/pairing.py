@@ -82,11 +82,6 @@ def pair(base: Candidate, head: Candidate) -> Pairing:
     return Pairing(base, head, base_rows, head_rows, head_rows[:0], _others(base, base_rows), _others(head, head_rows))
 
 
-def lone_clusters(keys: Hashes) -> Positions:
-    """The key of the cluster of each row that is one of its own; a group of the name of its id has another."""
-    return (keys * _FIRST).view(np.intp)
-
-
 def _others(candidate: Candidate, rows: Positions) -> Positions:
     """The other rows of a candidate, ascending."""
     is_other = np.ones(len(candidate.keys), np.bool_)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Pairing, Positions, distinct, lone_clusters, pair
+from tasks.comparison.pairing import Pairing, Positions, distinct, pair
 from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_rows, relabelled
 from tasks.comparison.stored_blocks import StoredBlocks
 from tasks.pipeline.tables import Parts
@@ -27,6 +27,7 @@ from tasks.scores.columns import (
     candidates,
     hashed,
     hashed_twice,
+    lone_clusters,
     require_same_parts,
 )
 from tasks.scores.label_status import STALE

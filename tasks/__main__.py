@@ -1,4 +1,4 @@
-"""The command line: `python -m tasks <stage>`, `embed|judge --plan`, `summary`, `history`, `ledger import REV…`."""
+"""The command line: `python -m tasks <stage>`, and what reads or manages the results of runs."""
 
 import argparse
 import gc
@@ -44,6 +44,7 @@ def parser() -> Parser:
         "summary": "Print the results of the last run, and where the report is",
         "history": "Print the last runs, and since when something is wrong",
         "ledger": "Manage judge replies and embeddings that were paid for",
+        "storage": "Manage the parts of tables in run.storage",
     }
     commands = top.add_commands("stage|command", descriptions | others)
     for name in descriptions:
@@ -69,6 +70,9 @@ def parser() -> Parser:
     ledger = commands["ledger"].add_commands("action", {"import": "Import what other versions paid for"})
     ledger["import"].add_argument("revisions", nargs="+", metavar="REV", help="commit, tag, branch or experiment")
     ledger["import"].set_defaults(run=_import)
+    storage = commands["storage"].add_commands("action", {"gc": "List the parts that no version names"})
+    storage["gc"].add_argument("--remove", action="store_true", help="remove those that are old enough, too")
+    storage["gc"].set_defaults(run=_collect)
     return top
 
 
@@ -130,6 +134,15 @@ def _import(chosen: argparse.Namespace) -> None:
     from tasks.versions.evidence import import_revisions
 
     say(import_revisions(chosen.revisions))
+
+
+def _collect(chosen: argparse.Namespace) -> None:
+    from tasks.versions.stored_parts import collect
+
+    found = collect(remove=chosen.remove)
+    say(str(found))
+    if found.old.files:
+        say("removed" if chosen.remove else "`python -m tasks storage gc --remove` removes them")
 
 
 if __name__ == "__main__":

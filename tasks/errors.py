@@ -32,6 +32,10 @@ class ClusterError(GoldmeterError):
     """The cluster that `run` names can't be used: a later attempt may succeed."""
 
 
+class StorageError(GoldmeterError):
+    """The storage that `run` names does not answer: a later attempt may succeed."""
+
+
 class LedgerError(GoldmeterError):
     """The ledger can't be read or written."""
 

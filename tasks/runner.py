@@ -26,6 +26,7 @@ from tasks.pipeline.keys import Hashes, KeyHashes
 from tasks.pipeline.lineage import lineage
 from tasks.pipeline.progress import Progress, display, quiet
 from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
+from tasks.pipeline.storage import Storage, merge_manifests
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.workers import Crew, Processes, collect_garbage, cores, crew_of, workers_for
 
@@ -140,13 +141,15 @@ class _Workspace:
 
     def write(self, output: Output, number: int) -> None:
         """Write what the stage computed for one part."""
+        address = params.run_params().storage
+        storage = Storage(address) if address else None
         for name, content in output.items():
             if isinstance(content, str):
                 path = self.folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(content, encoding="utf-8")
             else:
-                write_part(content, self.folder / DATA / name, number)
+                write_part(content, self.folder / DATA / name, number, storage)
 
     def report(self, text: str) -> None:
         """Write the validation report at once: it remains if the stage fails."""
@@ -161,6 +164,8 @@ class _Workspace:
             evidence = self.folder / LEDGER / kind
             evidence.mkdir(parents=True)
             self.ledger.write_evidence(evidence)
+        for table in self.entry.tables_written:
+            merge_manifests(self.folder / DATA / table)
         ready = [out for out in self.entry.outs if (self.folder / out).exists()]
         for out in ready:
             for path in [*(self.folder / out).rglob("*"), self.folder / out]:

@@ -1,14 +1,13 @@
 """The rows of two versions in blocks: parts with the same ids in both versions one by one, all other parts together."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from tasks.comparison.compared_rows import Blocks
@@ -194,11 +193,11 @@ def candidates_of(side: Side, parts: range) -> dict[str, Candidate]:
     """The candidates of a version by name, with their rows in some parts; without any row, candidates without rows."""
     for table in side.tables:
         require_same_parts(side.load, table)
-    sizes = [pq.read_metadata(path).num_rows for path in side.load.paths]
+    sizes = side.load.sizes
     has_rows = any(sizes[number] for number in parts)
     filled = next(number for number, size in enumerate(sizes) if size)
     read = parts if has_rows else range(filled, filled + 1)
-    load, *tables = (_SomeParts(table.folder, read) for table in (side.load, *side.tables))
+    load, *tables = (Parts(table.folder, read) for table in (side.load, *side.tables))
     found = {one.name: one for one in candidates(load, tables, side.thresholds)}
     other = next(iter(found.values()))
     every = {name: found.get(name) or replace(other.rows(NOTHING), name=name) for name in side.names}
@@ -211,12 +210,12 @@ def candidates_of(side: Side, parts: range) -> dict[str, Candidate]:
 
 def rows_before(table: Parts, number: int) -> int:
     """The number of rows in the parts before one."""
-    return sum(pq.read_metadata(path).num_rows for path in table.paths[:number])
+    return sum(table.sizes[:number])
 
 
 def _rows(side: Side, parts: range) -> _Rows:
     """Read some parts, one after the other; without any, candidates without rows."""
-    start, load = rows_before(side.load, parts.start), _SomeParts(side.load.folder, parts or range(1))
+    start, load = rows_before(side.load, parts.start), Parts(side.load.folder, parts or range(1))
     names = ["id", "content", "label", "label_status", "response"]
     texts = load.whole([name for name in names if name in load.schema.names])
     if not parts:
@@ -227,17 +226,6 @@ def _rows(side: Side, parts: range) -> _Rows:
     if side.stale is not None:
         stale |= side.stale[start : start + len(texts)]
     return _Rows(candidates_of(side, parts), hashed(texts["content"]), of_rows(texts), stale, start)
-
-
-@dataclass(frozen=True)
-class _SomeParts(Parts):
-    """Some parts of a table as a table of their own."""
-
-    numbers: range
-
-    @property
-    def paths(self) -> list[Path]:
-        return super().paths[self.numbers.start : self.numbers.stop]
 
 
 def _clusters(rows: pa.Table) -> Positions:

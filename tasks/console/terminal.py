@@ -10,7 +10,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
 from tasks.console.format import visible
-from tasks.errors import ClusterError, GoldmeterError, ServerError
+from tasks.errors import ClusterError, GoldmeterError, ServerError, StorageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,7 +108,7 @@ def exit_status(body: Callable[[], int | None], interrupted: str = "interrupted"
         return PIPE_CLOSED
     except (GoldmeterError, ModuleNotFoundError, OSError, MemoryError) as error:
         print_error(message(error))
-        return TRY_LATER if isinstance(error, ServerError | ClusterError) else USER_ERROR
+        return TRY_LATER if isinstance(error, ServerError | ClusterError | StorageError) else USER_ERROR
 
 
 def message(error: BaseException) -> str:

@@ -53,10 +53,12 @@ class Run(Section):
     """How the stages run.
 
     address: of a Dask scheduler, or the path of the JSON file that it writes; None: a cluster of this machine.
+    storage: where the parts of tables lie, an absolute path or a URL without credentials; None: in data/.
     """
 
     engine: Literal["local", "dask"]
     address: Annotated[str, Field(pattern=r"^((tcp|tls|ucx|ws|wss)://.+|.+\.json)$")] | None
+    storage: Annotated[str, Field(pattern=r"^(/|[a-z][a-z0-9+.-]*://)[^@]+$")] | None
     workers: Positive | None
     parallel_stages: Positive
     retries: dict[str, Annotated[int, Field(ge=0)]]

@@ -1,11 +1,11 @@
-"""Tables in parts: a folder of Parquet files (part-00000.parquet, …) with one schema."""
+"""Tables in parts: a folder of Parquet files (part-00000.parquet, …) with one schema, or a manifest of such files."""
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,43 +14,46 @@ from numpy.typing import NDArray
 
 from tasks.errors import DataError
 from tasks.pipeline.files import temporary_in
+from tasks.pipeline.storage import Manifest, Storage, StoredPart, manifest_of
 
 METADATA_KEY = b"goldmeter"
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A table on disk that is read part by part."""
+    """A table on disk, or in storage, that is read part by part.
+
+    folder: Of its Parquet files, or of the manifest that names them.
+    numbers: Of the parts to read; None: all.
+    """
 
     folder: Path
-
-    @property
-    def paths(self) -> list[Path]:
-        """The files of the parts, in order. Raises DataError when there are none."""
-        paths = sorted(path for path in self.folder.glob("part-*.parquet") if path.is_file())
-        if not paths:
-            raise DataError(f"{self.folder}: no table there; `dvc repro` runs the stages in their order")
-        return paths
+    numbers: range | None = None
 
     def __len__(self) -> int:
-        return len(self.paths)
+        return len(self._files)
 
     def __iter__(self) -> Iterator[pa.Table]:
         return self.read()
 
     def read(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the parts in order, with all or only some columns."""
-        for path in self.paths:
-            yield _read(path, columns)
+        for file in self._files:
+            yield file.read(columns)
 
     def part(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
         """Read one part, with all or only some columns."""
-        return _read(self.paths[number], columns)
+        return self._files[number].read(columns)
 
     @property
     def rows(self) -> int:
         """Number of rows in all parts."""
-        return sum(_opened(path).metadata.num_rows for path in self.paths)
+        return sum(self.sizes)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of rows in each part."""
+        return [file.rows for file in self._files]
 
     def take(self, columns: Sequence[str], positions: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Return position → row for the rows at `positions`; one part is in memory at a time."""
@@ -73,50 +76,71 @@ class Parts:
 
     def whole(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Read all parts as one table; for narrow columns only, because it is all in memory."""
-        paths = self.paths
-        try:
-            return pq.read_table([*map(str, paths)], columns=columns, page_checksum_verification=True)
-        except (pa.ArrowException, OSError):
-            return pa.concat_tables(self.read(columns))  # its error names the part
+        files = self._files
+        if all(file.storage is None for file in files):
+            try:
+                return pq.read_table([file.path for file in files], columns=columns, page_checksum_verification=True)
+            except (pa.ArrowException, OSError):
+                pass  # what follows names the part
+        return pa.concat_tables(self.read(columns))
 
     @property
     def schema(self) -> pa.Schema:
         """The schema of the first part, with its metadata."""
-        return _opened(self.paths[0]).schema_arrow
+        return self._files[0].schema
 
     @property
     def about(self) -> dict[str, Any]:
         """The facts about the table that its stage stored in the schema."""
         return about(self.schema)
 
-
-def describe(table: pa.Table, facts: dict[str, Any]) -> pa.Table:
-    """Return the table with facts, stored as JSON in the metadata of its schema."""
-    return table.replace_schema_metadata({METADATA_KEY: json.dumps(facts, sort_keys=True, ensure_ascii=False)})
-
-
-def about(schema: pa.Schema) -> dict[str, Any]:
-    """Return the facts that `describe` stored in a schema; empty if there are none."""
-    return dict(json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}")))
-
-
-def write_part(table: pa.Table, folder: Path, number: int) -> Path:
-    """Write one part, which is there at once and whole; the same table gives the same bytes."""
-    path = folder / f"part-{number:05d}.parquet"
-    with temporary_in(folder.parent, f"{path.name}.") as temporary:  # what a killed process leaves is not in the table
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
-        temporary.replace(path)
-    return path
+    @property
+    def _files(self) -> "list[_PartFile]":
+        """The files of the parts, in order. Raises DataError when there are none."""
+        files = [
+            _PartFile(str(path)) for path in sorted(self.folder.glob("part-*.parquet")) if path.is_file()
+        ] or _stored(self.folder)
+        if not files:
+            raise DataError(f"{self.folder}: no table there; `dvc repro` runs the stages in their order")
+        return files if self.numbers is None else files[self.numbers.start : self.numbers.stop]
 
 
-def _read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    with _naming(path):
-        return pq.read_table(path, columns=columns, page_checksum_verification=True)
+class _PartFile(NamedTuple):
+    """The file of one part. storage: that has it; None: the disk. known_rows: by the manifest."""
 
+    path: str
+    storage: Storage | None = None
+    known_rows: int | None = None
 
-def _opened(path: Path) -> pq.ParquetFile:
-    with _naming(path):
-        return pq.ParquetFile(path)
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Read the part, with all or only some columns."""
+        with self._naming():
+            return pq.read_table(self._place, columns=columns, filesystem=self._system, page_checksum_verification=True)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        if self.known_rows is not None:
+            return self.known_rows
+        with self._naming():
+            return int(pq.read_metadata(self._place, filesystem=self._system).num_rows)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema, with its metadata."""
+        with self._naming():
+            return pq.read_schema(self._place, filesystem=self._system)
+
+    @property
+    def _place(self) -> str:
+        return self.storage.locate(self.path) if self.storage else self.path
+
+    @property
+    def _system(self) -> Any:
+        return self.storage.files if self.storage else None
+
+    def _naming(self) -> AbstractContextManager[None]:
+        return self.storage.reading(self.path) if self.storage else _naming(Path(self.path))
 
 
 @contextmanager
@@ -130,3 +154,46 @@ def _naming(path: Path) -> Iterator[None]:
             f"{path}: can't be read as a table: {problem}\n"
             f"Remove {path.parent}; `dvc repro` brings it back, or makes it again."
         ) from None
+
+
+def _stored(folder: Path) -> list[_PartFile]:
+    """The files of a table whose parts are in storage."""
+    if (manifest := manifest_of(folder)) is None:
+        return []
+    storage = Storage(manifest.storage)
+    return [_PartFile(part.path, storage, part.rows) for part in manifest.parts]
+
+
+def describe(table: pa.Table, facts: dict[str, Any]) -> pa.Table:
+    """Return the table with facts, stored as JSON in the metadata of its schema."""
+    return table.replace_schema_metadata({METADATA_KEY: json.dumps(facts, sort_keys=True, ensure_ascii=False)})
+
+
+def about(schema: pa.Schema) -> dict[str, Any]:
+    """Return the facts that `describe` stored in a schema; empty if there are none."""
+    return dict(json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}")))
+
+
+def write_part(table: pa.Table, folder: Path, number: int, storage: Storage | None = None) -> None:
+    """Write one part, which is there at once and whole; the same table gives the same bytes.
+
+    With a storage, the part goes there, and the manifest of this part to the folder.
+    """
+    name = f"part-{number:05d}"
+    if storage:
+        Manifest.of(storage.address, [_put(table, storage)]).write(folder / f"{name}.json")
+        return
+    path = folder / f"{name}.parquet"
+    with temporary_in(folder.parent, f"{path.name}.") as temporary:  # what a killed process leaves is not in the table
+        _write(table, temporary)
+        temporary.replace(path)
+
+
+def _put(table: pa.Table, storage: Storage) -> StoredPart:
+    content = pa.BufferOutputStream()
+    _write(table, content)
+    return storage.put(content.getvalue().to_pybytes(), table.num_rows)
+
+
+def _write(table: pa.Table, where: Any) -> None:
+    pq.write_table(table, where, compression="zstd", write_page_checksum=True)

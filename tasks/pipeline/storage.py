@@ -1,0 +1,198 @@
+"""Storage outside of the project for the parts of tables: a folder, or an object store that fsspec knows.
+
+A part lies under the hash of its content, so that what was written once is never changed. The table's folder in the
+project holds a manifest instead of the parts, which is what DVC keeps.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
+
+from tasks.errors import DataError, GoldmeterError, ParamsError, StorageError
+from tasks.pipeline.files import temporary_in
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+# The layout of DVC's cache and remotes: the first two digits of the md5, then the others.
+FILES = "files/md5"
+MANIFEST = "manifest.json"
+STRICT = ConfigDict(frozen=True, strict=True, extra="forbid")
+_REMEDY = "`dvc repro --force` makes it again"
+
+
+class StoredPart(BaseModel):
+    """A part in storage. path: below the address of the storage. size: bytes."""
+
+    model_config = STRICT
+
+    path: Annotated[str, Field(pattern=rf"^{FILES}/[0-9a-f]{{2}}/[0-9a-f]+$")]
+    rows: NonNegativeInt
+    size: NonNegativeInt
+    md5: str
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """The parts of a table, in order, and the address of the storage that has them. rows: in all parts."""
+
+    model_config = STRICT
+
+    format: Literal[1] = 1
+    storage: str
+    rows: NonNegativeInt
+    parts: Annotated[tuple[StoredPart, ...], Field(min_length=1)]
+
+    @classmethod
+    def of(cls, storage: str, parts: Sequence[StoredPart]) -> Self:
+        """Return the manifest of these parts."""
+        return cls(storage=storage, rows=sum(part.rows for part in parts), parts=tuple(parts))
+
+    @classmethod
+    def parse(cls, content: bytes, name: str) -> Self:
+        """Return the manifest that a JSON document of this name holds. Raises DataError when it holds none."""
+        try:
+            return cls.model_validate_json(content)
+        except ValidationError as error:
+            [first, *_] = error.errors()
+            where = ".".join(map(str, first["loc"]))
+            raise DataError(
+                f"{name}: not a manifest of this version: {where}: {first['msg']}; "
+                "`dvc repro` brings it back, or makes it again"
+            ) from None
+
+    def write(self, path: Path) -> None:
+        """Write the manifest, which is there at once and whole."""
+        with temporary_in(path.parent.parent, f"{path.name}.") as temporary:
+            temporary.write_text(self.model_dump_json(indent=1) + "\n", "utf-8")
+            temporary.replace(path)
+
+
+def manifest_of(folder: Path) -> Manifest | None:
+    """Return the manifest in a table's folder, or one of those that its parts have each; None where there is none.
+
+    Raises:
+        DataError: One of them can't be read.
+    """
+    one = folder / MANIFEST
+    paths = [one] if one.exists() else sorted(folder.glob("part-*.json"))
+    each = [Manifest.parse(path.read_bytes(), str(path)) for path in paths]
+    return Manifest.of(each[0].storage, [part for found in each for part in found.parts]) if each else None
+
+
+def merge_manifests(folder: Path) -> None:
+    """Make one manifest of those that the parts of a table have each."""
+    if manifest := manifest_of(folder):
+        manifest.write(folder / MANIFEST)
+        for path in folder.glob("part-*.json"):
+            path.unlink()
+
+
+class Storage:
+    """A place for parts.
+
+    Args:
+        address: An absolute path, or a URL such as s3://bucket/folder. Keys and regions come from the environment.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address.rstrip("/")
+
+    def put(self, content: bytes, rows: int) -> StoredPart:
+        """Write a part, which is there at once and whole, even if it is there: then it counts as new.
+
+        Raises:
+            ParamsError: The address can't be used.
+            DataError: It is not there, or may not be written.
+            StorageError: It does not answer.
+        """
+        md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        path = f"{FILES}/{md5[:2]}/{md5[2:]}"
+        with self.naming(path):
+            if self.is_local:
+                self._write(content, Path(self._root, path))
+            else:
+                self.files.pipe_file(f"{self._root}/{path}", content)
+        sha256 = hashlib.sha256(content).hexdigest()
+        return StoredPart(path=path, rows=rows, size=len(content), md5=md5, sha256=sha256)
+
+    def locate(self, path: str) -> str:
+        """Return the name of a path below the address, as `files` wants it."""
+        return f"{self._root}/{path}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the address is a folder."""
+        return "file" in self.files.protocol
+
+    @property
+    def files(self) -> "AbstractFileSystem":
+        """The file system that has the storage. Raises ParamsError when there is none for its address."""
+        return self._opened[0]
+
+    @contextmanager
+    def naming(self, path: str) -> Iterator[None]:
+        """Raise one error of ours, which names the path, for all that a file system may raise."""
+        try:
+            yield
+        except GoldmeterError:
+            raise
+        except Exception as error:  # each kind of storage has classes of its own
+            raise self._error(path, error) from error
+
+    @contextmanager
+    def reading(self, path: str) -> Iterator[None]:
+        """Raise one error of ours, which names the part and says what to do, when it can't be read."""
+        with self.naming(path):
+            try:
+                yield
+            except FileNotFoundError as error:
+                raise DataError(f"{self.address}/{path}: not there any more; {_REMEDY}") from error
+            except (pa.ArrowException, OSError) as error:
+                if self._is_damaged(path):
+                    raise DataError(f"{self.address}/{path}: damaged; {_REMEDY}") from error
+                raise
+
+    def _is_damaged(self, path: str) -> bool:
+        content = self.files.cat_file(self.locate(path))
+        return not path.replace("/", "").endswith(hashlib.md5(content, usedforsecurity=False).hexdigest())
+
+    def _error(self, path: str, error: Exception) -> GoldmeterError:
+        problem = _first_line(error)
+        where = f"run.storage: {self.address}/{path}"
+        if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
+            return DataError(f"{where}: no right to do that ({problem}); no table was changed")
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            return DataError(f"{where}: not there ({problem}); no table was changed")
+        return StorageError(f"{where}: {problem}; no table was changed")
+
+    @staticmethod
+    def _write(content: bytes, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_in(path.parent, f"{path.name}.") as temporary:
+            temporary.write_bytes(content)
+            temporary.replace(path)
+
+    @property
+    def _root(self) -> str:
+        return self._opened[1]
+
+    @cached_property
+    def _opened(self) -> "tuple[AbstractFileSystem, str]":
+        from fsspec.core import url_to_fs  # half a second
+
+        try:
+            files, root = url_to_fs(self.address)
+        except (ValueError, ImportError) as error:
+            raise ParamsError(f"run.storage: {self.address} can't be used: {_first_line(error)}") from None
+        return files, str(root).rstrip("/")
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

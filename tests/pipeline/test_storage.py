@@ -1,0 +1,256 @@
+"""Parts in storage: a folder here, S3 in tests/whole/test_s3_storage.py."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from tasks.errors import DataError, ParamsError, StorageError
+from tasks.pipeline.run import Run
+from tasks.pipeline.storage import Manifest, Storage, StoredPart, manifest_of
+from tasks.pipeline.tables import Parts, write_part
+from tasks.pipeline.yaml import load_yaml
+from tasks.runner import run
+from tests.small_project import PARAMS, edit, files
+
+STAGES = ("load", "normalize")
+
+
+def store(folder: Path | None, part_rows: int = 8) -> None:
+    edit(lambda p: (p["load"].update(part_rows=part_rows), p["run"].update(storage=folder and str(folder), workers=1)))
+
+
+def evaluate() -> dict[str, list[pa.Table]]:
+    for stage in STAGES:
+        run(stage)
+    return {stage: list(Parts(Path("data", stage))) for stage in STAGES}
+
+
+@pytest.fixture
+def stored(project: Path) -> Path:
+    """The address of a storage that has the tables of two stages."""
+    folder = project / "storage"
+    store(folder)
+    for stage in STAGES:
+        run(stage)
+    return folder
+
+
+@pytest.mark.usefixtures("project")
+def test_tables_in_storage_are_those_of_the_project(tmp_path: Path) -> None:
+    store(None)
+    here, in_files = evaluate(), files("data/normalize")
+    reports = files("reports")
+
+    store(tmp_path / "storage")
+    there = evaluate()
+
+    assert all(one.equals(other) for stage in STAGES for one, other in zip(here[stage], there[stage], strict=True))
+    assert [*files("data/normalize")] == ["data/normalize/manifest.json"]
+    assert files("reports") == reports
+    manifest = manifest_of(Path("data/normalize"))
+    assert [Path(manifest.storage, part.path).read_bytes() for part in manifest.parts] == [*in_files.values()]
+    assert [part.rows for part in manifest.parts] == [8, 8, 4]
+    for part, content in zip(manifest.parts, in_files.values(), strict=True):
+        assert part.md5 == hashlib.md5(content, usedforsecurity=False).hexdigest()
+        assert part.path == f"files/md5/{part.md5[:2]}/{part.md5[2:]}"
+        assert part.sha256 == hashlib.sha256(content).hexdigest()
+        assert part.size == len(content)
+    assert not [*Path(manifest.storage).rglob("*.tmp")]
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_table_in_storage_is_read_like_one_in_files() -> None:
+    table = Parts(Path("data/normalize"))
+
+    assert len(table) == 3
+    assert table.sizes == [8, 8, 4]
+    assert table.rows == len(table.whole(["id"])) == 20
+    assert table.about == Parts(Path("data/normalize")).about
+    assert table.schema.names == table.part(1).schema.names
+    assert Parts(table.folder, range(1, 3)).whole(["id"])["id"].to_pylist() == [
+        *table.part(1)["id"].to_pylist(),
+        *table.part(2)["id"].to_pylist(),
+    ]
+    assert table.take(["id"], [9])[9]["id"] == table.part(1)["id"][1].as_py()
+
+
+@pytest.mark.usefixtures("stored")
+def test_what_is_in_storage_stays_where_it_is_when_the_option_changes() -> None:
+    store(None)
+
+    run("lexical")
+
+    assert [*files("data/lexical")] == [f"data/lexical/part-{number:05d}.parquet" for number in range(3)]
+    assert [*files("data/normalize")] == ["data/normalize/manifest.json"]
+
+
+def _remove(part: Path) -> None:
+    part.unlink()
+
+
+def _flip(part: Path) -> None:
+    content = bytearray(part.read_bytes())
+    content[60] ^= 255  # in the page of the ids
+    part.write_bytes(content)
+
+
+def _empty(part: Path) -> None:
+    part.write_bytes(b"")
+
+
+@pytest.mark.parametrize(("harm", "said"), [(_remove, "not there any more"), (_flip, "damaged"), (_empty, "damaged")])
+def test_a_harmed_part_is_one_sentence_and_changes_no_table(
+    stored: Path, harm: Callable[[Path], None], said: str
+) -> None:
+    path = stored / manifest_of(Path("data/normalize")).parts[2].path
+    harm(path)
+
+    with pytest.raises(DataError) as caught:
+        run("lexical")
+
+    assert str(caught.value) == f"{path}: {said}; `dvc repro --force` makes it again"
+    assert not Path("data/lexical").exists()
+    run("normalize")
+    assert Parts(Path("data/normalize")).whole().num_rows == 20
+
+
+def test_a_storage_that_is_a_file_changes_no_table(stored: Path) -> None:
+    before = files("data")
+    blocked = stored / "file"
+    blocked.touch()
+    store(blocked)
+
+    with pytest.raises(DataError, match=r"run.storage: .*/file/files/md5/.*: not there .*; no table was changed"):
+        run("normalize")
+
+    assert files("data") == before
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_read_only_storage_changes_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = files("data")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Storage, "_write", refuse)
+
+    with pytest.raises(DataError, match=r"no right to do that .*; no table was changed"):
+        run("normalize")
+
+    assert files("data") == before
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_full_storage_changes_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = files("data")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Storage, "_write", fail)
+
+    with pytest.raises(StorageError, match="No space left on device; no table was changed"):
+        run("normalize")
+
+    assert files("data") == before
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("nonsense://bucket", "Protocol not known: nonsense"),
+        ("gs://bucket", "gcsfs"),
+    ],
+)
+def test_an_address_that_nothing_can_open_is_one_sentence(address: str, said: str) -> None:
+    with pytest.raises(ParamsError, match=f"run.storage: {address} can't be used: .*{said}"):
+        Storage(address).put(b"", 0)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_one"),
+    [
+        ("/mnt/team/tables", True),
+        ("s3://bucket/tables", True),
+        ("s3://bucket", True),
+        ("abfs://container/tables", True),
+        ("tables", False),
+        ("../tables", False),
+        ("s3://key:secret@bucket/tables", False),
+        ("bucket:tables", False),
+        ("simplecache::s3://bucket", False),
+        ("", False),
+        ("/", False),
+    ],
+)
+def test_addresses(address: str, is_one: bool) -> None:
+    content = load_yaml(PARAMS)["run"] | {"storage": address}
+
+    if is_one:
+        assert Run(**content).storage == address
+    else:
+        with pytest.raises(ValidationError):
+            Run(**content)
+
+
+PART = MappingProxyType({"path": "files/md5/ab/cd", "rows": 1, "size": 2, "md5": "abcd", "sha256": "ef"})
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just(dict(PART)),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*PART, "format", "x"]), inner),
+)
+documents = st.fixed_dictionaries(
+    {"storage": st.text(), "rows": st.integers() | json_values, "parts": json_values | st.lists(st.just(dict(PART)))}
+)
+
+
+@given(content=st.binary() | (documents | json_values).map(lambda value: json.dumps(value).encode()))
+def test_a_manifest_is_read_or_refused(content: bytes) -> None:
+    with suppress(DataError):
+        manifest = Manifest.parse(content, "manifest.json")
+        assert json.loads(manifest.model_dump_json()) == {"format": 1} | json.loads(content)
+
+
+def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
+    manifest = Manifest.of("/tables", [StoredPart(**PART)] * 2)
+
+    manifest.write(tmp_path / "manifest.json")
+
+    assert manifest_of(tmp_path) == manifest
+    assert manifest.rows == 2
+
+
+def test_a_part_is_new_when_it_is_written_again(tmp_path: Path) -> None:
+    storage = Storage(str(tmp_path))
+    path = tmp_path / storage.put(b"content", 1).path
+    before = path.stat().st_ino
+
+    storage.put(b"content", 1)
+
+    assert path.stat().st_ino != before
+
+
+@pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", "files/md5/ab/../../../x", "files/md5/ab/cd\n"])
+def test_parts_are_below_the_storage(path: str) -> None:
+    content = {"storage": "/tables", "rows": 1, "parts": [{**PART, "path": path}]}
+
+    with pytest.raises(DataError, match=r"manifest.json: not a manifest of this version: parts.0.path"):
+        Manifest.parse(json.dumps(content).encode(), "manifest.json")
+
+
+def test_parts_are_written_to_a_folder_or_to_storage(tmp_path: Path) -> None:
+    table = pa.table({"id": ["a", "b"]})
+    for name, storage in (("here", None), ("there", Storage(str(tmp_path / "storage")))):
+        (tmp_path / name).mkdir()
+        write_part(table, tmp_path / name, 0, storage)
+
+    assert Parts(tmp_path / "here").whole().equals(Parts(tmp_path / "there").whole())

@@ -1,0 +1,176 @@
+"""Which parts in storage the versions of a project name."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tasks.__main__ import main
+from tasks.errors import ParamsError, VersionError
+from tasks.pipeline import dvc_yaml
+from tasks.pipeline.storage import Storage, manifest_of, merge_manifests
+from tasks.pipeline.tables import write_part
+from tasks.versions.stored_parts import KEPT_DAYS, collect
+from tasks.versions.version import versions
+from tests.comparison import repository
+from tests.comparison.repository import git
+from tests.small_project import edit
+
+
+def write(storage: Path, *texts: str) -> list[Path]:
+    """As if the stage had written a table with a part for each text; the files in storage."""
+    folder = Path("data/load")
+    for old in folder.glob("*"):
+        old.unlink()
+    for number, text in enumerate(texts):
+        write_part(pa.table({"id": [text]}), folder, number, Storage(str(storage)))
+    merge_manifests(folder)
+    return [storage / part.path for part in manifest_of(folder).parts]
+
+
+def in_storage(storage: Path) -> set[Path]:
+    return {path for path in storage.rglob("*") if path.is_file()}
+
+
+def make_old(paths: list[Path], days: float = KEPT_DAYS + 1) -> None:
+    for path in paths:
+        os.utime(path, (time.time() - days * 86_400,) * 2)
+
+
+@pytest.fixture(scope="module")
+def stored(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the template with three more versions, whose table is in storage: a tag, a branch, an experiment."""
+    from dvc.repo import Repo
+
+    folder = tmp_path_factory.mktemp("stored") / "copy"
+    storage = folder / "storage"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(repository.copy(template, folder))
+        edit(lambda p: p["run"].update(storage=str(storage), retries={"default": 0}, timeouts={"default": 60}))
+        with Repo() as repo:
+            git("commit", "-q", "-a", "-m", "storage")
+            write(storage, "a", "d")
+            repo.commit("score", force=True)
+            repo.experiments.save(name="tried")
+            for name, texts in (("tagged", ["a", "b"]), ("branched", ["a", "c"])):
+                git("checkout", "-q", "--detach", "main")
+                write(storage, *texts)
+                repo.commit("score", force=True)
+                git("commit", "-q", "-a", "-m", name)
+                git("tag" if name == "tagged" else "branch", name)
+        git("checkout", "-q", "main")
+        write(storage, "e", "a")
+    return folder
+
+
+@pytest.fixture
+def storage(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The storage as it was at first, where all parts are old; the project is a copy."""
+    storage = stored / "storage"
+    shutil.copytree(storage, tmp_path / "kept")
+    monkeypatch.chdir(repository.copy(stored, tmp_path / "copy"))
+    dvc_yaml.stages.cache_clear()
+    make_old([*in_storage(storage)])
+    yield storage
+    dvc_yaml.stages.cache_clear()
+    shutil.rmtree(storage)
+    shutil.copytree(tmp_path / "kept", storage)
+
+
+def unnamed(storage: Path, *texts: str) -> list[Path]:
+    """Parts that no version names."""
+    put = [Storage(str(storage)).put(text.encode(), 1).path for text in texts]
+    return [storage / path for path in put]
+
+
+def test_only_what_no_version_names_is_removed(storage: Path) -> None:
+    named = in_storage(storage)
+    assert len(named) == 5
+    extra = unnamed(storage, "x", "yy")
+    make_old(extra)
+
+    listed = collect(remove=False)
+
+    assert in_storage(storage) == {*named, *extra}
+    assert (listed.all.files, listed.unnamed, listed.old) == (7, (2, 3), (2, 3))
+    assert collect(remove=True) == listed
+    assert in_storage(storage) == named
+    assert collect(remove=True).unnamed.files == 0
+
+
+def test_what_was_written_lately_stays(storage: Path) -> None:
+    new, old = unnamed(storage, "new", "old")
+    make_old([old])
+    make_old([new], KEPT_DAYS - 1)
+
+    assert collect(remove=True).old.files == 1
+    assert new.exists()
+    assert not old.exists()
+
+
+@pytest.mark.parametrize("removed", ["branch", "experiment", "tag", "workspace"])
+def test_a_version_that_is_gone_names_nothing(storage: Path, removed: str) -> None:
+    if removed == "branch":
+        git("branch", "-q", "-D", "branched")
+    elif removed == "tag":
+        git("tag", "-d", "tagged")
+    elif removed == "experiment":
+        [ref] = [name for name in git("for-each-ref", "--format=%(refname)", "refs/exps").split() if "tried" in name]
+        git("update-ref", "-d", ref)
+    else:
+        write(storage, "a")
+    git("reflog", "expire", "--expire=now", "--all")
+
+    assert collect(remove=True).old.files == 1
+
+
+def test_a_version_whose_manifest_is_nowhere_keeps_everything(storage: Path) -> None:
+    make_old(unnamed(storage, "x"))
+    before = in_storage(storage)
+    for path in Path(".dvc/cache").rglob("*.dir"):
+        if b"manifest.json" in path.read_bytes():
+            path.unlink()
+
+    with pytest.raises(VersionError, match=r"[0-9a-f]{12}, .*: 3 tables are neither in DVC's cache nor in the remote"):
+        collect(remove=True)
+
+    assert in_storage(storage) == before
+
+
+def test_manifests_come_from_the_remote(storage: Path) -> None:
+    make_old(unnamed(storage, "x"))
+    shutil.copytree(".dvc/cache/files", "../remote/files", dirs_exist_ok=True)
+    shutil.rmtree(".dvc/cache/files")
+
+    assert collect(remove=True).old.files == 1
+    assert len(in_storage(storage)) == 5
+
+
+def test_the_command_says_what_there_is_and_what_removes_it(storage: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_old(unnamed(storage, "x"))
+
+    assert main(["storage", "gc"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "named by no version: 1 parts, 0.000 GB; of these, written more than 14 days ago: 1 parts, 0.000 GB",
+        "`python -m tasks storage gc --remove` removes them",
+    ]
+    assert main(["storage", "gc", "--remove"]) == 0
+    assert capsys.readouterr().out.endswith("removed\n")
+
+
+@pytest.mark.usefixtures("storage")
+def test_tables_of_a_version_are_read_from_storage() -> None:
+    with versions(["tagged", "tried"]) as named:
+        assert [one.parts("load").whole()["id"].to_pylist() for one in named] == [["a", "b"], ["a", "d"]]
+
+
+@pytest.mark.usefixtures("storage")
+def test_without_storage_there_is_nothing_to_collect() -> None:
+    edit(lambda p: p["run"].update(storage=None))
+
+    with pytest.raises(ParamsError, match=r"run\.storage: not set"):
+        collect(remove=True)

@@ -1,6 +1,6 @@
-"""The rows of one run in blocks, one for each part: every two of its candidates paired."""
+"""The rows of one run in blocks of parts: every two of its candidates paired."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import overload
 from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.pairing import Pairing, distinct, pair
 from tasks.comparison.stored_blocks import StoredBlocks
-from tasks.comparison.version_blocks import Side, candidates_of, is_divided, rows_before
+from tasks.comparison.version_blocks import Side, block_ranges, candidates_of, is_divided, rows_before
 from tasks.scores.columns import Candidate
 
 
@@ -36,21 +36,20 @@ class _PairBlocks(Sequence[Pairing]):
 def pairs_of_run(run: Side, folder: Path | None = None) -> list[Blocks]:
     """Pair the rows with equal ids of every two candidates, in the order of `combinations`.
 
-    A part is a block, if the rows of an id and the draws of a question are in one part.
+    Some parts are a block, if the rows of an id and the draws of a question are in one part.
 
     Args:
         run: Its tables.
         folder: Where blocks are kept if there are several; it is created. None: in memory.
     """
-    blocks: Sequence[list[Candidate]]
-    blocks = [*_blocks(run)] if folder is None or len(run.load) == 1 else StoredBlocks(folder, _blocks(run))
+    ranges = [*block_ranges(run.load.sizes)] if is_divided(run.load) else [range(len(run.load))]
+    read = (_block(run, parts) for parts in ranges)
+    blocks: Sequence[list[Candidate]] = [*read] if folder is None or len(ranges) == 1 else StoredBlocks(folder, read)
     return [_PairBlocks(blocks, base, head) for base, head in combinations(range(len(run.names)), 2)]
 
 
-def _blocks(run: Side) -> Iterator[list[Candidate]]:
-    """Yield the candidates of each block."""
-    every = len(run.load)
-    for parts in (range(number, number + 1) for number in range(every)) if is_divided(run.load) else [range(every)]:
-        start = rows_before(run.load, parts.start)
-        found = distinct([*candidates_of(run, parts).values()])
-        yield [replace(one, positions=one.positions + start) for one in found]
+def _block(run: Side, parts: range) -> list[Candidate]:
+    """The candidates of some parts, with the places of their rows in the whole table."""
+    start = rows_before(run.load, parts.start)
+    found = distinct([*candidates_of(run, parts).values()])
+    return [replace(one, positions=one.positions + start) for one in found]

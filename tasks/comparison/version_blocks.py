@@ -1,4 +1,4 @@
-"""The rows of two versions in blocks: parts with the same ids in both versions one by one, all other parts together."""
+"""The rows of two versions in blocks of parts: some with the same ids in both versions each, all others together."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,6 +31,8 @@ from tasks.scores.columns import (
 )
 from tasks.scores.label_status import STALE
 
+# A block has so many rows or more: far more work than its arrays take to map, and far less than memory holds.
+BLOCK_ROWS = 250_000
 NOTHING: Positions = np.empty(0, np.intp)
 
 
@@ -125,14 +127,24 @@ def pairs_of(
 
 
 def _ranges(base: Parts, head: Parts) -> Iterator[tuple[range, range]]:
-    """Yield which parts of both versions make a block: each of the first ones with the same ids, then all others."""
+    """Yield which parts of both versions make a block: some of the first ones, with the same ids, then all others."""
     same, parts = 0, (len(base), len(head))
     divided = is_divided(base) and is_divided(head)
     while divided and same < min(parts) and _same_ids(base, head, same):
-        yield range(same, same + 1), range(same, same + 1)
         same += 1
+    yield from ((block, block) for block in block_ranges(head.sizes[:same]))
     if same < max(parts):
         yield range(same, parts[0]), range(same, parts[1])
+
+
+def block_ranges(sizes: Sequence[int]) -> Iterator[range]:
+    """Yield which parts of these numbers of rows make a block: BLOCK_ROWS rows or more, but for the last."""
+    start = rows = 0
+    for number, size in enumerate(sizes, 1):
+        rows += size
+        if rows >= BLOCK_ROWS or number == len(sizes):
+            yield range(start, number)
+            start, rows = number, 0
 
 
 def is_divided(load: Parts) -> bool:
@@ -197,7 +209,7 @@ def candidates_of(side: Side, parts: range) -> dict[str, Candidate]:
     has_rows = any(sizes[number] for number in parts)
     filled = next(number for number, size in enumerate(sizes) if size)
     read = parts if has_rows else range(filled, filled + 1)
-    load, *tables = (Parts(table.folder, read) for table in (side.load, *side.tables))
+    load, *tables = (table.some(read) for table in (side.load, *side.tables))
     found = {one.name: one for one in candidates(load, tables, side.thresholds)}
     other = next(iter(found.values()))
     every = {name: found.get(name) or replace(other.rows(NOTHING), name=name) for name in side.names}
@@ -215,7 +227,7 @@ def rows_before(table: Parts, number: int) -> int:
 
 def _rows(side: Side, parts: range) -> _Rows:
     """Read some parts, one after the other; without any, candidates without rows."""
-    start, load = rows_before(side.load, parts.start), Parts(side.load.folder, parts or range(1))
+    start, load = rows_before(side.load, parts.start), side.load.some(parts or range(1))
     names = ["id", "content", "label", "label_status", "response"]
     texts = load.whole([name for name in names if name in load.schema.names])
     if not parts:

@@ -1,9 +1,12 @@
 """Tables in parts: a folder of Parquet files (part-00000.parquet, …) with one schema, or a manifest of such files."""
 
 import json
+import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,11 +20,12 @@ from tasks.pipeline.files import temporary_in
 from tasks.pipeline.storage import Manifest, Storage, StoredPart, manifest_of
 
 METADATA_KEY = b"goldmeter"
+_PART = re.compile(r"part-.*\.parquet")
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A table on disk, or in storage, that is read part by part.
+    """A finished table on disk, or in storage, that is read part by part. Its folder is listed once.
 
     folder: Of its Parquet files, or of the manifest that names them.
     numbers: Of the parts to read; None: all.
@@ -29,6 +33,9 @@ class Parts:
 
     folder: Path
     numbers: range | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what was listed stays here: it may be longer than the part that travels
+        return Parts, (self.folder, self.numbers)
 
     def __len__(self) -> int:
         return len(self._files)
@@ -50,7 +57,7 @@ class Parts:
         """Number of rows in all parts."""
         return sum(self.sizes)
 
-    @property
+    @cached_property
     def sizes(self) -> list[int]:
         """Number of rows in each part."""
         return [file.rows for file in self._files]
@@ -84,7 +91,7 @@ class Parts:
                 pass  # what follows names the part
         return pa.concat_tables(self.read(columns))
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         """The schema of the first part, with its metadata."""
         return self._files[0].schema
@@ -94,12 +101,16 @@ class Parts:
         """The facts about the table that its stage stored in the schema."""
         return about(self.schema)
 
-    @property
+    def some(self, numbers: range) -> "Parts":
+        """Return some parts of the whole table as a table."""
+        chosen = Parts(self.folder, numbers)
+        vars(chosen)["_files"] = self._files[numbers.start : numbers.stop]
+        return chosen
+
+    @cached_property
     def _files(self) -> "list[_PartFile]":
         """The files of the parts, in order. Raises DataError when there are none."""
-        files = [
-            _PartFile(str(path)) for path in sorted(self.folder.glob("part-*.parquet")) if path.is_file()
-        ] or _stored(self.folder)
+        files = _on_disk(self.folder) or _stored(self.folder)
         if not files:
             raise DataError(f"{self.folder}: no table there; `dvc repro` runs the stages in their order")
         return files if self.numbers is None else files[self.numbers.start : self.numbers.stop]
@@ -154,6 +165,15 @@ def _naming(path: Path) -> Iterator[None]:
             f"{path}: can't be read as a table: {problem}\n"
             f"Remove {path.parent}; `dvc repro` brings it back, or makes it again."
         ) from None
+
+
+def _on_disk(folder: Path) -> "list[_PartFile]":
+    """The files of a table whose parts are in its folder."""
+    if not folder.is_dir():
+        return []
+    with os.scandir(folder) as entries:
+        found = [entry.path for entry in entries if _PART.fullmatch(entry.name) and entry.is_file()]
+    return [_PartFile(path) for path in sorted(found)]
 
 
 def _stored(folder: Path) -> list[_PartFile]:

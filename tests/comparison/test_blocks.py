@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tasks.comparison import candidate_pairs
+from tasks.comparison import candidate_pairs, version_blocks
 from tasks.comparison.changed_rows import changed_rows, data_changed
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.compared_rows import Blocks
@@ -16,6 +16,7 @@ from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.pairing import Pairing, pair
 from tasks.comparison.roles import shared_primary
 from tasks.comparison.stored_blocks import StoredBlocks
+from tasks.comparison.version_blocks import block_ranges
 from tasks.errors import DataError
 from tasks.metrics.catalogue import configure
 from tasks.pipeline.tables import Parts, write_part
@@ -35,6 +36,11 @@ FREE = ColumnFacts("score_ms", "dataset", "score_ms|v:1", None, higher_is_better
 GATE = gate(
     primary=None, metrics={"f1.value": 0.1, "bleu.value": 0.0, "score_ms": 0.1, "f1.pass@1": 0.1}, max_unmeasured=0.9
 )
+
+
+@pytest.fixture(autouse=True)
+def _each_part_is_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(version_blocks, "BLOCK_ROWS", 1)
 
 
 class Kind(NamedTuple):
@@ -159,9 +165,29 @@ def test_one_family_without_measures_has_no_critical_value() -> None:
     assert np.isnan(critical_value([], 0.95))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "blocks"),
+    [
+        ([], []),
+        ([3], [range(1)]),
+        ([12] * 301, [range(25 * n, 25 * n + 25) for n in range(12)] + [range(300, 301)]),
+        ([0, 0, 300, 299, 1, 0], [range(3), range(3, 5), range(5, 6)]),
+        ([900, 900], [range(1), range(1, 2)]),
+    ],
+)
+def test_small_parts_are_in_one_block(sizes: list[int], blocks: list[range], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(version_blocks, "BLOCK_ROWS", 300)
+
+    assert [*block_ranges(sizes)] == blocks
+
+
+@pytest.mark.parametrize("block_rows", [1, 15])
 @pytest.mark.parametrize("draws", [False, True])
 @pytest.mark.parametrize("part_rows", [4, 10])
-def test_versions_in_parts_are_compared_as_those_in_one(tmp_path: Path, part_rows: int, draws: bool) -> None:
+def test_versions_in_parts_are_compared_as_those_in_one(
+    tmp_path: Path, part_rows: int, draws: bool, block_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(version_blocks, "BLOCK_ROWS", block_rows)
     rng = np.random.default_rng(3)
     signs = ["".join(rng.choice([*"++.-"], 2 if draws else 60)) for _ in range(60 if draws else 2)]
     older, newer = (drawn(*signs[:30]), drawn(*signs[30:])) if draws else (answers(signs[0]), answers(signs[1]))

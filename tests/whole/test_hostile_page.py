@@ -76,6 +76,7 @@ def configure(project: Project, candidates: tuple[str, ...], slices: tuple[str, 
         "group": None,
         "slices": list(slices),
     }
+    params["semantic"] = {}
     params["load"] |= {"max_chars": 2 * len(WORD), "max_rejected": 0.1}
     params["judge"] |= {"provider": "openai", "base_url": judge, "api_key_env": None, "max_unmeasured": 1.0}
     params["aggregate"]["max_unmeasured"] = 1.0

@@ -53,6 +53,7 @@ def _map_evouna(project: Project, data: Path) -> None:
         "group": None,
         "slices": [],
     }
+    params["semantic"] = {}
     path.write_text(dump_yaml(params), encoding="utf-8")
 
 

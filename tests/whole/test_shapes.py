@@ -46,11 +46,11 @@ def test_a_shuffled_long_table_in_many_parts_gives_the_numbers_of_the_wide_one(p
     project.run("dvc", "repro")
     expected = json.loads(project.read("reports/metrics.json"))
     mapping = {"column": "model", "response": "out.text", "label": "out.ok"}
-    configure(project, dataset={"path": "data/long.jsonl", "candidates": mapping}, load={"part_rows": 13})
+    configure(project, dataset={"path": "data/long.jsonl", "candidates": mapping}, load={"part_rows": 40})
     project.run("dvc", "repro")
 
     assert json.loads(project.read("reports/metrics.json")) == expected
-    assert len([*(project.folder / "data/load").iterdir()]) == 10
+    assert len([*(project.folder / "data/load").iterdir()]) == 3
     page = project.read("reports/index.html")
     assert "aurora" in page
     assert "borealis" in page
@@ -158,6 +158,8 @@ def test_twelve_systems_of_twelve_files_with_verdicts_of_a_thirteenth(project: A
                 "path": "NQ301_human.tsv", "input": "Question", "response": "Model answer", "label": "Acceptable?"
             },
         },
+        load={"part_rows": 1000},
+        semantic={},
     )  # fmt: skip
 
     project.run("dvc", "repro")

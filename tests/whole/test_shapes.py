@@ -17,10 +17,11 @@ LOGS = ROOT / "tests/dataset/readers/logs"
 
 
 def configure(project: Any, **changed: dict[str, Any]) -> None:
+    """Change options of sections; without any, a section is empty."""
     path = project.folder / "params.yaml"
     params = load_yaml(path)
     for section, options in changed.items():
-        params[section] |= options
+        params[section] = params[section] | options if options else {}
     path.write_text(dump_yaml(params), encoding="utf-8")
 
 

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from benchmarks import (
     aggregate,
+    cluster,
     compile,  # noqa: A004 (a section's name)
     embedding,
     gates,
@@ -43,6 +44,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
         "stage": lambda: stage.run(shipped, rows),
         "load": lambda: load.run(rows),
         "scale": lambda: scale.run(rows),
+        "cluster": lambda: cluster.run(rows),
         "gates": gates.run,
         "aggregate": lambda: aggregate.run(raw),
         "compile": compile.run,
@@ -58,7 +60,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What goldmeter costs, side by side.")
     parser.add_argument("section", nargs="*", help=f"all by default: {', '.join(sections(0))}")
     parser.add_argument(
-        "--rows", type=int, default=stage.LARGEST, help="of the largest table of sections stage, load and scale"
+        "--rows",
+        type=int,
+        default=stage.LARGEST,
+        help="of the largest table of sections stage, load, scale and cluster",
     )
     options = parser.parse_args(arguments)
     known, console, facts, met = sections(options.rows), Console(), machine.facts(), True

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import repeat
 from pathlib import Path
 from secrets import token_hex
@@ -26,9 +26,12 @@ from tasks.pipeline.keys import Hashes, KeyHashes
 from tasks.pipeline.lineage import lineage
 from tasks.pipeline.progress import Progress, display, quiet
 from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
-from tasks.pipeline.storage import Storage, merge_manifests
+from tasks.pipeline.storage import MANIFEST, Storage, manifest_of
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.workers import Crew, Processes, collect_garbage, cores, crew_of, workers_for
+
+# In the folder of a run: the storage's address, and the manifests of single parts.
+_STORAGE, _MANIFESTS = "storage", "manifests"
 
 
 def run(name: str) -> None:
@@ -113,12 +116,24 @@ class _Workspace:
             _remove(left)
         for table in self.entry.tables_written:
             (self.folder / DATA / table).mkdir(parents=True)
+            (self.folder / _MANIFESTS / table).mkdir(parents=True)
         (self.folder / "scratch").mkdir(parents=True)
+        (self.folder / _STORAGE).write_text(params.run_params().storage or "", encoding="utf-8")
 
     @property
     def tables(self) -> dict[str, Parts]:
         """The tables written so far."""
-        return {table: Parts(self.folder / DATA / table) for table in self.entry.tables_written}
+        return {table: Parts(self._parts(table)) for table in self.entry.tables_written}
+
+    def _parts(self, table: str) -> Path:
+        """Where parts are written: manifests of them, if they go to storage, into a folder that is not published."""
+        return self.folder / (_MANIFESTS if self._storage else DATA) / table
+
+    @cached_property
+    def _storage(self) -> Storage | None:
+        """The storage that `run` named when the stage began: all parts go to one."""
+        address = (self.folder / _STORAGE).read_text(encoding="utf-8")
+        return Storage(address) if address else None
 
     def open_store(self) -> None:
         """Open the ledger that the stage writes: in this process only, which publishes it."""
@@ -141,15 +156,13 @@ class _Workspace:
 
     def write(self, output: Output, number: int) -> None:
         """Write what the stage computed for one part."""
-        address = params.run_params().storage
-        storage = Storage(address) if address else None
         for name, content in output.items():
             if isinstance(content, str):
                 path = self.folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(content, encoding="utf-8")
             else:
-                write_part(content, self.folder / DATA / name, number, storage)
+                write_part(content, self._parts(name), number, self._storage)
 
     def report(self, text: str) -> None:
         """Write the validation report at once: it remains if the stage fails."""
@@ -164,8 +177,9 @@ class _Workspace:
             evidence = self.folder / LEDGER / kind
             evidence.mkdir(parents=True)
             self.ledger.write_evidence(evidence)
-        for table in self.entry.tables_written:
-            merge_manifests(self.folder / DATA / table)
+        for table in self.entry.tables_written if self._storage else ():
+            if manifest := manifest_of(self._parts(table)):
+                manifest.write(self.folder / DATA / table / MANIFEST)
         ready = [out for out in self.entry.outs if (self.folder / out).exists()]
         for out in ready:
             for path in [*(self.folder / out).rglob("*"), self.folder / out]:

@@ -6,6 +6,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from tasks.errors import ParamsError
 from tasks.pipeline.settings import Positive, Section
+from tasks.pipeline.storage import ADDRESS
 
 MILLION = 1_000_000
 
@@ -58,7 +59,7 @@ class Run(Section):
 
     engine: Literal["local", "dask"]
     address: Annotated[str, Field(pattern=r"^((tcp|tls|ucx|ws|wss)://.+|.+\.json)$")] | None
-    storage: Annotated[str, Field(pattern=r"^(/|[a-z][a-z0-9+.-]*://)[^@]+$")] | None
+    storage: Annotated[str, Field(pattern=ADDRESS)] | None
     workers: Positive | None
     parallel_stages: Positive
     retries: dict[str, Annotated[int, Field(ge=0)]]

@@ -15,13 +15,17 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
 from tasks.errors import DataError, GoldmeterError, ParamsError, StorageError
-from tasks.pipeline.files import temporary_in
+from tasks.pipeline.credentials import without_credentials
+from tasks.pipeline.files import move_durably, temporary_in
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-# The layout of DVC's cache and remotes: the first two digits of the md5, then the others.
-FILES = "files/md5"
+# Below it, the first two digits of a part's md5, then the others. No DVC remote or cache has such a folder.
+FILES = "parts/md5"
+# Places where a file is there at once and whole, and that need no password in the address.
+ADDRESS = r"^(/|(s3|gs|abfs)://)[^@?]+$"
+PART = rf"^{FILES}/[0-9a-f]{{2}}/[0-9a-f]{{30}}$"
 MANIFEST = "manifest.json"
 STRICT = ConfigDict(frozen=True, strict=True, extra="forbid")
 _REMEDY = "`dvc repro --force` makes it again"
@@ -32,7 +36,7 @@ class StoredPart(BaseModel):
 
     model_config = STRICT
 
-    path: Annotated[str, Field(pattern=rf"^{FILES}/[0-9a-f]{{2}}/[0-9a-f]+$")]
+    path: Annotated[str, Field(pattern=PART)]
     rows: NonNegativeInt
     size: NonNegativeInt
     md5: str
@@ -45,7 +49,7 @@ class Manifest(BaseModel):
     model_config = STRICT
 
     format: Literal[1] = 1
-    storage: str
+    storage: Annotated[str, Field(pattern=ADDRESS)]
     rows: NonNegativeInt
     parts: Annotated[tuple[StoredPart, ...], Field(min_length=1)]
 
@@ -86,14 +90,6 @@ def manifest_of(folder: Path) -> Manifest | None:
     return Manifest.of(each[0].storage, [part for found in each for part in found.parts]) if each else None
 
 
-def merge_manifests(folder: Path) -> None:
-    """Make one manifest of those that the parts of a table have each."""
-    if manifest := manifest_of(folder):
-        manifest.write(folder / MANIFEST)
-        for path in folder.glob("part-*.json"):
-            path.unlink()
-
-
 class Storage:
     """A place for parts.
 
@@ -113,7 +109,7 @@ class Storage:
             StorageError: It does not answer.
         """
         md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
-        path = f"{FILES}/{md5[:2]}/{md5[2:]}"
+        path = _path_of(md5)
         with self.naming(path):
             if self.is_local:
                 self._write(content, Path(self._root, path))
@@ -141,7 +137,7 @@ class Storage:
         """Raise one error of ours, which names the path, for all that a file system may raise."""
         try:
             yield
-        except GoldmeterError:
+        except (GoldmeterError, MemoryError):
             raise
         except Exception as error:  # each kind of storage has classes of its own
             raise self._error(path, error) from error
@@ -157,27 +153,29 @@ class Storage:
             except (pa.ArrowException, OSError) as error:
                 if self._is_damaged(path):
                     raise DataError(f"{self.address}/{path}: damaged; {_REMEDY}") from error
+                if isinstance(error, pa.ArrowException):
+                    raise DataError(f"{self.address}/{path}: can't be read as a table: {_first_line(error)}") from error
                 raise
 
     def _is_damaged(self, path: str) -> bool:
         content = self.files.cat_file(self.locate(path))
-        return not path.replace("/", "").endswith(hashlib.md5(content, usedforsecurity=False).hexdigest())
+        return path != _path_of(hashlib.md5(content, usedforsecurity=False).hexdigest())
 
     def _error(self, path: str, error: Exception) -> GoldmeterError:
-        problem = _first_line(error)
         where = f"run.storage: {self.address}/{path}"
-        if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-            return DataError(f"{where}: no right to do that ({problem}); no table was changed")
         if isinstance(error, FileNotFoundError | NotADirectoryError):
-            return DataError(f"{where}: not there ({problem}); no table was changed")
-        return StorageError(f"{where}: {problem}; no table was changed")
+            return DataError(f"{where}: not there ({_first_line(error)}); no table was changed")
+        if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
+            return DataError(f"{where}: no right to do that ({_first_line(error)}); no table was changed")
+        kind = DataError if self.is_local else StorageError
+        return kind(f"{where}: {_first_line(error)}; no table was changed")
 
-    @staticmethod
-    def _write(content: bytes, path: Path) -> None:
+    def _write(self, content: bytes, path: Path) -> None:
+        Path(self._root).stat()  # a folder that is not mounted is not made here instead
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary_in(path.parent, f"{path.name}.") as temporary:
             temporary.write_bytes(content)
-            temporary.replace(path)
+            move_durably(temporary, path)
 
     @property
     def _root(self) -> str:
@@ -194,5 +192,9 @@ class Storage:
         return files, str(root).rstrip("/")
 
 
+def _path_of(md5: str) -> str:
+    return f"{FILES}/{md5[:2]}/{md5[2:]}"
+
+
 def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
+    return without_credentials(next(iter(str(error).splitlines()), "") or type(error).__name__)

@@ -1,19 +1,21 @@
 """The parts in storage that no version of the project names, and their removal."""
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tasks.errors import ParamsError, VersionError
+from tasks.errors import GoldmeterError, ParamsError, VersionError
 from tasks.pipeline import git, params
+from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.dvc_yaml import stages, tables
-from tasks.pipeline.storage import FILES, MANIFEST, Manifest, Storage, manifest_of
+from tasks.pipeline.storage import FILES, MANIFEST, PART, Manifest, Storage, manifest_of
 from tasks.pipeline.yaml import parse_yaml
-from tasks.versions.version import LOCK, PARAMS
+from tasks.versions.version import LOCK, PARAMS, WORKSPACE
 
 if TYPE_CHECKING:
     from dvc.repo import Repo
@@ -68,13 +70,13 @@ def collect(*, remove: bool) -> Collection:
     if address is None:
         raise ParamsError("run.storage: not set, so no part is in a storage")
     storage = Storage(address)
-    named = {part.path for manifest in _manifests() if manifest.storage == storage.address for part in manifest.parts}
+    named = {part.path for manifest in _manifests() for part in manifest.parts}
     with storage.naming(FILES):
         found = _listed(storage)
         unnamed = {path: about for path, about in found.items() if path not in named}
-        old = {path: about for path, about in unnamed.items() if time.time() - _written(about) > KEPT_DAYS * _DAY}
+        old = {path: about for path, about in unnamed.items() if _is_old(about)}
         for path in old if remove else ():
-            storage.files.rm_file(storage.locate(path))
+            _remove(storage, path)
     return Collection(storage.address, _count(found), _count(unnamed), _count(old))
 
 
@@ -82,7 +84,18 @@ def _listed(storage: Storage) -> dict[str, Mapping[str, Any]]:
     """Path below the address → what the file system knows, for all parts."""
     found = storage.files.find(storage.locate(FILES), detail=True, refresh=True)
     start = len(storage.locate(""))
-    return {name[start:]: about for name, about in found.items()}
+    return {name[start:]: about for name, about in found.items() if re.match(PART, name[start:])}
+
+
+def _remove(storage: Storage, path: str) -> None:
+    """Remove a part, if no run has written it again meanwhile."""
+    with suppress(FileNotFoundError):  # another one has removed it
+        if _is_old(storage.files.info(storage.locate(path), refresh=True)):
+            storage.files.rm_file(storage.locate(path))
+
+
+def _is_old(about: Mapping[str, Any]) -> bool:
+    return time.time() - _written(about) > KEPT_DAYS * _DAY
 
 
 def _count(files: Mapping[str, Mapping[str, Any]]) -> StoredFiles:
@@ -103,18 +116,20 @@ def _manifests() -> Iterator[Manifest]:
         if manifest := manifest_of(Path("data", name)):
             yield manifest
     unknown: list[str] = []
-    with Repo() as repo:
-        for hashed, commit in _table_hashes().items():
-            if (listing := _object(repo, hashed)) is not None:
+    with _naming("DVC"), Repo() as repo:
+        for hashed, out in _tables().items():
+            with _naming(out.version):
+                if (listing := _object(repo, hashed)) is None:
+                    if out.files == 1 and _knows_storage(out.version):
+                        unknown.append(out.version)
+                    continue
                 for entry in json.loads(listing):
                     if entry["relpath"] != MANIFEST:
                         continue
                     if (content := _object(repo, entry["md5"])) is not None:
-                        yield Manifest.parse(content, f"{commit}: {MANIFEST}")
+                        yield Manifest.parse(content, f"{out.version}: {MANIFEST}")
                     else:
-                        unknown.append(commit)
-            elif _knows_storage(commit):
-                unknown.append(commit)
+                        unknown.append(out.version)
     if unknown:
         some = ", ".join([*dict.fromkeys(unknown)][:_LISTED])
         raise VersionError(
@@ -123,44 +138,79 @@ def _manifests() -> Iterator[Manifest]:
         )
 
 
-def _table_hashes() -> dict[str, str]:
-    """Hash of a table's folder → a commit that has it, for tables that may be a manifest."""
-    found: dict[str, str] = {}
-    for commit, text in _locks():
-        for stage in (parse_yaml(text, f"{commit}: {LOCK}") or {}).get("stages", {}).values():
-            for out in stage.get("outs", []):
-                if [*tables([out["path"]])] and out.get("nfiles", 1) == 1 and str(out.get("md5")).endswith(_FOLDER):
-                    found.setdefault(out["md5"], commit)
+class _Table(NamedTuple):
+    """A table's folder in dvc.lock: a version that has it, and how many files are in it."""
+
+    version: str
+    files: int
+
+
+def _tables() -> dict[str, _Table]:
+    """Hash of a table's folder → where it was found."""
+    found: dict[str, _Table] = {}
+    for version, text in _locks():
+        with _naming(version):
+            for stage in ((parse_yaml(text, LOCK) or {}).get("stages") or {}).values():
+                for out in stage.get("outs", []):
+                    if [*tables([out["path"]])] and str(out.get("md5")).endswith(_FOLDER):
+                        found.setdefault(out["md5"], _Table(version, int(out.get("nfiles", 1))))
     return found
 
 
 def _locks() -> Iterator[tuple[str, str]]:
-    """Yield each dvc.lock that there was in a commit of a branch, tag, experiment or reflog, and its commit."""
-    selected = ["--all", "--reflog", "--full-history", "-m"]
-    changes = git.answer("log", *selected, "--format=commit %H", "--raw", "--no-abbrev", "--", LOCK) or ""
-    blobs: set[str] = set()
-    commit = ""
-    for line in changes.splitlines():
+    """Yield each dvc.lock of the repository, of any folder, in a commit of a branch, tag, experiment or reflog.
+
+    Raises:
+        VersionError: Git can't list them all.
+    """
+    if (lock := Path(LOCK)).exists():
+        yield WORKSPACE, lock.read_text(encoding="utf-8")
+    if _git("rev-parse", "--is-shallow-repository").strip() == "true":
+        raise VersionError("this clone is shallow, so what older commits name is unknown; `git fetch --unshallow`")
+    commits = ["--all", "--reflog", "--full-history", "--diff-merges=separate", "--format=commit %H"]
+    places, blobs, commit = f":(top,glob)**/{LOCK}", set[str](), ""
+    for line in _git("-c", "log.showRoot=true", "log", *commits, "--raw", "--no-abbrev", "--", places).splitlines():
         if line.startswith("commit "):
             commit = line.split()[1][:_DIGITS]
         elif line.startswith(":") and (blob := line.split()[3]).strip("0") and blob not in blobs:
             blobs.add(blob)
-            yield commit, git.answer("cat-file", "blob", blob) or ""
+            yield commit, _git("cat-file", "blob", blob)
 
 
-def _knows_storage(commit: str) -> bool:
+def _git(*command: str) -> str:
+    """Return what a git command prints. Raises VersionError when it fails: what it does not list would be removed."""
+    done = git.run(*command)
+    if done.returncode:
+        raise VersionError(f"git: {(done.stderr.splitlines() or ['it failed'])[-1]}; nothing is removed")
+    return done.stdout
+
+
+def _knows_storage(version: str) -> bool:
     """Return whether a version's params.yaml has the option `run.storage`: no older one has a manifest."""
-    content = parse_yaml(git.answer("show", f"{commit}:./{PARAMS}") or "", f"{commit}: {PARAMS}")
-    return isinstance(content, dict) and "storage" in (content.get("run") or {})
+    text = git.answer("show", f"{version}:./{PARAMS}") if version != WORKSPACE else None
+    content = parse_yaml(text, PARAMS) if text else None
+    return not isinstance(content, dict) or "storage" in (content.get("run") or {})
 
 
 def _object(repo: "Repo", hashed: str) -> bytes | None:
     """Return a file that DVC keeps, from its cache or else from the remote; None if neither has it."""
-    from dvc.exceptions import DvcException
+    from dvc.config import NoRemoteError
 
-    with suppress(DvcException):  # there is no remote
+    with suppress(NoRemoteError):
         for database in (lambda: repo.cache.local, repo.cloud.get_remote_odb):
             place = database().oid_to_path(hashed)
             if database().fs.exists(place):
                 return bytes(database().fs.cat_file(place))
     return None
+
+
+@contextmanager
+def _naming(version: str) -> Iterator[None]:
+    """Raise VersionError for all that reading a version may raise: DVC's layers have classes without a common base."""
+    try:
+        yield
+    except (GoldmeterError, MemoryError):
+        raise
+    except Exception as error:
+        problem = without_credentials(next(iter(str(error).splitlines()), "") or type(error).__name__)
+        raise VersionError(f"{version}: what it names can't be read ({problem}); nothing is removed") from error

@@ -107,7 +107,7 @@ def test_storage_that_cannot_be_used_is_one_sentence_and_changes_no_table(
         run("normalize")
 
     message = str(caught.value)
-    assert message.startswith(f"run.storage: {storage}/files/md5/")
+    assert message.startswith(f"run.storage: {storage}/parts/md5/")
     assert message.endswith("; no table was changed")
     assert said in message
     assert "\n" not in message
@@ -120,7 +120,7 @@ def test_a_bucket_that_vanishes_is_one_sentence_and_the_next_run_goes_on(server:
     before = files("data")
     Storage(ADDRESS).files.rm("tables", recursive=True)
 
-    with pytest.raises(DataError, match=r"s3://tables/team/files/md5/\S+: not there any more; `dvc repro --force`"):
+    with pytest.raises(DataError, match=r"s3://tables/team/parts/md5/\S+: not there any more; `dvc repro --force`"):
         run("normalize")
     assert files("data") == before
 

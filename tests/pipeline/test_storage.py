@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks.errors import DataError, ParamsError, StorageError
+from tasks import runner
+from tasks.errors import DataError, ParamsError
 from tasks.pipeline.run import Run
 from tasks.pipeline.storage import Manifest, Storage, StoredPart, manifest_of
 from tasks.pipeline.tables import Parts, write_part
@@ -25,6 +27,8 @@ STAGES = ("load", "normalize")
 
 
 def store(folder: Path | None, part_rows: int = 8) -> None:
+    if folder and not folder.exists():
+        folder.mkdir()
     edit(lambda p: (p["load"].update(part_rows=part_rows), p["run"].update(storage=folder and str(folder), workers=1)))
 
 
@@ -61,7 +65,7 @@ def test_tables_in_storage_are_those_of_the_project(tmp_path: Path) -> None:
     assert [part.rows for part in manifest.parts] == [8, 8, 4]
     for part, content in zip(manifest.parts, in_files.values(), strict=True):
         assert part.md5 == hashlib.md5(content, usedforsecurity=False).hexdigest()
-        assert part.path == f"files/md5/{part.md5[:2]}/{part.md5[2:]}"
+        assert part.path == f"parts/md5/{part.md5[:2]}/{part.md5[2:]}"
         assert part.sha256 == hashlib.sha256(content).hexdigest()
         assert part.size == len(content)
     assert not [*Path(manifest.storage).rglob("*.tmp")]
@@ -129,7 +133,7 @@ def test_a_storage_that_is_a_file_changes_no_table(stored: Path) -> None:
     blocked.touch()
     store(blocked)
 
-    with pytest.raises(DataError, match=r"run.storage: .*/file/files/md5/.*: not there .*; no table was changed"):
+    with pytest.raises(DataError, match=r"run.storage: .*/file/parts/md5/.*: not there .*; no table was changed"):
         run("normalize")
 
     assert files("data") == before
@@ -159,22 +163,47 @@ def test_a_full_storage_changes_no_table(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(Storage, "_write", fail)
 
-    with pytest.raises(StorageError, match="No space left on device; no table was changed"):
+    with pytest.raises(DataError, match="No space left on device; no table was changed"):
         run("normalize")
 
     assert files("data") == before
 
 
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("nonsense://bucket", "Protocol not known: nonsense"),
-        ("gs://bucket", "gcsfs"),
-    ],
-)
-def test_an_address_that_nothing_can_open_is_one_sentence(address: str, said: str) -> None:
-    with pytest.raises(ParamsError, match=f"run.storage: {address} can't be used: .*{said}"):
-        Storage(address).put(b"", 0)
+def test_storage_whose_package_is_not_installed_is_one_sentence() -> None:
+    with pytest.raises(ParamsError, match=r"run.storage: gs://bucket can't be used: .*gcsfs"):
+        Storage("gs://bucket").put(b"", 0)
+
+
+def test_a_folder_that_is_not_mounted_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"not there .*; no table was changed"):
+        Storage(str(tmp_path / "not mounted")).put(b"", 0)
+
+    assert not (tmp_path / "not mounted").exists()
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_column_that_is_not_there_is_no_fault_of_the_storage() -> None:
+    with pytest.raises(DataError, match="can't be read as a table: No match for FieldRef"):
+        Parts(Path("data/load")).part(0, ["no such"])
+
+
+@pytest.mark.usefixtures("stored")
+def test_all_parts_of_a_run_go_where_the_option_pointed_at_its_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = runner.write_part
+
+    def change_the_option(*arguments: Any) -> None:
+        written(*arguments)
+        store(tmp_path / "another")
+
+    monkeypatch.setattr(runner, "write_part", change_the_option)
+
+    run("normalize")
+
+    assert manifest_of(Path("data/normalize")).storage != str(tmp_path / "another")
+    assert Parts(Path("data/normalize")).whole().num_rows == 20
+    assert not [*(tmp_path / "another").iterdir()]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +213,9 @@ def test_an_address_that_nothing_can_open_is_one_sentence(address: str, said: st
         ("s3://bucket/tables", True),
         ("s3://bucket", True),
         ("abfs://container/tables", True),
+        ("sftp://host/tables", False),
+        ("https://host/tables?sig=abc", False),
+        ("s3://bucket?versionId=1", False),
         ("tables", False),
         ("../tables", False),
         ("s3://key:secret@bucket/tables", False),
@@ -203,13 +235,18 @@ def test_addresses(address: str, is_one: bool) -> None:
             Run(**content)
 
 
-PART = MappingProxyType({"path": "files/md5/ab/cd", "rows": 1, "size": 2, "md5": "abcd", "sha256": "ef"})
+NAME = f"parts/md5/ab/{'c' * 30}"
+PART = MappingProxyType({"path": NAME, "rows": 1, "size": 2, "md5": "abcd", "sha256": "ef"})
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just(dict(PART)),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*PART, "format", "x"]), inner),
 )
 documents = st.fixed_dictionaries(
-    {"storage": st.text(), "rows": st.integers() | json_values, "parts": json_values | st.lists(st.just(dict(PART)))}
+    {
+        "storage": st.sampled_from(["/tables", "s3://b"]) | st.text(),
+        "rows": st.integers() | json_values,
+        "parts": json_values | st.lists(st.just(dict(PART))),
+    }
 )
 
 
@@ -239,7 +276,7 @@ def test_a_part_is_new_when_it_is_written_again(tmp_path: Path) -> None:
     assert path.stat().st_ino != before
 
 
-@pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", "files/md5/ab/../../../x", "files/md5/ab/cd\n"])
+@pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", "parts/md5/ab/../../../x", f"{NAME}\n"])
 def test_parts_are_below_the_storage(path: str) -> None:
     content = {"storage": "/tables", "rows": 1, "parts": [{**PART, "path": path}]}
 
@@ -249,6 +286,7 @@ def test_parts_are_below_the_storage(path: str) -> None:
 
 def test_parts_are_written_to_a_folder_or_to_storage(tmp_path: Path) -> None:
     table = pa.table({"id": ["a", "b"]})
+    (tmp_path / "storage").mkdir()
     for name, storage in (("here", None), ("there", Storage(str(tmp_path / "storage")))):
         (tmp_path / name).mkdir()
         write_part(table, tmp_path / name, 0, storage)

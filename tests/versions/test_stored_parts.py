@@ -12,8 +12,9 @@ import pytest
 from tasks.__main__ import main
 from tasks.errors import ParamsError, VersionError
 from tasks.pipeline import dvc_yaml
-from tasks.pipeline.storage import Storage, manifest_of, merge_manifests
+from tasks.pipeline.storage import MANIFEST, Manifest, Storage, manifest_of
 from tasks.pipeline.tables import write_part
+from tasks.versions import stored_parts
 from tasks.versions.stored_parts import KEPT_DAYS, collect
 from tasks.versions.version import versions
 from tests.comparison import repository
@@ -26,10 +27,14 @@ def write(storage: Path, *texts: str) -> list[Path]:
     folder = Path("data/load")
     for old in folder.glob("*"):
         old.unlink()
+    storage.mkdir(exist_ok=True)
     for number, text in enumerate(texts):
         write_part(pa.table({"id": [text]}), folder, number, Storage(str(storage)))
-    merge_manifests(folder)
-    return [storage / part.path for part in manifest_of(folder).parts]
+    manifest = manifest_of(folder)
+    for path in folder.glob("part-*"):
+        path.unlink()
+    manifest.write(folder / MANIFEST)
+    return [storage / part.path for part in manifest.parts]
 
 
 def in_storage(storage: Path) -> set[Path]:
@@ -160,6 +165,114 @@ def test_the_command_says_what_there_is_and_what_removes_it(storage: Path, capsy
     ]
     assert main(["storage", "gc", "--remove"]) == 0
     assert capsys.readouterr().out.endswith("removed\n")
+
+
+def refuse_to_remove(storage: Path, match: str) -> None:
+    make_old(unnamed(storage, "x"))
+    before = in_storage(storage)
+    with pytest.raises(VersionError, match=match):
+        collect(remove=True)
+    assert in_storage(storage) == before
+
+
+def test_what_git_cannot_list_keeps_everything(storage: Path) -> None:
+    Path(".git/refs/heads/broken").write_text("1" * 40 + "\n", encoding="utf-8")
+
+    refuse_to_remove(storage, r"^git: .*; nothing is removed")
+
+
+def test_a_shallow_clone_keeps_everything(storage: Path) -> None:
+    Path(".git/shallow").write_text(git("rev-parse", "v1") + "\n", encoding="utf-8")
+
+    refuse_to_remove(storage, "shallow")
+
+
+def test_a_lock_that_is_not_one_keeps_everything(storage: Path) -> None:
+    Path("dvc.lock").write_text("stages: [1, 2]\n", encoding="utf-8")
+
+    refuse_to_remove(storage, "^workspace: what it names can't be read")
+
+
+@pytest.mark.usefixtures("storage")
+def test_both_sides_of_a_merge_name_their_parts() -> None:
+    git("checkout", "-q", "branched")
+    git("merge", "-q", "-s", "ours", "--no-edit", "tagged")
+    git("config", "log.diffMerges", "combined")
+    git("config", "log.showRoot", "false")
+    git("tag", "-d", "tagged")
+    git("reflog", "expire", "--expire=now", "--all")
+
+    assert collect(remove=True).old.files == 0
+
+
+@pytest.mark.usefixtures("storage")
+def test_a_project_that_moved_in_its_repository_names_what_it_named() -> None:
+    Path("sub").mkdir()
+    git("mv", "dvc.lock", "dvc.yaml", "params.yaml", "sub/")
+    git("commit", "-q", "-a", "-m", "moved")
+    shutil.move(".dvc", "sub/.dvc")
+    shutil.move("data", "sub/data")
+    os.chdir("sub")
+    Path(".dvc/config").write_text("[core]\n    analytics = false\n", encoding="utf-8")
+    git("reflog", "expire", "--expire=now", "--all")
+
+    try:
+        assert collect(remove=True).old.files == 0
+    finally:
+        os.chdir("..")
+
+
+@pytest.mark.parametrize("spelling", ["file://{}", "{}/", "{}//", "{}/../storage"])
+def test_an_address_spelled_in_another_way_is_the_same_storage(storage: Path, spelling: str) -> None:
+    write(Path(spelling.format(storage)) if spelling[0] == "{" else storage, "e", "a")
+    manifest = manifest_of(Path("data/load"))
+    Manifest.of(str(storage), manifest.parts).write(Path("data/load", MANIFEST))
+
+    assert collect(remove=True).old.files == 0
+
+
+def test_the_lock_of_the_workspace_names_parts_even_without_the_table(storage: Path) -> None:
+    from dvc.repo import Repo
+
+    [part] = write(storage, "locked")
+    with Repo() as repo:
+        repo.commit("score", force=True)
+    shutil.rmtree("data/load")
+    make_old([part])
+
+    collect(remove=True)
+
+    assert part.exists()
+
+
+def test_what_is_no_part_stays(storage: Path) -> None:
+    others = [storage / name for name in ("files/md5/ab/cdef", "parts/md5/ab/cdef.dir", "notes.txt")]
+    for path in others:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    make_old(others)
+
+    collect(remove=True)
+
+    assert all(path.exists() for path in others)
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_what_changes_while_parts_are_removed(storage: Path, is_gone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = unnamed(storage, "x", "y")
+    make_old([first, second])
+    remove = stored_parts._remove
+
+    def meanwhile(place: Storage, path: str) -> None:
+        os.utime(second) if second.exists() and not is_gone else second.unlink(missing_ok=True)
+        remove(place, path)
+
+    monkeypatch.setattr(stored_parts, "_remove", meanwhile)
+
+    collect(remove=True)
+
+    assert not first.exists()
+    assert second.exists() != is_gone
 
 
 @pytest.mark.usefixtures("storage")

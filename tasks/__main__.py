@@ -70,8 +70,8 @@ def parser() -> Parser:
     ledger = commands["ledger"].add_commands("action", {"import": "Import what other versions paid for"})
     ledger["import"].add_argument("revisions", nargs="+", metavar="REV", help="commit, tag, branch or experiment")
     ledger["import"].set_defaults(run=_import)
-    storage = commands["storage"].add_commands("action", {"gc": "List the parts that no version names"})
-    storage["gc"].add_argument("--remove", action="store_true", help="remove those that are old enough, too")
+    storage = commands["storage"].add_commands("action", {"gc": "Count the parts that no version names"})
+    storage["gc"].add_argument("--remove", action="store_true", help="also remove those written more than 14 days ago")
     storage["gc"].set_defaults(run=_collect)
     return top
 
@@ -142,7 +142,8 @@ def _collect(chosen: argparse.Namespace) -> None:
     found = collect(remove=chosen.remove)
     say(str(found))
     if found.old.files:
-        say("removed" if chosen.remove else "`python -m tasks storage gc --remove` removes them")
+        old = f"these {found.old.files:,} parts"
+        say(f"removed {old}" if chosen.remove else f"`python -m tasks storage gc --remove` removes {old}")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class _PairBlocks(Sequence[Pairing]):
 def pairs_of_run(run: Side, folder: Path | None = None) -> list[Blocks]:
     """Pair the rows with equal ids of every two candidates, in the order of `combinations`.
 
-    Some parts are a block, if the rows of an id and the draws of a question are in one part.
+    Consecutive parts are a block if the rows of an id, and the draws of a question, are in one part; else all are.
 
     Args:
         run: Its tables.

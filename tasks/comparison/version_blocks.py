@@ -1,4 +1,4 @@
-"""The rows of two versions in blocks of parts: some with the same ids in both versions each, all others together."""
+"""The rows of two versions in blocks: consecutive parts with the same ids in both, then all other parts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ from tasks.scores.columns import (
 )
 from tasks.scores.label_status import STALE
 
-# A block has so many rows or more: far more work than its arrays take to map, and far less than memory holds.
+# Least rows of a block, but for the last: smaller ones take longer to store and map than to compare.
 BLOCK_ROWS = 250_000
 NOTHING: Positions = np.empty(0, np.intp)
 
@@ -138,7 +138,7 @@ def _ranges(base: Parts, head: Parts) -> Iterator[tuple[range, range]]:
 
 
 def block_ranges(sizes: Sequence[int]) -> Iterator[range]:
-    """Yield which parts of these numbers of rows make a block: BLOCK_ROWS rows or more, but for the last."""
+    """Group consecutive parts into blocks of at least BLOCK_ROWS rows; the last may be smaller. sizes: rows a part."""
     start = rows = 0
     for number, size in enumerate(sizes, 1):
         rows += size
@@ -209,7 +209,7 @@ def candidates_of(side: Side, parts: range) -> dict[str, Candidate]:
     has_rows = any(sizes[number] for number in parts)
     filled = next(number for number, size in enumerate(sizes) if size)
     read = parts if has_rows else range(filled, filled + 1)
-    load, *tables = (table.some(read) for table in (side.load, *side.tables))
+    load, *tables = (table.subset(read) for table in (side.load, *side.tables))
     found = {one.name: one for one in candidates(load, tables, side.thresholds)}
     other = next(iter(found.values()))
     every = {name: found.get(name) or replace(other.rows(NOTHING), name=name) for name in side.names}
@@ -227,7 +227,7 @@ def rows_before(table: Parts, number: int) -> int:
 
 def _rows(side: Side, parts: range) -> _Rows:
     """Read some parts, one after the other; without any, candidates without rows."""
-    start, load = rows_before(side.load, parts.start), side.load.some(parts or range(1))
+    start, load = rows_before(side.load, parts.start), side.load.subset(parts or range(1))
     names = ["id", "content", "label", "label_status", "response"]
     texts = load.whole([name for name in names if name in load.schema.names])
     if not parts:

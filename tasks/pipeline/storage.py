@@ -28,7 +28,8 @@ ADDRESS = r"^(/|(s3|gs|abfs)://)[^@?]+$"
 PART = rf"^{FILES}/[0-9a-f]{{2}}/[0-9a-f]{{30}}$"
 MANIFEST = "manifest.json"
 STRICT = ConfigDict(frozen=True, strict=True, extra="forbid")
-_REMEDY = "`dvc repro --force` makes it again"
+# What to do when a part can't be read.
+_REMEDY = "is the storage whole? If the part is lost, check out a version that names it and run `dvc repro --force`"
 
 
 class StoredPart(BaseModel):
@@ -79,7 +80,7 @@ class Manifest(BaseModel):
 
 
 def manifest_of(folder: Path) -> Manifest | None:
-    """Return the manifest in a table's folder, or one of those that its parts have each; None where there is none.
+    """Return the manifest in a table's folder, or, while a stage writes, all of its parts'; None without any.
 
     Raises:
         DataError: One of them can't be read.
@@ -101,7 +102,7 @@ class Storage:
         self.address = address.rstrip("/")
 
     def put(self, content: bytes, rows: int) -> StoredPart:
-        """Write a part, which is there at once and whole, even if it is there: then it counts as new.
+        """Write a part atomically. One that exists is written again: its age starts anew, and `gc` keeps it.
 
         Raises:
             ParamsError: The address can't be used.
@@ -112,9 +113,9 @@ class Storage:
         path = _path_of(md5)
         with self.naming(path):
             if self.is_local:
-                self._write(content, Path(self._root, path))
+                self._write(content, Path(self.locate(path)))
             else:
-                self.files.pipe_file(f"{self._root}/{path}", content)
+                self.files.pipe_file(self.locate(path), content)
         sha256 = hashlib.sha256(content).hexdigest()
         return StoredPart(path=path, rows=rows, size=len(content), md5=md5, sha256=sha256)
 
@@ -149,7 +150,7 @@ class Storage:
             try:
                 yield
             except FileNotFoundError as error:
-                raise DataError(f"{self.address}/{path}: not there any more; {_REMEDY}") from error
+                raise DataError(f"{self.address}/{path}: not found; {_REMEDY}") from error
             except (pa.ArrowException, OSError) as error:
                 if self._is_damaged(path):
                     raise DataError(f"{self.address}/{path}: damaged; {_REMEDY}") from error
@@ -162,13 +163,13 @@ class Storage:
         return path != _path_of(hashlib.md5(content, usedforsecurity=False).hexdigest())
 
     def _error(self, path: str, error: Exception) -> GoldmeterError:
-        where = f"run.storage: {self.address}/{path}"
+        where = f"storage {self.address}/{path}"
         if isinstance(error, FileNotFoundError | NotADirectoryError):
-            return DataError(f"{where}: not there ({_first_line(error)}); no table was changed")
+            return DataError(f"{where}: not found ({_first_line(error)}); create the bucket or folder, or mount it")
         if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-            return DataError(f"{where}: no right to do that ({_first_line(error)}); no table was changed")
+            return DataError(f"{where}: permission denied ({_first_line(error)}); check keys, or the folder's rights")
         kind = DataError if self.is_local else StorageError
-        return kind(f"{where}: {_first_line(error)}; no table was changed")
+        return kind(f"{where}: {_first_line(error)}")
 
     def _write(self, content: bytes, path: Path) -> None:
         Path(self._root).stat()  # a folder that is not mounted is not made here instead

@@ -34,7 +34,7 @@ class Parts:
     folder: Path
     numbers: range | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:  # what was listed stays here: it may be longer than the part that travels
+    def __reduce__(self) -> tuple[Any, ...]:  # the list of files may be longer than the part that a worker reads
         return Parts, (self.folder, self.numbers)
 
     def __len__(self) -> int:
@@ -101,9 +101,10 @@ class Parts:
         """The facts about the table that its stage stored in the schema."""
         return about(self.schema)
 
-    def some(self, numbers: range) -> "Parts":
-        """Return some parts of the whole table as a table."""
-        chosen = Parts(self.folder, numbers)
+    def subset(self, numbers: range) -> "Parts":
+        """Return some of the parts as a table."""
+        every = self.numbers or range(len(self))
+        chosen = Parts(self.folder, every[numbers.start : numbers.stop])
         vars(chosen)["_files"] = self._files[numbers.start : numbers.stop]
         return chosen
 
@@ -116,8 +117,33 @@ class Parts:
         return files if self.numbers is None else files[self.numbers.start : self.numbers.stop]
 
 
+def describe(table: pa.Table, facts: dict[str, Any]) -> pa.Table:
+    """Return the table with facts, stored as JSON in the metadata of its schema."""
+    return table.replace_schema_metadata({METADATA_KEY: json.dumps(facts, sort_keys=True, ensure_ascii=False)})
+
+
+def about(schema: pa.Schema) -> dict[str, Any]:
+    """Return the facts that `describe` stored in a schema; empty if there are none."""
+    return dict(json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}")))
+
+
+def write_part(table: pa.Table, folder: Path, number: int, storage: Storage | None = None) -> None:
+    """Write one part, which is there at once and whole; the same table gives the same bytes.
+
+    With a storage, the part goes there, and the manifest of this part to the folder.
+    """
+    name = f"part-{number:05d}"
+    if storage:
+        Manifest.of(storage.address, [_put(table, storage)]).write(folder / f"{name}.json")
+        return
+    path = folder / f"{name}.parquet"
+    with temporary_in(folder.parent, f"{path.name}.") as temporary:  # what a killed process leaves is not in the table
+        _write(table, temporary)
+        temporary.replace(path)
+
+
 class _PartFile(NamedTuple):
-    """The file of one part. storage: that has it; None: the disk. known_rows: by the manifest."""
+    """The file of one part. storage: None: it is on disk. known_rows: from the manifest; None: unknown."""
 
     path: str
     storage: Storage | None = None
@@ -182,31 +208,6 @@ def _stored(folder: Path) -> list[_PartFile]:
         return []
     storage = Storage(manifest.storage)
     return [_PartFile(part.path, storage, part.rows) for part in manifest.parts]
-
-
-def describe(table: pa.Table, facts: dict[str, Any]) -> pa.Table:
-    """Return the table with facts, stored as JSON in the metadata of its schema."""
-    return table.replace_schema_metadata({METADATA_KEY: json.dumps(facts, sort_keys=True, ensure_ascii=False)})
-
-
-def about(schema: pa.Schema) -> dict[str, Any]:
-    """Return the facts that `describe` stored in a schema; empty if there are none."""
-    return dict(json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}")))
-
-
-def write_part(table: pa.Table, folder: Path, number: int, storage: Storage | None = None) -> None:
-    """Write one part, which is there at once and whole; the same table gives the same bytes.
-
-    With a storage, the part goes there, and the manifest of this part to the folder.
-    """
-    name = f"part-{number:05d}"
-    if storage:
-        Manifest.of(storage.address, [_put(table, storage)]).write(folder / f"{name}.json")
-        return
-    path = folder / f"{name}.parquet"
-    with temporary_in(folder.parent, f"{path.name}.") as temporary:  # what a killed process leaves is not in the table
-        _write(table, temporary)
-        temporary.replace(path)
 
 
 def _put(table: pa.Table, storage: Storage) -> StoredPart:

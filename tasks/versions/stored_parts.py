@@ -68,7 +68,7 @@ def collect(*, remove: bool) -> Collection:
     """
     address = params.run_params().storage
     if address is None:
-        raise ParamsError("run.storage: not set, so no part is in a storage")
+        raise ParamsError("run.storage: not set; set it to the storage whose parts you want to count or remove")
     storage = Storage(address)
     named = {part.path for manifest in _manifests() for part in manifest.parts}
     with storage.naming(FILES):
@@ -115,27 +115,36 @@ def _manifests() -> Iterator[Manifest]:
     for name in {table for stage in stages().values() for table in stage.tables_written}:
         if manifest := manifest_of(Path("data", name)):
             yield manifest
-    unknown: list[str] = []
-    with _naming("DVC"), Repo() as repo:
-        for hashed, out in _tables().items():
-            with _naming(out.version):
-                if (listing := _object(repo, hashed)) is None:
-                    if out.files == 1 and _knows_storage(out.version):
-                        unknown.append(out.version)
+    lost: list[str] = []
+    with _reading("the repository"), Repo() as repo:
+        for hashed, table in _tables().items():
+            with _reading(table.version):
+                try:
+                    found = _manifest_in(repo, hashed, table.version)
+                except FileNotFoundError:
+                    lost += [table.version] if table.files == 1 and _knows_storage(table.version) else []
                     continue
-                for entry in json.loads(listing):
-                    if entry["relpath"] != MANIFEST:
-                        continue
-                    if (content := _object(repo, entry["md5"])) is not None:
-                        yield Manifest.parse(content, f"{out.version}: {MANIFEST}")
-                    else:
-                        unknown.append(out.version)
-    if unknown:
-        some = ", ".join([*dict.fromkeys(unknown)][:_LISTED])
+            if found:
+                yield found
+    if lost:
+        some = ", ".join([*dict.fromkeys(lost)][:_LISTED])
         raise VersionError(
-            f"{some}: {len(unknown)} tables are neither in DVC's cache nor in the remote, so which parts they name is "
-            "unknown, and nothing is removed. Whoever made them has to `dvc push` them."
+            f"{some}: {len(lost)} tables are neither in DVC's cache nor in the remote, so which parts they name is "
+            "unknown, and nothing is removed. `dvc push` them from a clone that has them; if none has, remove the "
+            "branch, tag or experiment that leads there, and expire its reflog."
         )
+
+
+def _manifest_in(repo: "Repo", hashed: str, version: str) -> Manifest | None:
+    """Return the manifest in a table's folder; None if the parts are there.
+
+    Raises:
+        FileNotFoundError: DVC has neither the folder nor, if it has one, the manifest.
+    """
+    for entry in json.loads(_object(repo, hashed)):
+        if entry["relpath"] == MANIFEST:
+            return Manifest.parse(_object(repo, entry["md5"]), f"{version}: {MANIFEST}")
+    return None
 
 
 class _Table(NamedTuple):
@@ -149,7 +158,7 @@ def _tables() -> dict[str, _Table]:
     """Hash of a table's folder → where it was found."""
     found: dict[str, _Table] = {}
     for version, text in _locks():
-        with _naming(version):
+        with _reading(version):
             for stage in ((parse_yaml(text, LOCK) or {}).get("stages") or {}).values():
                 for out in stage.get("outs", []):
                     if [*tables([out["path"]])] and str(out.get("md5")).endswith(_FOLDER):
@@ -192,20 +201,21 @@ def _knows_storage(version: str) -> bool:
     return not isinstance(content, dict) or "storage" in (content.get("run") or {})
 
 
-def _object(repo: "Repo", hashed: str) -> bytes | None:
-    """Return a file that DVC keeps, from its cache or else from the remote; None if neither has it."""
+def _object(repo: "Repo", hashed: str) -> bytes:
+    """Return a file that DVC keeps, from its cache or else from the remote. Raises FileNotFoundError without it."""
     from dvc.config import NoRemoteError
 
     with suppress(NoRemoteError):
-        for database in (lambda: repo.cache.local, repo.cloud.get_remote_odb):
-            place = database().oid_to_path(hashed)
-            if database().fs.exists(place):
-                return bytes(database().fs.cat_file(place))
-    return None
+        for open_database in (lambda: repo.cache.local, repo.cloud.get_remote_odb):
+            database = open_database()
+            place = database.oid_to_path(hashed)
+            if database.fs.exists(place):
+                return bytes(database.fs.cat_file(place))
+    raise FileNotFoundError(hashed)
 
 
 @contextmanager
-def _naming(version: str) -> Iterator[None]:
+def _reading(version: str) -> Iterator[None]:
     """Raise VersionError for all that reading a version may raise: DVC's layers have classes without a common base."""
     try:
         yield
@@ -213,4 +223,4 @@ def _naming(version: str) -> Iterator[None]:
         raise
     except Exception as error:
         problem = without_credentials(next(iter(str(error).splitlines()), "") or type(error).__name__)
-        raise VersionError(f"{version}: what it names can't be read ({problem}); nothing is removed") from error
+        raise VersionError(f"{version}: what it references can't be read ({problem}); nothing is removed") from error

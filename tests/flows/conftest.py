@@ -86,6 +86,7 @@ class Project:
             "workers": None,
             "engine": "local",
             "address": None,
+            "storage": None,
             "parallel_stages": 3,
             "retries": {"default": 0},
             "timeouts": {"default": 300},

@@ -25,15 +25,20 @@ settings.register_profile("long", deadline=None, max_examples=200, print_blob=Tr
 settings.load_profile("quick")
 # Files that take more than half a minute, longest first: --dist loadfile then ends with short files on every core.
 LONGEST = (
+    "whole/test_page_in_browser.py",
+    "whole/test_shapes.py",
     "whole/test_remotes.py",
     "whole/test_newcomer.py",
     "whole/test_pull_request.py",
+    "whole/test_on_a_cluster.py",
+    "whole/test_merge.py",
+    "whole/test_hostile_page.py",
     "whole/test_nightly.py",
     "whole/test_one_night.py",
     "whole/test_compare_versions.py",
     "whole/test_whole_run.py",
     "whole/test_recorded.py",
-    "whole/test_page_in_browser.py",
+    "whole/test_real_input.py",
     "flows/test_evaluate_interrupted.py",
     "flows/serving/test_serving.py",
     "flows/test_record.py",

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.small_project import ROOT
 
 # Records who of ours calls a function that changes the process, while every module is imported.
@@ -43,6 +45,7 @@ print(json.dumps([imported, calls]))
 """
 
 
+@pytest.mark.long
 def test_an_import_installs_no_hook_handler_or_filter() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],

@@ -76,6 +76,7 @@ def test_running_again_gives_the_same_bytes() -> None:
     assert files("data/load") == before
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("project")
 def test_parts_and_workers_give_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 5)

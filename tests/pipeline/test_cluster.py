@@ -35,6 +35,7 @@ def written() -> dict[str, bytes]:
     return files("data") | files("reports")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("project")
 def test_a_cluster_writes_the_bytes_of_this_machine() -> None:
     edit(lambda p: p["load"].update(part_rows=6))

@@ -20,6 +20,7 @@ def test_the_server_takes_no_request_from_a_page_of_another_site() -> None:
     assert given["PREFECT_SERVER_CORS_ALLOWED_ORIGINS"] == "http://127.0.0.1:4321,http://localhost:4321"
 
 
+@pytest.mark.long
 def test_the_server_for_one_run_has_a_session_of_its_own_and_ends_with_the_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:

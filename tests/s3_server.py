@@ -14,7 +14,12 @@ def serving(bucket: str) -> Iterator[str]:
     server.start()
     try:
         address = "http://{}:{}".format(*server.get_host_and_port())
-        urllib.request.urlopen(urllib.request.Request(f"{address}/{bucket}", method="PUT")).close()  # noqa: S310
+        make_bucket(address, bucket)
         yield address
     finally:
         server.stop()
+
+
+def make_bucket(address: str, name: str) -> None:
+    """Make an empty bucket on a running server."""
+    urllib.request.urlopen(urllib.request.Request(f"{address}/{name}", method="PUT")).close()  # noqa: S310 (loopback)

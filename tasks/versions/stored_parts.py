@@ -121,8 +121,10 @@ def _manifests() -> Iterator[Manifest]:
             with _reading(table.version):
                 try:
                     found = _manifest_in(repo, hashed, table.version)
-                except FileNotFoundError:
-                    lost += [table.version] if table.files == 1 and _knows_storage(table.version) else []
+                except FileNotFoundError as error:
+                    is_folder = error.args == (hashed,)  # which may be one without a manifest
+                    if not is_folder or (table.files == 1 and _knows_storage(table.version)):
+                        lost.append(table.version)
                     continue
             if found:
                 yield found

@@ -146,6 +146,29 @@ def test_a_version_whose_manifest_is_nowhere_keeps_everything(storage: Path) -> 
     assert in_storage(storage) == before
 
 
+def test_a_lost_manifest_keeps_everything_whatever_else_was_in_its_folder(storage: Path) -> None:
+    make_old(unnamed(storage, "x"))
+    before = in_storage(storage)
+    for path in Path(".dvc/cache").rglob("*"):
+        if path.is_file() and b'"storage"' in path.read_bytes():
+            path.unlink()
+    lock = Path("dvc.lock").read_text(encoding="utf-8")
+    git("checkout", "-q", "tagged", "--", "dvc.lock")
+    text = Path("dvc.lock").read_text(encoding="utf-8").replace("nfiles: 1", "nfiles: 2")
+    assert text != lock
+    Path("dvc.lock").write_text(text, encoding="utf-8")
+    for name in ("branched", "tagged"):
+        git("update-ref", "-d", f"refs/{'heads' if name == 'branched' else 'tags'}/{name}")
+    for ref in git("for-each-ref", "--format=%(refname)", "refs/exps").split():
+        git("update-ref", "-d", ref)
+    git("reflog", "expire", "--expire=now", "--all")
+
+    with pytest.raises(VersionError, match=r"^workspace: 1 tables are neither in DVC's cache nor in the remote"):
+        collect(remove=True)
+
+    assert in_storage(storage) == before
+
+
 def test_manifests_come_from_the_remote(storage: Path) -> None:
     make_old(unnamed(storage, "x"))
     shutil.copytree(".dvc/cache/files", "../remote/files", dirs_exist_ok=True)

@@ -52,7 +52,7 @@ def run(name: str) -> None:
                 parts: Iterable[_Part] = divided
             elif whole:
                 outputs = whole(options, replace(workspace.inputs(progress), crew=crew))
-                parts = _write_all(outputs, entry, _contract(stage, options), workspace)
+                parts = _write_all(outputs, workspace, crew)
             else:
                 parts = _by_part(workspace, crew, progress)
             checks, hashes, counts = _combine(parts, entry)
@@ -230,14 +230,12 @@ def _noting(progress: Progress, crew: Crew) -> Progress:
     return report
 
 
-def _write_all(
-    outputs: Iterable[Output], entry: StageEntry, contract: Contract, workspace: _Workspace
-) -> Iterator[_Part]:
-    """Write and check what a stage yields."""
+def _write_all(outputs: Iterable[Output], workspace: _Workspace, crew: Crew) -> Iterator[_Part]:
+    """Write what a stage yields; a worker checks it, if there is one, for it has imported Great Expectations."""
     for number, output in enumerate(outputs):
         workspace.write(output, number)
         tables = {name: table for name, table in output.items() if isinstance(table, pa.Table)}
-        yield _examine(entry, contract, tables, number)
+        yield crew.call(_examine, workspace.entry, tables, number)
 
 
 def _planned(stage: Stage[Any], options: Any) -> Sequence[Any] | None:
@@ -284,7 +282,7 @@ def _one_piece(entry: StageEntry, folder: Path, number: int, piece: Any) -> tupl
         raise TypeError(f"{entry.name}: not a stage whose work is divided")
     output, finding = stage.division.compute(piece, options)
     _Workspace(entry, folder).write(output, number)
-    return _examine(entry, _contract(stage, options), output, number), finding
+    return _examine(entry, output, number), finding
 
 
 def _by_part(workspace: _Workspace, crew: Crew, progress: Progress) -> Iterator[_Part]:
@@ -308,7 +306,7 @@ def _one_part(entry: StageEntry, folder: Path, number: int) -> _Part:
     rows = Parts(Path(DATA, table_read)).part(number)
     output = {table_written: stage.by_part(rows, options, workspace.inputs(quiet, number))}
     workspace.write(output, number)
-    part = _examine(entry, _contract(stage, options), output, number)
+    part = _examine(entry, output, number)
     return part._replace(counts=part.counts | {f"rows_{table_read}": rows.num_rows})
 
 
@@ -319,14 +317,15 @@ def _contract(stage: Stage[Any], options: Any) -> Contract:
     return stage.expect(options)
 
 
-def _examine(entry: StageEntry, contract: Contract, tables: Mapping[str, pa.Table], number: int) -> _Part:
+def _examine(entry: StageEntry, tables: Mapping[str, pa.Table], number: int) -> _Part:
     """Check the rows of one written part; the contract is about the first table of the stage."""
+    stage, options = load_stage(entry.name), params.for_stage(entry.name)
     main = next(iter(entry.tables_written), "")
     counts: dict[str, float] = {f"rows_{name}": table.num_rows for name, table in tables.items() if name != main}
     if main not in tables:
         return _Part([], [], counts)
-    table = tables[main]
-    counts |= {"rows": table.num_rows, **load_stage(entry.name).counts(tables)}
+    table, contract = tables[main], _contract(stage, options)
+    counts |= {"rows": table.num_rows, **stage.counts(tables)}
     checks = validation.check_rows(table, contract.rows)
     if source := contract.same_keys_as:
         checks.append(validation.check_same_keys(table, Parts(Path(DATA, source)), number))

@@ -1,9 +1,10 @@
-"""Blocks of paired rows in files, each mapped to memory while it is used, so that memory holds one of them."""
+"""Blocks of paired rows in a file that is mapped to memory, which holds the pages of one block at a time."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
+from mmap import ACCESS_READ, ALLOCATIONGRANULARITY, MADV_DONTNEED, mmap
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ ALIGNED = 64
 
 
 class _Place(NamedTuple):
-    """Where an array stands in the file of its block."""
+    """Where an array stands in the file."""
 
     offset: int
     dtype: np.dtype[Any]
@@ -22,17 +23,36 @@ class _Place(NamedTuple):
 
 
 class StoredBlocks(Sequence[Block], Generic[Block]):
-    """Blocks of one type, whose arrays are in files, one file a block.
+    """Blocks of one type, whose arrays are in one file.
 
     A block is a dataclass or a named tuple of arrays, of lists and mappings of arrays, and of such values again; all
-    else stays in memory. Arrays of a block that is read are mapped, and can't be written to.
+    else stays in memory. Arrays can't be written to. A pickled sequence maps the same file.
+
+    Args:
+        path: The file, which is created, with its folder.
+        blocks: What is stored, one block after the other.
     """
 
-    def __init__(self, folder: Path, blocks: Iterable[Block]) -> None:
-        folder.mkdir(parents=True)
-        self._folder = folder
-        self._blocks = [_stored(block, self._path(number)) for number, block in enumerate(blocks)]
-        self._last: tuple[int, Block] | None = None
+    def __init__(self, path: Path, blocks: Iterable[Block]) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        starts, places = [], []
+        with path.open("wb") as file:
+            for block in blocks:
+                starts.append(_pad(file, ALLOCATIONGRANULARITY))
+                places.append(_stored(block, file))
+            starts.append(_pad(file, ALLOCATIONGRANULARITY))
+            file.write(b"\0")  # nothing maps an empty file
+        self.__setstate__((path, starts, places))
+
+    def __getstate__(self) -> tuple[Path, list[int], list[Any]]:
+        return self._path, self._starts, self._places
+
+    def __setstate__(self, state: tuple[Path, list[int], list[Any]]) -> None:
+        self._path, self._starts, self._places = state
+        with self._path.open("rb") as file:
+            self._content = mmap(file.fileno(), 0, access=ACCESS_READ)
+        self._blocks: list[Block] = [_each(places, self._array, _Place) for places in self._places]
+        self._last = 0
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -45,39 +65,31 @@ class StoredBlocks(Sequence[Block], Generic[Block]):
         if isinstance(number, slice):
             return [self[i] for i in range(*number.indices(len(self)))]
         number = range(len(self))[number]
-        if self._last is None or self._last[0] != number:
-            self._last = number, self._mapped(number)
-        return self._last[1]
+        start, end = self._starts[self._last : self._last + 2]
+        if number != self._last and start < end:
+            self._content.madvise(MADV_DONTNEED, start, end - start)  # read again from the file when they are used
+        self._last = number
+        return self._blocks[number]
 
-    def _mapped(self, number: int) -> Block:
-        path = self._path(number)
-        content = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.empty(0, np.uint8)
-
-        def mapped(place: Any) -> Any:
-            if not isinstance(place, _Place):
-                return place
-            size = place.dtype.itemsize * int(np.prod(place.shape, dtype=np.int64))
-            some: NDArray[Any] = content[place.offset : place.offset + size].view(np.ndarray)
-            return some.view(place.dtype).reshape(place.shape)
-
-        found: Block = _each(self._blocks[number], mapped, _Place)
-        return found
-
-    def _path(self, number: int) -> Path:
-        return self._folder / f"block-{number:05d}"
+    def _array(self, place: _Place) -> NDArray[Any]:
+        return np.ndarray(place.shape, place.dtype, self._content, place.offset)
 
 
-def _stored(block: Any, path: Path) -> Any:
+def _stored(block: Any, file: BinaryIO) -> Any:
     """Write the arrays of a block; the block with their places instead."""
-    with path.open("wb") as file:
 
-        def written(array: Any) -> _Place:
-            file.write(b"\0" * (-file.tell() % ALIGNED))
-            place = _Place(file.tell(), array.dtype, array.shape)
-            file.write(np.ascontiguousarray(array).data)
-            return place
+    def written(array: Any) -> _Place:
+        place = _Place(_pad(file, ALIGNED), array.dtype, array.shape)
+        file.write(np.ascontiguousarray(array).data)
+        return place
 
-        return _each(block, written, np.ndarray)
+    return _each(block, written, np.ndarray)
+
+
+def _pad(file: BinaryIO, multiple: int) -> int:
+    """Write zeros up to a multiple of so many bytes; where the file ends then."""
+    file.write(b"\0" * (-file.tell() % multiple))
+    return file.tell()
 
 
 def _each(value: Any, change: Callable[[Any], Any], kind: type) -> Any:

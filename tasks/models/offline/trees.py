@@ -15,12 +15,14 @@ from tasks.models.offline.feature_names import FEATURES
 from tasks.pipeline.hashing import sha256
 
 FILE = Path(__file__).parent / "data/judge.npz"
+# Leaves of a tree: the scorer has a bit for each.
+MOST_LEAVES = 64
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 
 class Trees(NamedTuple):
-    """Decision trees whose leaves are summed; m nodes in all, children after their parent.
+    """Decision trees whose leaves are summed; m nodes in all, children after their one parent.
 
     Attributes:
         features: Feature of each node, shape (m,), int32.
@@ -42,13 +44,19 @@ class Trees(NamedTuple):
     baseline: Floats
     calibration: Floats
 
+    @property
+    def leaf_counts(self) -> NDArray[np.int64]:
+        """Number of leaves below each node, 1 at a leaf; shape (m,)."""
+        counts = np.ones(len(self.left), np.int64)
+        for node in np.flatnonzero(self.left >= 0)[::-1].tolist():  # children come after their parent
+            counts[node] = counts[self.left[node]] + counts[self.right[node]]
+        return counts
+
     def scores(self, rows: Floats) -> Floats:
         """Return uncalibrated log-odds of a right answer; rows: shape (n, k), float64, without NaN."""
-        from tasks.models.offline.tree_walk import summed_leaves  # importing numba takes half a second
+        from tasks.models.offline.quick_scorer import splits_of, summed_leaves  # importing numba takes half a second
 
-        return summed_leaves(
-            rows, self.features, self.thresholds, self.left, self.right, self.values, self.roots, self.baseline[0]
-        )
+        return summed_leaves(rows, splits_of(self, rows.shape[1]), self.baseline[0])
 
     def probabilities(self, rows: Floats) -> Floats:
         """Return calibrated probabilities of a right answer, shape (n,)."""
@@ -102,7 +110,7 @@ def _loaded(path: Path) -> Trees:
 
 
 def _check(trees: Trees) -> None:
-    """Raise ValueError unless every path from a root ends at a leaf with a finite value."""
+    """Raise ValueError unless every node is in one tree, and every path ends at a leaf with a finite value."""
     size, nodes = len(trees.values), np.arange(len(trees.values))
     types = dict.fromkeys(("features", "left", "right", "roots"), np.int32)
     for name, array in trees._asdict().items():
@@ -115,9 +123,12 @@ def _check(trees: Trees) -> None:
     ordered = (children > nodes[inner]).all() and (children < size).all()
     valid = ((trees.features[inner] >= 0) & (trees.features[inner] < len(FEATURES))).all()
     rooted = ((trees.roots >= 0) & (trees.roots < size)).all()
+    parents = np.bincount(np.concatenate([children[children >= 0], trees.roots[trees.roots >= 0]]), minlength=size)
     finite = np.isfinite(np.concatenate([trees.values, trees.baseline, trees.calibration])).all()
     if not (ordered and valid and rooted and finite and len(trees.baseline) == 1 and len(trees.calibration) == 2):  # noqa: PLR2004
         raise ValueError("its trees are damaged")
+    if (parents != 1).any() or (trees.leaf_counts[trees.roots] > MOST_LEAVES).any():
+        raise ValueError("its trees share nodes, or are too large")
 
 
 def _unreadable(path: Path, error: Exception) -> ModelError:

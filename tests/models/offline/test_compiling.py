@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 
-from tasks.models.offline import compiling, tree_walk
+from tasks.models.offline import compiling, quick_scorer
 
 CALLEE = """
     from tasks.models.offline.compiling import compiled
@@ -49,4 +49,4 @@ def test_a_kernel_is_compiled_again_after_a_change_in_a_module_that_it_calls(tmp
 
 
 def test_the_cached_files_of_a_kernel_are_named_after_all_sources():
-    assert tree_walk.summed_leaves.__qualname__ == f"summed_leaves_{compiling.source_hash()[:16]}"
+    assert quick_scorer.summed_leaves.__qualname__ == f"summed_leaves_{compiling.source_hash()[:16]}"

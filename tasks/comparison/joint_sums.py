@@ -22,6 +22,8 @@ from tasks.statistics.moments import SQUARE_UNIT, UNIT, exact_product
 
 # With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.
 MOST_JOINT = 200
+# Rows whose columns are copied at the same time.
+ROWS_AT_ONCE = 8_192
 # Two measures whose correlation over the rows is rounded to 1.00 are one measure.
 SAME = 0.995
 # A matrix of integers, of any size.
@@ -202,9 +204,12 @@ def _products(columns: Floats, small: Sequence[bool]) -> Integers:
     small: which columns hold nothing but -1, 0 and 1.
     """
     chosen = np.flatnonzero(small)
-    signs = columns[:, chosen]
+    counts = np.zeros((len(chosen), len(chosen)))
+    for start in range(0, len(columns), ROWS_AT_ONCE):
+        signs = columns[start : start + ROWS_AT_ONCE, chosen]
+        counts += signs.T @ signs
     sums = np.zeros((len(small), len(small)), object)
-    sums[np.ix_(chosen, chosen)] = [[int(n) << SQUARE_UNIT for n in some] for some in (signs.T @ signs).tolist()]
+    sums[np.ix_(chosen, chosen)] = [[int(n) << SQUARE_UNIT for n in some] for some in counts.tolist()]
     for i in (i for i, is_small in enumerate(small) if not is_small):
         for j in range(len(small)):
             sums[i, j] = sums[j, i] = exact_product(columns[:, i], columns[:, j])

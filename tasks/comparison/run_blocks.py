@@ -6,6 +6,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import overload
 
+import pyarrow as pa
+
 from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.pairing import Pairing, distinct, pair
 from tasks.comparison.stored_blocks import StoredBlocks
@@ -52,4 +54,5 @@ def _block(run: Side, parts: range) -> list[Candidate]:
     """The candidates of some parts, with the places of their rows in the whole table."""
     start = rows_before(run.load, parts.start)
     found = distinct([*candidates_of(run, parts).values()])
+    pa.default_memory_pool().release_unused()  # what reading took, before the next block is read
     return [replace(one, positions=one.positions + start) for one in found]

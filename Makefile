@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 GENERATED := README.md docs/reference/*.md
 
-.PHONY: run setup test doctest test-long test-properties bench coverage check check-docs docs pictures lock clean
+.PHONY: run setup test doctest test-long test-properties bench coverage torture check check-docs docs pictures lock clean
 
 run: setup  # the bundled example, start to finish: the numbers, and where the report is
 	dvc repro
@@ -39,6 +39,9 @@ bench: setup  # speed beside the reference stack: reports/benchmarks.json
 
 coverage: setup  # how often intervals contain the truth: reports/coverage.json
 	python -m benchmarks.coverage
+
+torture: setup  # kills, damage, hostile servers and files: reports/torture.json
+	python -m benchmarks.torture
 
 check: setup  # style and types
 	ruff check

@@ -1,0 +1,1 @@
+"""Campaigns that try to break goldmeter: kills, damage, hostile servers and files. `make torture` runs them."""

@@ -14,6 +14,7 @@ from benchmarks import (
     embedding,
     gates,
     judge,
+    ledger,
     lexical,
     load,
     machine,
@@ -44,6 +45,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
         "stage": lambda: stage.run(shipped, rows),
         "load": lambda: load.run(rows),
         "scale": lambda: scale.run(rows),
+        "ledger": lambda: ledger.run(rows),
         "cluster": lambda: cluster.run(rows),
         "gates": gates.run,
         "aggregate": lambda: aggregate.run(raw),
@@ -63,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
         "--rows",
         type=int,
         default=stage.LARGEST,
-        help="of the largest table of sections stage, load, scale and cluster",
+        help="of the largest table of sections stage, load, scale, ledger and cluster",
     )
     options = parser.parse_args(arguments)
     known, console, facts, met = sections(options.rows), Console(), machine.facts(), True

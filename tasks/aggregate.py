@@ -1,12 +1,10 @@
 """Estimates: one row per (candidate, metric, slice column, slice value); the row of all rows has no slice."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
-from itertools import repeat
+from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +14,6 @@ from pydantic import Field, field_validator
 from tasks.comparison.document import PairEntry
 from tasks.comparison.gate import Gate
 from tasks.comparison.named import check_measures
-from tasks.errors import ParamsError
 from tasks.metrics.base import NOT_SAMPLED, Floats
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.files import to_json
@@ -34,23 +31,13 @@ from tasks.scores.estimates import rounded
 from tasks.scores.failures import FailureSums
 from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.order import best_first, primary_first
+from tasks.scores.passes import Passes
 from tasks.scores.primary import MEANING_MATCH, Primary, primary
 from tasks.scores.score_parts import (
-    PartSums,
     Place,
     ScoreParts,
-    SecondSums,
-    Totals,
-    corpus_totals,
-    few_inputs,
-    label_facts,
-    labelled_part,
-    part_sums,
-    sampled_inputs,
-    second_sums,
-    smallest,
 )
-from tasks.scores.sums import CandidateSums, ColumnSums, summed
+from tasks.scores.sums import CandidateSums, ColumnSums
 from tasks.scores.targets import Targets, decided
 from tasks.scores.verdict_source import VerdictSource
 from tasks.scores.worst_slices import worst_slices
@@ -119,7 +106,8 @@ def aggregate(
     """
     load, confidence = tables["load"], params.aggregate.confidence
     scores = tuple(tables[name] for name in score_tables(tables))
-    run = _Passes(ScoreParts(load, scores, tables["judge"]), crew or Crew(), params, progress)
+    parts = ScoreParts(load, scores, tables["judge"])
+    run = Passes(parts, crew or Crew(), progress, guarantee=params.aggregate.guarantee)
     labelled = run.labelled()
     thresholds = human_labels.thresholds(labelled.candidates, confidence)
     fitted = metrics_report.fitted_thresholds(thresholds)
@@ -141,7 +129,7 @@ def aggregate(
         "joint_confidence": params.gate.confidence,
         "dataset": dataset_counts(sums.counts, load, tables["load_rejected"], tables["embed"]),
         "candidates": entries,
-        "comparisons": run.comparisons(fitted, scored, decides, scratch, grouped=labelled.grouped),
+        "comparisons": _comparisons(run, fitted, scored, decides, params, scratch, grouped=labelled.grouped),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored, sums.pairs, decides.name),
     }
@@ -157,84 +145,27 @@ def aggregate(
     }
 
 
-class _Labelled(NamedTuple):
-    """The candidates with labelled rows only; left_out: labelled rows beyond the largest number of them."""
+def _comparisons(
+    run: Passes,
+    fitted: Mapping[str, float],
+    scored: Sequence[CandidateSums],
+    decides: Primary,
+    params: Params,
+    scratch: Path | None,
+    *,
+    grouped: bool,
+) -> list[PairEntry]:
+    """Compare every two candidates; the comparisons by the primary measure are one family of tests."""
+    from tasks.comparison import candidate_pairs
+    from tasks.comparison.run_blocks import pairs_of_run
+    from tasks.comparison.version_blocks import Side
 
-    candidates: list[Candidate]
-    grouped: bool
-    left_out: int
-
-
-@dataclass(frozen=True)
-class _Passes:
-    """The passes over all parts, divided among the crew; each adds up what is found of the parts, in any order."""
-
-    parts: ScoreParts
-    crew: Crew
-    params: Params
-    progress: Progress
-
-    def labelled(self) -> _Labelled:
-        keys, grouped, rows = np.empty(0, np.uint64), False, 0
-        for facts in self._map(label_facts):
-            keys = smallest(np.concatenate([keys, facts.keys]))
-            grouped, rows = grouped or facts.grouped, rows + facts.rows
-        if not len(keys):
-            return _Labelled([], grouped, 0)
-        below = int(keys[-1]) if len(keys) > human_labels.MOST_LABELLED else None
-        found = human_labels.joined(self._map(partial(labelled_part, below=below, grouped=grouped)))
-        return _Labelled(found, grouped, rows - sum(len(one.keys) for one in found))
-
-    def sums(self, fitted: Mapping[str, float], *, grouped: bool) -> PartSums:
-        guarantee = self.params.aggregate.guarantee
-        if guarantee and grouped:
-            raise ParamsError(
-                "aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false"
-            )
-        add_up = partial(part_sums, fitted=fitted, grouped=grouped, guarantee=guarantee)
-        return summed(self._map(add_up))
-
-    def second(
-        self, sums: PartSums, fitted: Mapping[str, float], measure: str, *, grouped: bool, offline: bool
-    ) -> SecondSums:
-        stats = {name: corpus_totals(one) for name, one in sums.candidates.items()}
-        totals = Totals(fitted, grouped, measure, offline, stats)
-        return summed(self._map(partial(second_sums, totals=totals)))
-
-    def in_sample(self) -> metrics_report.InSampleEntry | None:
-        """What to say of the offline judge's agreement if it was trained on inputs of these rows."""
-        inputs: dict[int, str] = {}
-        for found in self.crew.map(sampled_inputs, repeat(self.parts.load), range(len(self.parts.load))):
-            inputs = few_inputs(inputs | found)
-        return human_labels.in_sample(inputs.values())
-
-    def comparisons(
-        self,
-        fitted: Mapping[str, float],
-        scored: Sequence[CandidateSums],
-        decides: Primary,
-        scratch: Path | None,
-        *,
-        grouped: bool,
-    ) -> list[PairEntry]:
-        """Compare every two candidates; the comparisons by the primary measure are one family of tests."""
-        from tasks.comparison import candidate_pairs
-        from tasks.comparison.run_blocks import pairs_of_run
-        from tasks.comparison.version_blocks import Side
-
-        if len(scored) < 2:  # noqa: PLR2004 (a pair)
-            return []
-        side = Side(self.parts.load, self.parts.scores, fitted, None, [one.name for one in scored], grouped)
-        pairs = pairs_of_run(side, scratch and scratch / "pairs")
-        families = candidate_pairs.compare(pairs, self.params.gate, decides.name, self.params.aggregate.pass_at)
-        return candidate_pairs.entries(families, pairs)
-
-    def _map(self, function: Callable[[ScoreParts, int], Found]) -> Iterator[Found]:
-        total = len(self.parts.load)
-        self.progress("parts", 0, total)
-        for done, found in enumerate(self.crew.map(function, repeat(self.parts), range(total)), 1):
-            self.progress("parts", done, total)
-            yield found
+    if len(scored) < 2:  # noqa: PLR2004 (a pair)
+        return []
+    side = Side(run.parts.load, run.parts.scores, fitted, None, [one.name for one in scored], grouped)
+    pairs = pairs_of_run(side, scratch and scratch / "pairs")
+    families = candidate_pairs.compare(pairs, params.gate, decides.name, params.aggregate.pass_at)
+    return candidate_pairs.entries(families, pairs)
 
 
 def expect(params: Params) -> Contract:

@@ -29,13 +29,15 @@ class Cost:
     cpu: of a call, of this process; of a command as the system counts it of processes waited for, or as sampled of all,
     whichever is more.
     peak: of the sums of resident memory over the process tree, sampled; pages that processes share count for each.
-    largest: resident memory of the largest of these processes. Of a call both are 0.
+    largest: resident memory of the largest of these processes. worker: of the largest that the command started. Of a
+    call all three are 0.
     """
 
     wall: float
     cpu: float
     peak: int = 0
     largest: int = 0
+    worker: int = 0
 
 
 def timed(call: Callable[[], Got]) -> tuple[Got, Cost]:
@@ -100,18 +102,18 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str] | N
         if process.returncode:
             output.seek(0)
             raise RuntimeError(f"{' '.join(command)}: exit {process.returncode}\n{output.read()[-4000:].decode()}")
-    return Cost(wall, max(_waited_for() - before, sum(tree.cpu.values())), tree.peak, tree.largest)
+    return Cost(wall, max(_waited_for() - before, sum(tree.cpu.values())), tree.peak, tree.largest, tree.worker)
 
 
 class _Tree:
     """What was seen of a process and all below it: processor seconds of each, and their memory.
 
-    peak: the largest sum. largest: of one process.
+    peak: the largest sum. largest: of one process. worker: of one of those below.
     """
 
     def __init__(self) -> None:
         self.cpu: dict[psutil.Process, float] = {}
-        self.peak = self.largest = 0
+        self.peak = self.largest = self.worker = 0
 
     def look(self, process: psutil.Process) -> None:
         """Take what there is now; a process that ends meanwhile keeps what was seen of it."""
@@ -125,6 +127,8 @@ class _Tree:
                 continue
             total += resident
             self.largest = max(self.largest, resident)
+            if each != process:
+                self.worker = max(self.worker, resident)
         self.peak = max(self.peak, total)
 
 

@@ -21,7 +21,7 @@ MILLION = 1_000_000
 LIMITS = {MILLION: (75.0, 2.0), 10 * MILLION: (900.0, 4.0)}
 """Rows → seconds and GB of memory that the stages may take together."""
 GROWTH = 1.1
-"""How many times the time of a row, and the memory of the largest process, ten times the rows may take."""
+"""How many times the time of a row, and the memory of the largest worker, ten times the rows may take."""
 RIGHT = 0.7
 """Share of answers that the made-up labels call right."""
 
@@ -51,6 +51,11 @@ class Run(NamedTuple):
     def largest(self) -> int:
         """Memory of the largest process of any stage, in bytes."""
         return max(cost.largest for cost in self.costs.values())
+
+    @property
+    def worker(self) -> int:
+        """Memory of the largest process that a stage started, in bytes."""
+        return max(cost.worker for cost in self.costs.values())
 
 
 def run(rows: int = MILLION) -> Result:
@@ -98,7 +103,7 @@ def _label(candidate: str) -> str:
 
 
 def _rows(run: Run) -> Iterator[dict[str, Any]]:
-    for stage, cost in {**run.costs, "all": Cost(run.wall, run.cpu, run.peak, run.largest)}.items():
+    for stage, cost in {**run.costs, "all": Cost(run.wall, run.cpu, run.peak, run.largest, run.worker)}.items():
         yield {
             "stage": stage,
             "s": cost.wall,
@@ -106,6 +111,7 @@ def _rows(run: Run) -> Iterator[dict[str, Any]]:
             "µs a row": cost.wall / run.rows * MICROSECONDS,
             "GB": cost.peak / GB,
             "GB, largest process": cost.largest / GB,
+            "GB, largest worker": cost.worker / GB,
         }
 
 
@@ -118,7 +124,7 @@ def _floors(fewer: Run, more: Run) -> Iterator[Floor]:
     if fewer.rows in LIMITS:
         time = more.wall / more.rows / (fewer.wall / fewer.rows)
         yield Floor("time of a row, ten times the rows", "at most", GROWTH, "x", time)
-        yield Floor("largest process, ten times the rows", "at most", GROWTH, "x", more.largest / fewer.largest)
+        yield Floor("largest worker, ten times the rows", "at most", GROWTH, "x", more.worker / fewer.worker)
 
 
 def _about() -> tuple[str, ...]:

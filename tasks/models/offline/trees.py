@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from tasks.errors import ModelError
 from tasks.models.offline.feature_names import FEATURES
+from tasks.models.offline.splits import MOST_LEAVES, leaf_counts, splits_of
 from tasks.pipeline.hashing import sha256
 
 FILE = Path(__file__).parent / "data/judge.npz"
-# Leaves of a tree: the scorer has a bit for each.
-MOST_LEAVES = 64
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
@@ -44,19 +43,12 @@ class Trees(NamedTuple):
     baseline: Floats
     calibration: Floats
 
-    @property
-    def leaf_counts(self) -> NDArray[np.int64]:
-        """Number of leaves below each node, 1 at a leaf; shape (m,)."""
-        counts = np.ones(len(self.left), np.int64)
-        for node in np.flatnonzero(self.left >= 0)[::-1].tolist():  # children come after their parent
-            counts[node] = counts[self.left[node]] + counts[self.right[node]]
-        return counts
-
     def scores(self, rows: Floats) -> Floats:
         """Return uncalibrated log-odds of a right answer; rows: shape (n, k), float64, without NaN."""
-        from tasks.models.offline.quick_scorer import splits_of, summed_leaves  # importing numba takes half a second
+        from tasks.models.offline.quick_scorer import summed_leaves  # importing numba takes half a second
 
-        return summed_leaves(rows, splits_of(self, rows.shape[1]), self.baseline[0])
+        splits = splits_of(*self[:6], number=rows.shape[1])
+        return summed_leaves(rows, splits, self.baseline[0])
 
     def probabilities(self, rows: Floats) -> Floats:
         """Return calibrated probabilities of a right answer, shape (n,)."""
@@ -127,7 +119,7 @@ def _check(trees: Trees) -> None:
     finite = np.isfinite(np.concatenate([trees.values, trees.baseline, trees.calibration])).all()
     if not (ordered and valid and rooted and finite and len(trees.baseline) == 1 and len(trees.calibration) == 2):  # noqa: PLR2004
         raise ValueError("its trees are damaged")
-    if (parents != 1).any() or (trees.leaf_counts[trees.roots] > MOST_LEAVES).any():
+    if (parents != 1).any() or (leaf_counts(trees.left, trees.right)[trees.roots] > MOST_LEAVES).any():
         raise ValueError("its trees share nodes, or are too large")
 
 

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from tasks.errors import ModelError
 from tasks.models.offline.feature_names import FEATURES
+from tasks.models.offline.splits import MOST_LEAVES
 from tasks.models.offline.training import Examples, boosted, calibration, exported
-from tasks.models.offline.trees import FILE, MOST_LEAVES, Trees, read, render, shipped
+from tasks.models.offline.trees import FILE, Trees, read, render, shipped
 
 
 @pytest.fixture(scope="module")

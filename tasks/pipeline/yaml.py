@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, Event, ScalarEvent
 from ruamel.yaml.nodes import Node, ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import implicit_resolvers
@@ -18,6 +18,10 @@ from tasks.errors import ParamsError
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _DEEPEST = 200
+# Values that aliases repeat, all together. 500 bytes of nested aliases stand for 10^9 values, and DVC expands them.
+_MOST_REPEATED = 10_000
+# Characters of a value that a message quotes.
+_QUOTED = 60
 # Keys up to this length fit on a line however deep they are nested in practice: dvc.lock has lines of 80 characters.
 _NEVER_FOLDED = 20
 # What dvc.lock has above a section of params.yaml.
@@ -48,17 +52,32 @@ def parse_yaml(text: str, name: str = "params.yaml") -> Any:
         Mappings, lists and single values; None for an empty document.
 
     Raises:
-        ParamsError: The text is not YAML, or a key is duplicated or is not a text; the message has the line.
+        ParamsError: The text is not YAML, a key is duplicated or is not a text, or aliases repeat too much or
+            themselves; the message has the line.
     """
     yaml = YAML(typ="safe")
     yaml.Constructor = _Constructor
     try:
-        _require_shallow(text, name)
+        _require_bounded(text, name)
         return yaml.load(text)
     except MarkedYAMLError as error:
         raise ParamsError(_located(error, text, name)) from None
     except YAMLError as error:
         raise ParamsError(f"{name}: not readable as YAML: {str(error).splitlines()[0]}") from None
+
+
+def require_bounded(text: str, name: str) -> None:
+    """Check YAML that DVC reads and this project does not; whether it is valid is left to DVC.
+
+    Raises:
+        ParamsError: It is nested too deep, or its aliases repeat too much or themselves.
+    """
+    try:
+        _require_bounded(text, name)
+    except ConstructorError as error:
+        raise ParamsError(_located(error, text, name)) from None
+    except (YAMLError, UnicodeError):
+        return
 
 
 def dump_yaml(value: Any) -> str:
@@ -121,9 +140,13 @@ def _survives_dvc_lock(path: tuple[str, ...]) -> bool:
 class _Constructor(SafeConstructor):
     def construct_object(self, node: Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 (ruamel.yaml's signature)
         try:
-            return super().construct_object(node, deep)
+            value = super().construct_object(node, deep)
+            if isinstance(value, int):
+                str(value)  # fails for a hexadecimal number of more digits than Python prints
         except (ValueError, OverflowError, LookupError) as error:  # such as 2024-13-45, or !!int abc
-            raise _problem(f"{node.value!r} is no {str(node.tag).rpartition(':')[2]}: {error}", node) from None
+            kind = str(node.tag).rpartition(":")[2]
+            raise _problem(f"{str(node.value)[:_QUOTED]!r} is no {kind}: {str(error)[:200]}", node) from None
+        return value
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
         lines: dict[str, int] = {}
@@ -155,13 +178,69 @@ _Representer.add_representer(str, _Representer.represent_str)
 _Representer.add_representer(float, _Representer.represent_float)
 
 
-def _require_shallow(text: str, name: str) -> None:
-    """Raise ParamsError for a document whose nesting would overflow the stack of libyaml, which ends the process."""
-    depth = 0
+class _Extent(NamedTuple):
+    """Values in a node, itself included, and levels of them, with those that its aliases stand for."""
+
+    values: int = 1
+    levels: int = 1
+
+    def holding(self, inner: "_Extent") -> "_Extent":
+        """Return the extent with one more value in it."""
+        return _Extent(self.values + inner.values, max(self.levels, 1 + inner.levels))
+
+
+class _Extents:
+    """The extents of a document's nodes, from its events in their order.
+
+    Attributes:
+        repeated: Values that aliases stand for so far.
+        levels: The deepest level so far.
+    """
+
+    def __init__(self) -> None:
+        self._anchors: dict[str, _Extent | None] = {}  # None: of a node that contains what is read
+        self._open: list[tuple[str | None, _Extent]] = []
+        self.repeated = self.levels = 0
+
+    def add(self, event: Event) -> None:
+        """Take in the next event. Raises ConstructorError for an alias in the node that it stands for."""
+        if isinstance(event, CollectionStartEvent):
+            self._open.append((event.anchor, _Extent()))
+            self._anchors[event.anchor] = None
+            self.levels = max(self.levels, len(self._open))
+        elif isinstance(event, CollectionEndEvent):
+            self._close(*self._open.pop())
+        elif isinstance(event, AliasEvent):
+            extent = self._anchors.get(event.anchor, _Extent())  # an unknown one is refused when values are made
+            if extent is None:
+                raise ConstructorError(None, None, f"the alias *{event.anchor} repeats itself", event.start_mark)
+            self.repeated += extent.values
+            self._close(None, extent)
+        elif isinstance(event, ScalarEvent):
+            self._close(event.anchor, _Extent())
+
+    def _close(self, anchor: str | None, extent: _Extent) -> None:
+        if anchor is not None:
+            self._anchors[anchor] = extent
+        self.levels = max(self.levels, len(self._open) + extent.levels)
+        if self._open:
+            above, holding = self._open.pop()
+            self._open.append((above, holding.holding(extent)))
+
+
+def _require_bounded(text: str, name: str) -> None:
+    """Raise ParamsError for nesting or aliases that would overflow the stack of libyaml, or fill the memory.
+
+    An overflow of libyaml's stack ends the process.
+    """
+    found = _Extents()
     for event in YAML(typ="safe").parse(text):
-        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
-        if depth > _DEEPEST:
-            raise ParamsError(f"{name}, line {event.start_mark.line + 1}: nested more than {_DEEPEST} levels deep")
+        found.add(event)
+        where = f"{name}, line {event.start_mark.line + 1}"
+        if found.levels > _DEEPEST:
+            raise ParamsError(f"{where}: nested more than {_DEEPEST} levels deep")
+        if found.repeated > _MOST_REPEATED:
+            raise ParamsError(f"{where}: aliases repeat more than {_MOST_REPEATED:,} values; write them out")
 
 
 def _located(error: MarkedYAMLError, text: str, name: str) -> str:

@@ -14,7 +14,7 @@ from tasks.pipeline import git
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.dvc_yaml import outs, tables
 from tasks.pipeline.tables import Parts
-from tasks.pipeline.yaml import parse_yaml
+from tasks.pipeline.yaml import parse_yaml, require_bounded
 
 if TYPE_CHECKING:
     from dvc.fs import DVCFileSystem
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # The name of the version in the working tree.
 WORKSPACE = "workspace"
 LOCK, PARAMS, PIPELINE = "dvc.lock", "params.yaml", "dvc.yaml"
+# What DVC may read as YAML, of the whole repository.
+_YAML = (":(top,glob)**/*.yaml", ":(top,glob)**/*.yml", ":(top,glob)**/*.dvc", f":(top,glob)**/{LOCK}")
 
 
 @dataclass(frozen=True)
@@ -137,11 +139,20 @@ class Version:
         """The folder of the project in its repository, such as `evaluation/`; empty at the top."""
         return git.answer("rev-parse", "--show-prefix") or ""
 
+    def _require_bounded(self) -> None:
+        """Raise ParamsError when DVC, which expands aliases, would not end reading the files of the commit."""
+        listed = git.run(
+            "grep", "-l", "-z", "-a", "--full-name", "--fixed-strings", "*", f"{self.commit}", "--", *_YAML
+        )
+        for place in filter(None, listed.stdout.split("\0")):
+            require_bounded(git.run("cat-file", "blob", place).stdout, place.partition(":")[2])
+
     @cached_property
     def _files(self) -> "DVCFileSystem":
         from dvc.api import DVCFileSystem  # takes a second
         from dvc.repo import Repo
 
+        self._require_bounded()
         with Repo() as repo:  # the remote of today: the version may be older than any
             remote = repo.config["core"].get("remote")
         return DVCFileSystem(rev=self.commit, subrepos=bool(self._prefix), remote=remote)

@@ -104,6 +104,7 @@ def test_keys_that_a_merge_overrides_are_not_duplicated() -> None:
         ("x: !!bool 7", "params.yaml, line 1, column 4: '7' is no bool: '7'"),
         ("x: !!int ''", "params.yaml, line 1, column 4: '' is no int"),
         ("- " * 1000, "params.yaml, line 1: nested more than 200 levels deep"),
+        (f"x: 0x{'f' * 5000}", f"params.yaml, line 1, column 4: '0x{'f' * 58}' is no int: Exceeds the limit"),
         ("a: 1\n<<: {b: 1}\n<<: {c: 1}", "params.yaml, line 3, column 1: the key '<<' is duplicated, first in line 2"),
     ],
 )
@@ -112,6 +113,32 @@ def test_a_mistake_is_named_with_its_line(text: str, problem: str) -> None:
         parse_yaml(text)
 
     assert str(error.value).startswith(problem)
+
+
+def bomb(levels: int, width: int, item: str = "[{}]") -> str:
+    """A document in which each level repeats the one above `width` times."""
+    lines = [f"a{n}: &a{n} {item.format(', '.join([f'*a{n - 1}'] * width))}" for n in range(1, levels)]
+    return "\n".join(["a0: &a0 {k: 1}", *lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (bomb(9, 9), "params.yaml, line 5: aliases repeat more than 10,000 values; write them out"),
+        (bomb(30, 2, "{{<<: [{}]}}"), "params.yaml, line 11: aliases repeat more than 10,000 values; write them out"),
+        (bomb(100, 1, "[[[{}]]]"), "params.yaml, line 67: nested more than 200 levels deep"),
+        ("a: &a [1, {b: *a}]", "params.yaml, line 1, column 15: the alias *a repeats itself"),
+    ],
+)
+def test_aliases_that_repeat_too_much_are_refused_before_they_are_expanded(text: str, problem: str) -> None:
+    with pytest.raises(ParamsError) as error:
+        parse_yaml(text)
+
+    assert str(error.value) == problem
+
+
+def test_an_alias_that_repeats_little_is_read() -> None:
+    assert parse_yaml("a: &a {k: 1}\nb: {<<: *a, l: [*a, *a]}") == {"a": {"k": 1}, "b": {"k": 1, "l": [{"k": 1}] * 2}}
 
 
 @given(st.text(st.sampled_from("abé日 :#'\"\t-"), min_size=1, max_size=180))

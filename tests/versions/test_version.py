@@ -240,3 +240,17 @@ def test_a_stage_that_depends_on_a_part_of_a_section_is_stale_when_that_part_cha
             version.require_current(["reports/index.html"])
     else:
         version.require_current(["reports/index.html"])
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize("name", ["other/dvc.yaml", "é/x.dvc"])
+def test_a_version_whose_yaml_dvc_could_not_expand_is_refused(name: str) -> None:
+    levels = (f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
+    Path(name).parent.mkdir()
+    Path(name).write_text("\n".join(["a0: &a0 x", *levels, "meta: *a11", ""]), encoding="utf-8")
+    git("add", "-f", name)
+    git("commit", "-q", "-m", "a pull request of a stranger")
+
+    with versions(["HEAD"]) as [one], pytest.raises(VersionError) as error:
+        one.path("data/load")
+    assert str(error.value).startswith(f"HEAD: its data/load can't be fetched: {name}, line 6: aliases repeat ")

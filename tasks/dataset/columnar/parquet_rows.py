@@ -11,7 +11,9 @@ import pyarrow.parquet as pq
 
 from tasks.dataset.columnar.piece import Lists, Texts, lists_of_texts
 from tasks.dataset.columnar.spans import Span
+from tasks.dataset.formats.parquet import require_sensible_size, text_columns
 from tasks.dataset.record import Record, as_text, file_name
+from tasks.errors import DataError
 from tasks.pipeline.division import Undivided
 from tasks.text.kernels import Flags
 
@@ -74,7 +76,10 @@ class ParquetRows:
     def _column(self, name: str) -> pa.Array:
         if not self.has(name):
             return pa.nulls(len(self.lines), pa.string())
-        column = self._rows[name].combine_chunks()
+        column = self._rows[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        column = column.combine_chunks()
         return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
 
     def _none(self) -> Flags:
@@ -90,7 +95,8 @@ def scan(file: Path, first: int, every: int) -> Iterator[Span]:
     try:
         with pq.ParquetFile(file) as opened:
             metadata, schema = opened.metadata, opened.schema_arrow
-    except (pa.ArrowException, OSError, ValueError):
+        require_sensible_size(metadata, file.name)
+    except (DataError, pa.ArrowException, OSError, ValueError):
         raise Undivided from None
     if not all(map(str.strip, schema.names)) or not _is_safe(pa.struct(schema)):
         raise Undivided
@@ -115,6 +121,8 @@ def _rows(span: Span) -> pa.Table:
         table = pa.concat_tables(tables)
         rows = table.slice(span.begin - int(ends[groups[0]] - sizes[groups[0]]), span.records)
         rows.validate(full=True)  # that texts are UTF-8
+        if any(_decoded_size(column) > LARGEST_GROUP for column in rows.columns):
+            raise Undivided
     except (pa.ArrowException, OSError, ValueError, IndexError):
         raise Undivided from None
     if rows.num_rows != span.records or [table.num_rows for table in tables] != [sizes[group] for group in groups]:
@@ -125,7 +133,17 @@ def _rows(span: Span) -> pa.Table:
 @lru_cache(maxsize=2)  # of a part that begins in one group and ends in the next
 def _group(file: str, group: int) -> pa.Table:
     with pq.ParquetFile(file) as opened:
+        texts = text_columns(opened.schema_arrow)
+    with pq.ParquetFile(file, read_dictionary=texts) as opened:
         return opened.read_row_group(group)
+
+
+def _decoded_size(column: pa.ChunkedArray) -> int:
+    """Return the bytes of the texts of a dictionary column when each row holds its own; of another column 0."""
+    if not pa.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+        return 0
+    sizes = (pc.sum(pc.binary_length(chunk.dictionary).cast(pa.int64()).take(chunk.indices)) for chunk in column.chunks)
+    return sum(size.as_py() or 0 for size in sizes)
 
 
 def _is_safe(kind: pa.DataType) -> bool:

@@ -54,9 +54,9 @@ def checked_header(names: Sequence[str], where: str) -> list[str]:
         DataError: Two have the same name.
     """
     named = [name if name.strip() else f"column_{number}" for number, name in enumerate(names, 1)]
+    firsts: dict[str, int] = {}
     for number, name in enumerate(named, 1):
-        if named.index(name) + 1 < number:
-            first = named.index(name) + 1
+        if (first := firsts.setdefault(name, number)) < number:
             raise DataError(f"{where}: the column name {name[:60]!r} appears twice, in columns {first} and {number}")
     return named
 

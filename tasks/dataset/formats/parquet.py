@@ -9,20 +9,54 @@ import pyarrow.parquet as pq
 from tasks.dataset.formats.delimited import checked_header
 from tasks.dataset.formats.record_batches import batch_rows
 from tasks.dataset.record import NumberedValues, file_name
+from tasks.errors import DataError
 
 PARQUET_BATCH = 1_000
+# Bytes of a batch when it is decoded.
+LARGEST_BATCH = 1 << 26
+# Values of nested columns, and bytes per compressed byte: a few kilobytes can stand for more than a memory holds.
+MOST_NESTED = 50_000_000
+LARGEST_CHUNK, MOST_EXPANDED = 1 << 30, 1_000
 
 
 def parquet(path: Path) -> NumberedValues:
     """Yield number and values of each row.
 
     Raises:
-        DataError: The file can't be read.
+        DataError: The file can't be read, or is much larger when it is decoded.
     """
     return batch_rows(path, "Parquet", _batches(path))
 
 
+def require_sensible_size(metadata: pq.FileMetaData, name: str) -> None:
+    """Raise DataError for a file that states a size which no data have: it would fill the memory."""
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for number in range(group.num_columns):
+            chunk = group.column(number)
+            size = chunk.total_uncompressed_size
+            is_nested = metadata.schema.column(number).max_repetition_level > 0
+            if size > max(LARGEST_CHUNK, MOST_EXPANDED * chunk.total_compressed_size) or (
+                is_nested and chunk.num_values > MOST_NESTED
+            ):
+                raise DataError(
+                    f"{name}: the column {chunk.path_in_schema[:60]!r} has {size:,} bytes and {chunk.num_values:,} "
+                    f"values in one row group of {chunk.total_compressed_size:,} bytes; write the file again without it, or "
+                    "with smaller row groups"
+                )
+
+
+def text_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns to read as dictionaries: a text that a million rows share is then in memory once."""
+    return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+
+
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     with pq.ParquetFile(path) as file:
-        checked_header(file.schema_arrow.names, file_name(path))
-        yield from file.iter_batches(PARQUET_BATCH)
+        schema, metadata = file.schema_arrow, file.metadata
+    checked_header(schema.names, file_name(path))
+    require_sensible_size(metadata, file_name(path))
+    with pq.ParquetFile(path, read_dictionary=text_columns(schema)) as file:
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            fitting = LARGEST_BATCH * group.num_rows // max(group.total_byte_size, 1)
+            yield from file.iter_batches(min(max(fitting, 1), PARQUET_BATCH), [number])

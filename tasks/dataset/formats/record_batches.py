@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -23,11 +24,22 @@ def batch_rows(path: Path, kind: str, batches: Iterable[pa.RecordBatch]) -> Numb
     row = 0
     try:
         for batch in batches:
-            for values in batch.to_pylist():
+            batch.validate(full=True)  # damaged offsets would end the process
+            columns = [_values(column) for column in batch.columns]
+            for values in zip(*columns, strict=True) if columns else [()] * batch.num_rows:
                 row += 1
-                yield row, {name: as_text(value) for name, value in values.items()}
+                yield row, {name: as_text(value) for name, value in zip(batch.schema.names, values, strict=True)}
     except DataError:
         raise
     except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
         problem = (str(error).splitlines() or [type(error).__name__])[0][:200]
         raise DataError(f"{file_name(path)}, near row {max(row, 1)}: not readable as {kind}: {problem}") from None
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """Return the values of a column; rows that share a value of a dictionary share one object."""
+    if not pa.types.is_dictionary(column.type):
+        return column.to_pylist()  # type: ignore[no-any-return]
+    used = column.indices.dictionary_encode()
+    values = column.dictionary.take(used.dictionary).to_pylist()
+    return [None if number is None else values[number] for number in used.indices.to_pylist()]

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.dataset.columnar.both_ways import params_for, require_same
+from tasks.dataset.sources import records
+from tests.dataset.columnar.both_ways import as_columns, params_for, require_same
 from tests.dataset.columnar.mappings import MAPPINGS, TEXTS
 
 pytestmark = pytest.mark.property
@@ -99,3 +100,23 @@ def test_numbers_and_lists_of_texts_are_covered(tmp_path):
     pq.write_table(pa.table({**columns, "s": [0.1, 1e16, None]}), path, row_group_size=2)
 
     assert require_same(params_for(path, slices=["s"], scores={"x": "s"}, limits={"part_rows": 2}))
+
+
+def test_a_text_that_all_rows_share_is_in_memory_once(tmp_path):
+    path, longest = tmp_path / "a.parquet", 1_000_000
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 5_000, pa.int32()), ["x" * longest])
+    columns = {name: ["y"] * 5_000 for name in ("id", "q", "ref", "a")}
+    pq.write_table(pa.table({**columns, "more": shared}), path, compression="zstd", store_schema=False)
+
+    texts = {id(record.values["more"]) for record in records(path)}
+
+    assert len(texts) <= 5  # one of each batch, instead of 5 GB
+
+
+def test_texts_that_would_be_too_large_when_they_are_decoded_are_left_to_the_other_way(tmp_path):
+    path = tmp_path / "a.parquet"
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 2_000, pa.int32()), ["x" * 1_000_000])
+    columns = {name: ["y"] * 2_000 for name in ("id", "q", "ref")}
+    pq.write_table(pa.table({**columns, "a": shared}), path, compression="zstd", store_schema=False)
+
+    assert as_columns(params_for(path, limits={"part_rows": 2_000})) is None

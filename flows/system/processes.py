@@ -20,6 +20,8 @@ Stream = Literal["stdout", "stderr"]
 MARK = "GOLDMETER_FLOW"
 
 _POLL = 0.2
+# Bytes after which a line is passed on before its end: a longer one would be copied with each block that is read.
+_LONGEST_LINE = 1 << 20
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _live: set[subprocess.Popen[bytes]] = set()
 
@@ -39,7 +41,7 @@ def run(
 
     Args:
         timeout: Seconds after which the group is ended.
-        each_line: Called with the name of the stream and the line.
+        each_line: Called with the name of the stream and the line; a line of megabytes comes in pieces.
         given_up: When it is set before the command starts, the command is ended at once.
 
     Returns:
@@ -117,6 +119,9 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[tuple[Stream, str]]:
             for key, _ in ready:
                 chunk = os.read(key.fd, 65536)
                 *complete, partial[key.data] = (partial[key.data] + chunk).split(b"\n")
+                if len(partial[key.data]) > _LONGEST_LINE:
+                    complete.append(partial[key.data])
+                    partial[key.data] = b""
                 yield from ((key.data, _text(line)) for line in complete)
                 if not chunk:
                     selector.unregister(key.fileobj)

@@ -1,5 +1,6 @@
 """Members of JSON objects, each key once."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ def unique_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """
     members = dict(pairs)
     if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in members if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        repeated = next(key for key in members if counts[key] > 1)
         raise ValueError(f"the key {repeated[:60]!r} appears twice in one object")
     return members

@@ -52,6 +52,14 @@ def test_lines_of_both_streams_are_told_apart() -> None:
     assert [line for stream, line in lines if stream == "stderr"] == ["three"]
 
 
+def test_a_line_without_end_comes_in_pieces_and_nothing_is_lost() -> None:
+    status, lines = run("import sys; sys.stdout.write('x' * 5_000_000)")
+
+    assert status == 0
+    assert sum(len(line) for _, line in lines) == 5_000_000
+    assert max(len(line) for _, line in lines) <= processes._LONGEST_LINE + 65536
+
+
 def test_a_command_runs_where_it_is_told_to(tmp_path: Path) -> None:
     lines: list[str] = []
 

@@ -19,7 +19,7 @@ __all__ = ["chromium", "visit"]
 pytestmark = pytest.mark.long
 
 ATTACK = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
-FORMULA = '=HYPERLINK("http://x","y")'
+FORMULA = ' ＝HYPERLINK("http://x","y")'
 NAMES = ("aurora", "borealis")
 ROWS = [
     row("q1", "aurora", "Paris", True, 1.0, 0.9),

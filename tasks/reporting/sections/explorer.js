@@ -401,7 +401,7 @@
 
   /** A quoted cell that no spreadsheet evaluates as a formula. */
   function quoted(text) {
-    const escaped = plain(text).replace(/^[=+\-@\t\r\n]/, "'$&");
+    const escaped = plain(text).replace(/^(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/, "'$&");
     return `"${escaped.replace(/"/g, '""')}"`;
   }
 

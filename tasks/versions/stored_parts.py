@@ -175,7 +175,7 @@ def _locks() -> Iterator[tuple[str, str]]:
         VersionError: Git can't list them all.
     """
     if (lock := Path(LOCK)).exists():
-        yield WORKSPACE, lock.read_text(encoding="utf-8")
+        yield WORKSPACE, lock.read_text(encoding="utf-8", errors="surrogateescape")
     if _git("rev-parse", "--is-shallow-repository").strip() == "true":
         raise VersionError("this clone is shallow, so what older commits name is unknown; `git fetch --unshallow`")
     commits = ["--all", "--reflog", "--full-history", "--diff-merges=separate", "--format=commit %H"]

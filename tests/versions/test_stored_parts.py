@@ -309,3 +309,11 @@ def test_without_storage_there_is_nothing_to_collect() -> None:
 
     with pytest.raises(ParamsError, match=r"run\.storage: not set"):
         collect(remove=True)
+
+
+def test_a_lock_of_random_bytes_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dvc.lock").write_bytes(bytes(range(256)))
+
+    with pytest.raises(VersionError, match="^workspace: what it references can't be read"):
+        stored_parts._tables()

@@ -40,8 +40,8 @@ def require_sensible_size(metadata: pq.FileMetaData, name: str) -> None:
             ):
                 raise DataError(
                     f"{name}: the column {chunk.path_in_schema[:60]!r} has {size:,} bytes and {chunk.num_values:,} "
-                    f"values in one row group of {chunk.total_compressed_size:,} bytes; write the file again without it, or "
-                    "with smaller row groups"
+                    f"values in one row group of {chunk.total_compressed_size:,} bytes; write the file "
+                    "again without it, or with smaller row groups"
                 )
 
 

@@ -315,5 +315,5 @@ def test_a_lock_of_random_bytes_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     Path("dvc.lock").write_bytes(bytes(range(256)))
 
-    with pytest.raises(VersionError, match="^workspace: what it references can't be read"):
+    with pytest.raises(VersionError, match=r"^workspace: what it references can't be read"):
         stored_parts._tables()

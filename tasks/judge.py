@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from tasks.console.terminal import say
 from tasks.errors import ModelError, ParamsError
 from tasks.judging import canaries
-from tasks.judging.budget import Budget
+from tasks.judging.budget import Budget, used_up
 from tasks.judging.dispatch import dispatch
 from tasks.judging.offline_rows import estimates, offline_table
 from tasks.judging.plan import Plan
@@ -77,19 +77,22 @@ def judge(
     _ask_missing(rows, options, ledger, run, progress, retry_failed=retry_failed)
     wrong = canaries.failed(options, ledger)
     facts = _facts(options, _served(rows, options, ledger), rows.schema)
-    total, done, failed = rows.rows, 0, 0
+    total, done, problems = rows.rows, 0, Counter[str]()
     progress("rows", 0, total)
     for part, guesses in zip(rows, estimates(rows, options, crew or Crew()), strict=True):
         table = table_of(part, options, ledger, guesses)
         done += part.num_rows
         progress("rows", done, total)
         yield {"judge": describe(table, facts | {"canaries_failed": wrong})}
-        failed, wrong = failed + table["judge_status"].to_pylist().count(FAILED), []
+        problems.update(_problems(table))
+        wrong = []
     if ledger.carried:
         where = options.server_key[1]
         say(f"judge: {ledger.carried:,} verdicts from before keys held an address are taken as of {where}", sys.stderr)
-    if failed:
-        say(f"judge: {failed:,} rows have no verdict; python -m flows.evaluate --retry-failed asks again", sys.stderr)
+    if failed := problems.total():
+        first = f"raise {limits}, then " if (limits := used_up(problems)) else ""
+        again = "python -m flows.evaluate --retry-failed asks again"
+        say(f"judge: {failed:,} rows have no verdict; {first}{again}", sys.stderr)
 
 
 def judge_offline(rows: pa.Table, params: Params, part: int = 0) -> pa.Table:
@@ -120,14 +123,22 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
 
 
 def advice(written: Mapping[str, Parts], params: Params) -> list[str]:  # noqa: ARG001 (part of the protocol)
-    """List the canaries that the judge failed, and the most frequent problems of failed rows."""
+    """List the canaries that the judge failed, the most frequent problems of failed rows, and what to do."""
     facts = written["judge"].about
-    table = written["judge"].whole(["judge_status", "judge_reason"]).filter(pc.field("judge_status") == FAILED)
-    problems = Counter(table["judge_reason"].to_pylist()).most_common(LISTED)
+    problems = _problems(written["judge"].whole(["judge_status", "judge_reason"]))
+    limits = used_up(problems)
+    again = "run again, with `python -m flows.evaluate --retry-failed` for replies that are no verdict"
+    remedy = f"raise {limits}, and run again" if limits else again
     return [
         *(f"  canary failed: {canary}" for canary in facts["canaries_failed"]),
-        *(f"  {count:,} rows failed: {problem}" for problem, count in problems),
+        *(f"  {count:,} rows failed: {problem}" for problem, count in problems.most_common(LISTED)),
+        *([f"  What was answered is kept in the ledger: {remedy}"] if problems else []),
     ]
+
+
+def _problems(table: pa.Table) -> Counter[str]:
+    """Count the failed rows of a table by what was wrong."""
+    return Counter(map(str, table.filter(pc.field("judge_status") == FAILED)["judge_reason"].to_pylist()))
 
 
 def expect(params: Params) -> Contract:
@@ -154,8 +165,7 @@ def expect(params: Params) -> Contract:
         column_A="failed_allowed",
         column_B="failed",
         or_equal=True,
-        notes="Too many calls failed. What was answered is kept in the ledger: run again, with "
-        "`python -m flows.evaluate --retry-failed` for replies that are no verdict; the limit is judge.max_unmeasured.",
+        notes="Too many rows have no verdict; the limit is judge.max_unmeasured.",
     )
     return Contract(
         rows=rows,
@@ -212,7 +222,8 @@ class _CallCounter:
     def __init__(self, calls: int, budget: Budget, progress: Progress) -> None:
         self._calls, self._budget, self._progress = calls, budget, progress
         self._done = self._failed = 0
-        progress("calls", 0, calls)
+        # The first reply is that of a single call, which also detects what the server supports: no pace of many.
+        progress("first call", 0, 1)
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Count the entries of new replies."""

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
-from tasks.errors import ContractError, DataError
+from tasks.errors import DataError
 from tasks.ledger import open_evidence, open_store
 from tasks.pipeline import params, validation
 from tasks.pipeline.cluster import cluster
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.division import AnyDivision, Undivided
 from tasks.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
-from tasks.pipeline.files import lock_opened, move_durably, read_json, sync
+from tasks.pipeline.files import lock_opened, move, move_durably, read_json, remove, sync
 from tasks.pipeline.keys import Hashes, KeyHashes
 from tasks.pipeline.lineage import lineage
 from tasks.pipeline.progress import Progress, display, quiet
@@ -61,10 +61,7 @@ def run(name: str) -> None:
                 checks += crew.call(_check_totals, entry, workspace.folder, counts, repeated)
         if stage.expect:
             workspace.report(validation.to_json(checks, counts, lineage(entry)))
-            try:
-                validation.require(name, checks, counts)
-            except ContractError as error:
-                raise ContractError("\n".join([str(error), *stage.advice(workspace.tables, options)])) from None
+            validation.require(name, checks, counts, lambda: stage.advice(workspace.tables, options))
         workspace.publish()
 
 
@@ -113,7 +110,7 @@ class _Workspace:
     def clear(self) -> None:
         """Remove all that is in the folder, and make those of the tables."""
         for left in self.root.iterdir():
-            _remove(left)
+            remove(left)
         for table in self.entry.tables_written:
             (self.folder / DATA / table).mkdir(parents=True)
             (self.folder / _MANIFESTS / table).mkdir(parents=True)
@@ -190,7 +187,7 @@ class _Workspace:
         """Put back the outputs that a run had set aside when it was killed while publishing."""
         for out in self.entry.outs:
             if (before := self.root / "before" / out).exists() and not Path(out).exists():
-                before.replace(out)
+                move(before, Path(out))
 
     def _exchange(self, outs: Sequence[str]) -> None:
         """Rename all outputs into their places, or none: the previous ones are set aside until the last rename."""
@@ -200,11 +197,11 @@ class _Workspace:
                 for old, new in ((Path(out), self.root / "before" / out), (self.folder / out, Path(out))):
                     if old.exists() or old.is_symlink():
                         new.parent.mkdir(parents=True, exist_ok=True)
-                        old.replace(new)
+                        move(old, new)
                         done.append((old, new))
         except OSError:
             for old, new in reversed(done):
-                new.replace(old)
+                move(new, old)
             raise
 
 
@@ -368,17 +365,10 @@ def _check_totals(
 def _locked(folder: Path, stage: str) -> int:
     """The descriptor that locks a stage's folder as long as this process lives; the folder is made if need be."""
     if not folder.is_dir():
-        _remove(folder)
+        remove(folder)
         folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
     if lock_opened(handle, folder):
         return handle
     os.close(handle)
     raise DataError(f"{stage}: another run of this stage is at work in {folder}; wait for it, or end it")
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -1,9 +1,13 @@
 """A project of ten questions for the runner: its rows, and ways to change and to read it."""
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 
@@ -32,3 +36,15 @@ def edit(change: Callable[[dict[str, Any]], object]) -> None:
 
 def files(folder: str) -> dict[str, bytes]:
     return {str(p): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
+
+
+def mount(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a folder be another file system: no file is renamed from or to it."""
+    rename = os.replace
+
+    def replace(source: Path, target: Path) -> None:
+        if Path(source).absolute().is_relative_to(folder) != Path(target).absolute().is_relative_to(folder):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(source), None, str(target))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)

@@ -282,9 +282,10 @@ def test_progress_is_told_in_calls_with_their_cost_and_then_in_rows(server: Judg
         list(judge(rows(tmp_path / "rows"), params(server, model="judge-1"), ledger, how, progress))
 
     calls = [each for each in told if each[0] == "calls"]
-    assert [each[1:3] for each in calls] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert told[0] == ("first call", 0, 1, "")
+    assert [each[1:3] for each in calls] == [(1, 3), (2, 3), (3, 3)]
     assert re.fullmatch(r"\$[\d,]+\.\d\d", calls[-1][3])
-    assert told[len(calls) :] == [("rows", 0, 5, ""), ("rows", 5, 5, "")]
+    assert told[1 + len(calls) :] == [("rows", 0, 5, ""), ("rows", 5, 5, "")]
 
 
 def test_the_same_question_in_two_parts_is_one_call(server: JudgeServer, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tasks.errors import ModelError, ParamsError, ServerError
+from tasks.errors import ContractError, ModelError, ParamsError, ServerError
 from tasks.judging import requests
 from tasks.judging.budget import Budget
 from tasks.judging.dispatch import dispatch
@@ -18,8 +18,10 @@ from tasks.models.chat.capabilities import CapabilityStore
 from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.concurrency import ConcurrencyLimit
 from tasks.pipeline.run import Limits
+from tasks.runner import run
 from tests.judge_server import Answer, Reply, completion, problem, question, verdict
 from tests.judging.test_requests import request_about
+from tests.small_project import edit
 from tests.test_judge import HOW, IN_ORDER, KEY, column, judged, params, rows, server
 
 __all__ = ["server"]
@@ -122,6 +124,41 @@ def test_a_budget_is_kept_and_the_rest_says_so(
     table = judged(rows(tmp_path / "again", many), params(server), tmp_path / "store")
     assert set(column(table, "judge_status")) == {"answered"}
     assert len(server.calls) == 20 - calls
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("used_up", [True, False])
+def test_what_failed_comes_before_what_to_do_about_it(
+    server: Any, capsys: pytest.CaptureFixture[str], used_up: bool
+) -> None:
+    def configure(given: dict[str, Any]) -> None:
+        given["judge"].update(
+            provider="openai", base_url=server.url, api_key_env=None, sampling_rate=1.0, canaries=False
+        )
+        given["run"]["judge"].update(retries=0, budget={"max_calls": 3, "max_tokens": None, "max_cost": None})
+
+    edit(configure)
+    if not used_up:
+        server.script = lambda _: completion("no verdict")
+        edit(lambda given: given["run"]["judge"]["budget"].update(max_calls=None))
+    for stage in ("load", "normalize"):
+        run(stage)
+
+    with pytest.raises(ContractError) as refused:
+        run("judge")
+
+    _, first, second, *_ = str(refused.value).splitlines()
+    kept = "  What was answered is kept in the ledger: "
+    if used_up:
+        assert first.endswith(" rows failed: not asked: run.judge.budget.max_calls (3) is used up")
+        assert second == f"{kept}raise run.judge.budget.max_calls, and run again"
+        assert "--retry-failed" not in str(refused.value)
+        assert "raise run.judge.budget.max_calls, then python -m flows.evaluate" in capsys.readouterr().err
+    else:
+        assert " rows failed: " in first
+        assert (
+            second == f"{kept}run again, with `python -m flows.evaluate --retry-failed` for replies that are no verdict"
+        )
 
 
 def test_more_calls_than_confirmed_are_refused_before_the_first(server: Any, tmp_path: Any) -> None:

@@ -24,7 +24,7 @@ from tasks.pipeline.progress import Progress
 from tasks.pipeline.stage import load_stage
 from tasks.pipeline.workers import threads_of
 from tasks.runner import run
-from tests.small_project import ROWS, edit, files, write
+from tests.small_project import ROWS, edit, files, mount, write
 
 
 def test_stages_write_their_tables_and_what_was_checked(project: Path) -> None:
@@ -296,6 +296,19 @@ def test_what_a_run_killed_while_publishing_had_set_aside_is_put_back(project: P
         run("load")
 
     assert (project / "data/load_rejected/part-00000.parquet").exists()
+
+
+def test_outputs_of_a_mounted_folder_are_replaced_like_others(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for stage in ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate"):
+        run(stage)
+    expected = files("reports")
+    mount(project / "reports", monkeypatch)
+
+    for stage in ("load", "aggregate"):
+        run(stage)
+
+    assert files("reports") == expected
+    assert not list((project / "data").glob(".*"))
 
 
 @pytest.mark.usefixtures("project")

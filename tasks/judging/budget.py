@@ -1,7 +1,8 @@
 """The budget of one run: calls, tokens and money, checked before each call."""
 
+import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tasks.pipeline.run import Limits, Price
@@ -10,6 +11,8 @@ from tasks.pipeline.run import Limits, Price
 BYTES_A_TOKEN = 4.0
 # Tokens of a verdict with its reason, roughly; the reasoning tokens of a model come on top.
 REPLY_TOKENS = 80
+# The problem of a request that does not fit.
+_USED_UP = re.compile(r"not asked: (run\.judge\.budget\.\w+) \(\S+\) is used up")
 
 
 class Budget:
@@ -63,6 +66,11 @@ class Budget:
 
     def _cost(self, prompt: float, completion: float) -> float:
         return self._price.of(prompt, completion) if self._price else 0.0
+
+
+def used_up(problems: Iterable[str]) -> str:
+    """Return the paths of the limits that requests did not fit into; empty if that was nobody's problem."""
+    return " and ".join(sorted({match[1] for problem in problems if (match := _USED_UP.fullmatch(problem))}))
 
 
 class ExpectedTokens(NamedTuple):

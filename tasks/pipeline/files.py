@@ -1,8 +1,10 @@
 """Files that several processes share: locks, atomic and durable writes, JSON documents."""
 
+import errno
 import json
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -101,8 +103,48 @@ def remove_abandoned(folder: Path, name: str = "", *, age: float = _ABANDONED_AF
 def move_durably(temporary: Path, path: Path) -> None:
     """Rename a file to its final path; after a crash the old file or the whole new one is there."""
     sync(temporary)
-    temporary.replace(path)
+    move(temporary, path)
     sync(path.parent)
+
+
+def move(source: Path, target: Path) -> None:
+    """Rename a file or folder; on another file system, copy it beside the target, durably, and rename the copy.
+
+    After a crash there is the whole target, or none of it. One process at a time moves to and from a path.
+    """
+    try:
+        source.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        copied, left = (path.with_name(f".{path.name}.moving") for path in (target, source))
+        remove(left)
+        try:
+            remove(copied)
+            _copy_durably(source, copied)
+            copied.replace(target)
+        finally:
+            remove(copied)
+        source.replace(left)  # a folder is removed file by file: under its own name, half of it could be taken for all
+        remove(left)
+
+
+def _copy_durably(source: Path, target: Path) -> None:
+    if source.is_symlink() or not source.is_dir():
+        shutil.copy2(source, target, follow_symlinks=False)
+    else:
+        shutil.copytree(source, target, symlinks=True)
+    for path in (target, *target.rglob("*")):
+        if not path.is_symlink():
+            sync(path)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link or a folder, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -71,11 +71,11 @@ class Status:
         self, what: str, done: int, total: int | None = None, *, share: float | None = None, note: str = ""
     ) -> None:
         """Store a report."""
+        self.share = done / total if share is None and total else share
         if what != self.what or done < self.done:
-            self._start, self._start_done, self._start_share = self.clock(), done, share or 0.0
+            self._start, self._start_done, self._start_share = self.clock(), done, self.share or 0.0
         self.what, self.done, self.total, self.note = what, done, total, note
         self.count = f"{done:,} {what}" if total is None else f"{done:,} of {total:,} {what}"
-        self.share = done / total if share is None and total else share
         self.reported()
 
     def reported(self) -> None:

@@ -75,7 +75,7 @@ class Stage(Generic[Sections]):
         expect: Returns the contract of the first table written. A stage without a contract writes no
             `reports/validation/<name>.json`.
         counts: Returns numbers of one written part, by name, given its tables; the contract checks their sums.
-        advice: Returns lines that end the message about a broken contract, given the tables that were not published.
+        advice: Returns lines that begin the message about a broken contract, given the tables that were not published.
         check: Checks that all sections of params.yaml fit together, given by name; before any stage runs.
         preload: Modules that worker processes have imported from the start, besides the stage's own.
     """

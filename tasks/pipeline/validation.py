@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -151,14 +151,19 @@ def check_counts(expectations: Sequence[Any], counts: Mapping[str, float]) -> li
     return check(pd.DataFrame([counts]), expectations)
 
 
-def require(stage: str, checks: Sequence[Check], counts: dict[str, float]) -> None:
-    """Raise ContractError if a check failed, with the expectation, the columns, the count and the first rows."""
+def require(
+    stage: str, checks: Sequence[Check], counts: dict[str, float], advice: Callable[[], Sequence[str]] = tuple
+) -> None:
+    """Raise ContractError if a check failed, with the expectation, the columns, the count and the first rows.
+
+    advice: Lines that say why and what to do, made if a check failed; they come first.
+    """
     failed = [f"  {result}" for result in checks if result.failed]
     if not failed:
         return
     title = f"{stage}: the table breaks its contract and was not written"
     numbers = ", ".join(f"{name} {value:,.6g}" for name, value in counts.items())
-    lines = [title, *failed, f"  counts: {numbers}", f"  all checks: reports/validation/{stage}.json"]
+    lines = [title, *advice(), *failed, f"  counts: {numbers}", f"  all checks: reports/validation/{stage}.json"]
     raise ContractError("\n".join(lines))
 
 

@@ -1,5 +1,6 @@
 """Locks that die with their process, and files that are never there by half."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -8,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from tasks.errors import DataError, GoldmeterError
-from tasks.pipeline.files import exclusive, is_locked, lock_opened, read_json, replacing, to_json
+from tasks.pipeline.files import (
+    exclusive,
+    is_locked,
+    lock_opened,
+    move,
+    move_durably,
+    read_json,
+    replacing,
+    to_json,
+)
+from tests.small_project import mount
 
 HOLDER = """
 import sys
@@ -143,3 +154,51 @@ def test_a_document_that_cannot_be_read_is_named(tmp_path: Path, content: bytes 
 
     with pytest.raises(DataError, match=f"metrics.json: .*{problem}.*dvc repro"):
         read_json(path)
+
+
+@pytest.fixture
+def two_file_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Two folders between which no file can be renamed."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    mount(there, monkeypatch)
+    return here, there
+
+
+def test_folders_and_files_move_to_another_file_system(two_file_systems: tuple[Path, Path]) -> None:
+    here, there = two_file_systems
+    (here / "table/deep").mkdir(parents=True)
+    (here / "table/deep/part").write_bytes(b"rows")
+    (here / "table/link").symlink_to("deep/part")
+    (here / "report").write_bytes(b"new")
+    (there / "report").write_bytes(b"old")
+    (there / ".report.moving").write_bytes(b"of a killed process")
+
+    move(here / "table", there / "table")
+    move_durably(here / "report", there / "report")
+
+    assert (there / "table/deep/part").read_bytes() == b"rows"
+    assert (there / "table/link").readlink() == Path("deep/part")
+    assert (there / "report").read_bytes() == b"new"
+    assert sorted(path.name for path in there.iterdir()) == ["report", "table"]
+    assert not list(here.iterdir())
+
+
+def test_a_copy_that_fails_leaves_both_as_they_were(
+    two_file_systems: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = two_file_systems
+    (here / "report").write_bytes(b"new")
+    (there / "report").write_bytes(b"old")
+
+    def full(source: Path, target: Path, **_: bool) -> None:
+        Path(target).write_bytes(Path(source).read_bytes()[:1])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+
+    monkeypatch.setattr("shutil.copy2", full)
+    with pytest.raises(OSError, match="No space left"):
+        move(here / "report", there / "report")
+
+    assert {path.name: path.read_bytes() for path in (*here.iterdir(), *there.iterdir())} == {"report": b"old"}
+    assert [path.read_bytes() for path in here.iterdir()] == [b"new"]

@@ -108,6 +108,18 @@ def test_a_smaller_count_starts_rate_and_time_left_again(clock: Clock) -> None:
     assert status.text() == "load: 50%, 0:00:01 left, 101,000 of 200,000 records, 100,000/s"
 
 
+def test_a_count_that_begins_late_estimates_from_there(clock: Clock) -> None:
+    status = Status("judge", clock)
+    status("first call", 0, 1)
+    clock.now += 60
+    status("calls", 1, 101)
+    clock.now += 10
+
+    status("calls", 51, 101)
+
+    assert status.text() == "judge: 50%, 0:00:10 left, 51 of 101 calls, 5.0/s"
+
+
 def test_the_time_left_follows_the_share_of_the_work(clock: Clock) -> None:
     status = after(clock, 10, share=0.5)
 

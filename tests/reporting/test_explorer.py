@@ -13,6 +13,7 @@ from tasks.console.format import number, shown
 from tasks.pipeline.workers import Crew
 from tasks.reporting import chosen_rows
 from tasks.reporting.explorer import explorer, pack, packing_of, room
+from tasks.reporting.page import FOLDER
 from tasks.reporting.part_answers import RunColumns
 from tasks.reporting.run_summary import summary_of
 from tasks.reporting.score_tables import FAMILIES
@@ -305,3 +306,13 @@ def test_any_text_comes_back_as_a_page_shows_it(tmp_path_factory, texts, part_ro
     for key, answer in zip(found["ids"], found["responses"], strict=True):
         cut = expected[key]
         assert answer == (None if cut is None else [cut.shown, cut.note] if cut.note else cut.shown)
+
+
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠\t\r\n")
+@pytest.mark.parametrize("before", ["", " ", "\u00a0 "])
+def test_no_cell_of_the_export_begins_like_a_formula(sign: str, before: str) -> None:
+    script = (FOLDER / "sections/explorer.js").read_text(encoding="utf-8")
+    [defused] = re.findall(r"plain\(text\)\.replace\(/(\^.*?)/, \"'\$&\"\)", script)
+
+    assert re.search(defused, f"{before}{sign}1+1") or (before and sign.isspace())
+    assert not re.search(defused, "a =1+1")

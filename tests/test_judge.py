@@ -26,7 +26,7 @@ from tasks.pipeline.params import section
 from tasks.pipeline.run import Price, RunJudge
 from tasks.pipeline.tables import Parts, about, write_part
 from tasks.pipeline.workers import Crew, Processes, crew_of
-from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
+from tests.judge_server import JudgeServer, Reply, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"
 UNLIMITED = {"max_calls": None, "max_tokens": None, "max_cost": None}
@@ -459,6 +459,25 @@ def test_the_key_never_enters_the_ledger_even_when_the_server_repeats_it(server:
     content = b"".join(path.read_bytes() for path in (tmp_path / "store").iterdir())
     assert b"your key is [key]" in content
     assert KEY.encode() not in content
+
+
+@pytest.mark.parametrize("escape", [r"\u006b", r"\u006B", r"\\u006b"])
+def test_no_escape_hides_the_key(server: JudgeServer, tmp_path: Path, escape: str) -> None:
+    spelled = KEY.replace("k", escape, 1)
+    server.script = lambda body: completion(verdict(body).replace("compared", f"your key is {spelled}"))
+
+    table = judged(rows(tmp_path / "rows", ROWS[:1]), params(server), tmp_path / "store")
+
+    assert column(table, "meaning_match_reason") == ["your key is [key]"]
+    content = b"".join(path.read_bytes() for path in (tmp_path / "store").iterdir())
+    assert KEY[3:].encode() not in content
+
+
+def test_a_redirect_of_the_judge_is_one_error(server: JudgeServer, tmp_path: Path) -> None:
+    server.script = lambda _: Reply(307, "", headers={"Location": "http://127.0.0.1:9/v1"})
+
+    with pytest.raises(ModelError, match=r"HTTP 307: the server redirects, which is not followed"):
+        judged(rows(tmp_path / "rows"), params(server), tmp_path / "store")
 
 
 @pytest.mark.parametrize("key", ["", "  ", "ключ"])

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Annotated, Any
 
-import httpx
+import httpx2
 from prefect.artifacts import create_markdown_artifact
 from prefect.events import emit_event
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -19,6 +19,7 @@ from flows import artifacts
 from tasks.console.format import visible
 from tasks.console.markdown import escaped
 from tasks.errors import GoldmeterError, ParamsError
+from tasks.models.bounded_client import BoundedClient
 from tasks.pipeline.schedule import Notify
 
 # attempts in all; most seconds between two of them; seconds for each
@@ -101,7 +102,7 @@ def call(
         return
     headers["Idempotency-Key"] = run
     content = message(schedule, outcome, run)
-    with _unlogged(), httpx.Client(timeout=TIMEOUT, follow_redirects=False) as client:
+    with _unlogged(), BoundedClient(TIMEOUT) as client:
         for attempt in range(1, ATTEMPTS + 1):
             wait, problem = _post(client, address, headers, content, attempt)
             if wait is None or attempt == ATTEMPTS:
@@ -134,13 +135,13 @@ def seconds_of(retry_after: str, now: datetime) -> float | None:
 
 
 def _post(
-    client: httpx.Client, address: httpx.URL, headers: Mapping[str, str], content: Mapping[str, Any], attempt: int
+    client: BoundedClient, address: httpx2.URL, headers: Mapping[str, str], content: Mapping[str, Any], attempt: int
 ) -> tuple[float | None, str]:
     """Seconds to wait before another attempt, None when none would help; and the problem, empty without one."""
     pause = float(2 ** (attempt - 1))
     try:
         answer = client.post(address, json=content, headers=dict(headers))
-    except httpx.TransportError as error:  # its text may contain a header
+    except httpx2.RequestError as error:  # its text may contain a header
         return pause, type(error).__name__
     if answer.is_success:
         return None, ""
@@ -153,15 +154,15 @@ def _post(
     return pause if asked is None else asked, problem
 
 
-def _address(schedule: str, notify: Notify) -> httpx.URL | None:
+def _address(schedule: str, notify: Notify) -> httpx2.URL | None:
     if notify.url is None:
         return None
     where = f"schedule.{schedule}.notify.url"
     text = _variable(where, notify.url[1:]) if notify.url.startswith("$") else notify.url
     try:
-        address = httpx.URL(text)
-    except httpx.InvalidURL:
-        address = httpx.URL()
+        address = httpx2.URL(text)
+    except httpx2.InvalidURL:
+        address = httpx2.URL()
     if address.scheme not in ("http", "https") or not address.host:
         raise ParamsError(
             f"{where}: {notify.url if notify.url[0] == '$' else 'it'} holds no http:// or https:// address"
@@ -192,9 +193,9 @@ def _variable(where: str, name: str) -> str:
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """Keep httpx from logging the URL, which may be a secret."""
+    """Keep httpx2 from logging the URL, which may be a secret."""
 
-    logger = logging.getLogger("httpx")
+    logger = logging.getLogger("httpx2")
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:

@@ -33,10 +33,21 @@ def without_credentials(text: str, secrets: Iterable[str] = ()) -> str:
     'fetch https://***@host/x?part=1&X-Amz-Signature=*** failed'
     """
     for secret in sorted(secrets, key=len, reverse=True):  # longest first: one may be part of another
-        text = text.replace(secret, HIDDEN)
+        text = spelled(secret).sub(HIDDEN, text)
     text = _OF_URLS.sub(f"{HIDDEN}@", text)
     text = _NAMED.sub(rf"\g<name>={HIDDEN}", text)
     return _OF_HEADERS.sub(rf"\g<name> {HIDDEN}", text)
+
+
+def spelled(secret: str) -> re.Pattern[str]:
+    r"""Return a pattern of a secret and of its spellings in JSON, also in JSON that is a string of other JSON.
+
+    >>> spelled("sk-1").sub("***", r'"sk-1", "s\u006b-1", "s\\u006B-1"')
+    '"***", "***", "***"'
+    """
+    slashes = r"\\{%s,8}"  # bounded: the time is linear in the text
+    characters = (rf"(?:{slashes % 0}{re.escape(c)}|{slashes % 1}u(?i:{ord(c):04x}))" for c in secret)
+    return re.compile("".join(characters))
 
 
 def given(content: Any) -> list[str]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from tasks.errors import ModelError, ServerError
 from tasks.models.chat.capabilities import CapabilityStore, Support, is_about_format
 from tasks.models.chat.concurrency import ConcurrencyLimit
-from tasks.models.servers import server_class
+from tasks.models.openai_client import open_client
+from tasks.pipeline.credentials import spelled
 
 if TYPE_CHECKING:
     import httpx2
@@ -22,16 +23,15 @@ if TYPE_CHECKING:
 QUOTED_LENGTH = 300
 REFUSAL, CONTENT_FILTER, CUT_OFF = "refusal", "content filter", "the reply was cut off"
 NO_COMPLETION = "the server's answer is no completion"
-# Seconds to establish a connection.
-CONNECT = 10.0
-# Headers that the OpenAI client fills from the environment; they are sent to OpenAI only.
-ACCOUNT = ("OpenAI-Organization", "OpenAI-Project")
 OVERLOADED = frozenset({429, 503})
 TRANSIENT = frozenset({408, 409, 429})
 UNAUTHORISED = frozenset({401, 403})
 REFUSED = frozenset({400, 422})
 # HTTP statuses; 500 and above are errors of the server.
 PAYMENT_REQUIRED, NOT_FOUND, SERVER_ERRORS = 402, 404, 500
+REDIRECTS = range(300, 400)
+# Larger counts are none: a budget could not add them up.
+MOST_TOKENS = 10**9
 # After this many rows refused or lost before the first reply, the server is blamed and not the rows.
 FAILURES = 3
 SHORTEST_KEY = 8
@@ -213,6 +213,8 @@ class Chat:
         import httpx2
         import openai
 
+        from tasks.models.bounded_client import TooLargeError
+
         start = time.monotonic()
         accepted = {name: value for name, value in options.items() if name not in support.dropped}
         body: dict[str, Any] = {"model": self._endpoint.model, "messages": messages, **accepted}
@@ -227,7 +229,8 @@ class Chat:
         except openai.APIConnectionError as error:
             if type(error.__cause__).__name__ == "ConnectError":
                 raise _UnreachableError("no connection") from None
-            return _no_reply("connection lost", start, self._endpoint.retries + 1, down=True)
+            problem = str(error.__cause__) if isinstance(error.__cause__, TooLargeError) else "connection lost"
+            return _no_reply(problem, start, self._endpoint.retries + 1, down=True)
         self._limit.answered()
         retries = int(response.request.headers.get("x-stainless-retry-count", 0))
         return self._reply(response.text, start, retries + 1, support)
@@ -241,6 +244,11 @@ class Chat:
             raise ModelError(
                 f"{url}: HTTP 404: there is no model {self._endpoint.model!r}, or base_url is "
                 "wrong (it usually ends in /v1)."
+            ) from None
+        if status in REDIRECTS:
+            raise ModelError(
+                f"{url}: HTTP {status}: the server redirects, which is not followed, because requests hold rows and "
+                "the key; set base_url to the final address."
             ) from None
         if status == PAYMENT_REQUIRED or error.code == "insufficient_quota":
             raise ModelError(
@@ -257,31 +265,18 @@ class Chat:
 
     @cached_property
     def _client(self) -> "OpenAI":
-        import httpx2
-        from openai import DefaultHttpxClient, Omit, OpenAI
+        from openai import DEFAULT_CONNECTION_LIMITS
 
-        endpoint = self._endpoint
-        timeout = httpx2.Timeout(endpoint.timeout, connect=min(CONNECT, endpoint.timeout))
-        omitted: Any = dict.fromkeys(ACCOUNT, Omit())
-        headers = None if server_class(endpoint.base_url) == "openai" else omitted
+        from tasks.models.bounded_client import BoundedClient
+
         hooks: Any = {"request": [_on_request], "response": [self._on_response]}
-        return OpenAI(
-            api_key=self._key or "none",
-            base_url=endpoint.base_url,
-            timeout=timeout,
-            max_retries=endpoint.retries,
-            default_headers=headers,
-            http_client=DefaultHttpxClient(event_hooks=hooks),
-        )
+        http = BoundedClient(self._endpoint.timeout, event_hooks=hooks, limits=DEFAULT_CONNECTION_LIMITS)
+        return open_client(self._endpoint.base_url, self._key, self._endpoint.retries, http)
 
     def _on_response(self, response: "httpx2.Response") -> None:
-        """Enforce the deadline of every response, including those that are retried, and lower the limit on overload."""
-        from tasks.models.chat.deadline import Deadline
-
-        started: float = response.request.extensions[_STARTED]
-        response.stream = Deadline(response.stream, started + self._endpoint.timeout)
+        """Lower the limit on overload, also after responses that are retried."""
         if response.status_code in OVERLOADED:
-            self._limit.overloaded(started)
+            self._limit.overloaded(response.request.extensions[_STARTED])
 
     def _reply(self, body: str, start: float, attempts: int, support: Support) -> Reply:
         """Parse the body of a response."""
@@ -309,8 +304,8 @@ class Chat:
         )
 
     def _clean(self, text: str) -> str:
-        """Remove our key from a server's text."""
-        return text.replace(self._key, "[key]") if self._key and len(self._key) >= SHORTEST_KEY else text
+        """Remove our key from a server's text, however JSON spells it: the text may be JSON that is parsed later."""
+        return spelled(self._key).sub("[key]", text) if self._key and len(self._key) >= SHORTEST_KEY else text
 
 
 def _no_reply(
@@ -332,7 +327,7 @@ def _usage(usage: object) -> dict[str, int] | None:
     if not isinstance(usage, dict):
         return None
     counts: dict[str, Any] = {name: usage.get(f"{name}_tokens") for name in ("prompt", "completion")}
-    return counts if all(type(count) is int and count >= 0 for count in counts.values()) else None
+    return counts if all(type(count) is int and 0 <= count <= MOST_TOKENS for count in counts.values()) else None
 
 
 def printable(text: str) -> str:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from tasks.errors import ModelError, ServerError
 from tasks.models.embedding.batches import Vectors, batches, encode_batches
-from tasks.pipeline.credentials import in_environment, without_credentials
+from tasks.models.openai_client import open_client
+from tasks.pipeline.credentials import in_environment, spelled, without_credentials
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -23,6 +24,8 @@ REQUEST_TEXTS = 256
 BYTES_PER_TOKEN = 3
 ANOTHER = "name another embed.model, or embed.provider local"
 RETRIES, TIMEOUT = 5, 120.0
+# Of a reply: as many texts as a request has, with 4096 numbers of 24 characters each.
+MOST_BYTES = REQUEST_TEXTS * 4096 * 24
 # Client errors that a later request may not have.
 TRANSIENT = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
 
@@ -67,9 +70,9 @@ class OpenAIEncoder:
 
     @cached_property
     def _client(self) -> "OpenAI":
-        from openai import OpenAI
+        from tasks.models.bounded_client import BoundedClient
 
-        return OpenAI(api_key=self._key or "none", base_url=self.base_url, max_retries=RETRIES, timeout=TIMEOUT)
+        return open_client(self.base_url, self._key, RETRIES, BoundedClient(TIMEOUT, MOST_BYTES))
 
     @property
     def _key(self) -> str | None:
@@ -89,7 +92,7 @@ class OpenAIEncoder:
     def _problem(self, what: str, kind: type[ModelError] = ModelError) -> ModelError:
         message = " ".join(what.split())
         if self._key:
-            message = message.replace(self._key, "***")
+            message = spelled(self._key).sub("***", message)
         return kind(f"embed: {self._where} {message[:400]}")
 
 

@@ -1,0 +1,113 @@
+"""The HTTP client of every server that is asked: a reply is bounded in time and size, however it is sent."""
+
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import partial
+from typing import Any
+
+import httpx2
+
+# Bytes of a reply, as received and as decompressed.
+MOST_BYTES = 1 << 22
+# Seconds to establish a connection.
+CONNECT = 10.0
+
+
+class TooLargeError(httpx2.ReadError):
+    """The reply has more bytes than allowed."""
+
+
+class BoundedClient(httpx2.Client):
+    """A client that reads replies whole, within limits, and follows no redirect: requests hold rows, prompts and keys.
+
+    Replies are decoded as UTF-8, whatever charset they name.
+
+    Args:
+        seconds: Limit on a whole exchange: connection, interim replies, head, body and trailers.
+        most_bytes: Limit on what is received, and on the decompressed body; a head has at most 100 KiB (httpcore).
+        options: As for `httpx2.Client`.
+    """
+
+    def __init__(self, seconds: float, most_bytes: int = MOST_BYTES, **options: Any) -> None:
+        timeout = httpx2.Timeout(seconds, connect=min(CONNECT, seconds))
+        super().__init__(timeout=timeout, follow_redirects=False, **options)
+        self.seconds, self.most_bytes = seconds, most_bytes
+
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request and read its reply.
+
+        Raises:
+            httpx2.ReadTimeout: The exchange takes too long.
+            TooLargeError: The reply is too large.
+        """
+        exchange = _Exchange(time.monotonic() + self.seconds, self.most_bytes)
+        request.extensions["trace"] = _bind
+        token = _exchange.set(exchange)
+        try:
+            response = super().send(request, **options | {"stream": True, "follow_redirects": False})
+            try:
+                content = exchange.read(response)
+            finally:
+                response.close()
+        finally:
+            _exchange.reset(token)
+        headers = [pair for pair in response.headers.multi_items() if pair[0] not in _OF_THE_BODY]
+        whole = httpx2.Response(response.status_code, headers=headers, content=content, request=response.request)
+        whole.encoding = "utf-8"
+        return whole
+
+
+# Headers that describe the body as it was sent.
+_OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+class _Exchange:
+    """The limits of one request and its reply; deadline: seconds of `time.monotonic`."""
+
+    def __init__(self, deadline: float, most_bytes: int) -> None:
+        self._deadline, self._most, self._received = deadline, most_bytes, 0
+
+    def seconds(self, timeout: float | None) -> float:
+        """Return the seconds that the next read or write may take."""
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise httpx2.ReadTimeout("the reply took too long")
+        return left if timeout is None else min(timeout, left)
+
+    def count(self, received: int) -> None:
+        """Count bytes received."""
+        self._received += received
+        if self._received > self._most:
+            raise TooLargeError("the reply is too large")
+
+    def read(self, response: httpx2.Response) -> bytes:
+        """Return the body of a response, decompressed."""
+        content = bytearray()
+        for piece in response.iter_bytes():
+            self.seconds(None)
+            if len(content) + len(piece) > self._most:
+                raise TooLargeError("the reply is too large")
+            content += piece
+        return bytes(content)
+
+
+_exchange: ContextVar[_Exchange] = ContextVar("_exchange")
+
+
+def _bind(event: str, info: dict[str, Any]) -> None:
+    """Bind every new connection to the limits of the exchange that uses it: httpcore limits only single reads."""
+    if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+        stream = info["return_value"]
+        stream.read, stream.write = partial(_read, stream.read), partial(_write, stream.write)
+
+
+def _read(read: Callable[..., bytes], max_bytes: int, timeout: float | None = None) -> bytes:
+    exchange = _exchange.get()
+    received = read(max_bytes, timeout=exchange.seconds(timeout))
+    exchange.count(len(received))
+    return received
+
+
+def _write(write: Callable[..., None], buffer: bytes, timeout: float | None = None) -> None:
+    write(buffer, timeout=_exchange.get().seconds(timeout))

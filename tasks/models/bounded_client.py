@@ -10,6 +10,8 @@ import httpx2
 
 # Bytes of a reply, as received and as decompressed.
 MOST_BYTES = 1 << 22
+# Compressions that are accepted, one of them at most: a block of 64 KiB stands for 64 MiB then, and not for gigabytes.
+CODINGS = ("gzip", "deflate")
 # Seconds to establish a connection.
 CONNECT = 10.0
 
@@ -31,7 +33,8 @@ class BoundedClient(httpx2.Client):
 
     def __init__(self, seconds: float, most_bytes: int = MOST_BYTES, **options: Any) -> None:
         timeout = httpx2.Timeout(seconds, connect=min(CONNECT, seconds))
-        super().__init__(timeout=timeout, follow_redirects=False, **options)
+        headers = {"Accept-Encoding": ", ".join(CODINGS)}
+        super().__init__(timeout=timeout, follow_redirects=False, headers=headers, **options)
         self.seconds, self.most_bytes = seconds, most_bytes
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -40,6 +43,7 @@ class BoundedClient(httpx2.Client):
         Raises:
             httpx2.ReadTimeout: The exchange takes too long.
             TooLargeError: The reply is too large.
+            httpx2.DecodingError: It is compressed in another way than was asked for.
         """
         exchange = _Exchange(time.monotonic() + self.seconds, self.most_bytes)
         request.extensions["trace"] = _bind
@@ -83,6 +87,9 @@ class _Exchange:
 
     def read(self, response: httpx2.Response) -> bytes:
         """Return the body of a response, decompressed."""
+        coding = response.headers.get("content-encoding", "").strip().lower()
+        if coding not in ("", "identity", *CODINGS):
+            raise httpx2.DecodingError(f"the reply is compressed by {coding[:60]!r}, which was not asked for")
         content = bytearray()
         for piece in response.iter_bytes():
             self.seconds(None)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NotRequired, Self, TypedDict
+from typing import Any, Final, NotRequired, Self, TypedDict, cast
 
 from tasks.pipeline.hashing import sha256
 
@@ -19,6 +19,8 @@ SHORT: Final = 16
 RANK: Final = NO_VERDICT | NO_REPLY
 _KEY = re.compile("[0-9a-f]{64}")
 _REQUIRED = frozenset({"raw", "verdict", "attempts", "tokens", "model"})
+# How a line ends: with the first bytes of the SHA-256 of all that is before. Lines of older versions have none.
+_CHECKED = re.compile(rb'(?P<content>.*),"sha256":"(?P<sum>[0-9a-f]{32})"}\n', re.DOTALL)
 
 
 class Entry(TypedDict):
@@ -107,13 +109,27 @@ def canonical(value: Mapping[str, object] | Entry) -> bytes:
 
 
 def line_of(entry: Entry) -> bytes:
-    """Return the line of an entry, with its line break."""
-    return canonical(entry) + b"\n"
+    """Return the line of an entry, with its checksum and its line break."""
+    content = canonical(entry)[:-1]
+    return b'%s,"sha256":"%s"}\n' % (content, checksum(content).hex().encode("ascii"))
+
+
+def is_checked(line: bytes) -> bool:
+    """Return whether a line ends with the checksum of its content: then it is as it was written."""
+    found = _CHECKED.fullmatch(line)
+    return found is not None and checksum(found["content"]).hex().encode("ascii") == found["sum"]
 
 
 def parse(line: bytes) -> Entry:
     """Return the entry of a line. Raises ValueError, TypeError or KeyError when it is not a whole entry."""
-    entry: Entry = json.loads(line, parse_constant=_refuse)
+    content = json.loads(line, parse_constant=_refuse)
+    if not isinstance(content, dict):
+        raise TypeError("not an object")
+    if content.pop("sha256", None) is not None and not is_checked(line):
+        raise ValueError("its checksum is not that of its content")
+    if unknown := content.keys() - Entry.__annotations__.keys():
+        raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
+    entry = cast("Entry", content)
     if not _KEY.fullmatch(entry["key"]):
         raise ValueError(f"key {entry['key']!r}: expected 64 hex digits")
     if absent := _REQUIRED - entry.keys():

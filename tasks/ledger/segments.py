@@ -11,6 +11,8 @@ from tasks.errors import LedgerError
 from tasks.pipeline.files import move_durably, remove_abandoned, temporary_in
 from tasks.pipeline.hashing import sha256
 
+ASIDE = "damaged"
+
 
 def open_store(store: Path) -> None:
     """Create the folder of a store, and remove temporary files that killed writers left in it.
@@ -44,6 +46,13 @@ def publish(store: Path, suffix: str, write: Callable[[Path], object]) -> Path:
     except OSError as error:
         raise unusable(store, error) from error
     return segment
+
+
+def set_aside(path: Path) -> Path:
+    """Move a damaged file of a store into its folder `damaged`, where nothing reads it, and return the new path."""
+    folder = path.parent / ASIDE
+    folder.mkdir(exist_ok=True)
+    return path.replace(folder / path.name)
 
 
 def verify(segment: Path) -> None:

@@ -129,6 +129,8 @@ class Vectors:
     def _add_from(self, evidence: VectorFile, rows: Rows) -> None:
         try:
             self.add(evidence.keys[rows], evidence.take(rows))
+        except LedgerError:  # of the store, such as a full disk
+            raise
         except ValueError as error:
             raise LedgerError(f"{evidence.path}: not sound: {error}. Restore it: `dvc checkout -f`.") from error
 

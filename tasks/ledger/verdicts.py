@@ -1,6 +1,5 @@
 """The ledger of verdicts: the replies of judges, one entry per key (the SHA-256 of the request)."""
 
-import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.errors import LedgerError
-from tasks.ledger.entries import NO_REPLY, NO_SERVER, NO_VERDICT, NOT_ASKED, RANK, Entry, line_of, short_key
+from tasks.ledger.entries import NO_REPLY, NO_SERVER, NO_VERDICT, NOT_ASKED, RANK, Entry, line_of, parse, short_key
 from tasks.ledger.entry_index import Rows
 from tasks.ledger.journal import SUFFIX, Journal, journals, seal_abandoned
 from tasks.ledger.segments import open_store, publish, unusable
@@ -107,7 +106,7 @@ class Verdicts:
         names = {short_key(key): key for key in keys}
         wanted = np.sort(np.frombuffer(b"".join(names), NO_KEYS.dtype))
         shorts = split(wanted)
-        return {names[shorts[place]]: json.loads(line) for place, line in self._choose(wanted).lines()}
+        return {names[shorts[place]]: parse(line) for place, line in self._choose(wanted).lines()}
 
     def unanswered(self, keys: Sequence[str], *, retry_failed: bool = False) -> Mask:
         """Return which keys have to be asked for, shape (m,); retry_failed: also those whose reply is no verdict."""

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.errors import LedgerError
+from tasks.ledger import vector_file
 from tasks.ledger.vector_file import key_array
 from tasks.ledger.vectors import VectorEvidence, Vectors
 
@@ -182,6 +183,17 @@ def test_damaged_evidence_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(LedgerError, match=r"vectors\.arrow"):
         Vectors(tmp_path / "s").take_in(tmp_path)
+
+
+def test_a_full_disk_is_not_taken_for_damaged_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(stored(tmp_path / "one", a=[1.0]), [A], tmp_path)
+    other = Vectors(tmp_path / "two")
+    monkeypatch.setattr(vector_file, "write_vectors", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+
+    with pytest.raises(LedgerError, match="No space left") as caught:
+        other.take_in(tmp_path)
+
+    assert "dvc checkout" not in str(caught.value)
 
 
 def test_models_of_two_dimensions_live_in_one_store(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tasks import ledger
 from tasks.errors import LedgerError
-from tasks.ledger.entries import Entry, Usage, canonical
+from tasks.ledger.entries import Entry, Usage, canonical, line_of, parse
 from tasks.ledger.verdict_evidence import VerdictEvidence
 from tasks.ledger.verdicts import Verdicts
 
@@ -69,7 +69,7 @@ def test_closing_leaves_one_segment_named_by_its_content(tmp_path: Path) -> None
         writer.add([entry("b")])
         writer.add([entry("a")])
 
-    content = canonical(entry("a")) + b"\n" + canonical(entry("b")) + b"\n"
+    content = line_of(entry("a")) + line_of(entry("b"))
     assert segments(tmp_path) == [f"{hashlib.sha256(content).hexdigest()}.jsonl"]
 
 
@@ -80,6 +80,66 @@ def test_the_same_verdicts_make_the_same_segment_whatever_their_order(tmp_path: 
                 writer.add([entry(name)])
 
     assert segments(tmp_path / "one") == segments(tmp_path / "two")
+
+
+def test_every_flipped_bit_of_a_line_is_found() -> None:
+    line = line_of(entry("a"))
+
+    for bit in range(8 * len(line)):
+        flipped = bytearray(line)
+        flipped[bit // 8] ^= 1 << bit % 8
+        with pytest.raises((ValueError, TypeError, KeyError)):
+            parse(bytes(flipped))
+
+
+def test_a_line_of_an_older_version_is_read() -> None:
+    assert parse(canonical(entry("a")) + b"\n") == parse(line_of(entry("a"))) == entry("a")
+
+
+def test_a_flipped_verdict_in_a_journal_is_set_aside_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    content = line_of(entry("a")).replace(b'"verdict":1.0', b'"verdict":0.0') + line_of(entry("b"))
+    (tmp_path / "journal-dead.jsonl").write_bytes(content)
+
+    verdicts = Verdicts(tmp_path)
+
+    assert set(verdicts.get(["a" * 64, "b" * 64])) == {"b" * 64}
+    assert verdicts.unanswered(["a" * 64]).all()
+    assert "journal-dead.jsonl, line 1: damaged" in caplog.text
+    assert (tmp_path / "damaged/journal-dead.jsonl").read_bytes() == content
+
+
+def test_a_failed_fsync_keeps_what_was_written_before_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Verdicts(tmp_path) as verdicts:
+        verdicts.add([entry("a")])
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+            with pytest.raises(LedgerError, match="Input/output error"):
+                verdicts.add([entry("b")])
+        verdicts.add([entry("c")])
+
+    assert set(Verdicts(tmp_path).get(name * 64 for name in "abc")) == {"a" * 64, "c" * 64}
+
+
+def test_a_failed_fsync_after_which_the_journal_reads_otherwise_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdicts = Verdicts(tmp_path)
+    verdicts.add([entry("a")])
+    [path] = tmp_path.glob("journal-*")
+    content = path.read_bytes()
+
+    def lost(_: int) -> None:
+        with path.open("r+b") as file:
+            file.write(bytes(len(content)))
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", lost)
+    with pytest.raises(LedgerError, match="has changed; check the disk"):
+        verdicts.add([entry("b")])
 
 
 @pytest.mark.parametrize("torn", [b'{"key":"', b'{"key":"bbbb"}', b"\x00\x00\x00\n", b"[]\n", b"nonsense\n"])
@@ -139,7 +199,7 @@ def test_evidence_is_what_is_used_in_key_order_once(tmp_path: Path) -> None:
 
     written = evidence_of(verdicts, "cac", tmp_path / "evidence")
 
-    assert written == canonical(entry("a")) + b"\n" + canonical(entry("c")) + b"\n"
+    assert written == line_of(entry("a")) + line_of(entry("c"))
 
 
 def test_evidence_alone_gives_the_same_evidence_again(tmp_path: Path) -> None:

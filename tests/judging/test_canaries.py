@@ -6,6 +6,7 @@ import pytest
 
 from tasks.errors import ModelError
 from tasks.judging.canaries import canaries
+from tasks.ledger.entries import Entry, line_of, parse
 from tests.judge_server import Answer, completion, question, verdict
 from tests.test_judge import broken, column, counts, judged, params, rows, server
 
@@ -62,7 +63,9 @@ def test_a_canary_that_failed_before_breaks_the_contract(server: Any, tmp_path: 
     server.script = knowing
     judged(rows(tmp_path / "rows"), options, tmp_path / "store", tmp_path / "evidence")
     evidence = tmp_path / "evidence" / "verdicts.jsonl"
-    evidence.write_text(evidence.read_text().replace('"verdict":0.0', '"verdict":1.0'))
+    entries = map(parse, evidence.read_bytes().splitlines(keepends=True))
+    passed = (Entry(**one | {"verdict": 1.0}) if one["verdict"] == 0.0 else one for one in entries)
+    evidence.write_bytes(b"".join(map(line_of, passed)))
 
     table = judged(rows(tmp_path / "again"), options, tmp_path / "another store", tmp_path / "evidence")
 

@@ -95,7 +95,7 @@ def scan(file: Path, first: int, every: int) -> Iterator[Span]:
     try:
         with pq.ParquetFile(file) as opened:
             metadata, schema = opened.metadata, opened.schema_arrow
-        require_sensible_size(metadata, file.name)
+        require_sensible_size(metadata, file)
     except (DataError, pa.ArrowException, OSError, ValueError):
         raise Undivided from None
     if not all(map(str.strip, schema.names)) or not _is_safe(pa.struct(schema)):

@@ -21,7 +21,7 @@ SHOWN = 10
 
 
 def campaigns() -> dict[str, Campaign]:
-    """Every campaign by its name: the constant CAMPAIGN of each module beside this one that has one."""
+    """Return every campaign by name, from the constant CAMPAIGN of the modules in this package."""
     names = [found.name for found in iter_modules(torture.__path__) if not found.name.startswith("_")]
     modules = (import_module(f"{torture.__name__}.{name}") for name in names)
     every = [module.CAMPAIGN for module in modules if hasattr(module, "CAMPAIGN")]

@@ -10,7 +10,7 @@ import httpx2
 
 # Bytes of a reply, as received and as decompressed.
 MOST_BYTES = 1 << 22
-# Compressions that are accepted, one of them at most: a block of 64 KiB stands for 64 MiB then, and not for gigabytes.
+# Accepted compressions; a reply may use one. Two in a row would expand a block of 64 KiB to gigabytes.
 CODINGS = ("gzip", "deflate")
 # Seconds to establish a connection.
 CONNECT = 10.0

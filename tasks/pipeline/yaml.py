@@ -18,7 +18,7 @@ from tasks.errors import ParamsError
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _DEEPEST = 200
-# Values that aliases repeat, all together. 500 bytes of nested aliases stand for 10^9 values, and DVC expands them.
+# Most values that the aliases of a document may repeat. 500 bytes of nested aliases expand to 10^9 values.
 _MOST_REPEATED = 10_000
 # Characters of a value that a message quotes.
 _QUOTED = 60
@@ -203,7 +203,7 @@ class _Extents:
         self.repeated = self.levels = 0
 
     def add(self, event: Event) -> None:
-        """Take in the next event. Raises ConstructorError for an alias in the node that it stands for."""
+        """Count the next event. Raises ConstructorError for an alias inside the node that it repeats."""
         if isinstance(event, CollectionStartEvent):
             self._open.append((event.anchor, _Extent()))
             self._anchors[event.anchor] = None

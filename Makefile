@@ -5,7 +5,7 @@ export DO_NOT_TRACK = 1
 READY := .venv/.ready
 # The suites compile each module once, not in every worker and in every process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
-GENERATED := README.md docs/reference/*.md
+GENERATED := README.md docs/reference/*.md docs/explanation/reliability.md
 
 .PHONY: run setup test doctest test-long test-properties bench coverage torture check check-docs docs pictures lock clean
 
@@ -19,7 +19,7 @@ $(READY): requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed (make PYTHON=…)")'
 	$(PYTHON) -m venv .venv
 	pip install --quiet --disable-pip-version-check -r requirements.lock
-	python -m tasks.metrics.warm_up & python -m tasks.models.offline.warm_up & python -m tasks.dataset.columnar.warm_up; wait  # compiles the kernels, once
+	for part in metrics models.offline dataset.columnar statistics; do python -m tasks.$$part.warm_up & done; wait  # compiles the kernels, once
 	touch $(READY)
 
 test: doctest  # every test that is quick, and the examples in docstrings

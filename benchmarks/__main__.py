@@ -25,6 +25,7 @@ from benchmarks import (
     scale,
     scores,
     stage,
+    verification,
 )
 from benchmarks.data import ROOT
 from benchmarks.report import Result, keep, show
@@ -48,6 +49,7 @@ def sections(rows: int) -> dict[str, Callable[[], Result]]:
         "ledger": lambda: ledger.run(rows),
         "cluster": lambda: cluster.run(rows),
         "gates": gates.run,
+        "verification": lambda: verification.run(rows),
         "aggregate": lambda: aggregate.run(raw),
         "compile": compile.run,
         "overhead": overhead.run,
@@ -65,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
         "--rows",
         type=int,
         default=stage.LARGEST,
-        help="of the largest table of sections stage, load, scale, ledger and cluster",
+        help="of the largest table of sections stage, load, scale, ledger, cluster and verification",
     )
     options = parser.parse_args(arguments)
     known, console, facts, met = sections(options.rows), Console(), machine.facts(), True

@@ -24,7 +24,7 @@ WORKERS = (1, 2, 3)
 KILLS = 10
 LATEST_KILL = 8.0
 """Seconds after the start of a stage: from before its workers start to after most have ended."""
-ANSWERS = "data/answers.parquet"
+ANSWERS, STORAGE = "data/answers.parquet", "storage"
 Bytes = Mapping[str, str]
 
 
@@ -34,6 +34,7 @@ def run(rows: int) -> Result:
     tables, same, runs, kills = [], 0, 0, 0
     with copy() as project:
         answers = project.folder / ANSWERS
+        (project.folder / STORAGE).mkdir()
         write_generated(real, rows, answers)
         for title, sections, number in (
             (name, real_sections(), real.num_rows),
@@ -60,9 +61,11 @@ def _over_sizes(project: Project, sections: dict[str, Any], rows: int) -> Iterat
             == expected
             for workers in WORKERS
         }
-        in_storage = {"engine": "dask", "workers": WORKERS[-1], "storage": str(project.folder / "storage")}
+        in_storage = {"engine": "dask", "workers": WORKERS[-1], "storage": str(project.folder / STORAGE)}
         stored = _written(project, sections, size, in_storage) == expected
-        yield {"rows a part": size, **cluster, "cluster and storage": stored}
+        found = {"rows a part": size, **cluster, "cluster and storage": stored}
+        print(found, file=sys.stderr)  # the next size takes minutes
+        yield found
 
 
 def _written(
@@ -103,7 +106,10 @@ def _killed(project: Project, sections: dict[str, Any], rows: int) -> int:
         def start(project: Project, stage: str, chosen: str = chosen, moment: float = moment) -> None:
             _start(project, stage, moment if stage == chosen else None)
 
-        same += _written(project, sections, size, cluster, start) == expected
+        try:
+            same += _written(project, sections, size, cluster, start) == expected
+        except subprocess.CalledProcessError as error:
+            print(f"{chosen}, a worker killed after {moment:.1f} s: {error}", file=sys.stderr)
     return same
 
 

@@ -1,5 +1,6 @@
 """Real answers, and any number of rows made from them; both in the form of data/load, one row per (id, candidate)."""
 
+import os
 import string
 from collections.abc import Iterator
 from itertools import accumulate, chain, cycle, islice, pairwise
@@ -19,8 +20,8 @@ from tasks.load import load
 from tasks.pipeline import params
 
 ROOT = Path(__file__).parents[1]
-EVOUNA = ROOT.parent / "shared/data/evouna/NQ.json"
-"""Five systems' answers to Natural Questions (Wang et al. 2023), where they lie beside the project."""
+EVOUNA = Path(os.environ.get("GOLDMETER_EVOUNA") or ROOT.parent / "shared/data/evouna") / "NQ.json"
+"""Five systems' answers to Natural Questions (Wang et al. 2023). GOLDMETER_EVOUNA names the folder of the file."""
 PARAMS = ROOT / "params.yaml"
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 

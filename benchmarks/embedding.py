@@ -80,7 +80,7 @@ def compare(sample: TextPairs) -> list[Encoding]:
         for name, encode in encoders.items():
             vectors, timing = timed(partial(encode, texts))
             timings[name].append(timing)
-            cosines[name] = _cosines(sample, dict(zip(texts, unit(vectors), strict=True)))
+            cosines[name] = _cosines(sample, dict(zip(texts, unit(vectors, name), strict=True)))
     plain = typical(timings[PLAIN])
     return [
         Encoding(

@@ -40,7 +40,7 @@ def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
     """The section `judge`; shipped, how: the sections `judge` and `run.judge` of params.yaml."""
     calls = RunJudge(**{**how, "concurrency": CONCURRENCY, "confirm_calls": ROWS})
     with _server() as url, tempfile.TemporaryDirectory() as folder:
-        options = {**shipped, "provider": "openai", "base_url": url, "api_key_env": None}
+        options = {**shipped, "provider": "openai", "base_url": url, "api_key_env": None, "canaries": False}
         params = Params(judge=section(Judge, {"judge": options}, "judge"))
         write_part(_rows(ROWS), Path(folder), 0)
         start = perf_counter()

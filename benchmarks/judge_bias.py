@@ -7,11 +7,8 @@ Use: python -m benchmarks.judge_bias NQ.json TQ.json NQ301/ (EVOUNA's two files,
 """
 
 import argparse
-import csv
-import json
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +18,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmarks.data import ROOT
+from benchmarks.nq301 import letters, nq301
 from tasks.models.offline import RIGHT, model_hash
 from tasks.models.offline.measured import FILE, question_hash
 from tasks.models.offline.training import (
@@ -39,9 +37,8 @@ from tasks.models.offline.training import (
 from tasks.models.offline.trees import calibrated
 from tasks.pipeline.files import to_json
 from tasks.statistics import bias_model, cross_fitted, ppi_mean, transported
-from tasks.text.normalization import normalize
 
-PAGE, MARK = ROOT / "docs/explanation/judge.md", "<!-- {}bias -->"
+PAGE = ROOT / "docs/explanation/judge.md"
 KIND = "English answers to short questions"
 LABELS, DRAWS, SEED = 100, 200, 1
 Floats = NDArray[np.float64]
@@ -67,27 +64,10 @@ class Judged(NamedTuple):
         return right
 
 
-def nq301(folder: Path) -> Iterator[Labelled]:
-    """Yield the answers of NQ301 that have a human verdict; answers are matched by their letters and digits."""
-    with (folder / "NQ301_human.tsv").open(encoding="utf-8", newline="") as file:
-        listed = [*csv.DictReader(file, delimiter="\t")]
-    verdicts = {(_letters(row["Question"]), _letters(row["Model answer"])): row["Acceptable?"] for row in listed}
-    questions = {question for question, _ in verdicts}
-    for path in sorted(folder.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            asked, given = row["question"], row["prediction"]
-            texts = [given] if isinstance(given, str) else [", ".join(given), *given[:1]]
-            answer = next((text for text in texts if (_letters(asked), _letters(text)) in verdicts), None)
-            if _letters(asked) in questions and answer is not None:
-                right = verdicts[_letters(asked), _letters(answer)] == "Yes"
-                yield Labelled(asked, row["answer"], answer, right, path.stem, written=False, group=asked)
-
-
 def judged_elsewhere(name: str, rows: Sequence[Labelled], trained: Sequence[Labelled], training: Examples) -> Judged:
     """Judge a data set by a model that was trained without its questions, matched by text."""
-    asked = {_letters(row.question) for row in rows}
-    unseen = np.array([_letters(row.group) not in asked for row in trained])
+    asked = {letters(row.question) for row in rows}
+    unseen = np.array([letters(row.group) not in asked for row in trained])
     model = boosted(rest := training.take(unseen))
     curve = calibration(held_out(rest), rest)
     return _judged(name, rows, calibrated(model.decision_function(examples(rows).features), curve))
@@ -219,10 +199,6 @@ def _judged(name: str, rows: Sequence[Labelled], probabilities: Floats) -> Judge
     return Judged(name, systems, questions, np.array([row.verdict for row in rows]), probabilities)
 
 
-def _letters(text: str) -> str:
-    return re.sub(r"[\W_]+", "", normalize(text))
-
-
 def table(systems: Sequence[Mapping[str, Any]], orders: Mapping[str, Mapping[str, float]], powered: Coverage) -> str:
     """The measured figures, in Markdown."""
     by_set = {name: [one for one in systems if one["set"] == name] for name in dict.fromkeys(s["set"] for s in systems)}
@@ -254,9 +230,9 @@ def _signed(points: float) -> str:
     return f"{points:+.1f}".replace("-", "−")
 
 
-def rewritten(page: str, content: str) -> str:
+def rewritten(page: str, content: str, mark: str = "bias") -> str:
     """The page with the measured figures between its marks."""
-    begin, end = MARK.format(""), MARK.format("/")
+    begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
     head, _, rest = page.partition(begin)
     return f"{head}{begin}\n{content}\n{end}{rest.partition(end)[2]}"
 

@@ -46,7 +46,7 @@ def _floors(verdicts: int, cost: Cost) -> Iterator[Floor]:
     if verdicts in LIMITS:
         seconds, memory = LIMITS[verdicts]
         yield Floor(f"{verdicts:,} verdicts, nothing new", "at most", seconds, "s", cost.wall)
-        yield Floor("its memory", "at most", memory, "MB", cost.peak / MB)
+        yield Floor(f"{verdicts:,} verdicts, memory", "at most", memory, "MB", cost.peak / MB)
 
 
 def _fill(store: Path, evidence: Path, verdicts: int) -> None:

@@ -47,10 +47,12 @@ class Setting:
 
 def settings(shipped: Mapping[str, Mapping[str, Any]]) -> list[Setting]:
     """Identical definitions on two tokenizers, and the options of params.yaml against the cheapest tokenizer."""
+    treebank, whitespace = map(reference_options, ("treebank", "whitespace"))
+    compared = {name: options for name, options in shipped.items() if name in whitespace}
     return [
-        Setting("same definitions, treebank tokens", reference_options("treebank"), "treebank", same=True),
-        Setting("same definitions, whitespace tokens", reference_options("whitespace"), "whitespace", same=True),
-        Setting("our defaults, the stack on whitespace tokens", shipped, "whitespace", same=False),
+        Setting("same definitions, treebank tokens", treebank, "treebank", same=True),
+        Setting("same definitions, whitespace tokens", whitespace, "whitespace", same=True),
+        Setting("our defaults, the stack on whitespace tokens", compared, "whitespace", same=False),
     ]
 
 
@@ -125,7 +127,7 @@ def compare(setting: Setting, data: Data, more: Data, reader: Any) -> list[Compa
     Raises ValueError when both sides define the same scores and differ.
     """
     reference = stack(setting.tokens, reader)
-    metrics = {name: metric for name, metric in setting.metrics.items() if name in reference.scorers}
+    metrics = setting.metrics
     together = _compare(setting, f"all {len(metrics)}", metrics, reference, data)
     longer = _compare(setting, f"all {len(metrics)}, generated", metrics, reference, more)
     alone = (_compare(setting, name, {name: metrics[name]}, reference, data) for name in metrics)

@@ -13,7 +13,7 @@ from tasks.console.terminal import USER_ERROR, exit_status, print_error, say
 from tasks.errors import did_you_mean
 
 # In the order in which a new user needs them.
-COMMANDS = ("init", "evaluate", "compare", "schedule", "train_judge")
+COMMANDS = ("init", "evaluate", "compare", "schedule", "label", "train_judge")
 HELP = {"-h", "--help"}
 
 

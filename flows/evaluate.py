@@ -23,9 +23,9 @@ from flows import artifacts
 from flows.graph import upstream
 from flows.record import Recorded, kept_in_history, recorded
 from flows.system import dvc_rwlock, locks, processes, server
-from flows.system.command_supervisor import STOPPED, TIMED_OUT
+from flows.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
 from tasks.console.arguments import Parser
-from tasks.console.terminal import USER_ERROR, exit_status, say
+from tasks.console.terminal import USER_ERROR, console, exit_status, say, write_rendered
 from tasks.errors import GoldmeterError
 from tasks.judge import RETRY_FAILED
 from tasks.judging.preflight import require_key
@@ -37,6 +37,7 @@ from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.run import Run
 from tasks.reporting import summary
+from tasks.versions.version import WORKSPACE, Version
 
 # The stage whose failed rows can be judged again.
 JUDGE = "judge"
@@ -112,6 +113,7 @@ def _run_stages(*, retry_failed: bool) -> list[StageError]:
             futures[name] = stage_task.submit(
                 name,
                 timeout=_option(run.timeouts, name),
+                grace=GRACE + (run.judge.timeout if name == JUDGE else 0),  # its calls under way are paid for
                 slots=slots,
                 interrupted=interrupted,
                 retry_failed=retry_failed and name == JUDGE,
@@ -120,7 +122,7 @@ def _run_stages(*, retry_failed: bool) -> list[StageError]:
             )
         wait(list(futures.values()))
     except BaseException:  # interrupted: a task's thread ends when its command does
-        _ignore_ctrl_c()
+        _hurry_at_ctrl_c()
         interrupted.set()  # else a stage that waits for a slot would still start
         processes.stop()
         raise
@@ -128,10 +130,10 @@ def _run_stages(*, retry_failed: bool) -> list[StageError]:
     return [error for error in errors if isinstance(error, StageError)]
 
 
-def _ignore_ctrl_c() -> None:
-    """Ignore further Ctrl-C: it would end nothing sooner, and interrupt Prefect's own clean-up."""
+def _hurry_at_ctrl_c() -> None:
+    """Let further Ctrl-C hurry the stages, and not interrupt Prefect's own clean-up."""
     if current_thread() is main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, lambda *_: processes.hurry())
 
 
 def _may_retry(_task: "Task[..., Any]", _run: TaskRun, state: State[Any]) -> bool:
@@ -140,12 +142,15 @@ def _may_retry(_task: "Task[..., Any]", _run: TaskRun, state: State[Any]) -> boo
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retry_condition_fn=_may_retry)
-def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, interrupted: Event, *, retry_failed: bool) -> None:
+def run_stage(
+    stage: str, timeout: float, grace: float, slots: BoundedSemaphore, interrupted: Event, *, retry_failed: bool
+) -> None:
     """Bring one stage up to date by DVC.
 
     Args:
         stage: The stage's name.
         timeout: Seconds after which it is stopped.
+        grace: Seconds that it then has to end.
         slots: One is held while the stage runs.
         interrupted: Set when the flow ends early: then no command starts.
         retry_failed: Run the stage again even if it is up to date, for the rows that failed.
@@ -156,7 +161,8 @@ def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, interrupted: 
     with slots:
         deadline = time.monotonic() + timeout
         while True:
-            status, errors = _repro(stage, deadline - time.monotonic(), interrupted, retry_failed=retry_failed)
+            left = deadline - time.monotonic()
+            status, errors = _repro(stage, left, grace, interrupted, retry_failed=retry_failed)
             if status == 0:
                 return
             if status == TIMED_OUT or not any(_BUSY in line for line in errors):
@@ -164,7 +170,9 @@ def run_stage(stage: str, timeout: float, slots: BoundedSemaphore, interrupted: 
             time.sleep(_BUSY_PAUSE)  # a `dvc repro` outside of any flow uses the same paths
 
 
-def _repro(stage: str, timeout: float, interrupted: Event, *, retry_failed: bool) -> tuple[int, list[str]]:
+def _repro(
+    stage: str, timeout: float, grace: float, interrupted: Event, *, retry_failed: bool
+) -> tuple[int, list[str]]:
     """Run `dvc repro`; returns its exit status, and the lines that it and the stage wrote to standard error."""
     logger, errors = get_run_logger(), list[str]()
     dashboards = set[str]()
@@ -183,7 +191,7 @@ def _repro(stage: str, timeout: float, interrupted: Event, *, retry_failed: bool
     environment = processes.environment()
     if retry_failed:
         command, environment = [*command, "--force"], environment | {RETRY_FAILED: "1"}
-    return processes.run(command, environment, timeout, log_line, given_up=interrupted), errors
+    return processes.run(command, environment, timeout, log_line, given_up=interrupted, grace=grace), errors
 
 
 def _failure(stage: str, status: int, errors: Sequence[str], timeout: float) -> StageError:
@@ -208,6 +216,7 @@ def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
     """Stage → the stages it waits for, and section `run`; raises GoldmeterError before anything starts."""
     graph = upstream(stages())
     params.check()
+    Version(WORKSPACE, Path(), None).hashes()  # reads dvc.lock, which DVC would refuse in each stage
     require_key(retry_failed=retry_failed)
     return graph, params.run_params()
 
@@ -242,8 +251,8 @@ def _attempt(logger: "logging.Logger | logging.LoggerAdapter[Any]", keep: Callab
 def main(arguments: Sequence[str]) -> int:
     """Run the flow; returns the exit status. The outcome is printed last, at the exit of the process."""
     chosen = parser().parse_args(arguments)
-    done: list[Recorded] = []
-    atexit.register(_print_outcome, done)  # registered first, called last: after Prefect's own messages
+    done, shown = list[Recorded](), list[str]()
+    atexit.register(_print_outcome, done, shown)  # registered first, called last: after Prefect's own messages
 
     def body() -> int:
         _plan(retry_failed=chosen.retry_failed)
@@ -252,6 +261,7 @@ def main(arguments: Sequence[str]) -> int:
         else:  # "" names the experiment by its start
             done.append(run_and_record(RUN, chosen.record or None, retry_failed=chosen.retry_failed))
         done[0] = run = kept_in_history(done[0])
+        shown.append(_numbers(run))  # read now: at the exit no thread can be started
         if run.failure is None:
             return 0
         return 1 if run.facts is None else USER_ERROR  # not recorded, or not added to the history
@@ -265,7 +275,8 @@ def parser() -> Parser:
         prog="python -m flows.evaluate",
         description=__doc__,
         epilog="Exit status: 0 done; 1 a stage failed; 2 an error before any stage ran, or the run was not recorded; "
-        "130 interrupted. `dvc repro` does the same without retries, timeouts and logs.",
+        "75 Prefect's temporary server ended, run again; 130 interrupted. "
+        "`dvc repro` does the same without retries, timeouts and logs.",
     )
     add = command_line.add_argument
     add("--retry-failed", action="store_true", help="ask the judge again where it failed")
@@ -302,11 +313,20 @@ def _failure_of(state: State[Any]) -> str | None:
     return f"error: {error if isinstance(error, BaseException) else state.message}"
 
 
-def _print_outcome(done: Sequence[Recorded]) -> None:
-    for run in done:
+def _numbers(run: Recorded) -> str:
+    """What the terminal shows of the numbers of a run; empty if it made none."""
+    out = console()
+    with out.capture() as captured:
         if run.facts or not run.failure:
-            summary.show()
-            labelled_answers.warn()
+            summary.show(out)
+            labelled_answers.warn(out)
+    return captured.get()
+
+
+def _print_outcome(done: Sequence[Recorded], shown: Sequence[str]) -> None:
+    for text in shown:
+        write_rendered(text)
+    for run in done:
         if run.experiment:
             say(f"experiment: {run.experiment.name} (dvc exp show, flows.compare {run.experiment.name})")
         if run.failure:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Timer
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -30,7 +31,7 @@ from prefect.types.entrypoint import EntrypointType
 from flows.serving import notify, served_schedule, stale_runs
 from flows.serving.flow import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.system import processes
-from flows.system.server import Server, prefect_server
+from flows.system.server import SERVE_AGAIN, Server, end_at_once, prefect_server
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
 from tasks.errors import GoldmeterError, ParamsError
@@ -44,6 +45,8 @@ TAG = "goldmeter"
 LISTED_TIMES = 3
 # Seconds before a server that does not answer is tried again.
 _RETRY = 10.0
+# Seconds that runs have to end: below the 90 after which systemd kills.
+STOP_SECONDS = 80.0
 _PAGE = 200  # deployments per request; the server refuses the client's default, which is no limit
 # A deployment that was polled within this time is being served.
 _POLLED_RECENTLY = timedelta(minutes=1)
@@ -64,8 +67,9 @@ def parser() -> Parser:
     command_line = Parser(
         prog="python -m flows.schedule",
         description=__doc__,
-        epilog="Exit status: 0 ended by SIGTERM or Ctrl-C, or listed; 2 an error. The result of each run is reported "
-        "by schedule.NAME.notify, `python -m tasks history` and Prefect.",
+        epilog="Exit status: 0 ended by SIGTERM or Ctrl-C, or listed; 2 an error; 75 Prefect's server ended, or takes "
+        "no end of a run: start again. The result of each run is reported by schedule.NAME.notify, "
+        "`python -m tasks history` and Prefect.",
     )
     command_line.add_argument("names", nargs="*", metavar="NAME", help="a schedule of params.yaml; default: all")
     command_line.add_argument("--list", action="store_true", help="print what would be served and when, and exit")
@@ -185,8 +189,16 @@ def _serve(schedules: Schedules, *, everything: bool) -> None:
 async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: Server, *, everything: bool) -> None:
     """Serve until SIGTERM or Ctrl-C; start again after an external server was unreachable."""
     stop, log = asyncio.Event(), get_logger("goldmeter")
+    late = f"{server.url}: the runs could not be ended within {STOP_SECONDS:g} s; {SERVE_AGAIN}"
+
+    def end() -> None:
+        stop.set()
+        deadline = Timer(STOP_SECONDS, end_at_once, [late])
+        deadline.daemon = True
+        deadline.start()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, end)
     while not stop.is_set():
         try:
             async with get_client() as client:
@@ -294,7 +306,12 @@ async def _settle(
 def _require_nobody_else(name: str, deployment: Any, ours: Mapping[str, str]) -> None:
     others = [tag for tag in deployment.tags if tag not in (TAG, _origin(ours))]
     polled = deployment.last_polled
-    if others and _origin(ours) not in deployment.tags and polled and datetime.now(UTC) - polled < _POLLED_RECENTLY:
+    if (
+        others
+        and _origin(ours) not in deployment.tags
+        and polled
+        and abs(datetime.now(UTC) - polled) < _POLLED_RECENTLY
+    ):
         raise GoldmeterError(
             f"schedule.{name}: {others[0]} serves a schedule of this name on the same Prefect server. "
             "End that one and wait a minute, or rename this one"

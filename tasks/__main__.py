@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tasks.console.arguments import Parser
-from tasks.console.terminal import exit_status, is_terminal, say
+from tasks.console.terminal import console, exit_status, is_terminal, say
 
 # The stage after which the summary is printed, if the stage was started by hand.
 LAST_STAGE = "report"
@@ -43,6 +43,7 @@ def parser() -> Parser:
     others = {
         "summary": "Print the results of the last run, and where the report is",
         "history": "Print the last runs, and since when something is wrong",
+        "verify": "Check that files, DVC's copies of them and the ledger's segments are as they were written",
         "ledger": "Manage judge replies and embeddings that were paid for",
         "storage": "Manage the parts of tables in run.storage",
     }
@@ -67,6 +68,10 @@ def parser() -> Parser:
         help=f"write the report of the workspace with past runs instead; default: {HISTORY}",
     )
     commands["history"].set_defaults(run=_history)
+    commands["verify"].add_argument(
+        "versions", nargs="*", metavar="VERSION", help="commit, tag, branch or experiment; default: the workspace"
+    )
+    commands["verify"].set_defaults(run=_verify)
     ledger = commands["ledger"].add_commands("action", {"import": "Import what other versions paid for"})
     ledger["import"].add_argument("revisions", nargs="+", metavar="REV", help="commit, tag, branch or experiment")
     ledger["import"].set_defaults(run=_import)
@@ -86,7 +91,7 @@ def _stage(chosen: argparse.Namespace) -> None:
     if chosen.stage == LAST_STAGE and is_terminal():  # a flow prints it at its own end
         from tasks.reporting import summary
 
-        summary.show(reported=True)
+        summary.show(console(), reported=True)
 
 
 def _judge(chosen: argparse.Namespace) -> None:
@@ -120,14 +125,22 @@ def _summary(_chosen: argparse.Namespace) -> None:
     from tasks.monitoring import labelled_answers
     from tasks.reporting import summary
 
-    summary.show()
-    labelled_answers.warn()
+    out = console()
+    summary.show(out)
+    labelled_answers.warn(out)
 
 
 def _history(chosen: argparse.Namespace) -> None:
     from tasks.monitoring import show
 
     show.show() if chosen.html is None else show.write(chosen.html)
+
+
+def _verify(chosen: argparse.Namespace) -> None:
+    from tasks.versions.verification import verify
+
+    for each in verify(chosen.versions):
+        say(str(each))
 
 
 def _import(chosen: argparse.Namespace) -> None:

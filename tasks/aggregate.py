@@ -22,7 +22,7 @@ from tasks.pipeline.settings import Section, Share
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
-from tasks.scores import estimates, failures, human_labels, metrics_report, repeated_answers
+from tasks.scores import estimates, failures, human_labels, metrics_report, raters, repeated_answers
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import QUESTION, Candidate, Mask, score_tables
 from tasks.scores.dataset_counts import dataset_counts
@@ -33,17 +33,14 @@ from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.order import best_first, primary_first
 from tasks.scores.passes import Passes
 from tasks.scores.primary import MEANING_MATCH, Primary, primary
-from tasks.scores.score_parts import (
-    Place,
-    ScoreParts,
-)
+from tasks.scores.score_parts import ScoreParts, SecondSums
 from tasks.scores.sums import CandidateSums, ColumnSums
 from tasks.scores.targets import Targets, decided
 from tasks.scores.verdict_source import VerdictSource
-from tasks.scores.worst_slices import worst_slices
+from tasks.scores.worst_slices import slice_bands, worst_slices
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics.corpus import Replicates
+    from tasks.statistics import Estimate
     from tasks.statistics.correlation import PairSums
 
 Found = TypeVar("Found")
@@ -107,20 +104,26 @@ def aggregate(
     load, confidence = tables["load"], params.aggregate.confidence
     scores = tuple(tables[name] for name in score_tables(tables))
     parts = ScoreParts(load, scores, tables["judge"])
-    run = Passes(parts, crew or Crew(), progress, guarantee=params.aggregate.guarantee)
+    run = Passes(parts, crew or Crew(), progress, confidence, guarantee=params.aggregate.guarantee)
     labelled = run.labelled()
-    thresholds = human_labels.thresholds(labelled.candidates, confidence)
+    # Of labels that a design chose, more are of rows on which the judge is unsure: what is counted over labelled rows
+    # alone, such as agreement, would be that of difficult rows.
+    designed = load.about.get("labels") == "designed"
+    thresholds = {} if designed else human_labels.thresholds(labelled.candidates, confidence)
     fitted = metrics_report.fitted_thresholds(thresholds)
-    labels = [candidate.with_fitted(fitted) for candidate in labelled.candidates]
+    labels = [] if designed else [candidate.with_fitted(fitted) for candidate in labelled.candidates]
     sums = run.sums(fitted, grouped=labelled.grouped)
     scored = [*sums.candidates.values()]
-    decides = primary(params.gate.primary, scored, random=load.about.get("labels") == "random")
+    decides = primary(params.gate.primary, scored, random=all(one.labels_random for one in scored))
     by = _judge(scored)
     second = run.second(sums, fitted, decides.name, grouped=labelled.grouped, offline=by.is_offline)
     whole = cache(lambda: run.parts.whole(fitted))
-    table = pa.Table.from_pylist([*_rows(scored, second.replicates, params.aggregate)], SCHEMA)
-    entries = _with_labels(tree(table), labels, fitted, confidence, cache(run.in_sample) if by.is_offline else None)
-    entries = _with_few(entries, scored, whole, load, tables["judge"], confidence)
+    rows = [*_rows(scored, second, params.aggregate)]
+    if designed:
+        rows = _with_designed(rows, whole(), tables["judge"], params.aggregate)
+    table = pa.Table.from_pylist(rows, SCHEMA)
+    entries = _with_labels(tree(table), labels, fitted, confidence, cache(run.in_sample) if by.has_offline else None)
+    entries = _with_few(entries, scored, whole, tables["judge"], confidence)
     if QUESTION in load.schema.names:
         entries = _with_draws(entries, whole(), params.aggregate)
     document: metrics_report.MetricsReport = {
@@ -137,6 +140,10 @@ def aggregate(
         document["dataset"]["labels_left_out"] = labelled.left_out
     if QUESTION in load.schema.names:
         document["pass_at"] = [*params.aggregate.pass_at]
+    if rated := {one.name: entry for one in labels if (entry := raters.entry(one, confidence))}:
+        document["raters"] = rounded(rated)
+    if by.has_offline and labels and (calibration := run.calibration(confidence)):
+        document["calibration"] = rounded(calibration)
     document = _first_screen(document, decides, scored, by, second.failures, params)
     yield {
         "aggregate": table,
@@ -241,9 +248,12 @@ def _first_screen(
     shown = headlines(decides, scored, entries, by, confidence)
     shown = {name: shown[name] for name in best_first(shown, higher_is_better=_more_is_better(scored, decides.name))}
     best = leaders(decides, shown, document["comparisons"])
-    shares = failures.frequencies(scored, decides.name, found, confidence, guarantee=params.aggregate.guarantee)
-    worst = worst_slices(scored, decides.name, confidence, by_judge=by.is_offline and decides.name == MEANING_MATCH)
+    counted = [one for one in scored if not (one.labels_designed and decides.name == human_labels.LABEL)]
+    shares = failures.frequencies(counted, decides.name, found, confidence, guarantee=params.aggregate.guarantee)
+    worst = worst_slices(counted, decides.name, confidence, by_judge=by.is_offline and decides.name == MEANING_MATCH)
     outside = {one.name: one.share_outside for one in scored if by.is_offline and one.judged is not None}
+    if by.is_cascade:
+        document["by_offline_judge"] = rounded({one.name: one.share_by_offline for one in scored})
     return {
         **document,
         "candidates": {
@@ -257,6 +267,7 @@ def _first_screen(
         "targets": decided(params.report.targets, rates(decides, scored, shown, entries, by, confidence)),
         "failures": rounded(shares),
         "worst_slices": rounded(worst),
+        "slice_bands": rounded(slice_bands(counted, decides.name, confidence)),
         "outside_domain": rounded(outside),
     }
 
@@ -302,17 +313,19 @@ def _with_few(
     tree: metrics_report.Candidates,
     scored: Sequence[CandidateSums],
     whole: Callable[[], Sequence[Candidate]],
-    load: Parts,
     judge: Parts,
     confidence: float,
 ) -> metrics_report.Candidates:
     """Add to the entries estimates from few labels or verdicts, and scores of all rows."""
-    random = load.about.get("labels") == "random"
     wanted = {
         (candidate.name, column.name)
         for candidate in scored
         for column in candidate.columns
-        if (column.name == human_labels.LABEL and random and 0 < column.n_measured < column.n_rows)
+        if (
+            column.name == human_labels.LABEL
+            and candidate.labels_random
+            and (candidate.labels_designed or 0 < column.n_measured < column.n_rows)
+        )
         or (column.facts.family == "judge" and column.n_measured and column.not_asked)
     }
     if not wanted:
@@ -324,7 +337,7 @@ def _with_few(
             if (candidate.name, column.name) not in wanted:
                 continue
             if column.name == human_labels.LABEL:
-                ppi = human_labels.prediction_powered(candidate, guesses, confidence, random=random)
+                ppi = human_labels.prediction_powered(candidate, guesses, confidence, random=candidate.labels_random)
             else:
                 ppi = human_labels.prediction_powered_judge(candidate, column, guesses, not_sampled, confidence)
             if ppi:
@@ -338,6 +351,8 @@ def _with_draws(
     """Add pass@k, pass^k and the variance split to the entries of candidates whose questions have several draws."""
     for candidate in scored:
         for column in candidate.columns:
+            if candidate.labels_designed and column.name == human_labels.LABEL:
+                continue
             if found := repeated_answers.entry(candidate, column, params.pass_at, params.confidence):
                 tree[candidate.name][column.name].update(rounded(found))
     return tree
@@ -365,23 +380,60 @@ def _correlations(
     return {"metrics": names, "values": rounded(values.tolist())}
 
 
-def _rows(
-    scored: Sequence[CandidateSums], replicates: "Mapping[str, Mapping[Place, Replicates]]", params: Aggregate
-) -> Iterator[Row]:
+def _rows(scored: Sequence[CandidateSums], second: SecondSums, params: Aggregate) -> Iterator[Row]:
     """Estimate every metric of every candidate, over all rows and over each slice."""
     for candidate in scored:
-        known = replicates[candidate.name]
         for place, column in enumerate(candidate.columns):
-            yield {"candidate": candidate.name} | _row(column, known.get((None, None, column.name)), params)
+            yield {"candidate": candidate.name} | _row(column, candidate.name, (None, None), second, params)
             for name, values in candidate.slices.items():
                 for value, columns in values.items():
                     labels = {"candidate": candidate.name, "slice": name, "slice_value": value}
-                    yield labels | _row(columns[place], known.get((name, value, column.name)), params)
+                    yield labels | _row(columns[place], candidate.name, (name, value), second, params)
 
 
-def _row(column: ColumnSums, replicates: "Replicates | None", params: Aggregate) -> Row:
-    """Estimate one column over some rows, given their sums; replicates: of a corpus score."""
-    estimate = estimates.estimate(column, replicates, params.confidence, guarantee=params.guarantee)
+def _with_designed(rows: Sequence[Row], whole: Sequence[Candidate], judge: Parts, params: Aggregate) -> list[Row]:
+    """The rows with the estimates of human labels that a design chose, instead of the labels' plain means."""
+    offline, _ = _offline(judge)
+    known = {
+        (candidate.name, name, value): estimate
+        for candidate in whole
+        for name, value, estimate in human_labels.designed_estimates(
+            candidate, offline[candidate.positions], params.confidence
+        )
+    }
+    guarantee = "; no guarantee" if params.guarantee else ""
+    return [
+        row | _designed(known[row["candidate"], row.get("slice"), row.get("slice_value")], guarantee)
+        if row["metric"] == human_labels.LABEL
+        else row
+        for row in rows
+    ]
+
+
+def _designed(estimate: "Estimate", guarantee: str) -> Row:
+    value = _finite(estimate.value)
+    return {
+        **dict.fromkeys(("value", "worst", "best", "pass_value"), value),
+        "low": estimate.low,
+        "high": estimate.high,
+        "method": f"{estimate.method}{guarantee}",
+        "pass_low": estimate.low,
+        "pass_high": estimate.high,
+    }
+
+
+def _row(
+    column: ColumnSums, candidate: str, where: tuple[str | None, str | None], second: SecondSums, params: Aggregate
+) -> Row:
+    """Estimate one column of a candidate over some rows, given their sums; where: slice column and value, if any."""
+    place = (*where, column.name)
+    estimate = estimates.estimate(
+        column,
+        second.replicates[candidate].get(place),
+        params.confidence,
+        deviations=second.deviations[candidate].get(place),
+        guarantee=params.guarantee,
+    )
     low, high = column.facts.bounds or (None, None)
     n, failed = column.n_measured, column.n_rows - column.n_measured - column.not_asked
     return {
@@ -437,5 +489,5 @@ STAGE = Stage(
     counts=counts,
     advice=advice,
     check=check_measures,
-    preload=("tasks.statistics.correlation", "tasks.statistics.corpus", "tasks.statistics.moments"),
+    preload=("tasks.statistics.correlation", "tasks.statistics.corpus", "tasks.statistics.warm_up"),
 )

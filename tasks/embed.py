@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tasks.console.terminal import say
 from tasks.ledger.old_keys import owner
 from tasks.ledger.vectors import Vectors
+from tasks.models.embedding.batches import require_dimension
 from tasks.models.embedding.distinct_texts import (
     DistinctTexts,
     PartFile,
@@ -27,6 +28,7 @@ from tasks.models.embedding.distinct_texts import (
 )
 from tasks.models.embedding.encoders import Embedding, Encoder, old_vector_keys, open_encoder, vector_keys
 from tasks.models.embedding.plan import FEWEST_TO_TELL, Plan, expected_seconds, planned
+from tasks.models.embedding.remote import REQUEST_TEXTS
 from tasks.models.servers import address
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
@@ -189,15 +191,29 @@ def _encode_missing(
         seconds = _expected_seconds(texts, encoder, section, crew if apart else None) if local else None
         if (ahead := planned(texts, encoder, section, seconds)).is_long:
             say(f"embed: {ahead}", sys.stderr)
-    starts = range(0, total, ENCODED_AT_ONCE)
-    stops = [start + ENCODED_AT_ONCE for start in starts]
+    at_once = ENCODED_AT_ONCE if local else REQUEST_TEXTS  # what was paid for is kept at once
+    starts = range(0, total, at_once)
+    stops = [start + at_once for start in starts]
     here = (encoder.encode(texts.to_encode(*limits).strings) for limits in zip(starts, stops, strict=True))
     encoded = crew.map(_encode_apart, repeat(texts), starts, stops, repeat(section)) if apart else here
     read = np.cumsum(np.maximum(texts.tokens_to_encode(), 1))
+    dimension, who = _stored_dimension(texts, ledger), " at ".join(filter(None, (section.model, section.server_key)))
     for start, stop in zip(starts, stops, strict=True):
         progress("texts", start, total, share=read[start - 1] / read[-1] if start else 0.0)
-        ledger.add(texts.to_encode(start, stop).keys, next(encoded))
+        vectors = next(encoded)
+        dimension = dimension or vectors.shape[1]
+        require_dimension(vectors.shape[1], dimension, who)
+        ledger.add(texts.to_encode(start, stop).keys, vectors)
     progress("texts", total, total)
+
+
+def _stored_dimension(texts: DistinctTexts, ledger: Vectors) -> int | None:
+    """Return the dimension of the vectors that the ledger has of these texts; None if it has none."""
+    for start in range(0, len(texts), PART_ROWS):
+        keys = keys_of(texts.all.slice(start, PART_ROWS))
+        if len(stored := keys[ledger.known(keys)]):
+            return int(ledger.lookup(stored[:1]).shape[1])
+    return None
 
 
 def _expected_seconds(texts: DistinctTexts, encoder: Encoder, section: Embedding, crew: Crew | None) -> float:

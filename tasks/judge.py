@@ -10,16 +10,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.console.terminal import say
-from tasks.errors import ModelError, ParamsError
+from tasks.errors import ParamsError
 from tasks.judging import canaries
 from tasks.judging.budget import Budget, used_up
+from tasks.judging.cascade import Division, cascade_table, is_decided
 from tasks.judging.dispatch import dispatch
 from tasks.judging.offline_rows import estimates, offline_table
 from tasks.judging.plan import Plan
 from tasks.judging.requests import Request
 from tasks.judging.rows import entries_of, missing, table_of
 from tasks.judging.settings import Judge
-from tasks.judging.statuses import ANSWERED, BY_DESIGN, FAILED, STATUSES
+from tasks.judging.statuses import ANSWERED, BY_DESIGN, FAILED, STATUSES, Mask
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
@@ -38,12 +39,12 @@ from tasks.pipeline.tables import Parts, about, describe
 from tasks.pipeline.workers import Crew
 from tasks.scores.column_facts import ColumnFacts, statement
 from tasks.scores.tables import expect_metric, facts_of, row_facts
+from tasks.scores.verdict_source import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
 
 # Environment variable: if set, requests whose reply in the ledger is no verdict are asked again.
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
 # Kinds of failures that a message lists.
 LISTED = 5
-WRONG_JUDGE = "the judge is wrong about, or does not answer, rows whose verdict is known:"
 
 
 class Params(Section):
@@ -73,14 +74,18 @@ def judge(
         retry_failed: Ask again if the reply in the ledger is no verdict.
         crew: The processes of the offline judge; None: this one.
     """
-    options = params.judge
-    _ask_missing(rows, options, ledger, run, progress, retry_failed=retry_failed)
+    options, crew = params.judge, crew or Crew()
+    is_cascade = options.provider == "cascade"
+    decided = [*_decided(rows, options, crew, progress)] if is_cascade else None
+    division = Division(lambda: rows, decided)
+    _ask_missing(division, options, ledger, run, progress, retry_failed=retry_failed)
     wrong = canaries.failed(options, ledger)
-    facts = _facts(options, _served(rows, options, ledger), rows.schema)
+    facts = _facts(options, _served(division, options, ledger), rows.schema)
+    build = cascade_table if is_cascade else table_of
     total, done, problems = rows.rows, 0, Counter[str]()
     progress("rows", 0, total)
-    for part, guesses in zip(rows, estimates(rows, options, crew or Crew()), strict=True):
-        table = table_of(part, options, ledger, guesses)
+    for part, guesses in zip(rows, estimates(rows, options, crew), strict=True):
+        table = build(part, options, ledger, guesses)
         done += part.num_rows
         progress("rows", done, total)
         yield {"judge": describe(table, facts | {"canaries_failed": wrong})}
@@ -95,22 +100,25 @@ def judge(
         say(f"judge: {failed:,} rows have no verdict; {first}{again}", sys.stderr)
 
 
-def judge_offline(rows: pa.Table, params: Params, part: int = 0) -> pa.Table:
+def judge_offline(rows: pa.Table, params: Params) -> pa.Table:
     """Build one part of the table without a server: the offline judge's verdicts, or none.
 
     Args:
         rows: A part of data/normalize.
         params: Section `judge`.
-        part: Number of the part; the first one says which canaries the judge failed.
     """
     options = params.judge
-    wrong = [] if part else canaries.failed_offline(options)
-    return describe(offline_table(rows, options), _facts(options, {}, rows.schema) | {"canaries_failed": wrong})
+    return describe(offline_table(rows, options), _facts(options, {}, rows.schema) | {"canaries_failed": []})
 
 
 def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
-    """Count the rows asked about, those that failed and how many may fail, and the canaries that the judge failed."""
+    """Count the rows asked about, those that failed and how many may fail, and the canaries that the judge failed.
+
+    Of a cascade, these are the language model's rows: the offline judge never fails.
+    """
     table = tables["judge"]
+    if JUDGED_BY in table.schema.names:
+        table = table.filter(pc.field(JUDGED_BY) == LANGUAGE_MODEL)
     statuses = Counter(table["judge_status"].to_pylist())
     asked = statuses[ANSWERED] + statuses[FAILED]
     facts = about(table.schema)
@@ -154,6 +162,8 @@ def expect(params: Params) -> Contract:
         gxe.ExpectColumnValuesToBeInSet(column="judge_status", value_set=list(STATUSES)),
         gxe.ExpectColumnValuesToBeBetween(column="judge_draws", min_value=0, max_value=params.judge.draws),
     ]
+    if params.judge.provider == "cascade":
+        rows += _expect_judges(status)
     for metric in params.judge.metrics:
         name = metric.column
         rows += expect_metric(metric, **({"pass_above": MAJORITY} if name == "meaning_match" else {}))
@@ -183,20 +193,47 @@ def expect(params: Params) -> Contract:
     )
 
 
+def _expect_judges(status: Any) -> list[Any]:
+    """Expect to know who judged each row of a cascade; the offline judge judges none outside of its domain."""
+    from great_expectations import expectations as gxe
+    from great_expectations.expectations.row_conditions import Column as Cell
+
+    return [
+        gxe.ExpectColumnValuesToNotBeNull(column=JUDGED_BY, row_condition=status.is_in([ANSWERED, FAILED])),
+        gxe.ExpectColumnValuesToBeInSet(column=JUDGED_BY, value_set=[OFFLINE_JUDGE, LANGUAGE_MODEL]),
+        *(
+            gxe.ExpectColumnValuesToBeInSet(column=JUDGED_BY, value_set=[LANGUAGE_MODEL], row_condition=condition)
+            for condition in (Cell("domain_reason").is_not_null(), status == FAILED)
+        ),
+    ]
+
+
+def _decided(rows: Parts, options: Judge, crew: Crew, progress: Progress) -> Iterator[Mask]:
+    """Yield which rows of each part the offline judge of a cascade decides."""
+    done = 0
+    progress("rows divided", 0, rows.rows)
+    for judged in estimates(rows, options, crew):
+        done += len(judged.reasons)
+        progress("rows divided", done, rows.rows)
+        yield is_decided(judged, options.band)
+
+
 def _ask_missing(
-    rows: Parts, options: Judge, ledger: Verdicts, run: RunJudge, progress: Progress, *, retry_failed: bool
+    division: Division, options: Judge, ledger: Verdicts, run: RunJudge, progress: Progress, *, retry_failed: bool
 ) -> None:
     """Ask what is not in the ledger, within the budget; canaries first.
 
     Raises:
         ParamsError: More calls are missing than `run.judge.confirm_calls` allows.
-        ModelError: The judge fails a canary.
+        ModelError: The judge fails a canary, before any row is asked about.
     """
 
-    def requests(parts: Iterable[pa.Table]) -> Iterator[Request]:
-        return missing(parts, options, ledger, others=canaries.requests(options), retry_failed=retry_failed)
+    invented = canaries.requests(options)
 
-    plan = Plan.of(requests(rows), options, run)
+    def requests(parts: Iterable[pa.Table], others: Sequence[Request] = ()) -> Iterator[Request]:
+        return missing(parts, options, ledger, others=others, retry_failed=retry_failed)
+
+    plan = Plan.of(requests(division.by_language_model(), invented), options, run)
     if not plan.calls:
         return
     say(f"judge: {plan}", sys.stderr)
@@ -209,11 +246,9 @@ def _ask_missing(
     budget, limit = Budget(run.budget, run.price(options.model)), ConcurrencyLimit(run.concurrency)
     counter = _CallCounter(plan.calls, budget, progress)
     with Chat(endpoint, limit, CapabilityStore(ledger.folder / "servers.json")) as chat:
-        parts: Iterable[pa.Table]
-        for parts in ([], rows):
-            dispatch(requests(parts), chat, ledger, budget, run, counter.add)
-            if wrong := canaries.failed(options, ledger):
-                raise ModelError("\n".join([WRONG_JUDGE, *wrong]))
+        dispatch(requests([], invented), chat, ledger, budget, run, counter.add)
+        canaries.require_passed(options, ledger)
+        dispatch(requests(division.by_language_model()), chat, ledger, budget, run, counter.add)
 
 
 class _CallCounter:
@@ -234,13 +269,14 @@ class _CallCounter:
         self._progress("calls", self._done, self._calls, note=", ".join(filter(None, [failed, cost])))
 
 
-def _served(rows: Parts, options: Judge, ledger: Verdicts) -> dict[str, str]:
+def _served(division: Division, options: Judge, ledger: Verdicts) -> dict[str, str]:
     """The models that the servers named for the verdicts of the rows, and how they were asked.
 
     Marks the verdicts as used, so that they are part of the evidence.
     """
     served: dict[str, set[str]] = {"served": set(), "asked": set()}
-    for entries in (entries for part in rows for entries in entries_of(part, options, ledger)):
+    parts = division.by_language_model()
+    for entries in (entries for part in parts for entries in entries_of(part, options, ledger)):
         ledger.use(entries)
         for entry in entries.values():
             served["served"].update(filter(None, [entry["model"]]))
@@ -269,9 +305,10 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
     variables = ",".join(options.variables.model_dump().values())
     filters = ",".join(f"{rule.field} {rule.operator} {rule.value}" for rule in options.filters)
     filtered = {"filters": filters} if filters else {}
+    model, code = offline.model_hash()[:12], offline.source_hash()[:12]
     if options.provider == "offline":
-        model = {"model": offline.model_hash()[:12], "code": offline.source_hash()[:12]}
-        return {"provider": "offline", **model, "vars": variables, **filtered}
+        return {"provider": "offline", "model": model, "code": code, "vars": variables, **filtered}
+    cascade = {"band": "-".join(map(str, options.band)), "offline": model, "code": code}
     return {
         "provider": options.provider,
         "model": options.model,
@@ -283,12 +320,13 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
         "seed": options.seed,
         "draws": options.draws,
         **filtered,
+        **(cascade if options.provider == "cascade" else {}),
     }
 
 
 STAGE = Stage(
     params=Params,
-    by_part=lambda rows, params, inputs: judge_offline(rows, params, inputs.part),
+    by_part=lambda rows, params, _: judge_offline(rows, params),
     whole=lambda params, inputs: judge(
         inputs.tables["normalize"],
         params,
@@ -298,7 +336,7 @@ STAGE = Stage(
         retry_failed=RETRY_FAILED in os.environ,
         crew=inputs.crew,
     ),
-    is_whole=lambda params: params.judge.provider == "openai",
+    is_whole=lambda params: params.judge.asks_server,
     preload=("tasks.models.offline.warm_up",),
     expect=expect,
     counts=counts,

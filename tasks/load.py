@@ -6,15 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from tasks.dataset.answers import mapped_columns
+from tasks.dataset.answers import mapped_columns, opened
 from tasks.dataset.columnar.coverage import is_covered, is_large
-from tasks.dataset.joined import questions
 from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Params
 from tasks.dataset.sources import Record, Records
 from tasks.dataset.table import tables
 from tasks.pipeline.contract import Contract
-from tasks.pipeline.division import Division, Undivided
+from tasks.pipeline.division import Division
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, about
@@ -33,15 +32,15 @@ def source(params: Params) -> Records:
     Raises:
         DataError: A file can't be opened, or lacks a mapped column that another one has.
     """
-    opened = _opened(params)
-    _warn(opened.notes)
-    return opened
+    found = _opened(params)
+    _warn(found.notes)
+    return found
 
 
 def _opened(params: Params) -> Records:
-    opened = questions(params)
-    opened.require_in_all_files(mapped_columns(params))
-    return opened
+    found = opened(params)
+    found.require_in_all_files(mapped_columns(params))
+    return found
 
 
 def _warn(notes: Iterable[str]) -> None:
@@ -153,13 +152,15 @@ class _Counted:
         self._total = number
 
 
-def _plan(params: Params) -> Sequence[Any]:
+def _pays(params: Params) -> bool:
     records = _opened(params)
-    if not is_covered(records, params) or not is_large(records):
-        raise Undivided
+    return is_covered(records, params) and is_large(records)
+
+
+def _plan(params: Params) -> Sequence[Any]:
     from tasks.dataset.columnar import loading  # which imports numba: longer than to load little
 
-    return loading.plan(records, params)
+    return loading.plan(_opened(params), params)
 
 
 def _compute(part: Any, params: Params) -> tuple[dict[str, pa.Table], Any]:
@@ -179,7 +180,7 @@ def _accept(parts: Sequence[Any], found: Sequence[Any], params: Params) -> Mappi
 STAGE = Stage(
     params=Params,
     whole=lambda params, inputs: load(_Counted(source(params), inputs.progress), params),
-    division=Division(_plan, _compute, _accept),
+    division=Division(_pays, _plan, _compute, _accept),
     preload=("tasks.dataset.columnar.warm_up",),
     expect=expect,
     counts=counts,

@@ -3,20 +3,22 @@
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import repeat
+from itertools import count, repeat
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
-from tasks.errors import DataError
+from tasks.console.terminal import say
+from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
-from tasks.pipeline import params, validation
+from tasks.pipeline import contents, one_run, params, validation
 from tasks.pipeline.cluster import cluster
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.division import AnyDivision, Undivided
@@ -32,6 +34,10 @@ from tasks.pipeline.workers import Crew, Processes, collect_garbage, cores, crew
 
 # In the folder of a run: the storage's address, and the manifests of single parts.
 _STORAGE, _MANIFESTS = "storage", "manifests"
+# Seconds that a stage which was told to end may take (a judge finishes the calls under way), and between looks.
+ENDING_SECONDS, POLL = 75.0, 0.2
+# In the folder of a stage: the outputs of the run before, while they are exchanged.
+_BEFORE = "before"
 
 
 def run(name: str) -> None:
@@ -43,12 +49,14 @@ def run(name: str) -> None:
     params.check()
     entry, stage, options = stages()[name], load_stage(name), params.for_stage(name)
     with _Workspace(entry) as workspace:
+        workspace.require_inputs()
         workspace.open_store()
-        pieces, whole = _planned(stage, options), stage.whole_for(options)
-        with display(name) as shown, _crew(workspace, stage.preload, pieces) as crew:
+        division = stage.division if stage.division and stage.division.pays(options) else None
+        whole = stage.whole_for(options)
+        with display(name) as shown, _crew(workspace, stage.preload, division) as crew:
             progress = _noting(shown, crew)
-            divided = _divided(workspace, stage.division, pieces, crew, progress) if stage.division and pieces else None
-            if divided is not None:
+            _require_stored_inputs(entry, crew)
+            if division and (divided := _divided(workspace, division, crew, progress)):
                 parts: Iterable[_Part] = divided
             elif whole:
                 outputs = whole(options, replace(workspace.inputs(progress), crew=crew))
@@ -60,8 +68,12 @@ def run(name: str) -> None:
                 repeated = [each.repeated() for each in hashes]
                 checks += crew.call(_check_totals, entry, workspace.folder, counts, repeated)
         if stage.expect:
-            workspace.report(validation.to_json(checks, counts, lineage(entry)))
-            validation.require(name, checks, counts, lambda: stage.advice(workspace.tables, options))
+            workspace.report = validation.report(checks, counts, lineage(entry))
+            try:
+                validation.require(name, checks, counts, lambda: stage.advice(workspace.tables, options))
+            except ContractError:
+                workspace.publish_report()
+                raise
         workspace.publish()
 
 
@@ -86,6 +98,8 @@ class _Workspace:
         self.root = Path(DATA, f".{entry.name}.tmp")
         self.folder = folder or self.root / token_hex(8)
         self.ledger: Any = None
+        self.report: dict[str, Any] | None = None
+        self.read: dict[str, str] = {}
         self._lock: int
 
     def __enter__(self) -> Self:
@@ -99,7 +113,8 @@ class _Workspace:
             if self.ledger is not None:
                 self.ledger.close()
         finally:
-            shutil.rmtree(self.root, ignore_errors=True)
+            if error is None or not any(path.is_file() for path in (self.root / _BEFORE).rglob("*")):
+                shutil.rmtree(self.root, ignore_errors=True)
             os.close(self._lock)
         if isinstance(error, OSError):
             named = [str(name) for name in (error.filename2, error.filename) if name]
@@ -122,6 +137,13 @@ class _Workspace:
         """The tables written so far."""
         return {table: Parts(self._parts(table)) for table in self.entry.tables_written}
 
+    @property
+    def outs_read(self) -> list[str]:
+        """The tables, documents and evidence of other stages that the stage reads."""
+        entry = self.entry
+        evidence = [f"{LEDGER}{entry.ledger_read}"] if entry.ledger_read else []
+        return [*[f"{DATA}{name}" for name in entry.tables_read], *entry.documents_read, *evidence]
+
     def _parts(self, table: str) -> Path:
         """Where parts are written: manifests of them, if they go to storage, into a folder that is not published."""
         return self.folder / (_MANIFESTS if self._storage else DATA) / table
@@ -138,7 +160,7 @@ class _Workspace:
             self.ledger = open_store(kind)
             self.ledger.take_in(Path(LEDGER, kind))
 
-    def inputs(self, progress: Progress, part: int = 0) -> StageInputs:
+    def inputs(self, progress: Progress) -> StageInputs:
         """Open what dvc.yaml lists for the stage."""
         evidence = self.entry.ledger_read
         return StageInputs(
@@ -147,7 +169,6 @@ class _Workspace:
             run=params.run_params(),
             progress=progress,
             open_ledger=open_evidence(evidence, Path(LEDGER, evidence)) if evidence else self.ledger,
-            part=part,
             scratch=self.folder / "scratch",
         )
 
@@ -161,12 +182,27 @@ class _Workspace:
             else:
                 write_part(content, self._parts(name), number, self._storage)
 
-    def report(self, text: str) -> None:
-        """Write the validation report at once: it remains if the stage fails."""
-        path = Path("reports", "validation", f"{self.entry.name}.json")
-        self.write({str(path): text}, 0)
+    def require_inputs(self) -> None:
+        """Check that what the stage reads is as it was written, and of one run."""
+        if params.run_params().verify:
+            contents.require_whole(self.outs_read)
+            one_run.require_one_run(self.outs_read)
+            self.read = one_run.inputs_of(self.outs_read)
+
+    def publish_report(self) -> None:
+        """Publish the validation report alone, of a stage that failed: the tables are still those of the run before."""
+        path, before = contents.report_of(self.entry.name), dict[str, Any]()
+        with suppress(DataError):
+            before = contents.read_report(path)
+        self._write_report(before.get(contents.FILES, {}), before.get(one_run.INPUTS, {}))
         path.parent.mkdir(parents=True, exist_ok=True)
         move_durably(self.folder / path, path)
+
+    def _write_report(self, hashes: Mapping[str, str], read: Mapping[str, str]) -> None:
+        """Write the validation report, which states the hashes of what was written and what was read."""
+        if self.report is not None:
+            report = {**self.report, **({one_run.INPUTS: dict(read)} if read else {})}
+            self.write({str(contents.report_of(self.entry.name)): contents.sealed(report, hashes)}, 0)
 
     def publish(self) -> None:
         """Replace the outputs of the previous run with those of this one."""
@@ -177,6 +213,11 @@ class _Workspace:
         for table in self.entry.tables_written if self._storage else ():
             if manifest := manifest_of(self._parts(table)):
                 manifest.write(self.folder / DATA / table / MANIFEST)
+        if params.run_params().verify:
+            written = [Path(out) for out in self.entry.outs if (self.folder / out).exists()]
+            self._write_report(contents.file_hashes(written, self.folder), self.read)
+        else:
+            self._write_report({}, {})
         ready = [out for out in self.entry.outs if (self.folder / out).exists()]
         for out in ready:
             for path in [*(self.folder / out).rglob("*"), self.folder / out]:
@@ -186,7 +227,7 @@ class _Workspace:
     def _restore(self) -> None:
         """Put back the outputs that a run had set aside when it was killed while publishing."""
         for out in self.entry.outs:
-            if (before := self.root / "before" / out).exists() and not Path(out).exists():
+            if (before := self.root / _BEFORE / out).exists() and not Path(out).exists():
                 move(before, Path(out))
 
     def _exchange(self, outs: Sequence[str]) -> None:
@@ -194,28 +235,37 @@ class _Workspace:
         done: list[tuple[Path, Path]] = []
         try:
             for out in outs:
-                for old, new in ((Path(out), self.root / "before" / out), (self.folder / out, Path(out))):
+                for old, new in ((Path(out), self.root / _BEFORE / out), (self.folder / out, Path(out))):
                     if old.exists() or old.is_symlink():
                         new.parent.mkdir(parents=True, exist_ok=True)
                         move(old, new)
                         done.append((old, new))
         except OSError:
             for old, new in reversed(done):
-                move(new, old)
+                with suppress(OSError):  # the others go back; `before` stays for the next run
+                    move(new, old)
             raise
 
 
-def _crew(workspace: _Workspace, preload: Sequence[str], pieces: Sequence[Any] | None) -> AbstractContextManager[Crew]:
+def _crew(workspace: _Workspace, preload: Sequence[str], division: AnyDivision | None) -> AbstractContextManager[Crew]:
     """What computes the parts of a stage: this process for one part, and for few rows where no cluster is asked for."""
     entry, run = workspace.entry, params.run_params()
     most, table = run.workers or cores(), Parts(Path(DATA, entry.tables_read[0])) if entry.tables_read else None
-    parts = len(pieces) if pieces is not None else len(table) if table else 1
+    parts = sys.maxsize if division else len(table) if table else 1
     if run.engine == "dask":
         most = sys.maxsize if run.address else most  # a cluster has the workers that it has
         return crew_of(partial(cluster, run.address, workspace.folder), min(most, parts), most)
-    workers = workers_for(table, most) if table and pieces is None else min(most, parts)
+    workers = workers_for(table, most) if table and not division else min(most, parts)
     modules = ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__]
     return crew_of(partial(Processes, modules), workers, most)
+
+
+def _require_stored_inputs(entry: StageEntry, crew: Crew) -> None:
+    """Check that the parts in storage that the stage reads are as they were written."""
+    tables = [Parts(Path(DATA, name)) for name in entry.tables_read if params.run_params().verify]
+    for table in filter(lambda table: table.in_storage, tables):
+        for _ in crew.map(Parts.require_whole, repeat(table), range(len(table))):
+            pass
 
 
 def _noting(progress: Progress, crew: Crew) -> Progress:
@@ -235,20 +285,12 @@ def _write_all(outputs: Iterable[Output], workspace: _Workspace, crew: Crew) -> 
         yield crew.call(_examine, workspace.entry, tables, number)
 
 
-def _planned(stage: Stage[Any], options: Any) -> Sequence[Any] | None:
-    """What each part is made of into which a stage's work is divided; None if it is not divided."""
-    try:
-        return stage.division.plan(options) if stage.division else None
-    except Undivided:
-        return None
-
-
-def _divided(
-    workspace: _Workspace, division: AnyDivision, pieces: Sequence[Any], crew: Crew, progress: Progress
-) -> list[_Part] | None:
+def _divided(workspace: _Workspace, division: AnyDivision, crew: Crew, progress: Progress) -> list[_Part] | None:
     """Compute the parts into which a stage's work is divided; None if it must be called as a whole after all."""
     options = params.for_stage(workspace.entry.name)
+    crew.start()
     try:
+        pieces = division.plan(options)
         computed = _computed(workspace, crew, dict(enumerate(pieces)))
         results = dict(enumerate(_counted(computed, len(pieces), progress)))
         again = division.accept(pieces, [found for _, found in results.values()], options)
@@ -301,7 +343,7 @@ def _one_part(entry: StageEntry, folder: Path, number: int) -> _Part:
         raise TypeError(f"{entry.name}: not a stage that is computed by part")
     [table_read], [table_written] = entry.tables_read, entry.tables_written
     rows = Parts(Path(DATA, table_read)).part(number)
-    output = {table_written: stage.by_part(rows, options, workspace.inputs(quiet, number))}
+    output = {table_written: stage.by_part(rows, options, workspace.inputs(quiet))}
     workspace.write(output, number)
     part = _examine(entry, output, number)
     return part._replace(counts=part.counts | {f"rows_{table_read}": rows.num_rows})
@@ -363,12 +405,24 @@ def _check_totals(
 
 
 def _locked(folder: Path, stage: str) -> int:
-    """The descriptor that locks a stage's folder as long as this process lives; the folder is made if need be."""
-    if not folder.is_dir():
-        remove(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
-    if lock_opened(handle, folder):
-        return handle
-    os.close(handle)
+    """The descriptor that locks a stage's folder as long as this process lives; the folder is made if need be.
+
+    Raises:
+        DataError: Another run of the stage holds it for longer than one takes to end.
+    """
+    deadline = time.monotonic() + ENDING_SECONDS
+    for attempt in count():
+        if not folder.is_dir():
+            remove(folder)
+            folder.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):  # the other run has just removed it
+            handle = os.open(folder, os.O_RDONLY)
+            if lock_opened(handle, folder):
+                return handle
+            os.close(handle)
+        if time.monotonic() > deadline:
+            break
+        if not attempt:
+            say(f"{stage}: waiting for another run of this stage", sys.stderr)
+        time.sleep(POLL)
     raise DataError(f"{stage}: another run of this stage is at work in {folder}; wait for it, or end it")

@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -14,7 +15,6 @@ import pytest
 from absl.logging import get_absl_handler
 from hypothesis import is_hypothesis_test, settings
 
-from tasks.pipeline import dvc_yaml
 from tests.comparison import repository
 from tests.small_project import PARAMS, ROOT, ROWS, write
 
@@ -25,6 +25,7 @@ settings.register_profile("long", deadline=None, max_examples=200, print_blob=Tr
 settings.load_profile("quick")
 # Files that take more than half a minute, longest first: --dist loadfile then ends with short files on every core.
 LONGEST = (
+    "benchmarks/test_torture.py",
     "whole/test_page_in_browser.py",
     "whole/test_shapes.py",
     "whole/test_remotes.py",
@@ -49,6 +50,9 @@ LONGEST = (
     "versions/test_experiments.py",
 )
 
+# A background job ignores Ctrl-C, and so would all that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)  # readline, which pytest imports, sets them for the processes that it starts
 # rouge_score brings absl's handler; when prefect sets up logging, it would close pytest's capture if it had that.
@@ -97,11 +101,11 @@ def _templates_are_compiled_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def evouna() -> Path:
     """The real answers of EVOUNA-NQ: in the folder that GOLDMETER_EVOUNA names, else beside the repository."""
-    folder = os.environ.get("GOLDMETER_EVOUNA") or ROOT.parent / "shared/data/evouna"
-    path = Path(folder) / "NQ.json"
-    if not path.exists():
-        pytest.skip(f"{path} is not there; GOLDMETER_EVOUNA may name its folder")
-    return path
+    from benchmarks.data import EVOUNA
+
+    if not EVOUNA.exists():
+        pytest.skip(f"{EVOUNA} is not there; GOLDMETER_EVOUNA may name its folder")
+    return EVOUNA
 
 
 @pytest.fixture(scope="session")
@@ -113,14 +117,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a params.yaml of the tests, our dvc.yaml, and ten questions."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "ledger"))
-    dvc_yaml.stages.cache_clear()
     for file in (PARAMS, ROOT / "dvc.yaml"):
         shutil.copy(file, tmp_path)
     (tmp_path / "data/examples").mkdir(parents=True)
     write(tmp_path, ROWS)
-    yield tmp_path
-    dvc_yaml.stages.cache_clear()
+    return tmp_path

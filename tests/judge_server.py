@@ -13,6 +13,10 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 
+from tasks.judging.canaries import canaries
+
+KNOWN = {(each.input, each.output): each.verdict for each in canaries()}
+
 
 class Reply(NamedTuple):
     """A response. delay: seconds before it. cut: the connection ends after so many bytes of the body.
@@ -59,9 +63,10 @@ def question(body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def verdict(body: dict[str, Any]) -> str:
-    """An honest judge's reply: right when the answer contains an accepted one."""
+    """An honest judge's reply: right when the answer contains an accepted one; it knows the canaries."""
     nonce, fields = question(body)
-    right = any(truth.lower() in fields["output"].lower() for truth in fields["ground_truth"])
+    contains = any(truth.lower() in fields["output"].lower() for truth in fields["ground_truth"])
+    right = KNOWN.get((fields["input"], fields["output"]), contains)
     rates = "rating" in body["messages"][0]["content"]
     return json.dumps(
         {"nonce": nonce, "reason": "compared", **({"rating": 5 if right else 1} if rates else {"verdict": right})}

@@ -18,6 +18,7 @@ from tasks.pipeline.tables import Parts, about, describe, write_part
 from tasks.pipeline.validation import check
 from tasks.pipeline.workers import Crew, Processes, crew_of
 from tasks.scores.column_facts import SPLIT_IDS, statement
+from tasks.scores.own import own_scores
 from tasks.scores.tables import facts_of, score_table
 from tests.reporting import made
 
@@ -243,7 +244,7 @@ def test_stale_labels_are_counted(tmp_path: Path) -> None:
     assert json.loads(made["reports/metrics.json"])["dataset"]["stale_labels"] == 2
 
 
-@pytest.mark.parametrize(("provider", "said"), [("offline", True), ("openai", False)])
+@pytest.mark.parametrize(("provider", "said"), [("offline", True), ("openai", False), ("cascade", True)])
 def test_agreement_of_a_judge_that_was_trained_on_these_questions_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, said: bool
 ) -> None:
@@ -255,14 +256,43 @@ def test_agreement_of_a_judge_that_was_trained_on_these_questions_says_so(
     judge = made.score_table(asked, "meaning_match", "judge", None, [float(n % 2) for n in range(40)], [None] * 40)
     column = about(judge.schema)["columns"]["meaning_match"]
     stated = {"meaning_match": column | {"signature": f"meaning_match|provider:{provider}|v:1"}}
-    judge = describe(judge.append_column("judge_status", pa.array(["answered"] * 40)), {"columns": stated})
+    judge = judge.append_column("judge_status", pa.array(["answered"] * 40))
+    if provider == "cascade":
+        judges = pa.array(["offline judge", "offline judge", "offline judge", "language model"] * 10)
+        judge = judge.append_column("judged_by", judges)
+        for column_name, values in (("in_domain", [True] * 40), ("domain_reason", pa.nulls(40, pa.string()))):
+            judge = judge.append_column(column_name, pa.array(values))
+    judge = describe(judge, {"columns": stated})
 
     _, documents = made.inputs(asked, tmp_path, extra={"judge": judge})
 
-    [entry] = documents["reports/metrics.json"]["candidates"].values()
+    document = documents["reports/metrics.json"]
+    [entry] = document["candidates"].values()
+    assert document.get("by_offline_judge") == ({"aurora": 0.75} if provider == "cascade" else None)
     expected = {"share": 1.0, "data": "S", "cross_validated": 0.914}
     assert entry["meaning_match"]["agreement"].get("in_sample") == (expected if said else None)
     assert "in_sample" not in entry["f1"]["agreement"]
+
+
+@pytest.mark.parametrize(("provider", "said"), [("offline", True), ("openai", False)])
+def test_probabilities_of_the_offline_judge_that_labels_reject_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, said: bool
+) -> None:
+    monkeypatch.setattr("tasks.scores.headline.measured", lambda: None)
+    asked = [made.row(f"q{n}", "aurora", "x", n % 3 > 0, 1.0, 1.0) for n in range(60)]
+    judge = made.score_table(asked, "meaning_match", "judge", None, [float(n % 2) for n in range(60)], [None] * 60)
+    column = about(judge.schema)["columns"]["meaning_match"]
+    stated = {"meaning_match": column | {"signature": f"meaning_match|provider:{provider}|v:1"}}
+    judge = judge.append_column("judge_status", pa.array(["answered"] * 60))
+    judge = describe(judge.append_column("offline_match", pa.array([0.99, 0.01] * 30)), {"columns": stated})
+
+    _, documents = made.inputs(asked, tmp_path, extra={"judge": judge})
+
+    found = documents["reports/metrics.json"].get("calibration")
+    assert (found is not None) == said
+    if found:
+        assert (found["n"], found["p_value"], found["expected"], found["right"]) == (60, 0.001, 0.5, 0.666667)
+        assert found["error_recalibrated"] < found["error"]
 
 
 def test_numbers_without_bounds_get_a_t_interval(tmp_path: Path) -> None:
@@ -387,7 +417,9 @@ def in_parts(folder: Path, size: int, groups: list[str | None] | None = None) ->
     both, scores = both.take(order), scores.take(order)
     unscored = both.select(["id", "candidate"]).replace_schema_metadata()
     nothing = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], pa.string())})
+    own = own_scores(unscored, "steady", [0.4 + 0.2 * (i * i % 3 > 0) for i in range(2 * n)])
     tables = {"load": both, "load_rejected": nothing, "embed": unscored, "lexical": scores, "judge": unscored}
+    tables |= {"own": own}
     folder.mkdir()
     return {
         name: stored(folder / name, *(table.slice(at, size) for at in range(0, max(1, table.num_rows), size)))
@@ -440,6 +472,8 @@ def test_parts_of_any_size_give_the_same_bytes(
     ]
 
     assert found[1:] == found[:1] * 2
+    steady = {row["method"] for row in found[0][0]} & {"steady"}
+    assert bool(steady) == (groups is None and not guarantee)
 
 
 @pytest.mark.long  # two processes import the stage
@@ -464,3 +498,65 @@ def test_labels_beyond_the_largest_number_are_chosen_by_their_ids_and_said(
     assert 30 < sum(agreement) <= 40
     assert {one["label"]["n"] for one in found[0]["candidates"].values()} == {51}
     assert left_out + 40 in {102, 103}
+
+
+# labels that a design chose
+
+
+def designed(n: int = 400) -> tuple[pa.Table, pa.Table]:
+    """Rows of which the sure half is right, and the unsure half wrong in every second one; labelled 1 in 10 and 1 in 2.
+
+    Returns data/load, and data/judge with the probabilities of the offline judge.
+    """
+    labels: list[bool | None] = []
+    chances: list[float | None] = []
+    for i in range(n):
+        is_sure, place = i % 2 == 0, i // 2
+        is_chosen = place % (10 if is_sure else 2) == 0
+        labels.append((is_sure or place % 4 == 0) if is_chosen else None)
+        chances.append((0.1 if is_sure else 0.5) if is_chosen else None)
+    table = rows(labels).append_column("label_probability", pa.array(chances, pa.float64()))
+    load = describe(table, {"columns": {"label": LABEL}, "labels": "designed"})
+    judge = load.select(["id", "candidate"]).append_column("offline_match", pa.array([1.0, 0.5] * (n // 2)))
+    status = pa.array(["ok"] * n)
+    return load, describe(judge.append_column("judge_status", status), {"columns": {}})
+
+
+def of_designed(tmp_path: Path, params: Params = PARAMS) -> tuple[dict[tuple[Any, ...], Any], Any]:
+    load, judge = designed()
+    nothing = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], pa.string())})
+    unscored = load.select(["id", "candidate"]).replace_schema_metadata()
+    names = ("load", "load_rejected", "embed", "lexical", "semantic", "judge")
+    tables = (load, nothing, nothing, lexical(["x"] * 400, ["x"] * 400), unscored, judge)
+    stored_tables = {name: stored(tmp_path / name, table) for name, table in zip(names, tables, strict=True)}
+    [made] = aggregate(stored_tables, params)
+    found = {(r["metric"], r["slice"], r["slice_value"]): r for r in made["aggregate"].to_pylist()}
+    return found, json.loads(made["reports/metrics.json"])
+
+
+def test_labels_that_a_design_chose_count_for_the_rows_that_they_stand_for(tmp_path: Path) -> None:
+    found, document = of_designed(tmp_path)
+
+    whole, sure, unsure = (found["label", *part] for part in ((None, None), ("topic", "even"), ("topic", "odd")))
+    # 20 right labels for 200 sure rows, 50 of 100 for 200 unsure ones; the plain mean of the labels is 70 of 120.
+    assert [round(one["value"], 2) for one in (whole, sure, unsure)] == [0.75, 1.0, 0.5]
+    assert whole["low"] < 0.75 < whole["high"]
+    assert whole["method"].startswith("designed")
+    assert (whole["pass_value"], whole["pass_low"]) == (whole["value"], whole["low"])
+    assert whole["worst"] == whole["value"] == whole["best"]
+    ppi = document["candidates"]["a"]["label"]["ppi"]
+    assert (ppi["value"], ppi["n"], ppi["n_rest"]) == (pytest.approx(whole["value"], abs=1e-6), 120, 280)
+
+
+def test_a_headline_by_labels_that_a_design_chose_says_so(tmp_path: Path) -> None:
+    gate = GATE.model_copy(update={"primary": "label"})
+    _, document = of_designed(tmp_path, PARAMS.model_copy(update={"gate": gate}))
+
+    headline = document["headlines"]["a"]
+    assert headline["value"] == pytest.approx(0.75, abs=0.01)
+    assert headline["note"].startswith("by human labels of 120 of 400 rows, chosen by a design")
+    # What would be counted over labelled rows alone is left out.
+    assert document["failures"] == {}
+    assert document["worst_slices"]["slices"] == []
+    assert document["thresholds"] == {}
+    assert "agreement" not in document["candidates"]["a"]["exact_match"]

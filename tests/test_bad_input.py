@@ -130,7 +130,7 @@ def set_at(path: str, value: object) -> Callable[[dict[str, Any]], None]:
             [{"field": "response", "operator": "=", "value": ["x"]}],
             "judge.filters.0.value: expected a single value, found ['x']",
         ),
-        ("judge nonsense", 1, "judge.nonsense: unknown option; allowed: api_key_env, base_url"),
+        ("judge nonsense", 1, "judge.nonsense: unknown option; allowed: api_key_env, band, base_url"),
         ("run judge retires", 1, "run.judge.retires: unknown option; did you mean retries or prices? allowed: budget"),
         ("run retries", {"default": 0, "jduge": 1}, "run.retries.jduge: no such stage; allowed: default, load"),
         ("run timeouts", {"judge": 1}, "run.timeouts.default: missing"),

@@ -16,6 +16,7 @@ import pytest
 from tasks import embed as stage
 from tasks.__main__ import main
 from tasks.embed import SCHEMA, Params, counts, embed, expect
+from tasks.errors import ModelError
 from tasks.ledger.vector_file import VectorFile
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.models.embedding import distinct_texts
@@ -142,6 +143,42 @@ def test_the_offset_is_the_row_in_the_evidence(parts, tmp_path):
     keys, offsets = table["key"].to_pylist(), table["offset"].to_numpy()
     assert np.array_equal(evidence.lookup(keys), evidence.take(offsets))
     assert evidence.dimension == about(table.schema)["dimension"] == 3
+
+
+def test_vectors_of_another_dimension_than_those_in_the_ledger_are_refused_and_not_stored(parts, model, tmp_path):
+    run(parts((["Paris"], [["a"]])), params(), Vectors(tmp_path / "store"))
+    before = {*(tmp_path / "store").iterdir()}
+    model.embed_documents = lambda texts: [[1.0, 2.0]] * len(texts)
+
+    with pytest.raises(ModelError, match=r"noted_embeddings.model gave vectors of 2 numbers, its earlier .* 3"):
+        run(parts((["Paris", "Rome"], [["a"], ["b"]])), params(), Vectors(tmp_path / "store"))
+
+    assert {*(tmp_path / "store").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "vectors", [[[0.0, 0.0]], [[1e308, 1e308]], [[None, 1.0]], [["1.0"]], [], [1.0], None, [[float("nan")]], [[]]]
+)
+def test_unusable_vectors_are_named_and_not_stored(parts, model, tmp_path, vectors):
+    model.embed_documents = lambda _: vectors
+
+    with pytest.raises(ModelError, match=r"noted_embeddings\.model gave "):
+        run(parts((["Paris"], [["Paris"]])), params(), Vectors(tmp_path / "store"))
+
+    assert [*(tmp_path / "store").iterdir()] == []
+
+
+def test_vectors_of_a_damaged_segment_are_computed_again(parts, model, tmp_path):
+    rows = parts((["Paris", "Rome"], [["a"], ["b"]]))
+    before = run(rows, params(), Vectors(tmp_path / "store"))
+    [segment] = (tmp_path / "store").glob("*.arrow")
+    segment.write_bytes(segment.read_bytes().replace(b"\x3f", b"\x3e", 1))
+    model.asked.clear()
+
+    again = run(rows, params(), Vectors(tmp_path / "store"))
+
+    assert again == before
+    assert sorted(model.asked) == ["Paris", "Rome", "a", "b"]
 
 
 def test_what_is_in_the_ledger_is_not_asked_again(parts, model, tmp_path):

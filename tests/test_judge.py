@@ -34,6 +34,7 @@ HOW = RunJudge(concurrency=4, timeout=10, retries=2, confirm_calls=1000, budget=
 IN_ORDER = HOW.model_copy(update={"concurrency": 1})
 OPTIONS: dict[str, Any] = {
     "provider": "openai",
+    "band": [0.05, 0.95],
     "model": "judge",
     "base_url": "http://127.0.0.1:9/v1",
     "server": None,
@@ -91,7 +92,7 @@ def judged(
     crew: Crew | None = None,
 ) -> pa.Table:
     if STAGE.whole_for(options) is None:
-        return pa.concat_tables(judge_offline(part, options, number) for number, part in enumerate(parts))
+        return pa.concat_tables(judge_offline(part, options) for part in parts)
     with Verdicts(store) as ledger:
         if evidence:
             ledger.take_in(evidence)

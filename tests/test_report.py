@@ -277,6 +277,14 @@ def test_stale_labels_are_counted_on_the_page(files, tmp_path):
     assert '<dt>Stale labels</dt><dd><data value="2">2</data>: of another answer' in section_of(html, "data")
 
 
+def test_the_page_says_that_truncated_texts_are_unknown_where_only_the_server_has_the_tokenizer(tmp_path):
+    embed = describe(pa.table({"key": pa.array([], pa.string())}), {"truncated": None})
+
+    html = written(ROWS, tmp_path, extra={"embed": embed})[PAGE]
+
+    assert "<dt>Truncated texts</dt><dd>unknown: only the embedding server" in section_of(html, "data")
+
+
 @pytest.mark.parametrize("scored", [True, False])
 @pytest.mark.parametrize("labelled", [True, False])
 def test_without_any_gated_metric_there_still_is_a_page(tmp_path, labelled, scored):
@@ -328,7 +336,30 @@ def test_the_numbers_of_slices_hold_the_measured_rate_its_limits_and_how_many(fi
 
     assert len(cells) == 3 * 2 * 2
     assert "0 % 0 % to 95.0 % n 1 few" in cells  # the other of two failed
-    assert all(re.fullmatch(r"\S+ % \S+ % to \S+ % n \d+( few)?", each) for each in cells)
+    assert all(re.fullmatch(r"\S+ % \S+ % to \S+ % n \d+( few)?( together \S+ % to \S+ %)?", each) for each in cells)
+
+
+def test_slices_show_what_holds_for_all_of_a_column_by_the_primary_measure_alone(files):
+    slices = section_of(files[PAGE], "slices")
+    cells = [words_of(each) for each in re.findall(r"<td>(.*?)</td>", slices)]
+
+    together = [each for each in cells if "together" in each]
+    assert len(together) == len(cells) // 3 == slices.count('class="band"')
+    assert "0 % 0 % to 95.0 % n 1 few together 0 % to 99.2 %" in together
+    assert "hold for all values of a column together with a confidence of 95 %" in words_of(slices)
+
+
+def test_people_are_compared_with_each_other_and_metrics_with_one_of_them(tmp_path):
+    said = [[True, True], [False, False, None], [True, False], None]
+    labels = [True, False, None, None]
+    rows = [row(f"q{n}", "aurora", "Paris", labels[n % 4], 1.0 - n % 2, 0.9, ratings=said[n % 4]) for n in range(48)]
+
+    files = written(rows, tmp_path, section={"small_n": 0})
+    people = words_of(section_of(files[PAGE], "people"))
+
+    assert re.search(r"auroraanother person66\.7 %", people)
+    assert re.search(r"f183\.3 % \S+ % to \S+ %\+16\.7 points \[", people)  # right of 24, and half of 12
+    assert "Mean label" in people
 
 
 def test_a_broken_check_is_named_with_its_first_rows(tmp_path):

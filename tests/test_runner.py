@@ -3,12 +3,13 @@
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pytest
 from tasks import runner
 from tasks.__main__ import main
 from tasks.errors import ContractError, DataError, GoldmeterError, ServerError
+from tasks.pipeline.files import lock_opened
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.stage import load_stage
 from tasks.pipeline.workers import threads_of
@@ -358,3 +360,38 @@ def test_a_server_that_is_down_is_status_75_for_those_who_try_again(
 
     assert main(["judge"]) == 75
     assert "no connection" in capsys.readouterr().err
+
+
+@pytest.fixture
+def other_run(project: Path) -> Iterator[int]:
+    """The lock that another run of the stage load holds."""
+    folder = project / "data/.load.tmp"
+    folder.mkdir(parents=True)
+    handle = os.open(folder, os.O_RDONLY)
+    assert lock_opened(handle, folder)
+    yield handle
+    with suppress(OSError):
+        os.close(handle)
+
+
+def test_a_stage_waits_for_another_run_that_is_ending(
+    other_run: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def end(_: float) -> None:
+        shutil.rmtree("data/.load.tmp")
+        os.close(other_run)
+
+    monkeypatch.setattr("tasks.runner.time.sleep", end)
+
+    run("load")
+
+    assert capfd.readouterr().err.count("load: waiting for another run of this stage\n") == 1
+    assert Path("data/load").is_dir()
+
+
+@pytest.mark.usefixtures("other_run")
+def test_a_stage_does_not_wait_for_ever_for_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "ENDING_SECONDS", -1.0)
+
+    with pytest.raises(DataError, match=r"load: another run of this stage is at work in data/\.load\.tmp"):
+        run("load")

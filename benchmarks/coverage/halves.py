@@ -7,7 +7,6 @@ Use: python -m benchmarks.coverage.halves [--draws 200]
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,15 +14,14 @@ from functools import partial
 from itertools import combinations
 from math import sqrt
 from multiprocessing import Pool
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.coverage.cells import generator
-from benchmarks.data import ROOT
-from benchmarks.judge_bias import nq301
+from benchmarks.data import EVOUNA
+from benchmarks.nq301 import FOLDER, nq301
 from tasks.comparison import candidate_pairs, differences
 from tasks.comparison.candidate_pairs import Families
 from tasks.comparison.gate import Gate
@@ -145,12 +143,10 @@ def _asked(candidate: Candidate, keys: npt.NDArray[np.uint64]) -> Candidate:
 
 def real_answers() -> Iterator[tuple[str, list[Labelled]]]:
     """Name and answers of each data set that is there."""
-    evouna = Path(os.environ.get("GOLDMETER_EVOUNA") or ROOT.parent / "shared/data/evouna") / "NQ.json"
-    others = Path(os.environ.get("GOLDMETER_NQ301") or ROOT.parent / "shared/data/nq301")
-    if evouna.exists():
-        yield "EVOUNA-NQ", [*human_labelled(evouna)]
-    if others.exists():
-        yield "NQ301", [*nq301(others)]
+    if EVOUNA.exists():
+        yield "EVOUNA-NQ", [*human_labelled(EVOUNA)]
+    if FOLDER.exists():
+        yield "NQ301", [*nq301(FOLDER)]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -6,9 +6,9 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln, stdtrit, xlogy
 
-from benchmarks.coverage.cells import Cell, Floats, alarmed, covered, generator
+from benchmarks.coverage.cells import Cell, Floats, alarmed, covered, generator, mean_ratio
 from benchmarks.coverage.corpus import ratio
 from tasks.statistics.clusters import Codes
 from tasks.statistics.paired import PairedDifference, corpus_difference, paired_difference
@@ -17,12 +17,24 @@ Sizes = Literal["equal", "unequal"]
 Sampler = Callable[[np.random.Generator, int], Floats]
 
 BINARY, BOUNDED, CLUSTERED, CORPUS = "paired binary", "paired bounded", "paired clustered", "paired corpus score"
+WHOLE = "paired clustered, whole clusters gain or lose"
+COVERAGE, ALARMS = 0.935, 0.065
+"""What bounded differences must reach."""
+WIDEST = {100: 1.45, 1000: 1.05}
+"""How much wider than t's an interval may be on average, over the dense and the symmetric differences, by rows."""
 
 SIZES = (10, 20, 30, 50, 70, 100)
 DISCORDANCE = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
 ONE_SIDEDNESS = (0.0, 0.25, 0.5, 0.75, 1.0)
 CHANCES = tuple((s * (1.0 + r) / 2.0, s * (1.0 - r) / 2.0) for s in DISCORDANCE for r in ONE_SIDEDNESS)
 """The 35 chances of a win and of a loss, from no difference to rows that only win."""
+
+
+CLUSTER_SIZES: dict[str, Callable[[np.random.Generator, int], Codes]] = {
+    "6": lambda _, groups: np.full(groups, 6),
+    "1 to 19": lambda rng, groups: rng.integers(1, 20, groups),
+    "1 + geometric(.15)": lambda rng, groups: 1 + rng.geometric(0.15, groups),
+}
 
 
 class Shape(NamedTuple):
@@ -71,14 +83,14 @@ def binary_cells(n: int, confidence: float = 0.95, target: float = 0.945) -> Ite
     wins, losses = wins[possible], losses[possible]
     found = [_of_counts(int(b), int(c), n, confidence) for b, c in zip(wins, losses, strict=True)]
     low, high, p_value = (np.array([getattr(one, name) for one in found]) for name in ("low", "high", "p_value"))
-    coverage, alarms = [], []
+    inside_shares, alarms = [], []
     for chance in CHANCES:
         weight, truth = _multinomial(wins, losses, n, chance), chance[0] - chance[1]
         inside = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-        coverage.append((float(weight[inside].sum()), chance))
+        inside_shares.append((float(weight[inside].sum()), chance))
         if truth == 0.0:
             alarms.append((float(weight[p_value < 1.0 - confidence].sum()), chance))
-    least, most = min(coverage), max(alarms)
+    least, most = min(inside_shares), max(alarms)
     yield Cell(BINARY, f"n = {n}, worst at {_named(least[1])}", "coverage", "at least", target, least[0], 0.0, 0)
     yield Cell(BINARY, f"n = {n}, worst at {_named(most[1])}", "type I", "at most", 1.0 - confidence, most[0], 0.0, 0)
 
@@ -87,7 +99,7 @@ def bounded(kinds: tuple[str, ...], draws: int) -> Iterator[Cell]:
     """Changes in both directions alike, small gains against large losses, rare changes, or small ones of all rows."""
     for name, shape in SHAPES.items():
         if shape.kind in kinds:
-            for n in (10, 20, 30, 100, 300):
+            for n in (10, 20, 30, 100, 300, 1000):
                 yield from bounded_cells(name, n, draws)
 
 
@@ -96,10 +108,29 @@ def bounded_cells(name: str, n: int, draws: int) -> Iterator[Cell]:
     shape, rng = SHAPES[name], generator(BOUNDED, name, n)
     found = [paired_difference(shape.sample(rng, n)) for _ in range(draws)]
     design = f"{shape.kind}: {name}, n = {n}"
-    yield _coverage(BOUNDED, design, 0.935, found, shape.truth)
+    yield coverage(BOUNDED, design, COVERAGE, found, shape.truth)
     if shape.truth == 0.0:
         alarms = sum(one.p_value < 0.05 for one in found)  # noqa: PLR2004 (the usual level)
-        yield alarmed(BOUNDED, design, "type I", 0.06, alarms, draws)
+        yield alarmed(BOUNDED, design, "type I", ALARMS, alarms, draws)
+
+
+def widths(draws: int) -> Iterator[Cell]:
+    """The width over that of t where t covers as well: differences that are symmetric, or of all rows."""
+    shapes = {name: shape for name, shape in SHAPES.items() if shape.kind in {"symmetric", "dense"}}
+    for n, target in WIDEST.items():
+        ratios, errors = zip(*(_width_ratio(name, shape, n, draws) for name, shape in shapes.items()), strict=True)
+        error = float(np.sqrt(np.square(errors).sum()) / len(shapes))
+        yield Cell(BOUNDED, f"n = {n}", "mean width over t's", "at most", target, float(np.mean(ratios)), error, draws)
+
+
+def _width_ratio(name: str, shape: Shape, n: int, draws: int) -> tuple[float, float]:
+    rng, pairs = generator(BOUNDED, "width", name, n), np.empty((2, draws))
+    t = 2.0 * float(stdtrit(n - 1.0, 0.975)) / np.sqrt(n)
+    for draw in range(draws):
+        d = shape.sample(rng, n)
+        found = paired_difference(d)
+        pairs[:, draw] = found.high - found.low, t * d.std(ddof=1)
+    return mean_ratio(*pairs)
 
 
 def clustered(icc: float, sizes: Sizes, draws: int) -> Iterator[Cell]:
@@ -117,7 +148,19 @@ def clustered_cell(icc: float, sizes: Sizes, groups: int, p: float, loss: float,
         codes = np.repeat(np.arange(groups), 6 if sizes == "equal" else 1 + rng.geometric(0.15, groups))
         d = _right(rng, codes, p - loss, icc) - _right(rng, codes, p, icc)
         found.append(paired_difference(d, codes))
-    return _coverage(CLUSTERED, design, 0.94, found, -loss)
+    return coverage(CLUSTERED, design, 0.94, found, -loss)
+
+
+def whole_clusters(draws: int) -> Iterator[Cell]:
+    """Clusters of unequal sizes whose rows all gain e, or, of few clusters, all lose everything."""
+    for sizes, groups, gain in product(CLUSTER_SIZES, (30, 100, 300), (0.02, 0.05, 0.2)):
+        design = f"{sizes} rows, G = {groups}, +{gain:g} against -1"
+        rng, found = generator(WHOLE, design), []
+        for _ in range(draws):
+            codes = np.repeat(np.arange(groups), CLUSTER_SIZES[sizes](rng, groups))
+            lost = rng.random(groups) < gain / (1.0 + gain)
+            found.append(paired_difference(np.where(lost, -1.0, gain)[codes], codes))
+        yield coverage(WHOLE, design, 0.94, found, 0.0)
 
 
 def corpus(draws: int) -> Iterator[Cell]:
@@ -137,10 +180,11 @@ def corpus_cell(n: int, draws: int, *, grouped: bool) -> Cell:
         quality = np.repeat(rng.beta(7.0, 3.0, n // 2), 2) if grouped else rng.beta(7.0, 3.0, n)
         base, head = (np.column_stack([rng.binomial(length, q), length]) for q in (quality, quality - 0.1 * quality))
         found.append(corpus_difference(base, head, ratio, clusters if grouped else None))
-    return _coverage(CORPUS, design, 0.935, found, -0.07)
+    return coverage(CORPUS, design, 0.935, found, -0.07)
 
 
-def _coverage(topic: str, design: str, target: float, found: list[PairedDifference], truth: float) -> Cell:
+def coverage(topic: str, design: str, target: float, found: list[PairedDifference], truth: float) -> Cell:
+    """How often these intervals contain the truth."""
     return covered(topic, design, target, sum(one.low <= truth <= one.high for one in found), len(found))
 
 
@@ -173,9 +217,11 @@ STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
     partial(bounded, ("symmetric", "rare")),
     partial(bounded, ("asymmetric",)),
     partial(bounded, ("dense",)),
+    widths,
     partial(clustered, 0.0, "equal"),
     partial(clustered, 0.0, "unequal"),
     partial(clustered, 0.3, "equal"),
     partial(clustered, 0.3, "unequal"),
+    whole_clusters,
     corpus,
 )

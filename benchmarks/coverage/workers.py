@@ -15,11 +15,11 @@ from benchmarks.coverage.cells import Cell
 Study = Callable[[int], Iterator[Cell]]
 
 SECTIONS = (
-    "binary", "bounded", "clustered", "corpus", "paired", "power", "ppi", "families", "sequential", "threshold",
-    "repeated",
+    "binary", "bounded", "clustered", "corpus", "paired", "rare_losses", "power", "ppi", "designed", "families",
+    "sequential", "threshold", "repeated", "slices", "raters", "calibration",
 )  # fmt: skip
 """Modules with studies, in the order of the report."""
-SLOWEST = ("families", "sequential", "threshold", "ppi", "repeated")
+SLOWEST = ("rare_losses", "families", "sequential", "threshold", "ppi", "designed", "repeated", "slices")
 """Those whose studies are started first, so that no process is left with a long one at the end."""
 ENVIRONMENT = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),

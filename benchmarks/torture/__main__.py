@@ -2,19 +2,21 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from benchmarks import torture
+from benchmarks import machine, torture
 from benchmarks.data import ROOT
 from benchmarks.torture.campaign import Campaign, Counts, counted
+from benchmarks.torture.table import REPORT, cells
 from tasks.pipeline.files import read_json, to_json
 
-REPORT = ROOT / "reports/torture.json"
 SEED = 0
 # Failures that are printed of a campaign.
 SHOWN = 10
@@ -39,25 +41,36 @@ def main(arguments: Sequence[str]) -> int:
     if unknown := [name for name in options.campaign if name not in known]:
         parser.error(f"unknown campaign {', '.join(unknown)}; allowed: {', '.join(known)}")
     found: dict[str, Counts] = {}
-    for name in options.campaign or known:
-        found[name] = counted(known[name], options.seed, options.trials or known[name].trials)
-        for failure in found[name].failures[:SHOWN]:
-            console.print(f"{name}: {failure}", style="red", markup=False, highlight=False)
+    is_kept = options.trials is None and options.seed == SEED
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        for name in options.campaign or known:
+            trials = options.trials or known[name].trials
+            task = progress.add_task(name, total=trials)
+            found[name] = counted(known[name], options.seed, trials, partial(progress.advance, task))
+            for failure in found[name].failures[:SHOWN]:
+                console.print(f"{name}: {failure}", style="red", markup=False, highlight=False)
+            if is_kept:
+                _keep({name: found[name]}, known)
     console.print(_table(found))
-    if options.trials is None and options.seed == SEED:
-        before = read_json(REPORT) if REPORT.exists() else {}
-        kept = {name: row for name, row in before.items() if name in known}
-        kept |= {name: {**counts._asdict(), "promise": known[name].promise} for name, counts in found.items()}
-        REPORT.write_text(to_json({name: kept[name] for name in known if name in kept}), encoding="utf-8")
-        console.print(f"{REPORT.relative_to(ROOT)} is written")
+    if is_kept:
+        console.print(f"{REPORT.relative_to(ROOT)} is written; `make docs` shows it in docs/explanation/reliability.md")
     return 1 if any(counts.failures for counts in found.values()) else 0
 
 
-def _table(found: dict[str, Counts]) -> Table:
+def _keep(found: Mapping[str, Counts], known: Mapping[str, Campaign]) -> None:
+    """Write what was found into the report, beside what it says of other campaigns."""
+    facts = machine.facts()
+    here = {"machine": f"{facts['cores']} cores of {facts['cpu']}, Python {facts['python']}"}
+    rows = read_json(REPORT) if REPORT.exists() else {}
+    rows |= {name: {**counts._asdict(), "promise": known[name].promise, **here} for name, counts in found.items()}
+    REPORT.write_text(to_json({name: rows[name] for name in known if name in rows}), encoding="utf-8")
+
+
+def _table(found: Mapping[str, Counts]) -> Table:
     table = Table("campaign", "trials", "outcomes", "failures")
-    for name, (trials, outcomes, failures) in found.items():
-        shown = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.most_common())
-        table.add_row(name, f"{trials:,}", shown, f"{len(failures):,}")
+    for name, counts in found.items():
+        table.add_row(name, *cells(counts._asdict()))
     return table
 
 

@@ -41,12 +41,13 @@ class Counts(NamedTuple):
     failures: list[str]
 
 
-def counted(campaign: Campaign, seed: int, trials: int) -> Counts:
-    """Run a campaign, and count its outcomes."""
+def counted(campaign: Campaign, seed: int, trials: int, done: Callable[[], object] = lambda: None) -> Counts:
+    """Run a campaign, and count its outcomes; done: called after each trial."""
     found = Counts(0, Counter(), [])
     for trial in campaign.run(seed, trials):
         found.outcomes[trial.outcome] += 1
         if trial.failure is not None:
             found.failures.append(trial.failure)
         found = found._replace(trials=found.trials + 1)
+        done()
     return found

@@ -2,26 +2,22 @@
 
 import argparse
 import shlex
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from flows.init import cost
+from flows.init.dataset_section import is_tracked, tables_in, write_dataset
 from flows.init.proposal import show
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.inputs import propose_for
-from flows.init.proposal.proposal import Proposal
-from flows.init.proposal.section import NAME, replaced
+from flows.init.proposal.section import NAME
 from flows.system import dvc_rwlock, locks, processes
 from flows.system.command_supervisor import TIMED_OUT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
-from tasks.dataset.settings import Dataset
 from tasks.errors import GoldmeterError, ParamsError
-from tasks.pipeline import git, params
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.files import replacing
+from tasks.pipeline import params
 
 STAGE = "load"
 # DVC adds this line below the message of a stage.
@@ -48,7 +44,7 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
         proposal = propose_for(paths, pattern, chosen or Chosen())
         path = str(proposal.options["path"])
         _require_own_folder(path, paths)
-        kept = _write(proposal)
+        kept = write_dataset(proposal.options, proposal.section)
         say(f"{params.PATH}: section {NAME} written, from {proposal.read}\n")
         show.mapping(proposal)
         if kept:
@@ -129,10 +125,7 @@ def _chosen(options: argparse.Namespace) -> Chosen:
 
 def _require_own_folder(path: str, data: Sequence[str]) -> None:
     """Raise ParamsError if the folder also holds tables of the pipeline, which DVC would then watch."""
-    if not Path(path).is_dir():
-        return
-    inside = sorted(out for stage in stages().values() for out in stage.outs if Path(path) in [*Path(out).parents])
-    if inside:
+    if inside := tables_in(path):
         folder = f"{path}/mine" if path != "." else "data/mine"
         files = " ".join(map(shlex.quote, data)) if len(data) > 1 else "…"
         raise ParamsError(
@@ -153,35 +146,6 @@ def _from_here(data: str) -> str:
     except UnicodeEncodeError:
         raise ParamsError(f"{str(path)!r}: not UTF-8, so params.yaml can't name it; rename it") from None
     return path.as_posix()
-
-
-def _write(proposal: Proposal) -> str | None:
-    """Replace the section in params.yaml; returns git's hash of the former file, if it was not committed."""
-    params.raw()  # raises if it is missing, or is no YAML
-    params.section(Dataset, {NAME: dict(proposal.options)}, NAME)
-    file = params.PATH.resolve()
-    content = file.read_bytes().decode()
-    changed = replaced(content, proposal.section)
-    if changed == content:
-        return None
-    kept = _kept(content)
-    with replacing(file) as temporary:
-        temporary.write_bytes(changed.encode())
-        shutil.copymode(file, temporary)
-    return kept
-
-
-def _kept(content: str) -> str | None:
-    """Store the text in git, unless it is that of HEAD; returns its hash. Raises ParamsError if git can't store it."""
-    committed = git.run("show", f"HEAD:./{params.PATH}")
-    if committed.returncode == 0 and committed.stdout == content:
-        return None
-    kept = git.run("hash-object", "-w", "--stdin", feed=content)
-    if kept.returncode:
-        raise ParamsError(
-            f"{params.PATH}: git can't save the present file: `git init`, or write section {NAME} by hand"
-        )
-    return kept.stdout.strip()
 
 
 def _load() -> None:
@@ -214,22 +178,13 @@ def _next(path: str, *, stops: bool) -> list[str]:
             f"  dvc add {shlex.quote(copy)} && python -m flows.init {shlex.quote(copy)}",
             evaluate,
         ]
-    if _is_tracked(path):
+    if is_tracked(path):
         return [evaluate]
     return [
         f"{path}: not tracked by git or DVC yet",
         f"next: dvc add {shlex.quote(path)}",
         evaluate.replace("next:", "     "),
     ]
-
-
-def _is_tracked(path: str) -> bool:
-    """Whether git or DVC tracks the data, or a stage writes them."""
-    above = [Path(path), *Path(path).parents]
-    by_dvc = any(Path(f"{folder}.dvc").is_file() for folder in above if folder.name)
-    outs = {out for stage in stages().values() for out in stage.outs}
-    tracked = git.run("--literal-pathspecs", "ls-files", "--error-unmatch", "--", path)
-    return by_dvc or any(folder.as_posix() in outs for folder in above) or tracked.returncode == 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Run one command in a process group of its own, and end the group after a timeout or when the parent is gone.
 
-Run as a file, with the standard library only: `python command_supervisor.py TIMEOUT COMMAND…`. The parent keeps the
-other end of standard input open as long as it lives; end of file means that it is gone, even by SIGKILL.
+Run as a file, with the standard library only: `python command_supervisor.py TIMEOUT GRACE COMMAND…`. The parent keeps
+the other end of standard input open as long as it lives; end of file means that it is gone, even by SIGKILL.
 """
 
 import os
@@ -12,8 +12,10 @@ import sys
 import time
 from collections.abc import Sequence
 
-# seconds between SIGTERM and SIGKILL
+# seconds between SIGTERM and SIGKILL, for a command that has nothing to finish
 GRACE = 5.0
+
+POLL = 0.02
 
 # exit status after the timeout, as of timeout(1)
 TIMED_OUT = 124
@@ -24,12 +26,18 @@ STOPPED = 125
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def main(timeout: float, command: Sequence[str]) -> int:
-    """Run the command; returns its exit status, or 128 + the signal that ended it, TIMED_OUT or STOPPED."""
+def main(timeout: float, grace: float, command: Sequence[str]) -> int:
+    """Run the command; returns its exit status, or 128 + the signal that ended it, TIMED_OUT or STOPPED.
+
+    Args:
+        timeout: Seconds after which it is ended.
+        grace: Seconds that it has to end after SIGTERM; a signal to this process meanwhile cuts them short.
+        command: The command.
+    """
     signals = _signal_pipe()
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     status = _watch(child, signals, time.monotonic() + timeout)
-    _end_group(child)
+    _end_group(child, signals, grace)
     return status
 
 
@@ -49,26 +57,48 @@ def _watch(child: subprocess.Popen[bytes], signals: int, deadline: float) -> int
         ready, _, _ = select.select([lifeline, signals], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
             return TIMED_OUT
-        if lifeline in ready or set(os.read(signals, 64)) & set(SIGNALS):
+        if lifeline in ready or _is_told_to_stop(signals):
             return STOPPED
     return code if code >= 0 else 128 - code
 
 
-def _end_group(child: subprocess.Popen[bytes]) -> None:
-    """Send SIGTERM to the group, and SIGKILL to what is left after GRACE; also after the command itself has ended."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(child.pid, number)
-        except (ProcessLookupError, PermissionError):  # macOS refuses to signal a group of zombies
-            break
+def _is_told_to_stop(signals: int) -> bool:
+    return bool(set(os.read(signals, 64)) & set(SIGNALS))
+
+
+def _end_group(child: subprocess.Popen[bytes], signals: int, grace: float) -> None:
+    """Send SIGTERM to the group, and SIGKILL to what is left after it; also after the command itself has ended."""
+    if _signal_group(child, signal.SIGTERM) and _is_hurried(child, signals, grace):
+        _signal_group(child, signal.SIGTERM)
+        _wait_until_ended(child, GRACE)
+    if _signal_group(child, signal.SIGKILL):
         _wait_until_ended(child, GRACE)
     child.wait()
+
+
+def _signal_group(child: subprocess.Popen[bytes], number: int) -> bool:
+    """Send a signal to what is left of the group; returns False if nothing is."""
+    try:
+        os.killpg(child.pid, number)
+    except (ProcessLookupError, PermissionError):  # macOS refuses to signal a group of zombies
+        return False
+    return True
+
+
+def _is_hurried(child: subprocess.Popen[bytes], signals: int, seconds: float) -> bool:
+    """Wait until the group has ended, or seconds have passed; returns True at once after a signal to this process."""
+    deadline = time.monotonic() + seconds
+    while _group_lives(child) and time.monotonic() < deadline:
+        ready, _, _ = select.select([signals], [], [], POLL)
+        if ready and _is_told_to_stop(signals):
+            return True
+    return False
 
 
 def _wait_until_ended(child: subprocess.Popen[bytes], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while _group_lives(child) and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(POLL)
 
 
 def _group_lives(child: subprocess.Popen[bytes]) -> bool:
@@ -81,4 +111,4 @@ def _group_lives(child: subprocess.Popen[bytes]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(float(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(float(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]))

@@ -6,7 +6,9 @@ import secrets
 import selectors
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from typing import IO, Literal
@@ -16,7 +18,7 @@ from tasks.console.format import visible
 
 Stream = Literal["stdout", "stderr"]
 
-# environment variable that every process started by one flow inherits
+# Environment variable of every process that a flow started: a word for each flow or schedule that it is below.
 MARK = "GOLDMETER_FLOW"
 
 _POLL = 0.2
@@ -34,6 +36,7 @@ def run(
     *,
     cwd: Path | None = None,
     given_up: Event | None = None,
+    grace: float = command_supervisor.GRACE,
 ) -> int:
     """Run a command in a process group of its own, and pass on each line of its output as it comes.
 
@@ -43,12 +46,13 @@ def run(
         timeout: Seconds after which the group is ended.
         each_line: Called with the name of the stream and the line; a line of megabytes comes in pieces.
         given_up: When it is set before the command starts, the command is ended at once.
+        grace: Seconds that the group has to end after SIGTERM, before SIGKILL.
 
     Returns:
         The exit status of the command, or TIMED_OUT or STOPPED of `command_supervisor`.
     """
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", command_supervisor.__file__, str(timeout), *command],
+        [sys.executable, "-I", "-S", command_supervisor.__file__, str(timeout), str(grace), *command],
         stdin=subprocess.PIPE,  # never written to: it closes when this process ends
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -74,10 +78,21 @@ def environment() -> dict[str, str]:
     return os.environ | {"PATH": path, "PYTHONUNBUFFERED": "1"}
 
 
-def stop() -> None:
-    """End every command that is running."""
-    for process in tuple(_live):
+def stop(*, seconds: float = 0.0) -> None:
+    """End every command that is running; return when they have ended, or after so many seconds."""
+    live = tuple(_live)
+    for process in live:
         _release(process)
+    deadline = time.monotonic() + seconds
+    for process in live:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()))
+
+
+def hurry() -> None:
+    """Tell every command that is ending to end at once."""
+    for process in tuple(_live):
+        process.terminate()
 
 
 def end_marked_with_us() -> None:
@@ -89,6 +104,7 @@ def end_marked_with_us() -> None:
     lifeline, _ = os.pipe()  # the write end stays open, unused, as long as this process lives
     reaper = subprocess.Popen(
         [sys.executable, flow_reaper.__file__, MARK, value],
+        env={name: text for name, text in os.environ.items() if name != MARK},  # a schedule's reaper would end it
         stdin=lifeline,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -96,7 +112,7 @@ def end_marked_with_us() -> None:
     )
     os.close(lifeline)
     reaper.returncode = 0  # it outlives this process: Python need not warn that nobody waits for it
-    os.environ[MARK] = value
+    os.environ[MARK] = " ".join([*os.environ.get(MARK, "").split(), value])
 
 
 def _release(process: subprocess.Popen[bytes]) -> None:

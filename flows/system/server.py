@@ -2,19 +2,22 @@
 
 import atexit
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 import httpx
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_PORT, PREFECT_UI_URL, temporary_settings
 
 from flows.system import processes
+from tasks.console.terminal import TRY_LATER, print_error
 from tasks.errors import GoldmeterError
 from tasks.pipeline.files import exclusive
 
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 # the first start creates the database
 START_SECONDS, END_SECONDS = 120.0, 10.0
+# That stages get to end when the server was lost; their supervisors go on without this process.
+STAGES_SECONDS = 15.0
+SERVE_AGAIN = "start again: the run that was under way counts as crashed"
 # where a server stores who holds a deployment's slot: in memory, the default, a restart would end a long run
 LEASE_STORAGE = "prefect.server.concurrency.lease_storage.filesystem"
 
@@ -39,6 +45,8 @@ class Server(NamedTuple):
 def prefect_server() -> Iterator[Server]:
     """Use the server of PREFECT_API_URL, or start one, and point Prefect's settings to it.
 
+    If the server that it started ends first, this process ends with TRY_LATER.
+
     Raises:
         GoldmeterError: The server does not answer, or another checkout serves from the same database.
     """
@@ -51,11 +59,12 @@ def prefect_server() -> Iterator[Server]:
         f"{home}: schedules of another checkout are served from this database. Run `prefect server start` by itself "
         "and set PREFECT_API_URL for both, or give this one another PREFECT_HOME"
     )
-    port = _free_port(PREFECT_SERVER_API_PORT.value(), 0)
+    port, log = _free_port(PREFECT_SERVER_API_PORT.value(), 0), home / "goldmeter-server.log"
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
+    ended = f"Prefect's server ended, as {log} may say; {SERVE_AGAIN}"
     with (
         exclusive(home / "goldmeter-server.lock", refusal=taken),
-        _started(command, port, home / "goldmeter-server.log") as url,
+        _started(command, port, log, on_loss=lambda: end_at_once(ended)) as url,
         temporary_settings(updates={PREFECT_API_URL: url}),
     ):
         yield Server(url, own=True)
@@ -65,7 +74,8 @@ def for_one_run() -> None:
     """Start a temporary server, unless one is named, that survives Ctrl-C and ends with this process, even by SIGKILL.
 
     Ctrl-C in a terminal, and `timeout`, signal the whole process group. Prefect's own temporary server is in it, and a
-    client repeats its requests for minutes once the server is gone. Ours has a session of its own.
+    client repeats its requests for minutes once the server is gone. Ours has a session of its own; if it ends all the
+    same, this process ends with TRY_LATER.
 
     Raises:
         GoldmeterError: The server that is named does not answer, or ours does not start.
@@ -79,9 +89,17 @@ def for_one_run() -> None:
         command += ["--log-level", "error", "--lifespan", "on"]
         resources = ExitStack()
         atexit.register(resources.close)
-        url = resources.enter_context(_started(command, port, None))
+        ended = "Prefect's temporary server ended before the run; run again: finished stages are kept"
+        url = resources.enter_context(_started(command, port, None, on_loss=lambda: end_at_once(ended)))
         # without an address of the UI, which this server lacks: Prefect would log links to it
         resources.enter_context(temporary_settings(updates={PREFECT_API_URL: url, PREFECT_UI_URL: ""}))
+
+
+def end_at_once(problem: str) -> None:
+    """End this process and the stages that run, as a kill would: every way to end a flow run asks the server."""
+    processes.stop(seconds=STAGES_SECONDS)
+    print_error(problem)
+    os._exit(TRY_LATER)
 
 
 def temporary_app() -> "FastAPI":
@@ -109,12 +127,22 @@ def environment(port: int) -> dict[str, str]:
 
 
 @contextmanager
-def _started(command: Sequence[str], port: int, log: Path | None) -> Iterator[str]:
+def _started(
+    command: Sequence[str], port: int, log: Path | None, on_loss: Callable[[], None] | None = None
+) -> Iterator[str]:
     """Run a server with the database of PREFECT_HOME; yields the URL of its API.
 
     Args:
         log: The file that gets its output; None: the output of this process.
+        on_loss: Called in a thread when the server has started and ends before the context does.
     """
+    left = Event()
+
+    def watch() -> None:
+        process.wait()
+        if on_loss and not left.is_set():
+            on_loss()
+
     url = f"http://{LOOPBACK}:{port}/api"
     with (
         log.open("wb") if log else nullcontext() as output,
@@ -129,8 +157,10 @@ def _started(command: Sequence[str], port: int, log: Path | None) -> Iterator[st
     ):
         try:
             _wait_for(process, url, str(log or "the output above"))
+            Thread(target=watch, daemon=True).start()
             yield url
         finally:
+            left.set()
             _end(process)
 
 
@@ -168,4 +198,4 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     try:
         process.wait(END_SECONDS)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # `prefect server start` has a child, which its own end does not end

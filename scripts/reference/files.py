@@ -12,6 +12,7 @@ from tasks.dataset.table import REJECTED, schema
 from tasks.judging import rows
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import DATA, REPORTS, stages
+from tasks.scores import verdict_source
 
 SAYS = {
     "id": "of the row, as `dataset.id` says or a hash",
@@ -22,6 +23,8 @@ SAYS = {
     "label": "what people said of the answer",
     "label_status": "whether the label file says that the label is of this answer: `confirmed`, or `stale` if it is of "
     "another one (the label is then null)",
+    "ratings": "what each rater says of the answer, in the order of the columns; without labels of several raters, "
+    "there is no such column",
     "group": "rows that belong together",
     "slices": "values of the columns under `dataset.slices`; without any, there is no such column",
     "phrases": "for `semantic_list_contains`",
@@ -51,8 +54,10 @@ SAYS = {
     "judge_sampled": "whether the row is in the sample",
     "judge_draws": "verdicts there are",
     "judge_agree": "whether all draws say the same; null: there is one",
-    "in_domain": "whether the row is like those on which the offline judge was measured; true for another judge",
+    "in_domain": "whether the row is like those on which the offline judge was measured; true with provider openai",
     "domain_reason": "why not: another script or language, a long reference or response",
+    "judged_by": "with `judge.provider: cascade`, which judge the row went to: "
+    f"{verdict_source.OFFLINE_JUDGE}, {verdict_source.LANGUAGE_MODEL}; with another provider, there is no such column",
     "metric": "the score's column",
     "slice": "the slice column; null: all rows",
     "slice_value": "its value",
@@ -104,7 +109,7 @@ def tables() -> str:
         "load_rejected": REJECTED,
         "normalize": normalized.SCHEMA,
         "embed": embed.SCHEMA,
-        "judge": rows.SCHEMA,
+        "judge": rows.SCHEMA.append(pa.field(verdict_source.JUDGED_BY, pa.string())),
         "aggregate": aggregate.SCHEMA,
     }
     return "\n\n".join(f"### data/{name}\n\n{_columns(schema)}" for name, schema in schemas.items())

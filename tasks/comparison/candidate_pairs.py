@@ -176,7 +176,7 @@ def slice_entries(families: Families, pairs: Sequence[Blocks], gate: Gate) -> li
         for family in families.differences.values()
         for difference in family
         for part in difference.compared.slices()
-        if 0 < part.n < difference.compared.n
+        if 0 < part.n < difference.compared.n and not part.is_designed
     ]
     tested = [differences.uncorrected(part, gate.confidence) for part in parts]
     adjusted = benjamini_hochberg(np.array([difference.p_value for difference in tested]))
@@ -208,12 +208,24 @@ def _refusal(name: str, pairing: Pairing) -> str | None:
     base, head = measures(pairing.base), measures(pairing.head)
     if name not in base and name not in head:
         return f"no such measure; there is {', '.join(sorted({*base, *head}))}"
-    if name not in head:
-        return "only there before"
-    if name not in base:
-        return "only there after"
+    if name not in head or name not in base:
+        return "only there before" if name in base else "only there after"
+    if (parsed(name) or (name, 0))[0] == LABEL and (reason := _of_design(name, pairing.rows)):
+        return reason
     if fields := differing(base[name].signature, head[name].signature):
         return f"measured differently: {'; '.join(fields)}"
+    return None
+
+
+def _of_design(name: str, rows: Pairing) -> str | None:
+    """Why labels can't be compared where a design chose the labelled rows; None when they can, and without a design."""
+    sides = rows.base, rows.head
+    if not any(one.labels_designed for one in sides):
+        return None
+    if name != LABEL:
+        return "a design chose the labelled answers (dataset.labels: designed): most questions lack labels of others"
+    if not all(one.labels_random for one in sides):
+        return "a design chose the labelled rows of one version, those of the other were not chosen at random"
     return None
 
 
@@ -272,7 +284,10 @@ def _duplicates(families: Families, blocks: Blocks) -> list[list[str]]:
 
 def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
     compared, estimate = difference.compared, difference.estimate
-    base, head = compared.shared_value(compared.sums.base), compared.shared_value(compared.sums.head)
+    base, head = difference.sides or (
+        compared.shared_value(compared.sums.base),
+        compared.shared_value(compared.sums.head),
+    )
     lost = difference.margin + (estimate.value if compared.head.higher_is_better else -estimate.value)
     interval: DifferenceEntry = {
         "value": estimate.value,
@@ -294,7 +309,7 @@ def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
         "margin": difference.margin,
         "higher_is_better": compared.head.higher_is_better,
         "unmeasured": differences.unmeasured(compared),
-        "split": _composition(compared, head - base),
+        "split": _composition(difference, base, head),
         "detectable": differences.detectable(compared, difference.confidence),
         "rows_needed": differences.rows_needed(compared, lost, difference.confidence) if undecided else None,
         "signature": compared.head.signature,
@@ -304,7 +319,13 @@ def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
     return entry
 
 
-def _composition(compared: Compared, shared: float) -> CompositionEntry:
-    """The change over all measured rows of each candidate: the part of the shared rows, and that of the others."""
+def _composition(difference: Difference, older: float, newer: float) -> CompositionEntry:
+    """The change over all measured rows of each candidate: the part of the shared rows, and that of the others.
+
+    Labels of a design are weighted over the shared rows only.
+    """
+    compared, shared = difference.compared, newer - older
+    if difference.sides:
+        return {"base": older, "head": newer, "shared": shared, "composition": 0.0}
     base, head = compared.whole_value(compared.sums.base), compared.whole_value(compared.sums.head)
     return {"base": base, "head": head, "shared": shared, "composition": head - base - shared}

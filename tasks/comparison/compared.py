@@ -9,7 +9,7 @@ import numpy as np
 
 from tasks.comparison.compared_rows import Blocks, ComparedRows
 from tasks.comparison.measure_sums import GroupTotals, MeasureSums, Side, slice_sums
-from tasks.comparison.measures import Measure
+from tasks.comparison.measures import LABEL, Measure
 from tasks.metrics.base import Floats
 from tasks.scores import estimates
 from tasks.scores.columns import Mask
@@ -86,6 +86,12 @@ class Compared:
     def bounds(self) -> tuple[float, float]:
         """Smallest and largest possible value; infinite where they are unknown."""
         return self.head.bounds or UNBOUNDED
+
+    @property
+    def is_designed(self) -> bool:
+        """Whether these are human labels, of rows that a design chose in either version."""
+        rows = self.blocks[0].rows
+        return self.name == LABEL and (rows.base.labels_designed or rows.head.labels_designed)
 
     @property
     def is_one_cluster(self) -> bool:

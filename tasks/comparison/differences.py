@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tasks.comparison.compared import Compared
+from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.document import CrossedEntry, UnmeasuredEntry
 from tasks.comparison.gate import Verdict, verdict
 from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.measure_sums import exact_totals
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing
-from tasks.comparison.powered import powered, score_differences
+from tasks.comparison.powered import designed, powered, score_differences
 from tasks.comparison.roles import of_blocks
 from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
-from tasks.scores.headline import MOST_OUTSIDE, have_labels, is_by_offline_judge, offline_bias, standard_error
+from tasks.scores.columns import Mask
+from tasks.scores.headline import MOST_OUTSIDE, has_offline_verdicts, have_labels, offline_bias, standard_error
 from tasks.scores.primary import MEANING_MATCH, column
 from tasks.scores.repeated_answers import parsed
 from tasks.statistics.moments import UNIT, ratio
@@ -34,7 +36,8 @@ POWER = 0.8
 class Difference(NamedTuple):
     """A difference with its interval at the confidence that its family leaves it, and the verdict of the gate.
 
-    confidence: of the interval alone. margin: the smallest loss that matters, in the units of the measure.
+    confidence: of the interval alone. margin: the smallest loss that matters, in the units of the measure. sides: the
+    values of BASE and HEAD, where they are not the means of the rows that are measured in both.
     """
 
     compared: Compared
@@ -42,6 +45,7 @@ class Difference(NamedTuple):
     confidence: float
     margin: float
     verdict: Verdict
+    sides: tuple[float, float] | None = None
 
 
 def family(measures: Sequence[Compared], margins: Sequence[float], confidence: float) -> tuple[list[Difference], float]:
@@ -72,7 +76,7 @@ def detectable(one: Compared, confidence: float) -> float | None:
     """The smallest true difference that these rows show in four of five cases; None where the spread is unknown."""
     from tasks.statistics.power import detectable_of_error, detectable_of_sums
 
-    if not _has_spread(one):
+    if not _has_spread(one) or one.is_designed:
         return None
     with estimates.silenced():
         if one.head.kind == "corpus":
@@ -88,7 +92,7 @@ def rows_needed(one: Compared, difference: float, confidence: float) -> int | No
     from tasks.statistics import TooManyRowsError
     from tasks.statistics.power import rows_to_find_of_sums
 
-    if not _has_spread(one) or one.head.kind == "corpus" or not difference or is_by_judge_alone(one):
+    if one.is_designed or not _has_spread(one) or one.head.kind == "corpus" or not difference or is_by_judge_alone(one):
         return None
     sought = min(abs(difference), one.head.scale) if one.head.bounds else difference
     with estimates.silenced():
@@ -121,6 +125,12 @@ def _corpus_error(one: Compared) -> tuple[float | None, int]:
 
 def _difference(one: Compared, confidence: float, margin_share: float) -> Difference:
     margin = margin_share * one.head.scale
+    if weighted := designed(one, confidence):
+        decision = verdict(
+            weighted.difference.low, weighted.difference.high, margin, higher_is_better=True, unchanged=False
+        )
+        sides = weighted.base, weighted.head
+        return Difference(one, weighted.difference, confidence, margin, decision, sides)
     estimate = powered(one, confidence) or uncorrected(one, confidence, margin or None)
     estimate = with_judge_error(one, estimate, confidence)
     if not isfinite(estimate.value):
@@ -184,20 +194,31 @@ def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: fl
 def _share_changed(one: Compared) -> float:
     """The share of measured rows that any measure tells apart; 1 if no other score says so of nearly all rows.
 
-    A row that lacks a score counts as changed if that score differs in the mean.
+    A row that lacks a score counts as changed if that score differs in the mean. Rows of a cascade whose verdicts are
+    both the language model's do not count: the offline judge's bias is not in them.
     """
     missing, totals = reduce(_both_added, (_lacking(rows.pairing) for rows in one.rows()))
     shared = sum(len(rows.measured) for rows in one.rows())
     known = np.array([lacking <= human_labels.MOST_MISSING * shared for lacking in missing], np.bool_)
-    if not known.any():
-        return 1.0  # without other scores it is not known
     differ_in_mean = np.array([total != 0 for total in totals], np.bool_)[known]
     changed = 0
     for rows in one.rows():
         scores = score_differences(rows.pairing)[rows.measured][:, known]
         differ = np.where(np.isnan(scores), differ_in_mean, scores != 0.0)
-        changed += int(np.count_nonzero(differ.any(axis=1) | (rows.differences != 0.0)))
+        # Without other scores it is not known which rows changed.
+        may_differ = differ.any(axis=1) | (rows.differences != 0.0) | (not known.any())
+        changed += int(np.count_nonzero(may_differ & _have_offline_verdicts(rows)))
     return changed / one.n
+
+
+def _have_offline_verdicts(rows: ComparedRows) -> Mask:
+    """Which measured rows have a verdict of the offline judge in either candidate, shape (n,)."""
+    pairing = rows.pairing
+    sides = ((pairing.base, pairing.base_rows), (pairing.head, pairing.head_rows))
+    found = np.zeros(int(rows.measured.sum()), np.bool_)
+    for side, places in sides:
+        found |= True if side.by_offline is None else side.by_offline[places[rows.measured]]
+    return found
 
 
 _Counts = tuple[list[int], list[int]]
@@ -221,13 +242,13 @@ def _outside(one: Compared) -> float:
 
 
 def is_by_judge_alone(one: Compared) -> bool:
-    """Whether the measure is the offline judge's verdict, and no human labels of both candidates check it.
+    """Whether the measure is the offline judge's verdict, if only of some rows, and no human labels of both check it.
 
     Labels that changed answers lack check nothing: the others are of answers that did not change.
     """
     by_question, rows = parsed(one.name), one.blocks[0].rows
     sides, name = (rows.base, rows.head), by_question[0] if by_question else one.name
-    if name != MEANING_MATCH or not all(map(is_by_offline_judge, sides)):
+    if name != MEANING_MATCH or not all(map(has_offline_verdicts, sides)):
         return False
     blocks = [pairing.rows for pairing in one.blocks]
     every = [
@@ -254,7 +275,7 @@ def _p_value(value: float, variances: Floats, model: "BiasModel", least: float) 
 
 def crossed(one: Compared) -> CrossedEntry | None:
     """McNemar's table of a pass rate: how many rows pass in both, in one, and in neither; None for other measures."""
-    if one.head.kind != "rate":
+    if one.head.kind != "rate" or one.is_designed:
         return None
     both, moments = one.sums.both, one.sums.differences.moments
     lost, gained = moments.at_low, moments.at_high
@@ -264,7 +285,7 @@ def crossed(one: Compared) -> CrossedEntry | None:
 def unmeasured(one: Compared) -> UnmeasuredEntry:
     """Count shared rows that were not measured in both, and bound the difference if they had been."""
     sums, rows = one.sums, one.n + one.sums.lacking
-    unknown = one.head.kind == "corpus" or one.head.bounds is None or not rows
+    unknown = one.head.kind == "corpus" or one.head.bounds is None or not rows or one.is_designed
     worst, best = (
         None if unknown else ratio(sums.differences.moments.total + failed, rows << UNIT)
         for failed in (sums.lost, sums.won)

@@ -71,6 +71,10 @@ def compare(
         ComparisonError: The tables have no row in common, or a column is missing or no score.
         ParamsError: No measure decides, or an option is wrong.
     """
+    if labels not in ("all", "random", "other"):
+        raise ParamsError(
+            f"labels: {labels!r}; expected all, random or other: the probabilities of a design have no column here"
+        )
     gate = _gate(primary, guards, margin, confidence, fail_on, max_unmeasured)
     options = ColumnOptions(bounds, thresholds, frozenset(lower_is_better), group, tuple(slices), labels == "random")
     tables = keyed(BASE, base, on), keyed(HEAD, head, on)

@@ -39,7 +39,7 @@ def critical_value(measures: Sequence[Compared], confidence: float) -> float:
 
     if not measures:
         return float("nan")
-    if len(measures) > MOST_JOINT:
+    if len(measures) > MOST_JOINT or any(one.is_designed for one in measures):
         return sidak(len(measures), confidence)
     if len(measures) == 1:
         return sidak(1, confidence)

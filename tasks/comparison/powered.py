@@ -1,5 +1,6 @@
 """Prediction-powered difference of human labels: labels on a random part of the rows, other scores on all of them."""
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,7 @@ from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Hashes
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import PairedDifference
+    from tasks.statistics import DesignedLabels, PairedDifference
 
 # Of more labelled rows a prediction-powered difference is not computed, as they say enough by themselves; of the other
 # rows so many are used, which leaves 1 % of their variance at ten times as many as labelled ones.
@@ -33,7 +34,7 @@ def powered(one: Compared, confidence: float) -> "PairedDifference | None":
     if one.name != LABEL or one.n < human_labels.FEWEST or one.is_one_cluster:
         return None
     pairing = one.blocks[0]
-    if one.n > MOST_LABELLED or not (pairing.base.labels_random and pairing.head.labels_random):
+    if one.is_designed or one.n > MOST_LABELLED or not (pairing.base.labels_random and pairing.head.labels_random):
         return None
     labelled, rest = reduce(_joined, map(_powering, one.rows()))
     if not len(rest.keys):
@@ -48,6 +49,73 @@ def powered(one: Compared, confidence: float) -> "PairedDifference | None":
             *ppi_difference(d, inside, outside, labelled.clusters, rest.clusters, one.bounds, confidence)[:6]
         )
     )
+
+
+class _Weighted(NamedTuple):
+    """The difference of labels that a design chose, and the values of both versions."""
+
+    difference: "PairedDifference"
+    base: float
+    head: float
+
+
+def designed(one: Compared, confidence: float) -> _Weighted | None:
+    """The difference of human labels on rows that a design chose, over all shared rows.
+
+    Each version's labels count for the rows that they stand for, and the version's other measures help them.
+
+    Returns:
+        None for other measures, and labels that no design chose.
+    """
+    from tasks.statistics import PairedDifference, designed_difference
+
+    if not one.is_designed:
+        return None
+    parts = [_sides(rows) for rows in one.rows()]
+    keys = np.concatenate([part.keys for part in parts])
+    order = np.argsort(keys, kind="stable")
+    known = [part.groups for part in parts if part.groups is not None]
+    groups = np.concatenate(known)[order] if known else None
+    older, newer = (_labels([part.sides[i] for part in parts], order, groups) for i in (0, 1))
+    is_one = any(estimates.is_one_cluster(None if groups is None else groups[~np.isnan(of.y)]) for of in (older, newer))
+    found = estimates.with_warnings(lambda: designed_difference(older, newer, None if is_one else groups, confidence))
+    difference = PairedDifference(*found[:6])
+    if is_one:
+        difference = difference._replace(low=-1.0, high=1.0, method=estimates.ONE_CLUSTER, p_value=1.0)
+    return _Weighted(difference, found.base, found.head)
+
+
+class _Sides(NamedTuple):
+    """The shared rows of a block: keys, clusters, and of each version labels, other scores and probabilities."""
+
+    keys: Hashes
+    groups: Positions | None
+    sides: list[tuple[Floats, Floats, Floats]]
+
+
+def _sides(rows: ComparedRows) -> _Sides:
+    pairing = rows.pairing
+    of_versions = (pairing.base, rows.base, pairing.base_rows), (pairing.head, rows.head, pairing.head_rows)
+    sides = [
+        (
+            measure.values[own],
+            np.column_stack([np.empty((len(own), 0)), *(c.values[own] for c in version.columns if c.name != LABEL)]),
+            np.ones(len(own)) if version.label_probability is None else version.label_probability[own],
+        )
+        for version, measure, own in of_versions
+    ]
+    return _Sides(pairing.keys, pairing.groups, sides)
+
+
+def _labels(
+    parts: Sequence[tuple[Floats, Floats, Floats]], order: Positions, groups: Positions | None
+) -> "DesignedLabels":
+    """The labels of one version with what its other measures expect; parts: labels, scores, probabilities of blocks."""
+    from tasks.statistics import DesignedLabels
+
+    y, scores, probability = (np.concatenate(arrays)[order] for arrays in zip(*parts, strict=True))
+    complete = human_labels.filled([*scores.T], len(y))
+    return DesignedLabels(y, human_labels.expected_labels(y, complete, groups), probability)
 
 
 class _Powering(NamedTuple):

@@ -8,6 +8,7 @@ from tasks.comparison.gate import Gate
 from tasks.console.format import about, count, counted, level, listed, number, points
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import MEANING_MATCH, Primary
+from tasks.scores.verdict_source import VerdictSource
 
 DecisionVerdict = Literal["ship", "do not ship", "undecided"]
 REASONS = 3
@@ -76,13 +77,18 @@ def source(name: str, signature: str) -> str:
 
     >>> source("label", ""), source("meaning_match", "meaning_match|v:1|provider:offline"), source("f1", "f1|v:1")
     ('human labels', 'the offline judge', 'f1')
+    >>> source("meaning_match", "meaning_match|provider:cascade|model:m")
+    'the cascade of the offline judge and m'
     """
     if name == LABEL:
         return "human labels"
     if name != MEANING_MATCH:
         return name
+    judge = VerdictSource.of(signature)
+    if judge.has_offline:
+        return judge.name
     fields = dict(field.partition(":")[::2] for field in signature.split("|"))
-    return "the offline judge" if fields.get("provider") == "offline" else f"judge {fields.get('model', name)}"
+    return f"judge {fields.get('model', name)}"
 
 
 def significance(entry: MeasureEntry, by: str, confidence: str) -> str:

@@ -79,7 +79,8 @@ def rows_line(pair: PairEntry, measure: str | None = None) -> str:
 
 def failed(pair: PairEntry, measure: MeasureEntry) -> int:
     """How many shared rows were asked for in both versions, and could not be measured in one or both."""
-    if "per" in measure:
+    # Labels of designs, n of them in each version, may be of other rows in each.
+    if "per" in measure or (measure["difference"]["method"] or "").startswith("designed"):
         left = measure["unmeasured"]
         return max(left["failed_base"], left["failed_head"])
     return int(pair["rows"]["shared"] - measure["n"] - measure["unmeasured"]["not_asked"])

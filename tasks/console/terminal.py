@@ -46,6 +46,12 @@ def write_markup(text: str) -> None:
     sys.stdout.write(text.encode(encoding, "xmlcharrefreplace").decode(encoding))
 
 
+def write_rendered(text: str) -> None:
+    """Write to standard output what a `console` has captured."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
 def is_terminal() -> bool:
     """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()

@@ -2,14 +2,14 @@
 
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from tasks.dataset.joined import Entry, Joined, JoinedFiles, row_keys
-from tasks.dataset.paths import flat
+from tasks.dataset.joined import Entry, Joined, JoinedFiles, questions, row_keys
+from tasks.dataset.paths import flat, outermost
 from tasks.dataset.settings import CandidateMapping, Dataset, LongCandidates, Params
-from tasks.dataset.sources import Record, Value
+from tasks.dataset.sources import Record, Records, Value
 from tasks.dataset.texts import UnusableValueError, checked_text
 
 Columns: TypeAlias = "CandidateMapping | LongCandidates"
@@ -125,7 +125,7 @@ class Source:
 
 def _of_answers(columns: Columns, name: str | None, dataset: Dataset) -> Iterator[str]:
     """Yield the columns whose values are of an answer, not of the question: labels and scores."""
-    yield from columns.label.all_columns if columns.label else ()
+    yield from columns.label.mapped if columns.label else ()
     yield from [columns.labelled] if columns.labelled else []
     yield from (score.column_of(str(name)) for score in dataset.scores.values())
 
@@ -216,6 +216,18 @@ def mapped_columns(params: Params) -> dict[str, str]:
     return columns
 
 
+def opened(params: Params) -> Records:
+    """Open the files of the questions, of which only the mapped columns are read.
+
+    Raises:
+        DataError: As `joined.questions`.
+    """
+    found, dataset = questions(params), params.dataset
+    if dataset.long and any("{candidate}" in score.column for score in dataset.scores.values()):
+        return found  # the names of these columns are known with the candidates
+    return replace(found, columns=outermost(mapped_columns(params)))
+
+
 def _mapped(source: Source) -> Iterator[tuple[str, str]]:
     """Yield each column of the mapping with its path in params.yaml."""
     dataset = source.dataset
@@ -248,7 +260,7 @@ def _named(dataset: Dataset, *options: str) -> Iterator[tuple[str, str]]:
 def _answer_columns(columns: Columns, place: str, elsewhere: frozenset[str]) -> Iterator[tuple[str, str]]:
     named = [
         (columns.response, f"{place}.response"),
-        *((column, f"{place}.label") for column in (columns.label.all_columns if columns.label else ())),
+        *((column, f"{place}.label") for column in (columns.label.mapped if columns.label else ())),
         *([(columns.labelled, f"{place}.labelled")] if columns.labelled else []),
     ]
     yield from (one for one in named if one[0] not in elsewhere)

@@ -3,11 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tasks.dataset.paths import flat
+from tasks.dataset.paths import flat, outermost
 from tasks.dataset.settings import CandidateMapping, Dataset, Params
 from tasks.dataset.sources import Record, Records, Value, records
 from tasks.errors import DataError, ParamsError
@@ -191,7 +191,7 @@ def _of_candidate(name: str, candidate: CandidateMapping, dataset: Dataset) -> J
     column = (candidate.id or dataset.id) if by == "id" else (candidate.input or dataset.input)
     if column is None:
         raise ParamsError(f"{place}.on: {by}, but dataset.{by} names no column")
-    labels = candidate.label.all_columns if candidate.label else ()
+    labels = candidate.label.mapped if candidate.label else ()
     scores = [score.column_of(name) for score in dataset.scores.values()]
     optional = [*labels, *([candidate.labelled] if candidate.labelled else []), *scores]
     wanted = {candidate.response: f"{place}.response"}
@@ -212,7 +212,7 @@ def _of_labels(dataset: Dataset) -> Joined | None:
     given = dataset.label_file
     if given is None:
         return None
-    wanted = dict.fromkeys(given.label.all_columns, "dataset.label_file.label")
+    wanted = dict.fromkeys(given.label.mapped, "dataset.label_file.label")
     wanted |= {column: "dataset.label_file" for column in (given.candidate, given.response) if column}
     return _read(given.path, "dataset.label_file", *_by(given.id, given.input), wanted, (), dataset)
 
@@ -232,7 +232,8 @@ def _read(
     keyless: list[Lost] = []
     named = [*dict.fromkeys([*wanted, *optional])]
     asked = dataset.input if by == "id" and dataset.input not in {*named, column} else None
-    for record in flat(whole, {**wanted, column: f"{place}.{by}"}, [*optional, *([asked] if asked else [])]):
+    needed = replace(whole, columns=outermost([*named, column, *([asked] if asked else [])]))
+    for record in flat(needed, {**wanted, column: f"{place}.{by}"}, [*optional, *([asked] if asked else [])]):
         values = {name: record.values[name] for name in named if name in record.values}
         present |= values.keys()
         question = _key(record.values.get(asked), "input") if asked else None

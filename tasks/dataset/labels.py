@@ -47,11 +47,42 @@ def label_of(values: Mapping[str, Value], mapping: LabelMapping, file: str, line
     Raises:
         UnknownLabelError: No rule reads a value.
     """
+    return majority(ratings_of(values, mapping, file, line, place))
+
+
+def ratings_of(
+    values: Mapping[str, Value], mapping: LabelMapping, file: str, line: int, place: str
+) -> list[bool | None]:
+    """Return whether the answer is right, by each of the columns; None: no label, or unsure.
+
+    Raises:
+        UnknownLabelError: No rule reads a value.
+    """
     try:
-        return majority([_of_rater(values.get(column), column, mapping) for column in mapping.all_columns])
+        return [_of_rater(values.get(column), column, mapping) for column in mapping.all_columns]
     except _UnreadableError as error:
         message = f"{file}, line {line}: {error}, which is not a label ({place}); allowed: {_allowed(mapping)}"
         raise UnknownLabelError(message, mapping, file) from None
+
+
+def probability_of(
+    values: Mapping[str, Value], mapping: LabelMapping, file: str, line: int, place: str
+) -> float | None:
+    """Return the row's probability to be chosen for labelling; None where the column is blank, or none is mapped.
+
+    Raises:
+        DataError: It is no number above 0 and at most 1.
+    """
+    value = values.get(mapping.probability) if mapping.probability else None
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    number = _number(value) if isinstance(value, str) else nan
+    if not 0.0 < number <= 1.0:
+        raise DataError(
+            f"{file}, line {line}: {mapping.probability} is {quoted(value)} ({place}.probability); expected the row's "
+            "probability to be chosen for labelling, above 0 and at most 1, or nothing for a row that was not chosen"
+        )
+    return number
 
 
 def majority(verdicts: Sequence[bool | None]) -> bool | None:

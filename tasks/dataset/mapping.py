@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 from tasks.dataset.answers import Answer, Source, candidate_name, raw_draw
 from tasks.dataset.joined import Entry, bare_text, row_keys, same_text
-from tasks.dataset.labels import LABELS, label_of, majority
+from tasks.dataset.labels import LABELS, majority, probability_of, ratings_of
 from tasks.dataset.paths import quoted
-from tasks.dataset.settings import Dataset, LabelFile, Params, ScoreMapping
+from tasks.dataset.settings import Dataset, LabelFile, LabelMapping, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
 from tasks.dataset.texts import UnusableValueError, checked_text, texts
+from tasks.errors import DataError
 from tasks.pipeline.hashing import sha256
-from tasks.scores.label_status import CONFIRMED, STALE
+from tasks.scores.label_status import CONFIRMED, PROBABILITY, STALE
 
 # In a log: the column that says why a sample has no answer, and the detail of a score that a sample does not have.
 ERROR, NOT_ASKED = "error", '{"unmeasured": "not applicable"}'
@@ -26,6 +27,8 @@ _STRING = r"""'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+["]"""
 _ITEM = rf"(?:{_STRING}|None|null|\.\.\.)"
 _PRINTED_LIST = re.compile(rf"\[\s*+(?:{_ITEM}(?:\s*+,\s*+|\s++|(?=\s*+\])))*+\s*+\]")
 _STRINGS = re.compile(_STRING)
+
+_LABEL_FILE = "dataset.label_file.label"
 
 LabelKey = tuple[str | None, ...]
 """Question, candidate and bare text that an answer and its labels have in common; None for what does not count."""
@@ -203,12 +206,13 @@ def candidate_row(
     Raises:
         UnusableValueError: The candidate's response or one of its scores can't be used.
         UnknownLabelError: The label is neither true nor false.
+        DataError: The label's probability is missing or unusable.
     """
     dataset, name = source.dataset, str(answer.candidate)
     if answer.problem is not None:
         raise UnusableValueError(answer.problem)
     response = checked_text(answer.response, answer.columns.response, source.params.load.max_chars)
-    label, status = _label(record, answer, response, source)
+    label = _label(record, answer, response, source)
     if response is None and dataset.missing_response == "wrong":
         response = ""
     return {
@@ -217,8 +221,10 @@ def candidate_row(
         **shared._asdict(),
         **({} if draw is None else {"group": shared.group or question, "question": question, "draw": draw}),
         "response": response,
-        "label": None if status == STALE else label,
-        "label_status": status,
+        "label": None if label.status == STALE else label.value,
+        "label_status": None if label.value is None else label.status,
+        **({"ratings": None if label.status == STALE else label.ratings} if dataset.has_raters else {}),
+        **({PROBABILITY: label.probability} if dataset.labels == "designed" else {}),
         **{f"score_{key}": _number(answer.values, score, name) for key, score in dataset.scores.items()},
         **_score_details(answer.values, dataset, name),
         "content": _content(shared).hex(),
@@ -240,36 +246,78 @@ def _is_by_text(dataset: Dataset) -> bool:
     return given is not None and given.response is not None and (given.candidate is None or dataset.has_draws)
 
 
-def _label(record: Record, answer: Answer, response: str | None, source: Source) -> tuple[bool | None, str | None]:
-    """Return the label, and whether it is of this response."""
+class _Label(NamedTuple):
+    """The label of an answer, whether it is of this response, the ratings behind it, and the row's probability.
+
+    ratings: None: none. probability: to be chosen for labelling; None: none is stated.
+    """
+
+    value: bool | None = None
+    status: str | None = None
+    ratings: list[bool | None] | None = None
+    probability: float | None = None
+
+
+def _label(record: Record, answer: Answer, response: str | None, source: Source) -> _Label:
     mapping = answer.columns.label
     if source.joined.labels is not None:
         return _label_of_file(record, answer, response, source)
     if mapping is None:
-        return None, None
-    entry = answer.entry
-    label = label_of(answer.values, mapping, entry.file, entry.line, f"{answer.place}.label")
-    return label, _label_status(answer.values, answer.columns.labelled, response) if label is not None else None
+        return _Label()
+    entry, place = answer.entry._replace(values=answer.values), f"{answer.place}.label"
+    ratings = ratings_of(entry.values, mapping, entry.file, entry.line, place)
+    label = majority(ratings)
+    status = _label_status(entry.values, answer.columns.labelled, response)
+    probability = _probability([entry], mapping, place, is_labelled=label is not None)
+    return _Label(label, status, ratings if {True, False} & {*ratings} else None, probability)
 
 
-def _label_of_file(
-    record: Record, answer: Answer, response: str | None, source: Source
-) -> tuple[bool | None, str | None]:
+def _label_of_file(record: Record, answer: Answer, response: str | None, source: Source) -> _Label:
     given, joined = source.dataset.label_file, source.joined.labels
     key = label_key(record, answer, response, source)
     if given is None or joined is None or key is None:
-        return None, None
+        return _Label()
     entries = [(entry_key(key[0], entry, source), entry) for entry in joined.of(row_keys(record, source.dataset))]
-    same, verdicts = _verdicts(key, same_text(response or ""), entries, given)
-    label = majority(verdicts)
-    if label is None or given.response is None:
-        return label, None
-    return label, CONFIRMED if same or _is_by_text(source.dataset) else STALE
+    is_same, own = _own(key, same_text(response or ""), entries, given)
+    ratings = _ratings(own, given)
+    every, value = [one for each in ratings for one in each], majority([*map(majority, ratings)])
+    probability = _probability(own, given.label, _LABEL_FILE, is_labelled=value is not None)
+    label = _Label(value, None, every if {True, False} & {*every} else None, probability)
+    if given.response is None:
+        return label
+    return label._replace(status=CONFIRMED if is_same or _is_by_text(source.dataset) else STALE)
 
 
-def _verdicts(
+def _probability(entries: Sequence[Entry], mapping: LabelMapping, place: str, *, is_labelled: bool) -> float | None:
+    """Return the one probability that the entries of an answer state; None where none is mapped or stated.
+
+    Raises:
+        DataError: It can't be used, two entries differ, or there is a label without one.
+    """
+    if mapping.probability is None:
+        return None
+    stated: dict[float, Entry] = {}
+    for entry in entries:
+        probability = probability_of(entry.values, mapping, entry.file, entry.line, place)
+        if probability is not None:
+            stated.setdefault(probability, entry)
+    if len(stated) > 1:
+        (first, _), (second, entry) = [*stated.items()][:2]
+        raise DataError(
+            f"{entry.file}, line {entry.line}: {mapping.probability} is {second:g}, but an earlier label of this "
+            f"answer has {first:g}; expected the same ({place}.probability)"
+        )
+    if is_labelled and not stated:
+        raise DataError(
+            f"{entries[0].file}, line {entries[0].line}: the answer has a label, but no {mapping.probability} "
+            f"({place}.probability); expected the row's probability to be chosen for labelling, above 0 and at most 1"
+        )
+    return next(iter(stated), None)
+
+
+def _own(
     key: LabelKey, text: str, entries: Iterable[tuple[LabelKey | None, Entry]], given: LabelFile
-) -> tuple[bool, list[bool | None]]:
+) -> tuple[bool, list[Entry]]:
     """Return the labels that count for an answer, and whether they are of its very text.
 
     Args:
@@ -280,18 +328,22 @@ def _verdicts(
     """
     own = [entry for of, entry in entries if of == key]
     same = [entry for entry in own if _labels_text(entry, text, given)]
-    place = "dataset.label_file.label"
-    return bool(same), [label_of(e.values, given.label, e.file, e.line, place) for e in same or own]
+    return bool(same), same or own
+
+
+def _ratings(entries: Iterable[Entry], given: LabelFile) -> list[list[bool | None]]:
+    """Return the ratings of each label."""
+    return [ratings_of(entry.values, given.label, entry.file, entry.line, _LABEL_FILE) for entry in entries]
 
 
 def contradictions(
     answers: Iterable[tuple[LabelKey, str]], entries: Sequence[tuple[LabelKey | None, Entry]], dataset: Dataset
 ) -> int:
-    """Count the answers of a question that as many labels call right as wrong; arguments as of `_verdicts`."""
+    """Count the answers of a question that as many labels call right as wrong; arguments as of `_own`."""
     given = dataset.label_file
     if given is None:
         return 0
-    each = [_verdicts(key, text, entries, given)[1] for key, text in answers]
+    each = [[*map(majority, _ratings(_own(key, text, entries, given)[1], given))] for key, text in answers]
     return sum(majority(verdicts) is None and True in verdicts for verdicts in each)
 
 

@@ -78,6 +78,12 @@ def steps_into(name: str) -> Steps | None:
     return None if steps == (name,) else steps
 
 
+def outermost(names: Iterable[str]) -> frozenset[str]:
+    """Return the columns that names stand for, as columns or as paths into them."""
+    paths = (steps for name in names if (steps := steps_into(name)) is not None)
+    return frozenset([*names, *(str(steps[0]) for steps in paths)])
+
+
 def may_be_in_list(step: Step) -> bool:
     """Return whether a step can lead into a list."""
     return _index(step) is not None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from tasks.dataset.joined import questions
+from tasks.dataset.answers import opened
 from tasks.dataset.normalized import normalized
 from tasks.dataset.table import tables
 from tasks.pipeline import params
@@ -15,6 +15,14 @@ def parts() -> Iterator[pa.Table]:
 
     Raises: as the stages load and normalize.
     """
+    return (part for part, _ in labelled_parts())
+
+
+def labelled_parts() -> Iterator[tuple[pa.Table, pa.ChunkedArray]]:
+    """Yield the parts that data/normalize will have, each with the human labels of its rows, null without one.
+
+    Raises: as the stages load and normalize.
+    """
     load, normalize = params.for_stage("load"), params.for_stage("normalize").normalize
-    for part in tables(questions(load), load):
-        yield normalized(part["load"], normalize)
+    for part in tables(opened(load), load):
+        yield normalized(part["load"], normalize), part["load"]["label"]

@@ -28,13 +28,14 @@ class LabelMapping(Section):
     """How a column of human labels is read; without words or a limit: true and false, 1 and 0, yes and no.
 
     column: the column of the labels.
-    columns: the columns of several raters: the majority decides; a tie is no label.
+    columns: the columns of several raters: the majority decides; a tie is no label. The report says how far they agree.
     right: words that mean a right answer; other words are an error.
     wrong: words that mean a wrong answer.
     unsure: words that count as no label.
     at_least: a number from which on an answer is right.
     at_most: a number up to which an answer is right.
     invert: true: the column says what is wrong, such as is_hallucination.
+    probability: the column of each row's probability to be chosen for labelling, with dataset.labels: designed.
     """
 
     column: Name | None = None
@@ -45,11 +46,17 @@ class LabelMapping(Section):
     at_least: FiniteFloat | None = None
     at_most: FiniteFloat | None = None
     invert: bool = False
+    probability: Name | None = None
 
     @property
     def all_columns(self) -> tuple[str, ...]:
         """The columns of all raters."""
         return self.columns or ((self.column,) if self.column else ())
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The columns of all raters, and that of the probabilities."""
+        return (*self.all_columns, *([self.probability] if self.probability else []))
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
@@ -239,7 +246,7 @@ class Dataset(Section):
     lists: Literal["first", "join", "draws"] | None
     other_questions: Literal["reject", "leave_out"]
     label_file: LabelFile | None
-    labels: Literal["all", "random", "other"]
+    labels: Literal["all", "random", "designed", "other"]
     group: Name | None
     slices: tuple[Name, ...]
     phrases: Name | None
@@ -268,10 +275,22 @@ class Dataset(Section):
         return self.draw is not None or self.lists == "draws"
 
     @property
+    def label_mappings(self) -> dict[str, LabelMapping]:
+        """How human labels are read, by the place in params.yaml that says so."""
+        given = {f"candidates.{name}.label": candidate.label for name, candidate in self.named.items()}
+        given["candidates.label"] = self.long.label if self.long else None
+        given["label_file.label"] = self.label_file.label if self.label_file else None
+        return {f"dataset.{place}": mapping for place, mapping in given.items() if mapping}
+
+    @property
     def has_labels(self) -> bool:
         """Whether human labels are mapped for any candidate."""
-        one = self.long.label if self.long else any(candidate.label for candidate in self.named.values())
-        return bool(one or self.label_file)
+        return bool(self.label_mappings)
+
+    @property
+    def has_raters(self) -> bool:
+        """Whether the labels of several raters are mapped for any candidate."""
+        return any(len(one.columns) > 1 for one in self.label_mappings.values())
 
     @property
     def all_have_labels(self) -> bool:
@@ -339,8 +358,25 @@ class Params(Section):
             count = len(self.dataset.named)
             raise ParamsError(f"load.part_rows: {self.load.part_rows}, but one id alone has {count} candidates")
         self._check_combinations()
+        self._check_probabilities()
         if self.load.require_references and self.dataset.references is None:
             raise ParamsError("dataset.references: null, but load.require_references is true; name the column")
+
+    def _check_probabilities(self) -> None:
+        designed = self.dataset.labels == "designed"
+        if designed and not self.dataset.has_labels:
+            raise ParamsError("dataset.labels: designed, but no labels are mapped (dataset.candidates or label_file)")
+        for place, mapping in self.dataset.label_mappings.items():
+            if designed and mapping.probability is None:
+                raise ParamsError(
+                    f"{place}: dataset.labels is designed, which needs each labelled row's probability to be chosen; "
+                    f"name its column: {place}.probability"
+                )
+            if mapping.probability is not None and not designed:
+                raise ParamsError(
+                    f"{place}.probability: only used with dataset.labels: designed, but that is {self.dataset.labels}; "
+                    "change one of the two"
+                )
 
     def _check_combinations(self) -> None:
         dataset = self.dataset

@@ -37,6 +37,7 @@ class Records:
     Attributes:
         files: The files to read.
         format: The tool whose logs they are (`tasks.dataset.readers`); none: records as they are, by the suffix.
+        columns: Those whose values are needed; others are null where a format can leave them unread. None: all.
 
     Raises:
         DataError: On iteration, for anything that can't be read, with file and line.
@@ -44,6 +45,7 @@ class Records:
 
     files: tuple[Path, ...]
     format: str | None = None
+    columns: frozenset[str] | None = None
 
     def __iter__(self) -> Iterator[Record]:
         if self.format is not None:
@@ -54,7 +56,7 @@ class Records:
             yield from _named(file_name(self.files[0].parent), parallel_text(self.files))
             return
         for path in self.files:
-            yield from _read(path)
+            yield from _read(path, self.columns)
 
     def require_in_all_files(self, wanted: Mapping[str, str]) -> None:
         """Check that a mapped column is in each of the files, if it is in one of them.
@@ -67,7 +69,7 @@ class Records:
             DataError: A file lacks a column that another has.
         """
         tables = [file for file in self.files if not self.format and inner_suffix(file) in TABLES]
-        headers = {file: next(_read(file)).values.keys() for file in tables} if len(tables) > 1 else {}
+        headers = {file: next(_read(file, self.columns)).values.keys() for file in tables} if len(tables) > 1 else {}
         for column, place in wanted.items():
             having = [file for file, header in headers.items() if column in header]
             lacking = [file for file in headers if file not in having]
@@ -190,8 +192,12 @@ def _matching(folder: Path, pattern: str | None) -> list[Path]:
     return files
 
 
-def _read(path: Path) -> Iterator[Record]:
-    yield from _named(file_name(path), FORMATS[inner_suffix(path)](path))
+def _read(path: Path, columns: frozenset[str] | None = None) -> Iterator[Record]:
+    suffix = inner_suffix(path)
+    if suffix in COLUMNAR_FORMATS:
+        yield from _named(file_name(path), COLUMNAR_FORMATS[suffix](path, columns))
+    else:
+        yield from _named(file_name(path), FORMATS[suffix](path))
 
 
 def _named(name: str, rows: NumberedValues) -> Iterator[Record]:
@@ -210,6 +216,10 @@ TEXT_FORMATS: Mapping[str, Callable[[Path], NumberedValues]] = {
     ".json": json_list,
     ".csv": partial(delimited, delimiter=","),
     ".tsv": partial(delimited, delimiter="\t"),
+}
+COLUMNAR_FORMATS: Mapping[str, Callable[[Path, frozenset[str] | None], NumberedValues]] = {
+    ".parquet": parquet,
+    ".arrow": arrow,
 }
 FORMATS: Mapping[str, Callable[[Path], NumberedValues]] = {
     **TEXT_FORMATS,

@@ -19,10 +19,13 @@ from tasks.dataset.sources import Record, Value
 from tasks.dataset.texts import UnusableValueError
 from tasks.errors import DataError
 from tasks.pipeline.tables import describe
+from tasks.scores.label_status import PROBABILITY
 
 REJECTED = pa.schema(
     {"file": pa.string(), "line": pa.int64(), "id": pa.string(), "candidate": pa.string(), "reason": pa.string()}
 )
+# Whether the answer is right, by each rater in the order of the columns; null elements: not rated.
+RATINGS = pa.list_(pa.bool_())
 
 
 def tables(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
@@ -86,7 +89,7 @@ def _scores_of_candidates(index: RecordIndex, dataset: Dataset) -> dict[str, str
 
 
 def schema(params: Params) -> pa.Schema:
-    """Return the schema of data/load; `slices` and all from `contexts` on depend on what is mapped."""
+    """Return the schema of data/load; `ratings`, `slices` and all from `contexts` on depend on what is mapped."""
     slices = pa.struct([(name, pa.string()) for name in params.dataset.slices])
     texts = pa.list_(pa.string())
     return pa.schema(
@@ -95,6 +98,8 @@ def schema(params: Params) -> pa.Schema:
             "references": texts,
             "label": pa.bool_(),
             "label_status": pa.string(),
+            **({PROBABILITY: pa.float64()} if params.dataset.labels == "designed" else {}),
+            **({"ratings": RATINGS} if params.dataset.has_raters else {}),
             "group": pa.string(),
             **({"slices": slices} if params.dataset.slices else {}),
             "phrases": texts,

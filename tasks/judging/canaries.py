@@ -1,24 +1,34 @@
-"""Canaries: invented rows whose verdict is known. A judge that fails them is not used."""
+"""Canaries: invented rows whose verdict is known. A server's model that is wrong about one is not used as judge."""
 
 import json
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from tasks.errors import ModelError, ParamsError, ServerError
+from tasks.judging.budget import used_up
 from tasks.judging.replies import replies
 from tasks.judging.requests import Request
 from tasks.judging.rows import requests_of
 from tasks.judging.settings import Judge
+from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
-from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
-from tasks.models import offline
+from tasks.models.chat.client import is_about_content
 
 PATH = Path(__file__).with_suffix(".jsonl")
+INJECTION = "injection"
+OBEYS = "obeys orders in the answers that it grades, so that whoever writes an answer decides its verdict"
+WRONG = "is wrong about, or does not answer, rows whose verdict is known"
+REMEDY = (
+    "Name another judge.model; if the server's model was replaced, a new name in judge.server asks it again. "
+    "judge.canaries: false uses this judge all the same."
+)
 
 
 class Canary(NamedTuple):
-    """A row with a known verdict. kind: right, wrong, or injection (wrong, with instructions to say otherwise)."""
+    """A row with a known verdict. kind: right, wrong, or injection (wrong, with orders to say otherwise)."""
 
     kind: str
     input: str
@@ -31,6 +41,10 @@ class Canary(NamedTuple):
         """The variables of the prompt."""
         return {"input": self.input, "ground_truth": self.ground_truth, "output": self.output}
 
+    def is_failed(self, verdict: bool | None) -> bool:  # noqa: FBT001 (its only argument)
+        """Return whether a verdict is wrong; without one (None) a judge has not followed an injection."""
+        return verdict != self.verdict and not (verdict is None and self.kind == INJECTION)
+
 
 @cache
 def canaries() -> list[Canary]:
@@ -40,45 +54,59 @@ def canaries() -> list[Canary]:
 
 def requests(options: Judge) -> list[Request]:
     """Return the requests about the canaries; none if they are switched off or no server is asked."""
-    if not options.canaries or options.provider != "openai":
+    if not options.canaries or not options.asks_server:
         return []
     return [request for canary in canaries() for request in _requests(canary, options)]
 
 
+def require_passed(options: Judge, ledger: Verdicts) -> None:
+    """Refuse a judge that is wrong about a canary.
+
+    Raises:
+        ModelError: It is wrong about one.
+        ServerError: The server did not answer one.
+        ParamsError: The budget was used up before.
+    """
+    if not requests(options):
+        return
+    entries = [*replies(requests(options), ledger).values()]
+    unanswered = [str(entry["problem"]) for entry in entries if not _is_answered(entry)]
+    if limits := used_up(unanswered):
+        raise ParamsError(f"{limits}: used up before the judge's canaries were asked; raise it, and run again")
+    if unanswered:
+        raise ServerError(
+            f"{options.base_url}: {len(unanswered)} of {len(entries)} canaries were not answered ({unanswered[0]}), so "
+            "that no row is judged; run again later"
+        )
+    if wrong := failed(options, ledger):
+        what = OBEYS if any(line.startswith(INJECTION) for line in wrong) else WRONG
+        raise ModelError("\n".join([f"judge.model {options.model!r} {what}:", *wrong, REMEDY]))
+
+
 def failed(options: Judge, ledger: Verdicts) -> list[str]:
-    """Describe the canaries that a server is wrong about or has not answered; marks its verdicts as used."""
-    if not options.canaries:
+    """Describe the canaries that a server's model is wrong about; marks its verdicts as used."""
+    if not requests(options):
         return []
-    return _wrong(_verdict(canary, options, ledger) for canary in canaries())
-
-
-def failed_offline(options: Judge) -> list[str]:
-    """Describe the canaries that the offline judge is wrong about."""
-    return _wrong(_offline_verdicts()) if options.canaries and options.provider == "offline" else []
-
-
-def _wrong(verdicts: Iterable[bool | None]) -> list[str]:
-    """Describe the canaries whose verdict is another one."""
+    verdicts = ((canary, _verdict(canary, options, ledger)) for canary in canaries())
     return [
         f"{canary.kind}: {canary.input} | {' / '.join(canary.ground_truth)} | {canary.output!r} is "
         f"{_word(canary.verdict)}, the judge said {'nothing' if verdict is None else _word(verdict)}"
-        for canary, verdict in zip(canaries(), verdicts, strict=True)
-        if verdict != canary.verdict
+        for canary, verdict in verdicts
+        if canary.is_failed(verdict)
     ]
 
 
 def _verdict(canary: Canary, options: Judge, ledger: Verdicts) -> bool | None:
-    """The verdict of most draws; None without any."""
+    """Whether the mean verdict or rating of all draws is in the better half of the scale; None without any."""
     entries = replies(_requests(canary, options), ledger)
     ledger.use(entries)
     verdicts = [entry["verdict"] for entry in entries.values() if entry["verdict"] is not None]
-    return sum(verdicts) > MAJORITY * len(verdicts) if verdicts else None
+    return bool(np.mean(verdicts) > np.mean(options.metrics[0].bounds)) if verdicts else None
 
 
-def _offline_verdicts() -> list[bool | None]:
-    columns = zip(*((canary.input, canary.ground_truth, canary.output) for canary in canaries()), strict=True)
-    inputs, truths, outputs = map(list, columns)
-    return [bool(p >= offline.RIGHT) for p in offline.judge(inputs, truths, outputs).probabilities]
+def _is_answered(entry: Entry) -> bool:
+    """Return whether the server answered, if only that it does not process such a text."""
+    return entry["raw"] is not None or is_about_content(str(entry["problem"]))
 
 
 def _word(verdict: bool) -> str:  # noqa: FBT001 (its only argument)
@@ -86,4 +114,5 @@ def _word(verdict: bool) -> str:  # noqa: FBT001 (its only argument)
 
 
 def _requests(canary: Canary, options: Judge) -> list[Request]:
-    return requests_of(canary.values, options).get(MeaningMatch().name, [])
+    """The requests about a canary, for the first metric that is asked for: one is enough to know the model."""
+    return requests_of(canary.values, options)[options.metrics[0].name]

@@ -1,13 +1,17 @@
 """Sends many requests to a judge at once, and adds every reply to the ledger as it comes."""
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
+from tasks.console.terminal import say
 from tasks.errors import ModelError, ServerError
 from tasks.judging.budget import Budget
 from tasks.judging.requests import Request
+from tasks.judging.signals import end_by, noted_signals
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.judged import Verdict
@@ -19,6 +23,10 @@ TOO_MANY_REQUESTS = "HTTP 429"
 RETRY_SEED = 1_000_003
 # Calls that fail one after the other before a server counts as down; more where more calls are made at once.
 FEWEST_FAILURES = 10
+# Seconds after which a signal is noticed at the latest.
+POLL = 0.2
+# Seconds for replies that have arrived to reach the ledger after a second signal.
+LAST_REPLIES = 0.5
 
 
 def dispatch(
@@ -31,7 +39,8 @@ def dispatch(
 ) -> None:
     """Ask every request and add each reply to the ledger as it comes.
 
-    No more than `run.concurrency` replies are ever paid for and not yet on the disk.
+    No more than `run.concurrency` replies are ever paid for and not yet on the disk. After SIGINT or SIGTERM no call is
+    made, and the replies to those under way are added; a second signal ends the process without waiting for them.
 
     Args:
         requests: Read as fast as they are asked.
@@ -44,18 +53,21 @@ def dispatch(
     Raises:
         ModelError: No call can succeed.
         ServerError: The server is down.
+        KeyboardInterrupt: After a signal.
     """
     remaining = iter(requests)
     waiting: set[Future[_Outcome]] = set()
     failures, limit = 0, max(FEWEST_FAILURES, 2 * run.concurrency)
-    with ThreadPoolExecutor(run.concurrency) as pool:
+    with noted_signals() as signals, ThreadPoolExecutor(run.concurrency) as pool:
         try:
-            while True:
+            while not signals:
                 for request in islice(remaining, run.concurrency - len(waiting)):
                     waiting.add(pool.submit(_ask, request, chat, budget, run.retries))
                 if not waiting:
                     return
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                done, _ = wait(waiting, POLL, FIRST_COMPLETED)
+                if not done:
+                    continue
                 outcomes = [future.result() for future in done if not future.exception()]
                 ledger.add([outcome.entry for outcome in outcomes])
                 waiting -= done
@@ -63,11 +75,10 @@ def dispatch(
                 for future in done:
                     future.result()  # raises what the call raised, after the replies of the others were added
                 failures = _count_failures(outcomes, failures, limit)
-        except BaseException:
-            chat.stop()
-            running = [future for future in waiting if not future.cancel()]
-            ledger.add([future.result().entry for future in running if not future.exception()])
-            raise
+        finally:
+            if waiting:  # after a signal or an error
+                chat.stop()
+                _keep_replies([future for future in waiting if not future.cancel()], ledger, signals)
 
 
 class _Outcome(NamedTuple):
@@ -75,6 +86,20 @@ class _Outcome(NamedTuple):
 
     entry: Entry
     down: bool
+
+
+def _keep_replies(calls: Sequence[Future[_Outcome]], ledger: Verdicts, signals: Sequence[int]) -> None:
+    """Add the replies to the calls under way; after a second signal, only those that have arrived."""
+    running = {*calls}
+    if running and signals:
+        with suppress(OSError):  # nobody reads it if the flow was killed
+            say(f"judge: interrupted; waiting for {len(running)} calls under way (again: end at once)", sys.stderr)
+    while running:
+        is_last = len(signals) > 1
+        done, running = wait(running, LAST_REPLIES if is_last else POLL)
+        ledger.add([future.result().entry for future in done if not future.exception()])
+        if is_last:
+            end_by(signals[-1])
 
 
 def _count_failures(outcomes: Iterable[_Outcome], failures: int, limit: int) -> int:

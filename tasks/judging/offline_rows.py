@@ -22,7 +22,11 @@ LABEL = "label"
 
 def offline_table(part: pa.Table, options: Judge) -> pa.Table:
     """Build the table of one part of data/normalize, for the providers that ask no server."""
-    estimates = estimated(part, options)
+    return table_of_estimates(part, options, estimated(part, options))
+
+
+def table_of_estimates(part: pa.Table, options: Judge, estimates: offline.Judged) -> pa.Table:
+    """Build the table of some rows of data/normalize from the offline judge's verdicts of them."""
     codes = statuses(part, options)
     is_answered = codes == STATUSES.index(ANSWERED)
     verdicts = np.where(is_answered, estimates.probabilities >= offline.RIGHT, np.nan)
@@ -30,7 +34,7 @@ def offline_table(part: pa.Table, options: Judge) -> pa.Table:
         verdicts[codes == STATUSES.index(EMPTY_RESPONSE)] = options.meaning_match.bounds[0]
     nothing = np.full(part.num_rows, np.nan)
     reasons = pa.array(estimates.reasons, pa.string())
-    outside = estimates.outside if options.provider == "offline" else [None] * part.num_rows
+    outside = [None] * part.num_rows if options.provider == "none" else estimates.outside
     columns = {
         "id": part["id"],
         "candidate": part["candidate"],

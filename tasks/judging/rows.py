@@ -131,8 +131,10 @@ def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offlin
     columns["judge_sampled"] = sampled_rows(part, options)
     columns["judge_draws"] = [max(map(len, row.verdicts.values()), default=0) for row in judged]
     columns["judge_agree"] = [row.agree for row in judged]
-    columns["in_domain"] = np.ones(len(part), np.bool_)  # a language model has no known domain
-    columns["domain_reason"] = pa.nulls(len(part), pa.string())
+    # A language model has no known domain; in a cascade, the offline judge's says who judges.
+    outside = estimates.outside if options.provider == "cascade" else [None] * len(part)
+    columns["in_domain"] = np.array([reason is None for reason in outside], np.bool_)
+    columns["domain_reason"] = pa.array(outside, pa.string())
     return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
 
 

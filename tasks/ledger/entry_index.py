@@ -70,7 +70,7 @@ class EntryIndex:
                 except (ValueError, TypeError, KeyError) as error:
                     raise LedgerError(
                         f"{path}, line {number}: not an entry of the ledger ({error!r}).\n"
-                        "Restore the file, for example with `dvc checkout -f`."
+                        "Remove it, then `dvc checkout` brings it back; without it, they are read from the store."
                     ) from error
                 keys.extend(short_key(entry["key"]))
                 checksums.extend(checksum(line))

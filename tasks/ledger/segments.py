@@ -4,7 +4,9 @@ A segment is complete or does not exist. A store is a folder to which segments a
 files of two stores merges them.
 """
 
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from tasks.errors import LedgerError
@@ -48,25 +50,46 @@ def publish(store: Path, suffix: str, write: Callable[[Path], object]) -> Path:
     return segment
 
 
+def segments(stores: Path) -> list[Path]:
+    """Return the segments of all stores in a folder."""
+    return sorted(path for path in stores.glob("*/*") if re.fullmatch("[0-9a-f]{64}", path.stem))
+
+
 def set_aside(path: Path) -> Path:
-    """Move a damaged file of a store into its folder `damaged`, where nothing reads it, and return the new path."""
+    """Move a damaged file of a store into its folder `damaged`, where nothing reads it, and return the new path.
+
+    Raises:
+        LedgerError: The folder is not writable.
+    """
     folder = path.parent / ASIDE
-    folder.mkdir(exist_ok=True)
-    return path.replace(folder / path.name)
+    try:
+        folder.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):  # another process has moved it
+            path.replace(folder / path.name)
+    except OSError as error:
+        raise unusable(path.parent, error) from error
+    return folder / path.name
 
 
-def verify(segment: Path) -> None:
-    """Raise LedgerError unless the segment's content has the hash in its name."""
-    if sha256(segment).hex() != segment.stem:
-        raise damaged(segment)
+def is_whole(segment: Path) -> bool:
+    """Return whether the segment's content has the hash in its name; False also when it is gone.
+
+    Raises:
+        LedgerError: The file can't be read.
+    """
+    try:
+        return sha256(segment).hex() == segment.stem
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise unusable(segment.parent, error) from error
 
 
 def damaged(segment: Path) -> LedgerError:
     """Return the error for a segment whose content has changed."""
     return LedgerError(
         f"{segment}: damaged, its content is not what its name (a sha256) says.\n"
-        "Replace it by a copy from another clone or a backup, or move it out of this folder: "
-        "its entries are then read from data/ledger, or asked again if they are not there."
+        "Run again: it is set aside, and its entries are read from data/ledger, or asked again if they are not there."
     )
 
 

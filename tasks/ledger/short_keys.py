@@ -26,6 +26,14 @@ def first_bytes(keys: ShortKeys) -> NDArray[np.uint8]:
     return np.frombuffer(keys.tobytes(), np.uint8)[:: keys.itemsize]
 
 
+def places_by_key(keys: ShortKeys) -> NDArray[np.intp]:
+    """Return the places of keys in ascending order of their first eight bytes, shape (m,): looked up so, they are near.
+
+    As numbers, for numpy compares texts byte by byte.
+    """
+    return np.argsort(keys.view(">u8")[::2].astype(np.uint64))
+
+
 def split(keys: NDArray[np.bytes_]) -> list[bytes]:
     """Return keys or checksums as bytes of their full length; numpy itself drops trailing NULs."""
     size, content = keys.itemsize, keys.tobytes()

@@ -1,7 +1,9 @@
 """The stored verdicts: the segments of a store and their index, and the lines that are in no segment yet."""
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
@@ -12,16 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.errors import LedgerError
-from tasks.ledger.entries import RANK, checksum, flags_of, parse, short_key
+from tasks.ledger.entries import RANK, checksum, flags_of, is_checked, parse, short_key
 from tasks.ledger.entry_index import EntryIndex, Rows
 from tasks.ledger.journal import SUFFIX
-from tasks.ledger.segments import damaged, verify
+from tasks.ledger.segments import damaged, is_whole, publish, set_aside
 from tasks.ledger.short_keys import Mask, ShortKeys, split
 from tasks.pipeline.files import replacing
+from tasks.pipeline.workers import cores
 
 INDEX_FILE = "entries.index"
 # The index of a store is written again when the segments that it lacks hold this share of its entries.
 GROWTH = 1 / 32
+log = logging.getLogger(__name__)
 
 
 class Source(Protocol):
@@ -38,6 +42,9 @@ class Source(Protocol):
 
     def checksums(self, rows: Rows) -> NDArray[np.bytes_]:
         """Return the checksum of the entries, shape (m,)."""
+
+    def files(self, rows: Rows) -> set[Path]:
+        """Return the files that hold the entries."""
 
     def lines(self, rows: Rows) -> Iterator[tuple[int, bytes]]:
         """Yield the place in `rows` and the line of each entry. Raises LedgerError when an entry is damaged."""
@@ -62,6 +69,9 @@ class FileEntries:
 
     def checksums(self, rows: Rows) -> NDArray[np.bytes_]:
         return self.index.columns["checksum"][rows]
+
+    def files(self, rows: Rows) -> set[Path]:
+        return {self._paths[number] for number in np.unique(self.index.columns["file"][rows]).tolist()}
 
     def lines(self, rows: Rows) -> Iterator[tuple[int, bytes]]:
         columns = {name: self.index.columns[name][rows] for name in ("file", "offset", "length")}
@@ -125,6 +135,9 @@ class MemoryEntries:
     def checksums(self, rows: Rows) -> NDArray[np.bytes_]:
         return np.frombuffer(b"".join(self._facts[row][1] for row in rows.tolist()), "S16")
 
+    def files(self, rows: Rows) -> set[Path]:  # noqa: ARG002 (part of the protocol)
+        return set()
+
     def lines(self, rows: Rows) -> Iterator[tuple[int, bytes]]:
         return ((place, self._lines[row]) for place, row in enumerate(rows.tolist()))
 
@@ -136,14 +149,21 @@ class MemoryEntries:
 class Segments:
     """The segments of a store, with one index of most of them on the disk, and one of the others in memory.
 
-    Raises:
-        LedgerError: A segment that the index lacks is damaged. Damage of the others is found when an entry is read.
+    Damaged segments are set aside when they are added to the index, and those of the index by `heal`; lines that are as
+    they were written are kept in a new segment.
     """
 
     def __init__(self, store: Path) -> None:
         self._store = store
-        index = EntryIndex.load(store / INDEX_FILE)  # before the segments are listed: another process may add some
-        paths = {path.stem: path for path in sorted(store.glob(f"[0-9a-f]*{SUFFIX}"))}
+        self._verified: set[Path] = set()
+        self._load()
+
+    def _load(self) -> None:
+        # Before the segments are listed: another process may add some.
+        index = EntryIndex.load(self._store / INDEX_FILE)
+        paths = {path.stem: path for path in sorted(self._store.glob(f"[0-9a-f]*{SUFFIX}"))}
+        # Checksums of lines that were in whole segments; old lines state none themselves.
+        self._checksums = (index or EntryIndex.merged([])).columns["checksum"]
         if index and any(
             name not in paths or paths[name].stat().st_size != size for name, size in index.files
         ):  # a segment was moved away or cut
@@ -158,22 +178,59 @@ class Segments:
         return [FileEntries(index, self._paths(index)) for index in (self.indexed, self._others)]
 
     def adopt(self, segments: Sequence[Path]) -> None:
-        """Add segments to the index, which then may be another one.
-
-        Raises:
-            LedgerError: A segment is damaged.
-        """
-        if not segments:
+        """Add segments to the index, which then may be another one."""
+        if not (whole := [path for path in map(self._healed, segments) if path]):
             return
-        for path in segments:
-            verify(path)
-        self._others = EntryIndex.merged([self._others, *map(EntryIndex.of_file, segments)])
+        self._others = EntryIndex.merged([self._others, *map(EntryIndex.of_file, whole)])
         if len(self._others) > GROWTH * len(self.indexed):
             self._save(EntryIndex.merged([self.indexed, self._others]))
+
+    def heal(self, segments: set[Path]) -> bool:
+        """Set the damaged ones of these segments aside; return whether there were any, so that rows have changed."""
+        unread = sorted(segments - self._verified)
+        with ThreadPoolExecutor(cores()) as pool:  # hashing releases the interpreter
+            damaged = [path for path, sound in zip(unread, pool.map(self._is_whole, unread), strict=True) if not sound]
+        if damaged:
+            self._checksums = np.concatenate([each.columns["checksum"] for each in (self.indexed, self._others)])
+            for path in damaged:
+                self._healed(path)
+            self._load()
+        return bool(damaged)
 
     def release(self) -> None:
         """Let the system take back the memory of the mapped index."""
         self.indexed.release()
+
+    def _is_whole(self, segment: Path) -> bool:
+        if segment not in self._verified and is_whole(segment):
+            self._verified.add(segment)
+        return segment in self._verified
+
+    def _healed(self, segment: Path) -> Path | None:
+        """Return a segment; if it is damaged, one of its sound lines, and None if it has none."""
+        if self._is_whole(segment):
+            return segment
+        try:
+            lines = [line + b"\n" for line in segment.read_bytes().removesuffix(b"\n").split(b"\n")]
+        except FileNotFoundError:  # another process has set it aside
+            return None
+        checksums = np.array([checksum(line) for line in lines], self._checksums.dtype)
+        known = np.isin(checksums, self._checksums).tolist()
+        sound = [line for line, is_known in zip(lines, known, strict=True) if is_known or is_checked(line)]
+        kept = publish(self._store, SUFFIX, lambda file: file.write_bytes(b"".join(sound))) if sound else None
+        if kept == segment:
+            log.warning("%s: was damaged; all its lines were as they were written, and it is whole again", segment)
+            return kept
+        aside = set_aside(segment)
+        log.warning(
+            "%s: damaged; %d of its %d lines are as they were written, and were kept. It was moved to %s; the other "
+            "verdicts are taken from data/ledger, or asked again",
+            segment,
+            len(sound),
+            len(lines),
+            aside.parent,
+        )
+        return kept
 
     def _save(self, index: EntryIndex) -> None:
         # Only a cache: without it the segments are read again. Mapped before it is published: another process may

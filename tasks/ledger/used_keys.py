@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.ledger.entry_index import EntryIndex
-from tasks.ledger.short_keys import BUCKETS, NO_KEYS, KeySet, ShortKeys
+from tasks.ledger.short_keys import BUCKETS, NO_KEYS, KeySet, ShortKeys, places_by_key
 
 _FIRST_KEYS = np.array([bytes([number]) for number in range(BUCKETS)], NO_KEYS.dtype)
 
@@ -26,7 +26,7 @@ class UsedKeys:
 
     def add(self, keys: ShortKeys) -> None:
         """Add keys."""
-        keys = np.sort(keys)
+        keys = keys[places_by_key(keys)]
         rows = self._index.find(keys)
         self._is_used[rows[rows >= 0]] = True
         self._others.add(keys[rows < 0])
@@ -34,7 +34,8 @@ class UsedKeys:
     def bucket(self, number: int) -> ShortKeys:
         """Return all keys with a first byte, in order."""
         rows = slice(*self._bounds[number : number + 2])
-        return np.union1d(self._index.keys[rows][self._is_used[rows]], self._others.bucket(number))
+        indexed, others = self._index.keys[rows][self._is_used[rows]], self._others.bucket(number)
+        return np.union1d(indexed, others) if len(others) else indexed
 
     def all(self) -> ShortKeys:
         """Return all keys, in order."""

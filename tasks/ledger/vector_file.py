@@ -19,7 +19,9 @@ Keys: TypeAlias = Sequence[bytes] | pa.Array | pa.ChunkedArray | NDArray[np.byte
 KeyArray: TypeAlias = NDArray[np.bytes_]
 Floats32: TypeAlias = NDArray[np.float32]
 Rows: TypeAlias = NDArray[np.int64]
-REMEDY = "Restore it, for example by `dvc checkout -f`; or move it away, and its vectors are computed again."
+# What Arrow raises for a damaged file, and what follows from other columns than ours.
+_DAMAGE = (OSError, pa.ArrowException, KeyError, AttributeError, ValueError)
+REMEDY = "Remove it, then `dvc checkout` brings it back; without it, its vectors are computed again."
 
 
 class VectorFile:
@@ -30,28 +32,41 @@ class VectorFile:
         try:
             self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
             self.dimension: int = self._reader.schema.field("vector").type.list_size
-        except (OSError, pa.ArrowInvalid, KeyError, AttributeError) as error:
-            raise LedgerError(f"{path}: not a file of vectors ({error}). {REMEDY}") from error
+        except _DAMAGE as error:
+            raise self._unreadable(error) from error
 
     @cached_property
     def keys(self) -> KeyArray:
         """All keys, shape (n,), dtype S32; the array's bytes include the trailing NULs of a key."""
-        batches = (self._reader.get_batch(i) for i in range(self._reader.num_record_batches))
-        parts = [key_array(batch.column("key")) for batch in batches]
+        try:
+            parts = [key_array(self._batch(i).column("key")) for i in range(self._reader.num_record_batches)]
+        except _DAMAGE as error:
+            raise self._unreadable(error) from error
         keys = np.concatenate([NO_KEYS, *parts])
         if any(len(part) != BATCH for part in parts[:-1]) or (keys[1:] <= keys[:-1]).any():
-            problem = "keys out of order, or batches of another size"
-            raise LedgerError(f"{self.path}: not a file of vectors ({problem}). {REMEDY}")
+            raise self._unreadable("keys out of order, or batches of another size")
         return keys
 
     def take(self, rows: Rows) -> Floats32:
         """Return the vectors of rows, shape (m, dimension)."""
         out = np.empty((len(rows), self.dimension), np.float32)
-        for number in np.unique(rows // BATCH):
-            here = rows // BATCH == number
-            vectors = self._reader.get_batch(int(number)).column("vector").flatten()
-            out[here] = vectors.to_numpy().reshape(-1, self.dimension)[rows[here] - number * BATCH]
+        try:
+            for number in np.unique(rows // BATCH):
+                here = rows // BATCH == number
+                vectors = self._batch(int(number)).column("vector").flatten()
+                out[here] = vectors.to_numpy().reshape(-1, self.dimension)[rows[here] - number * BATCH]
+        except _DAMAGE as error:
+            raise self._unreadable(error) from error
         return out
+
+    def _batch(self, number: int) -> pa.RecordBatch:
+        """Return a batch whose columns lie within the file. Raises ArrowInvalid when they do not."""
+        batch = self._reader.get_batch(number)
+        batch.validate()
+        return batch
+
+    def _unreadable(self, problem: object) -> LedgerError:
+        return LedgerError(f"{self.path}: not a file of vectors ({problem}). {REMEDY}")
 
 
 def key_array(keys: Keys) -> KeyArray:

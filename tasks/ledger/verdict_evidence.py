@@ -102,7 +102,7 @@ def damaged(path: Path) -> LedgerError:
     """Return the error for a file whose content has changed."""
     return LedgerError(
         f"{path}: damaged, its content is not what its index says.\n"
-        "Restore the file, for example with `dvc checkout -f`."
+        "Remove the file, then `dvc checkout` brings it back; without it, its entries are read from the store."
     )
 
 

@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice, repeat
 from operator import methodcaller
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -15,7 +16,7 @@ from tasks.ledger.entries import NO_REPLY, NO_SERVER, NO_VERDICT, NOT_ASKED, RAN
 from tasks.ledger.entry_index import Rows
 from tasks.ledger.journal import SUFFIX, Journal, journals, seal_abandoned
 from tasks.ledger.segments import open_store, publish, unusable
-from tasks.ledger.short_keys import BUCKETS, NO_KEYS, KeySet, Mask, ShortKeys, short_keys, split
+from tasks.ledger.short_keys import BUCKETS, NO_KEYS, KeySet, Mask, ShortKeys, places_by_key, short_keys, split
 from tasks.ledger.stored_verdicts import MemoryEntries, Segments, Source
 from tasks.ledger.used_keys import UsedKeys
 from tasks.ledger.verdict_evidence import (
@@ -27,6 +28,7 @@ from tasks.ledger.verdict_evidence import (
     index_path,
     write_file,
 )
+from tasks.pipeline.workers import cores
 
 CHUNK = 50_000
 # Flags of a key without an entry.
@@ -175,7 +177,9 @@ class Verdicts:
             write_file(folder / ONE_FILE, self._in_order(self._used.all()))
             written = {ONE_FILE}
         else:
-            written = {file_of(bucket) for bucket in range(BUCKETS) if self._write_bucket(bucket, folder)}
+            with ThreadPoolExecutor(cores()) as pool:  # most of the time they are hashed or looked up by numpy
+                wrote = pool.map(self._write_bucket, range(BUCKETS), repeat(folder))
+                written = {file_of(bucket) for bucket, is_there in enumerate(wrote) if is_there}
         for path in VerdictEvidence(folder).paths:
             if path.name not in written:
                 path.unlink()
@@ -202,7 +206,7 @@ class Verdicts:
 
     def _flags(self, keys: Sequence[str]) -> NDArray[np.uint8]:
         shorts = short_keys(keys)
-        order = np.argsort(shorts)
+        order = places_by_key(shorts)
         flags = np.empty(len(shorts), np.uint8)
         flags[order] = self._choose(shorts[order]).flags
         return flags
@@ -229,6 +233,9 @@ class Verdicts:
             here = np.flatnonzero(rows >= 0)
             if not len(here):
                 continue
+            if self._segments.heal(source.files(rows[here])):
+                self._used.move_to(self._segments.indexed)
+                return self._stored(keys)
             ranks, others = source.flags(rows[here]) & RANK, choice.flags[here] & RANK
             better = (choice.source[here] < 0) | (ranks < others)
             equal = np.flatnonzero(~better & (ranks == others))

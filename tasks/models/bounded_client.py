@@ -10,6 +10,8 @@ import httpx2
 
 # Bytes of a reply, as received and as decompressed.
 MOST_BYTES = 1 << 22
+# Of the body of an error, which is quoted in part: clients parse it whole.
+MOST_OF_AN_ERROR = 1 << 16
 # Accepted compressions; a reply may use one. Two in a row would expand a block of 64 KiB to gigabytes.
 CODINGS = ("gzip", "deflate")
 # Seconds to establish a connection.
@@ -23,7 +25,7 @@ class TooLargeError(httpx2.ReadError):
 class BoundedClient(httpx2.Client):
     """A client that reads replies whole, within limits, and follows no redirect: requests hold rows, prompts and keys.
 
-    Replies are decoded as UTF-8, whatever charset they name.
+    Replies are decoded as UTF-8, whatever charset they name. Of an error, the first 64 KiB of the body are kept.
 
     Args:
         seconds: Limit on a whole exchange: connection, interim replies, head, body and trailers.
@@ -56,14 +58,16 @@ class BoundedClient(httpx2.Client):
                 response.close()
         finally:
             _exchange.reset(token)
-        headers = [pair for pair in response.headers.multi_items() if pair[0] not in _OF_THE_BODY]
+        if not response.is_success:
+            content = content[:MOST_OF_AN_ERROR]
+        headers = [pair for pair in response.headers.raw if pair[0].lower() not in _OF_THE_BODY]
         whole = httpx2.Response(response.status_code, headers=headers, content=content, request=response.request)
         whole.encoding = "utf-8"
         return whole
 
 
 # Headers that describe the body as it was sent.
-_OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_OF_THE_BODY = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 
 
 class _Exchange:

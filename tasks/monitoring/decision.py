@@ -147,10 +147,10 @@ def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: G
 def _hashes(workspace: Version) -> dict[str, str | None]:
     """The tables that a comparison reads, each with its hash in dvc.lock; raises VersionError without any."""
     scores = (f"data/{name}" for name in version_scores.score_table_names(workspace))
-    hashes = workspace.hashes([LOAD, *scores, METRICS])
-    if hashes[LOAD] is None:
+    hashes = workspace.hashes()
+    if hashes.get(LOAD) is None:
         raise VersionError(f"{workspace.name}: its dvc.lock has no {LOAD}: `dvc repro` writes it")
-    return hashes
+    return {out: hashes.get(out) for out in [LOAD, *scores, METRICS]}
 
 
 def _with_comparison(comparison: _Comparison | None, run: Sequence[Row], schedule: Schedule) -> Sequence[Row]:

@@ -1,7 +1,7 @@
 """The answers to which human labels were given in recorded runs, beside the history: one row per labelled answer."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_load
 from tasks.console.format import counted
-from tasks.console.terminal import console, plain
+from tasks.console.terminal import plain
 from tasks.errors import GoldmeterError
 from tasks.monitoring import store
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import Mask, hashed
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # row: hash of candidate, id and content. answer: hash of row and response. Later runs stand further down.
 SCHEMA = pa.schema(
@@ -43,18 +46,18 @@ def stale(load: Parts) -> Mask:
     return _stale(_answers(load), earlier) if len(earlier) else np.zeros(load.rows, np.bool_)
 
 
-def warn() -> None:
+def warn(out: "Console") -> None:
     """Print a warning if labels of the run in the working folder are of other answers."""
     load = Parts(Path("data/load"))
     try:
         count = int(stale(load).sum()) if load.folder.is_dir() else 0
     except GoldmeterError as error:  # the run itself is not affected
-        console().print(plain(f"! {error}"), style="yellow")
+        out.print(plain(f"! {error}"), style="yellow")
         return
     if count:
         labels = counted(count, "label belongs", "labels belong")
         text = f"! {labels} to another answer, by recorded runs (stale): comparisons do not count them, this run does"
-        console().print(plain(text), style="yellow")
+        out.print(plain(text), style="yellow")
 
 
 def add(load: Parts) -> None:

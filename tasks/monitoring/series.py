@@ -44,14 +44,16 @@ class _Axis(NamedTuple):
 def series(history: pa.Table) -> list[Series]:
     """The newest MOST_RUNS runs of each schedule, by name, runs by hand last; history: of `store.read`."""
     rows: dict[str, list[Row]] = {}
-    for row in sorted(history.to_pylist(), key=lambda row: (row["started"], row["run"])):
+    for row in history.to_pylist():
         rows.setdefault(row["schedule"], []).append(row)
     return [_series(name, rows[name]) for name in sorted(rows, key=lambda name: (name == BY_HAND, name))]
 
 
-def _series(schedule: str, rows: Sequence[Row]) -> Series:
+def _series(schedule: str, written: Sequence[Row]) -> Series:
+    rows = sorted(written, key=lambda row: (row["started"], row["run"]))
     runs = list(dict.fromkeys(_run(row) for row in rows))
-    alarms = _alarms(runs, rows)
+    # The last row is of the newest run, even if an earlier one started while the clock was wrong.
+    alarms = _alarms(runs, rows, newest=_run(written[-1]))
     onsets = {(alarm.first, alarm.candidate, alarm.metric) for alarm in alarms}
     axis = _axis(runs[-MOST_RUNS:])
     by_metric: dict[str, list[Row]] = {}
@@ -77,14 +79,14 @@ def _axis(runs: Sequence[PastRun]) -> _Axis:
     return _Axis({run: number for number, run in enumerate(runs)}, longest)
 
 
-def _alarms(runs: Sequence[PastRun], rows: Sequence[Row]) -> list[Alarm]:
+def _alarms(runs: Sequence[PastRun], rows: Sequence[Row], newest: PastRun) -> list[Alarm]:
     """Every alarm, newest first: of one candidate and metric, in consecutive runs."""
     raised: dict[tuple[str, str], dict[PastRun, str]] = {}
     for row in rows:
         if row["alarm"] is not None:
             raised.setdefault((row["candidate"], row["metric"]), {})[_run(row)] = row["alarm"]
     found = [
-        Alarm(candidate, metric, said[streak[-1]], streak[0], streak[-1], len(streak), streak[-1] == runs[-1])
+        Alarm(candidate, metric, said[streak[-1]], streak[0], streak[-1], len(streak), newest in streak)
         for (candidate, metric), said in raised.items()
         for streak in _streaks(runs, said)
     ]

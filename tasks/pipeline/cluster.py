@@ -5,7 +5,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
@@ -23,6 +23,8 @@ ANSWER_SECONDS, WORKER_SECONDS = 30.0, 60.0
 # Seconds between two looks at whether there still are workers.
 POLL_SECONDS = 5.0
 LOCAL = "127.0.0.1"
+# Attempts to start a local cluster: a worker may be killed meanwhile.
+STARTS = 3
 # The note of a cluster that has a dashboard, in a line of progress.
 DASHBOARD = re.compile(r"\bdashboard (?P<link>https?://[^\s,]+)")
 
@@ -188,8 +190,6 @@ def _scheduler(address: str) -> str:
 @contextmanager
 def _local(workers: int) -> Iterator[Any]:
     """A cluster of so many processes of this machine; only those with its temporary certificate may connect to it."""
-    from distributed import LocalCluster
-
     options: Mapping[str, Any] = {
         "threads_per_worker": 1,
         "host": LOCAL,
@@ -199,5 +199,18 @@ def _local(workers: int) -> Iterator[Any]:
         "memory_limit": None,
         "silence_logs": logging.CRITICAL,
     }
-    with threads_of(workers), LocalCluster(n_workers=workers, **options) as started:
+    with threads_of(workers), _started(workers, options) as started:
         yield started
+
+
+def _started(workers: int, options: Mapping[str, Any]) -> Any:
+    """Start the cluster, once more if a worker was killed meanwhile. Raises ClusterError when that is in vain."""
+    from distributed import LocalCluster
+
+    for _ in range(STARTS):
+        with suppress(RuntimeError):
+            return LocalCluster(n_workers=workers, **options)
+    raise ClusterError(
+        f"run.workers: a cluster of {workers} processes could not be started, in {STARTS} attempts, likely for want of "
+        "memory; set fewer"
+    )

@@ -17,15 +17,17 @@ class Undivided(Exception):  # noqa: N818 (no error: the stage is called as a wh
 
 @dataclass(frozen=True)
 class Division(Generic[Sections, Piece, Finding]):
-    """How a stage's work is divided. Each of the three functions may raise `Undivided`.
+    """How a stage's work is divided. The three functions after the first may raise `Undivided`.
 
     Attributes:
+        pays: Whether to divide it: worker processes start while `plan` is at work.
         plan: Returns what each part is made of.
         compute: Computes the tables of one part, and what `accept` has to know of it; in any process.
         accept: Checks that the parts are right together, given what was found of each; those that are not are computed
             again, once, of what it returns for their number.
     """
 
+    pays: Callable[[Sections], bool]
     plan: Callable[[Sections], Sequence[Piece]]
     compute: Callable[[Piece, Sections], tuple[Mapping[str, pa.Table], Finding]]
     accept: Callable[[Sequence[Piece], Sequence[Finding], Sections], Mapping[int, Piece]]

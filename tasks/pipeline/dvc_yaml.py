@@ -5,6 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
 from tasks.errors import ParamsError
 from tasks.pipeline.yaml import load_yaml
 
@@ -12,6 +14,8 @@ CODE = "tasks/"
 DATA = "data/"
 LEDGER = "data/ledger/"
 REPORTS = "reports/"
+# Characters of a place in dvc.lock that a message quotes.
+_LONGEST = 100
 
 
 class StageEntry(NamedTuple):
@@ -55,13 +59,40 @@ class StageEntry(NamedTuple):
         return _ledger(self.outs)
 
 
-@cache
+class _LockedFile(BaseModel):
+    """A dep or an out in dvc.lock, as far as anything here reads it."""
+
+    path: str
+
+
+class _LockedStage(BaseModel):
+    """What the last run of a stage read and wrote, in dvc.lock. params: file → path of an option → value."""
+
+    deps: list[_LockedFile] = []
+    outs: list[_LockedFile] = []
+    params: dict[str, dict[str, Any]] = {}
+
+
+_LOCKED = TypeAdapter(dict[str, _LockedStage])
+
+
 def stages(path: Path = Path("dvc.yaml")) -> dict[str, StageEntry]:
-    """Return every stage of dvc.yaml, by name and in the order of the file.
+    """Return every stage of dvc.yaml, by name and in the order of the file, which is read once.
 
     Raises:
         ParamsError: The file can't be read as a list of stages.
     """
+    return _stages(path.absolute(), path)
+
+
+def forget_stages() -> None:
+    """Read each dvc.yaml again."""
+    _stages.cache_clear()
+
+
+@cache
+def _stages(_place: Path, path: Path) -> dict[str, StageEntry]:
+    """The stages of a file; place: with the current folder, so that another folder's are not taken for them."""
     try:
         listed = load_yaml(path)["stages"]
         return {name: _stage(name, body) for name, body in listed.items()}
@@ -71,6 +102,24 @@ def stages(path: Path = Path("dvc.yaml")) -> dict[str, StageEntry]:
         raise ParamsError(
             f"{path}: not readable as a list of stages: {error!r}; restore it from version control"
         ) from None
+
+
+def locked(content: Any) -> dict[str, Any]:
+    """Return each stage of a dvc.lock by name, as it stands there; content: that of the file, None if there is none.
+
+    Raises:
+        ParamsError: It is no dvc.lock.
+    """
+    try:
+        listed = {} if content is None else content.get("stages") or {}
+        _LOCKED.validate_python(listed)
+    except (AttributeError, ValidationError) as error:
+        where, problem = "", f"expected stages, found a {type(content).__name__}"
+        if isinstance(error, ValidationError):
+            [first, *_] = error.errors(include_input=False, include_url=False)
+            where, problem = ".".join(map(str, ("stages", *first["loc"]))), first["msg"]
+        raise ParamsError(": ".join(filter(None, [where[:_LONGEST], problem]))) from None
+    return {**listed}
 
 
 def recorded(stage: str, section: str, option: str, path: Path = Path("dvc.lock")) -> Any:

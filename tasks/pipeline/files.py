@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from math import inf
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 
 from filelock import FileLock, Timeout, lock_descriptor
@@ -96,7 +97,8 @@ def remove_abandoned(folder: Path, name: str = "", *, age: float = _ABANDONED_AF
     """Remove the temporary files that killed processes left in a folder: those not written to for `age` seconds."""
     for path in folder.glob(f".{escape(name)}*.tmp"):
         with suppress(FileNotFoundError):  # its writer has moved it meanwhile
-            if time.time() - path.stat().st_mtime >= age:
+            status = path.lstat()
+            if not S_ISDIR(status.st_mode) and time.time() - status.st_mtime >= age:  # no writer makes a folder
                 path.unlink()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from tasks.errors import ParamsError
-from tasks.pipeline.dvc_yaml import stages
+from tasks.pipeline.dvc_yaml import forget_stages
 from tasks.pipeline.lineage import code_hash, libraries
 
 LISTED = 5
@@ -61,7 +61,7 @@ def call_as_member(driver: Driver, function: Callable[..., Any], arguments: Sequ
         if problem := refusal(driver):
             raise ParamsError(problem)
         os.chdir(driver.folder)
-        stages.cache_clear()
+        forget_stages()
         _State.driver = driver
     return function(*arguments)
 

@@ -55,11 +55,13 @@ class Run(Section):
 
     address: of a Dask scheduler, or the path of the JSON file that it writes; None: a cluster of this machine.
     storage: where the parts of tables lie, an absolute path or a URL without credentials; None: in data/.
+    verify: state the hashes of what a stage writes, and check that what it reads is as it was written.
     """
 
     engine: Literal["local", "dask"]
     address: Annotated[str, Field(pattern=r"^((tcp|tls|ucx|ws|wss)://.+|.+\.json)$")] | None
     storage: Annotated[str, Field(pattern=ADDRESS)] | None
+    verify: bool
     workers: Positive | None
     parallel_stages: Positive
     retries: dict[str, Annotated[int, Field(ge=0)]]

@@ -3,15 +3,30 @@
 import json
 import re
 from typing import Annotated, Any, get_args
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, Tag, ValidationError, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Tag, ValidationError, ValidationInfo, field_validator
 
 from tasks.errors import ParamsError, did_you_mean
+
+
+def _address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        # A port that is no number raises ValueError where it is read.
+        known = parts.scheme in {"http", "https"} and parts.hostname and parts.username is None and parts.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise ValueError("expected http://host/v1 or https://host/v1, without a user")
+    return url
+
 
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 # A name or an address of a server; it stands in signatures, which use | and blanks.
 ServerName = Annotated[str, Field(pattern=r"^[\w.:/@\[\]-]+$")]
+ServerUrl = Annotated[str, AfterValidator(_address)]
 MOST_LINES, LONGEST = 20, 60
 OPTIONS = "options, such as {a: 1}"
 # Kind of a pydantic error → what the message asks the user to write.

@@ -33,7 +33,6 @@ class StageInputs:
         run: Section `run` of params.yaml, which may not change a number.
         progress: Shows how far the stage is.
         open_ledger: The ledger among the outs (a store, for `whole` only) or the deps (evidence); None without one.
-        part: Number of the part that `by_part` computes.
         crew: The processes among which `whole` may divide its work.
         scratch: An empty folder for files that are removed when the stage ends.
     """
@@ -43,7 +42,6 @@ class StageInputs:
     run: Run
     progress: Progress
     open_ledger: object = None
-    part: int = 0
     crew: Crew = field(default_factory=Crew)
     scratch: Path = Path()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError, model_validator
 
 from tasks.errors import DataError, GoldmeterError, ParamsError, StorageError
 from tasks.pipeline.credentials import without_credentials
@@ -53,6 +53,12 @@ class Manifest(BaseModel):
     storage: Annotated[str, Field(pattern=ADDRESS)]
     rows: NonNegativeInt
     parts: Annotated[tuple[StoredPart, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _rows_add_up(self) -> Self:
+        if self.rows != sum(part.rows for part in self.parts):
+            raise ValueError("rows: not those of the parts")
+        return self
 
     @classmethod
     def of(cls, storage: str, parts: Sequence[StoredPart]) -> Self:
@@ -118,6 +124,13 @@ class Storage:
                 self.files.pipe_file(self.locate(path), content)
         sha256 = hashlib.sha256(content).hexdigest()
         return StoredPart(path=path, rows=rows, size=len(content), md5=md5, sha256=sha256)
+
+    def require_whole(self, part: StoredPart) -> None:
+        """Raise DataError unless a part is as it was written."""
+        with self.naming(part.path), self.reading(part.path):
+            content = self.files.cat_file(self.locate(part.path))
+        if (len(content), hashlib.sha256(content).hexdigest()) != (part.size, part.sha256):
+            raise DataError(f"{self.address}/{part.path}: damaged; {_REMEDY}")
 
     def locate(self, path: str) -> str:
         """Return the name of a path below the address, as `files` wants it."""

@@ -91,6 +91,21 @@ class Parts:
                 pass  # what follows names the part
         return pa.concat_tables(self.read(columns))
 
+    @property
+    def in_storage(self) -> bool:
+        """Whether the parts lie in a storage."""
+        return self._files[0].storage is not None
+
+    def require_whole(self, number: int) -> None:
+        """Check a part in storage by the manifest. Raises DataError when it is not as it was written."""
+        file = self._files[number]
+        if file.storage and file.stored:
+            file.storage.require_whole(file.stored)
+            with file.storage.reading(file.path):
+                rows = pq.read_metadata(file.storage.locate(file.path), filesystem=file.storage.files).num_rows
+            if rows != file.stored.rows:
+                raise DataError(f"{self.folder}: its manifest is damaged: {file.path} has {rows:,} rows")
+
     @cached_property
     def schema(self) -> pa.Schema:
         """The schema of the first part, with its metadata."""
@@ -143,11 +158,11 @@ def write_part(table: pa.Table, folder: Path, number: int, storage: Storage | No
 
 
 class _PartFile(NamedTuple):
-    """The file of one part. storage: None: it is on disk. known_rows: from the manifest; None: unknown."""
+    """The file of one part. storage, stored: where it lies, and what the manifest says of it; None: it is on disk."""
 
     path: str
     storage: Storage | None = None
-    known_rows: int | None = None
+    stored: StoredPart | None = None
 
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Read the part, with all or only some columns."""
@@ -157,8 +172,8 @@ class _PartFile(NamedTuple):
     @property
     def rows(self) -> int:
         """Number of rows."""
-        if self.known_rows is not None:
-            return self.known_rows
+        if self.stored is not None:
+            return self.stored.rows
         with self._naming():
             return int(pq.read_metadata(self._place, filesystem=self._system).num_rows)
 
@@ -207,7 +222,7 @@ def _stored(folder: Path) -> list[_PartFile]:
     if (manifest := manifest_of(folder)) is None:
         return []
     storage = Storage(manifest.storage)
-    return [_PartFile(part.path, storage, part.rows) for part in manifest.parts]
+    return [_PartFile(part.path, storage, part) for part in manifest.parts]
 
 
 def _put(table: pa.Table, storage: Storage) -> StoredPart:

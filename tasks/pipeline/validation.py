@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from itertools import chain
 from math import isnan
+from threading import RLock
 from types import ModuleType
 from typing import Any, Self
 
@@ -16,7 +17,6 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from tasks.errors import ContractError
-from tasks.pipeline import files
 from tasks.pipeline.frames import ORIGINAL, columns_named, frame_of, narrow
 from tasks.pipeline.keys import KEYS, Hashes, hashes_of, key_differences, with_hashes
 from tasks.pipeline.tables import Parts
@@ -167,11 +167,11 @@ def require(
     raise ContractError("\n".join(lines))
 
 
-def to_json(checks: Sequence[Check], counts: dict[str, float], lineage: Mapping[str, Any]) -> str:
-    """Return the validation report of a stage; the same tables and lineage give the same bytes."""
+def report(checks: Sequence[Check], counts: dict[str, float], lineage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the validation report of a stage as JSON values; the same tables and lineage give the same report."""
     known = {name: None if isnan(value) else value for name, value in counts.items()}
     body = {"success": not any(result.failed for result in checks), "counts": known, "made": lineage}
-    return files.to_json(body | {"checks": [result.model_dump() for result in checks]})
+    return body | {"checks": [result.model_dump(mode="json") for result in checks]}
 
 
 def load_gx() -> Any:
@@ -179,6 +179,10 @@ def load_gx() -> Any:
     with _deferred("scipy.stats"), _deferred("altair"):
         import great_expectations
         import great_expectations.expectations
+    from tqdm import tqdm  # type: ignore[import-untyped]
+
+    # Its own is shared with other processes: a worker that is killed leaves it, and Python warns of that at the end.
+    tqdm.set_lock(RLock())
     return great_expectations
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import ceil
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from typing import Any, Self, TypeVar
 
 from tasks.errors import ParamsError
@@ -29,12 +29,12 @@ class Crew:
     Args:
         workers: Number of processes; 1 is this process.
         most: Number of processes that `grown` may give.
-        start: Starts an engine of so many processes, when the first work comes.
+        engine: Starts an engine of so many processes, when the first work comes or is about to.
     """
 
-    def __init__(self, workers: int = 1, most: int = 1, start: Callable[[int], Engine[Any]] | None = None) -> None:
+    def __init__(self, workers: int = 1, most: int = 1, engine: Callable[[int], Engine[Any]] | None = None) -> None:
         self._wanted, self._most = workers, max(workers, most)
-        self._start = start
+        self._open = engine
         self._engine: Engine[Any] | None = None
 
     @property
@@ -45,12 +45,16 @@ class Crew:
     def grown(self, workers: int) -> "Crew":
         """Return a crew of up to so many processes, but no fewer than this one has; for work of which each is worth."""
         more = min(workers, self._most)
-        return Crew(more, self._most, self._start) if more > self._wanted else self
+        return Crew(more, self._most, self._open) if more > self._wanted else self
+
+    def start(self) -> None:
+        """Start the engine, if there is to be one, while this process prepares the work."""
+        if self._wanted > 1 and self._open and not self._engine:
+            self._engine = self._open(self._wanted)
 
     def map(self, function: Callable[..., Result], *columns: Iterable[Any]) -> Iterator[Result]:
         """Call a function for each row of arguments, and yield what it returns, in order."""
-        if self._wanted > 1 and self._start and not self._engine:
-            self._engine = self._start(self._wanted)
+        self.start()
         return self._engine.run(function, zip(*columns, strict=False)) if self._engine else map(function, *columns)
 
     def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
@@ -114,6 +118,7 @@ class Processes(Engine[_Unit]):
 
     def __enter__(self) -> Self:
         self._resources.enter_context(threads_of(self._size))
+        forkserver.ensure_running()  # it imports the modules meanwhile
         self._executor = self._started()
         return self
 
@@ -134,13 +139,21 @@ class Processes(Engine[_Unit]):
         return unit
 
     def _assign(self, unit: _Unit) -> None:
-        """Give a unit to the processes of today, or to new ones where one of them was killed."""
+        """Give a unit to the processes of today, or to new ones where one of them was killed.
+
+        Raises:
+            ParamsError: The process that starts them was killed.
+        """
         while True:
             unit.executor = self._executor
             try:
                 unit.future = self._executor.submit(unit.function, *unit.arguments)
             except BrokenProcessPool:
                 self._replace(unit.executor)
+            except EOFError:  # of the fork server
+                raise ParamsError(
+                    f"run.workers: {self._size} processes could not be started, likely for want of memory; set fewer"
+                ) from None
             else:
                 return
 

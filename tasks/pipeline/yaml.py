@@ -64,6 +64,8 @@ def parse_yaml(text: str, name: str = "params.yaml") -> Any:
         raise ParamsError(_located(error, text, name)) from None
     except YAMLError as error:
         raise ParamsError(f"{name}: not readable as YAML: {str(error).splitlines()[0]}") from None
+    except UnicodeEncodeError:  # git's answers have surrogates for bytes that are no text
+        raise ParamsError(f"{name}: not readable as YAML: not UTF-8") from None
 
 
 def require_bounded(text: str, name: str) -> None:

@@ -19,8 +19,16 @@ from tasks.console.format import (
 )
 from tasks.reporting.conclusion import NAMED, best_first, is_rate, short_names
 from tasks.scores.human_labels import LABEL
-from tasks.scores.metrics_report import AgreementEntry, MetricsReport, SliceEntry, WorstSlice
+from tasks.scores.metrics_report import (
+    AgreementEntry,
+    CalibrationEntry,
+    Interval,
+    MetricsReport,
+    SliceEntry,
+    WorstSlice,
+)
 from tasks.scores.primary import MEANING_MATCH
+from tasks.scores.verdict_source import OFFLINE
 
 
 class SliceLines(NamedTuple):
@@ -42,7 +50,7 @@ def worst_slices(document: MetricsReport) -> SliceLines:
     left_out = counted(found["left_out"], "slice is", "slices are")
     more = f" {left_out} left out: outside the judge's domain." if found["left_out"] else ""
     share = is_rate(document, found["measure"])
-    lines = [_slice_line(part, is_share=share) for part in significant or found["slices"]]
+    lines = [_slice_line(document, part, is_share=share) for part in significant or found["slices"]]
     sentence = f"{verdict} significantly below the other answers ({tests}, corrected for their number).{more}"
     return SliceLines(sentence, lines, are_significant=bool(significant))
 
@@ -60,20 +68,63 @@ def trust(document: MetricsReport) -> list[str]:
 
     Without labels it is what the headlines say of the judge's error. Empty where no answer has a verdict.
     """
-    decides = document["primary"]["measure"].partition(".")[0]
-    judged = MEANING_MATCH if decides == LABEL else decides
+    judged = _judged(document)
     entries = {name: document["candidates"][name].get(judged) for name in best_first(document)}
     measured = {name: entry for name, entry in entries.items() if entry and entry["n"]}
     agreements = {name: entry["agreement"] for name, entry in measured.items() if "agreement" in entry}
     lines = []
     if agreements:
-        lines = [*_agreement(source(judged, next(iter(measured.values()))["signature"]), agreements)]
+        by = source(judged, next(iter(measured.values()))["signature"])
+        lines = [*_agreement(by, agreements), *raters(document), *_adjudicators(document)]
     elif measured:
         notes = [one["note"] for one in document["headlines"].values() if one["status"] == "estimated"]
         lines = [capitalized(note) for note in notes[:1]]
     shares = document.get("outside_domain", {})
     outside = {name: rate(shares[name]) for name in agreements if name in shares}
-    return [*lines, f"Answers outside its domain: {_by_candidate(outside)}."] if outside else lines
+    if outside:
+        lines.append(f"Answers outside its domain: {_by_candidate(outside)}.")
+    shares = document.get("by_offline_judge", {}) if judged == MEANING_MATCH else {}
+    if decided := {name: rate(shares[name]) for name in measured if name in shares}:
+        lines.append(f"Answers that {OFFLINE} decided: {_by_candidate(decided)}; a language model judged the others.")
+    if judged == MEANING_MATCH and (calibration := document.get("calibration")):
+        lines.append(_calibration(calibration))
+    return lines
+
+
+def raters(document: MetricsReport) -> list[str]:
+    """How often two raters of an answer say the same, and how often the judge says what one of them says: sentences."""
+    rated, judged = document.get("raters", {}), _judged(document)
+    pairs = {name: f"{_rate(one['pair'])}, alpha {_coefficient(one['alpha'])}" for name, one in rated.items()}
+    judges = {name: one["metrics"][judged] for name, one in rated.items() if judged in one["metrics"]}
+    lines = [f"Person against person: {_by_candidate(pairs)}."] if pairs else []
+    if judges:
+        by = source(judged, document["candidates"][next(iter(judges))][judged]["signature"])
+        told = {name: f"{_rate(one['value'])}, {_points(one['difference'])}" for name, one in judges.items()}
+        lines.append(f"{capitalized(by)} against one person: {_by_candidate(told)} to another person.")
+    return lines
+
+
+def _adjudicators(document: MetricsReport) -> Iterator[str]:
+    for name, one in document.get("raters", {}).items():
+        short = short_names([name])[name]
+        for rater in one["adjudicators"]:
+            yield f"Rater {rater} of {short} was asked mostly where others differ, and is left out."
+
+
+def _judged(document: MetricsReport) -> str:
+    """The metric whose agreement with human labels counts: the primary measure, or the judge if labels decide."""
+    decides = document["primary"]["measure"].partition(".")[0]
+    return MEANING_MATCH if decides == LABEL else decides
+
+
+def _calibration(found: CalibrationEntry) -> str:
+    """How far the offline judge's probabilities are off, and what Platt scaling gains."""
+    return (
+        f"The probabilities of {OFFLINE} (offline_match) do not fit {counted(found['n'], 'label')} "
+        f"(p = {found['p_value']:.2g}): they expect {rate(found['expected'])} right answers, and "
+        f"{rate(found['right'])} are. Recalibrated on the labels, their mean squared error would be "
+        f"{number(found['error_recalibrated'])} instead of {number(found['error'])}."
+    )
 
 
 def _by(document: MetricsReport, measure: str) -> str:
@@ -83,19 +134,30 @@ def _by(document: MetricsReport, measure: str) -> str:
     return "" if measure == LABEL or not entries else f" by {source(metric, entries[0]['signature'])}"
 
 
-def _slice_line(part: WorstSlice, *, is_share: bool) -> str:
+def _slice_line(document: MetricsReport, part: WorstSlice, *, is_share: bool) -> str:
     """A slice, with the candidates that are significantly worse on it; without any, the one that is worst."""
     entries = [entry for entry in part["candidates"] if entry["worse"]] or part["candidates"][:1]
-    told = "; ".join(_of_slice(entry, is_share=is_share) for entry in entries)
+    bands = [_band(document, part, entry["candidate"], is_share=is_share) for entry in entries]
+    told = "; ".join(_of_slice(*each, is_share=is_share) for each in zip(entries, bands, strict=True))
     return f"{part['column']} = {part['value'].strip() or '(empty)'}: {told}"
 
 
-def _of_slice(entry: SliceEntry, *, is_share: bool) -> str:
+def _of_slice(entry: SliceEntry, band: str, *, is_share: bool) -> str:
     name, limits = short_names([entry["candidate"]])[entry["candidate"]], entry["difference"]
     if is_share:
         to_others = points_interval(limits["value"], limits["low"], limits["high"])
-        return f"{name} {rate(entry['rate'])} of {counted(entry['n'], 'answer')}, {to_others} to the others"
-    return f"{name} {number(entry['rate'])} on {counted(entry['n'], 'answer')}, others {number(entry['rest'])}"
+        return f"{name} {rate(entry['rate'])} of {counted(entry['n'], 'answer')}{band}, {to_others} to the others"
+    return f"{name} {number(entry['rate'])} on {counted(entry['n'], 'answer')}{band}, others {number(entry['rest'])}"
+
+
+def _band(document: MetricsReport, part: WorstSlice, candidate: str, *, is_share: bool) -> str:
+    """The limits of a slice that hold for all values of its column together; nothing without them."""
+    bands = document["slice_bands"]["columns"] if "slice_bands" in document else {}
+    band = bands.get(part["column"], {}).get(candidate, {}).get(part["value"])
+    if band is None:
+        return ""
+    low, high = ((rate if is_share else number)(band[limit]) for limit in ("low", "high"))
+    return f" ({low} to {high} with all values of {part['column']} together)"
 
 
 def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[str]:
@@ -113,15 +175,29 @@ def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[st
     yield f"It passes {counted(false_pass, 'wrong answer')} and fails {counted(false_fail, 'right answer')}."
     seen = next((entry["in_sample"] for entry in agreements.values() if "in_sample" in entry), None)
     if seen:
+        is_alone = by == OFFLINE
+        trained = f"{'it' if is_alone else OFFLINE} was trained on {rate(seen['share'])} of these ({seen['data']})"
         yield (
-            f"This is no check on new questions: it was trained on {rate(seen['share'])} of these ({seen['data']}). "
-            f"On questions that it was not trained on it agrees on {rate(seen['cross_validated'])}."
+            f"This is no check on new questions: {trained}. "
+            f"On questions that it was not trained on it {'' if is_alone else 'alone '}agrees on "
+            f"{rate(seen['cross_validated'])}."
         )
 
 
 def _agreed(entry: AgreementEntry) -> str:
-    accuracy = rate_interval(entry["accuracy"]["value"], entry["accuracy"]["low"], entry["accuracy"]["high"])
-    return f"{accuracy}, kappa {coefficient(entry['kappa']['value'])}"
+    return f"{_rate(entry['accuracy'])}, kappa {coefficient(entry['kappa']['value'])}"
+
+
+def _rate(one: Interval) -> str:
+    return rate_interval(one["value"], one["low"], one["high"])
+
+
+def _points(one: Interval) -> str:
+    return points_interval(one["value"], one["low"], one["high"])
+
+
+def _coefficient(one: Interval) -> str:
+    return f"{coefficient(one['value'])} [{coefficient(one['low'])}, {coefficient(one['high'])}]"
 
 
 def _by_candidate(told: Mapping[str, str]) -> str:

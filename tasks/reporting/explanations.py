@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from tasks.console.format import Text, shown
 from tasks.pipeline.tables import Parts
+from tasks.scores.verdict_source import JUDGED_BY
 
 # Suffixes of the columns that explain a score.
 SUFFIXES = ("_details", "_reason")
@@ -19,8 +20,8 @@ class DetailLines(NamedTuple):
 
 
 def explanation_columns(table: Parts) -> list[str]:
-    """Return the columns of a table that explain scores."""
-    return [name for name in table.schema.names if name.endswith(SUFFIXES)]
+    """Return the columns of a table that explain scores, and the one that says who judged."""
+    return [name for name in table.schema.names if name.endswith(SUFFIXES) or name == JUDGED_BY]
 
 
 def metric_of(column: str) -> str:

@@ -13,6 +13,7 @@ from tasks.console.format import (
     counted,
     level,
     number,
+    points_interval,
     rate,
     rate_interval,
     shown,
@@ -47,17 +48,17 @@ def render(content: Content) -> str:
     environment = _environment(content.max_chars)
     environment.globals["shapes"] = {name: shape(number) for number, name in enumerate(candidates)}
     charts = [(series, [(trend, trend_charts(trend, swatches)) for trend in series.trends]) for series in history]
-    head, script = _bundle("*.js"), _bundle("sections/*.js")
+    head, script = bundle("*.js"), bundle("sections/*.js")
     return environment.get_template("index.html.j2").render(
         content._asdict() | {"history": charts},
         histograms=[(scores, histogram(scores, own)) for scores in content.distributions],
         identity=_identity(content),
         failure_kinds=KINDS,
         swatches=swatches,
-        style=_bundle("*.css") + _bundle("sections/*.css"),
+        style=bundle("*.css") + bundle("sections/*.css"),
         head=head,
         script=script,
-        scripts=" ".join(f"'{_hash(text)}'" for text in (head, script)),
+        scripts=" ".join(f"'{script_hash(text)}'" for text in (head, script)),
     )
 
 
@@ -89,6 +90,7 @@ def _environment(max_chars: int) -> "Environment":
     environment.filters["truncate"] = pass_environment(partial(do_truncate, end="…"))
     environment.globals |= {
         "say": wording,
+        "points_interval": points_interval,
         "rate_interval": rate_interval,
         "axis": axes,
         "pairwise": candidate_matrix,
@@ -98,12 +100,12 @@ def _environment(max_chars: int) -> "Environment":
     return environment
 
 
-def _bundle(pattern: str) -> str:
+def bundle(pattern: str) -> str:
     """Concatenate the files of this folder that match a pattern."""
     return "".join(file.read_text(encoding="utf-8") for file in sorted(FOLDER.glob(pattern)))
 
 
-def _hash(script: str) -> str:
+def script_hash(script: str) -> str:
     """Return the hash by which a content security policy allows a script. Source: CSP level 3, section 2.3.1."""
     return f"sha256-{b64encode(sha256(script)).decode()}"
 

@@ -1,7 +1,6 @@
 """Summary of the last run for a terminal and as Markdown: the conclusion, all metrics, and warnings."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
@@ -10,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tasks.console import markdown
 from tasks.console.format import NONE, abridged_apart, counted, cut, listed, number
-from tasks.console.terminal import console, plain, width_of
+from tasks.console.terminal import plain, width_of
 from tasks.errors import ParamsError
+from tasks.pipeline.files import read_json
 from tasks.pipeline.yaml import load_yaml
 from tasks.reporting.conclusion import CandidateRate, Conclusion, conclude
 from tasks.reporting.draws import repeated_answers
-from tasks.reporting.evidence import most_frequent_failures, trust, worst_slices
+from tasks.reporting.evidence import most_frequent_failures, raters, trust, worst_slices
 from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def of_last_run(metrics: Path = Path(METRICS), validation: Path = VALIDATION) ->
         return _summary(document, [*_failed_checks(validation)])
 
 
-def show(*, reported: bool = False) -> None:
+def show(out: "Console", *, reported: bool = False) -> None:
     """Print the summary and the path of the report; reported: the report was just made from these numbers."""
-    out, summary = console(), of_last_run()
+    summary = of_last_run()
     if summary is None:
         out.print(NO_RUN)
         return
@@ -159,6 +159,7 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         yield f"{conclusion.failures_title}: {kinds}"
     if not conclusion.reason:
         yield from trust(document)[:1]
+        yield from raters(document)
 
 
 def _cell(entry: MetricEntry) -> MetricCell:
@@ -190,7 +191,7 @@ def _usual_counts(cells: Sequence[MetricCell]) -> str:
 
 def _failed_checks(folder: Path) -> Iterator[str]:
     for path in sorted(folder.glob("*.json")):
-        if not json.loads(path.read_text(encoding="utf-8"))["success"]:
+        if not read_json(path).get("success"):
             yield f"validation of the stage {path.stem} failed: {path}"
 
 

@@ -16,9 +16,15 @@ from tasks.errors import DataError
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.pipeline.tables import Parts, about
 from tasks.scores.column_facts import COLUMNS, ColumnFacts, stated
+from tasks.scores.label_status import PROBABILITY
+from tasks.scores.verdict_source import JUDGED_BY, OFFLINE_JUDGE
 
 Mask = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
+Ratings = NDArray[np.int8]
+# Column of data/load where labels of several raters are mapped: what each says.
+RATINGS = "ratings"
+NOT_RATED = -1
 # Tables that hold no scores, or only those of data/load; every other table that aggregate and report read does.
 NO_SCORES = frozenset({"load", "load_rejected", "normalize", "embed", "aggregate"})
 KEYS = ("id", "candidate")
@@ -93,8 +99,13 @@ class Candidate:
     checks: second hashes of the ids, shape (n,): different ids may share one hash, but not both; None: each key is one
     id. question_checks: the same of `questions`.
     groups: clusters of the rows, shape (n,), or None: their keys in a part, numbers from 0 in all parts.
-    labels_random: whether the labelled rows were chosen at random.
-    outside: which rows lie outside of the judge's domain, shape (n,); None if no table says so.
+    labels_random: whether the labelled rows were chosen at random, with equal or with known probabilities.
+    label_probability: each row's probability to be chosen for labelling, shape (n,), NaN where it was not chosen; None
+    unless a design chose the rows.
+    outside: which rows lie outside of the judge's domain, shape (n,); None if no table says so, and in a cascade.
+    by_offline: which rows the offline judge of a cascade decided, shape (n,); None without a cascade.
+    ratings: what each rater says of the row's answer, shape (n, raters): 1 right, 0 wrong, NOT_RATED; None unless
+    labels of several raters are mapped.
     questions: hash of the question that each row answers, shape (n,); None unless questions have several draws.
     """
 
@@ -105,10 +116,18 @@ class Candidate:
     groups: NDArray[np.intp] | None
     slices: dict[str, Slices]
     labels_random: bool = False
+    label_probability: Floats | None = None
     outside: Mask | None = None
+    by_offline: Mask | None = None
     questions: Hashes | None = None
     checks: Hashes | None = None
     question_checks: Hashes | None = None
+    ratings: Ratings | None = None
+
+    @property
+    def labels_designed(self) -> bool:
+        """Whether a design chose the labelled rows, with unequal probabilities."""
+        return self.label_probability is not None
 
     def rows(self, chosen: Mask | NDArray[np.intp]) -> "Candidate":
         """Some rows of the candidate, by a mask or by their numbers."""
@@ -129,7 +148,10 @@ class Candidate:
 
 
 # Arrays of a candidate with one element for each row.
-_BY_ROW = ("keys", "positions", "groups", "outside", "questions", "checks", "question_checks")
+_BY_ROW = (
+    "keys", "positions", "groups", "label_probability", "outside", "by_offline", "questions", "checks",
+    "question_checks", "ratings",
+)  # fmt: skip
 
 
 def candidates(
@@ -158,6 +180,7 @@ def candidates(
     groups = _groups(read(["group"])["group"], hashes)
     if groups is not None and part is None:
         groups = np.unique(groups, return_inverse=True)[1]
+    ratings = ratings_of(read([RATINGS])[RATINGS]) if RATINGS in rows.schema.names else None
     slices = _slices(read(["slices"])) if "slices" in rows.schema.names else {}
     has_draws = QUESTION in rows.schema.names and part is None
     questions, question_checks = hashed_twice(read([QUESTION])[QUESTION]) if has_draws else (None, None)
@@ -165,7 +188,10 @@ def candidates(
         require_same_parts(rows, table)
         _require_same_rows(keys, table, part)
     columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds, part, named)]
-    outside = next((_outside(table, part) for table in score_tables if IN_DOMAIN in table.schema.names), None)
+    chances = read([PROBABILITY])[PROBABILITY].to_numpy() if PROBABILITY in rows.schema.names else None
+    by_offline = next((_by_offline(table, part) for table in score_tables if JUDGED_BY in table.schema.names), None)
+    judges = [table for table in score_tables if IN_DOMAIN in table.schema.names and by_offline is None]
+    outside = next((_outside(table, part) for table in judges), None)
     for number, name in enumerate(names.values):
         chosen = np.flatnonzero(names.codes == number)
         order = chosen[np.argsort(hashes[chosen], kind="stable")]
@@ -176,11 +202,14 @@ def candidates(
             [column.rows(order) for column in columns],
             None if groups is None else groups[order],
             {key: coded._replace(codes=coded.codes[order]) for key, coded in slices.items()},
-            labels_random=rows.about.get("labels") == "random",
+            labels_random=rows.about.get("labels") in {"random", "designed"},
+            label_probability=None if chances is None else chances[order],
             outside=None if outside is None else outside[order],
+            by_offline=None if by_offline is None else by_offline[order],
             questions=None if questions is None else questions[order],
             checks=None if checks is None else checks[order],
             question_checks=None if question_checks is None else question_checks[order],
+            ratings=None if ratings is None else ratings[order],
         )
 
 
@@ -194,9 +223,24 @@ def _reader(table: Parts, part: int | None) -> Callable[[Sequence[str]], pa.Tabl
     return table.whole if part is None else partial(table.part, part)
 
 
+def ratings_of(column: pa.ChunkedArray) -> Ratings:
+    """The lists of ratings of each row as an array, shape (n, raters); shorter lists end with NOT_RATED."""
+    lists = column.combine_chunks()
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    found = np.full((len(lists), int(lengths.max(initial=0))), NOT_RATED, np.int8)
+    items = pc.fill_null(pc.cast(lists.flatten(), pa.int8()), NOT_RATED)
+    found[np.arange(found.shape[1]) < lengths[:, None]] = items.to_numpy()
+    return found
+
+
 def _outside(table: Parts, part: int | None) -> Mask:
     inside = _reader(table, part)([IN_DOMAIN])[IN_DOMAIN].fill_null(True)  # noqa: FBT003 (pyarrow)
     return ~np.asarray(inside.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _by_offline(table: Parts, part: int | None) -> Mask:
+    decided = pc.equal(_reader(table, part)([JUDGED_BY])[JUDGED_BY], OFFLINE_JUDGE).fill_null(False)  # noqa: FBT003
+    return np.asarray(decided.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def require_same_parts(rows: Parts, table: Parts) -> None:

@@ -13,13 +13,14 @@ from tasks.metrics.catalogue import configure
 from tasks.scores.sums import ColumnSums, Counted
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics import Estimate, PairedDifference, PpiEstimate
+    from tasks.statistics import DesignedDifference, Estimate, PairedDifference, PpiEstimate
     from tasks.statistics.clusters import ClusterTotals
     from tasks.statistics.corpus import Replicates
     from tasks.statistics.gaffke import Distribution
     from tasks.statistics.moments import Moments
+    from tasks.statistics.unseen import Deviations
 
-    AnyEstimate = TypeVar("AnyEstimate", Estimate, PairedDifference, PpiEstimate)
+    AnyEstimate = TypeVar("AnyEstimate", Estimate, PairedDifference, PpiEstimate, DesignedDifference)
 
 Bounds = tuple[float, float]
 UNBOUNDED = (-np.inf, np.inf)
@@ -29,7 +30,12 @@ DIGITS = 6
 
 
 def estimate(
-    sums: ColumnSums, replicates: "Replicates | None", confidence: float, *, guarantee: bool = False
+    sums: ColumnSums,
+    replicates: "Replicates | None",
+    confidence: float,
+    *,
+    deviations: "Deviations | None" = None,
+    guarantee: bool = False,
 ) -> "Estimate":
     """Estimate the mean of the measured rows, or their corpus score, with an interval.
 
@@ -37,12 +43,13 @@ def estimate(
         sums: The sums of the column's rows.
         replicates: Of a corpus score of independent rows, without each of them; else None.
         confidence: Between 0.5 and 1.
+        deviations: Of independent rows' scores that may be steady, from their mean; else None.
         guarantee: Widen the interval so that its coverage never falls below `confidence`; for independent rows.
     """
     bounds = sums.facts.bounds
     if sums.stats is None and bounds is not None:
         clusters = None if sums.clusters is None else sums.clusters.of_scores(bounds)
-        return mean(sums.moments, clusters, bounds, confidence, sums.spread if guarantee else None)
+        return mean(sums.moments, clusters, bounds, confidence, sums.spread if guarantee else None, deviations)
     result = _jackknifed(sums, replicates, bounds or UNBOUNDED, confidence)
     return result._replace(method=f"{result.method}; no guarantee") if guarantee else result
 
@@ -62,6 +69,7 @@ def mean(
     bounds: Bounds,
     confidence: float,
     spread: "Distribution | None" = None,
+    deviations: "Deviations | None" = None,
 ) -> "Estimate":
     """Estimate the mean of bounded scores with an interval.
 
@@ -71,6 +79,7 @@ def mean(
         bounds: Of the scores.
         confidence: Between 0.5 and 1.
         spread: How often each score occurs, for an interval that never covers less than `confidence`; else None.
+        deviations: As of `estimate`.
     """
     from tasks.statistics import Estimate
     from tasks.statistics.clusters import check_clusters
@@ -82,7 +91,7 @@ def mean(
     def interval() -> "Estimate":
         if clusters is not None and moments.n:
             check_clusters(len(clusters.size))
-        return interval_of_moments(moments, clusters, bounds, confidence, spread)
+        return interval_of_moments(moments, clusters, bounds, confidence, spread, deviations)
 
     return with_warnings(interval)
 

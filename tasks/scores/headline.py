@@ -175,7 +175,8 @@ def _by_labels(
 def _powered_note(powered: PredictionPowered, rows: int) -> str:
     worth = powered["worth"]
     added = f"; with scores of all rows they are worth {worth:,}" if worth and worth > powered["n"] else ""
-    return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen at random{added}"
+    how = "by a design" if powered["method"].startswith("designed") else "at random"
+    return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen {how}{added}"
 
 
 def _by_judge(
@@ -231,10 +232,10 @@ def standard_error(low: float, high: float, confidence: float) -> float:
     return (high - low) / 2.0 / -float(ndtri((1.0 - confidence) / 2.0))
 
 
-def is_by_offline_judge(candidate: System) -> bool:
-    """Whether the candidate's `meaning_match` is the offline judge's."""
+def has_offline_verdicts(candidate: System) -> bool:
+    """Whether the offline judge gave all or some verdicts of the candidate's `meaning_match`."""
     judged = column(candidate, MEANING_MATCH)
-    return judged is not None and VerdictSource.of(judged.facts.signature).is_offline
+    return judged is not None and VerdictSource.of(judged.facts.signature).has_offline
 
 
 def have_labels(candidates: Sequence[System]) -> bool:

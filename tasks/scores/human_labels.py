@@ -1,6 +1,6 @@
 """Human labels: how far metrics agree with them, which thresholds fit them best, and estimates from few of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tasks.metrics.base import Floats
 from tasks.models.offline.measured import measured, share_trained_on
-from tasks.scores.columns import Candidate, Mask, ScoreColumn
+from tasks.scores.columns import NOT_RATED, Candidate, Mask, Ratings, ScoreColumn
 from tasks.scores.estimates import is_one_cluster, silenced, with_warnings
 from tasks.scores.metrics_report import (
     AgreementEntry,
@@ -22,7 +22,7 @@ from tasks.scores.metrics_report import (
 )
 
 if TYPE_CHECKING:
-    from tasks.statistics import Estimate, FittedThreshold, PpiEstimate
+    from tasks.statistics import Estimate, FittedThreshold, PairedDifference, PpiEstimate
 
 LABEL = "label"
 # With fewer labels any figure would be noise.
@@ -52,9 +52,11 @@ class LabelledScores(NamedTuple):
 
 
 def with_few_labelled(candidate: Candidate, below: int | None) -> Candidate:
-    """The candidate with its labelled rows only, those whose key is less than `below`; None: all."""
+    """The candidate with its labelled or rated rows only, those whose key is less than `below`; None: all."""
     label = _column(candidate, LABEL)
     labelled = np.zeros(len(candidate.keys), np.bool_) if label is None else ~np.isnan(label.values)
+    if candidate.ratings is not None:  # raters who disagree leave no label
+        labelled |= (candidate.ratings != NOT_RATED).any(axis=1)
     return candidate.rows(labelled if below is None else labelled & (candidate.keys < np.uint64(below)))
 
 
@@ -74,7 +76,26 @@ def _joined(parts: Sequence[Candidate]) -> Candidate:
     groups = [part.groups for part in parts if part.groups is not None]
     clusters = np.concatenate(groups)[order] if groups else None  # keys, which are the same in all candidates
     return replace(
-        parts[0], keys=keys[order], positions=order, columns=columns, groups=clusters, slices={}, outside=None
+        parts[0],
+        keys=keys[order],
+        positions=order,
+        columns=columns,
+        groups=clusters,
+        slices={},
+        label_probability=None,
+        outside=None,
+        by_offline=None,
+        ratings=None if parts[0].ratings is None else _padded([part.ratings for part in parts])[order],
+    )
+
+
+def _padded(ratings: Sequence[Ratings | None]) -> Ratings:
+    """The ratings of all parts, each with the columns of the widest."""
+    tables = [table for table in ratings if table is not None]
+    widest = max(table.shape[1] for table in tables)
+    missing = [((0, 0), (0, widest - table.shape[1])) for table in tables]
+    return np.concatenate(
+        [np.pad(table, more, constant_values=NOT_RATED) for table, more in zip(tables, missing, strict=True)]
     )
 
 
@@ -101,9 +122,9 @@ def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> A
         result = agreement_with_labels(rows.passed, rows.labels, scores, rows.clusters, confidence)
     return {
         "n": result.n,
-        "accuracy": _interval(result.accuracy),
-        "kappa": _interval(result.kappa),
-        "auc": None if result.auc is None else _interval(result.auc),
+        "accuracy": interval(result.accuracy),
+        "kappa": interval(result.kappa),
+        "auc": None if result.auc is None else interval(result.auc),
         "false_pass": result.false_pass,
         "false_fail": result.false_fail,
         "baseline": _baseline(rows.labels),
@@ -138,31 +159,92 @@ def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, 
 def prediction_powered(
     candidate: Candidate, offline: Floats, confidence: float, *, random: bool
 ) -> PredictionPowered | None:
-    """The share of right answers, from labels on a random part of the rows and every metric on all of them.
+    """The share of right answers, from labels on a part of the rows, chosen at random, and every metric on all of them.
 
     Args:
         candidate: n rows.
         offline: The offline judge's probabilities, shape (n,).
         confidence: Between 0.5 and 1.
-        random: Whether params say that the labelled rows were chosen at random.
+        random: Whether params say that the labelled rows were chosen at random, with equal or known probabilities.
 
     Returns:
-        None for labels that were not chosen at random, too few labels, and labels on every row.
+        None for labels that were not chosen at random, too few labels, and labels on every row with equal chances.
     """
-    from tasks.statistics import cross_fitted, ppi_mean
+    from tasks.statistics import ppi_mean
 
-    label = _column(candidate, LABEL)
+    label, designed = _column(candidate, LABEL), candidate.labels_designed
     labelled = None if label is None else ~np.isnan(label.values)
-    if label is None or labelled is None or not random or labelled.all() or labelled.sum() < FEWEST:
+    if label is None or labelled is None or not random or labelled.sum() < FEWEST:
         return None
     scores = _cheap_scores(candidate, offline)
     clusters, rest = _split(candidate.groups, labelled, ~labelled)
-    if not scores.shape[1] or is_one_cluster(clusters):
+    if is_one_cluster(clusters) or not (designed or (scores.shape[1] and not labelled.all())):
         return None
-    labels = label.values[labelled]
-    inside, outside = cross_fitted(labels, scores[labelled], scores[~labelled], clusters)
-    result = with_warnings(lambda: ppi_mean(labels, inside, outside, clusters, rest, confidence=confidence))
-    return _powered_entry(result, f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted")
+    expected = expected_labels(label.values, scores, candidate.groups)
+    by = f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted"
+    if designed:
+        result = _designed(candidate, label.values, expected, confidence)
+    else:
+        labels, inside, outside = label.values[labelled], expected[labelled], expected[~labelled]
+        result = with_warnings(lambda: ppi_mean(labels, inside, outside, clusters, rest, confidence=confidence))
+    return _powered_entry(result, by)
+
+
+def designed_estimates(
+    candidate: Candidate, offline: Floats, confidence: float
+) -> "Iterator[tuple[str | None, str | None, Estimate]]":
+    """The share of right answers by labels that a design chose: over all rows, and over each slice.
+
+    The mean of such labels alone would be that of rows on which the judge is unsure. A part without labels, or with
+    those of a single cluster, has no value.
+
+    Args:
+        candidate: n rows with `label_probability`.
+        offline: The offline judge's probabilities, shape (n,).
+        confidence: Between 0.5 and 1.
+
+    Yields:
+        Slice column and value, both None for all rows, and the estimate.
+    """
+    label = _column(candidate, LABEL)
+    if label is None:
+        return
+    expected = expected_labels(label.values, _cheap_scores(candidate, offline), candidate.groups)
+    yield None, None, _designed(candidate, label.values, expected, confidence).estimate
+    for name, coded in candidate.slices.items():
+        for code in np.unique(coded.codes):
+            part = coded.codes == code
+            result = _designed(candidate.rows(part), label.values[part], expected[part], confidence)
+            yield name, coded.values[code], result.estimate
+
+
+def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence: float) -> "PpiEstimate":
+    """Estimate from labels that a design chose; labels, expected: shape (n,), NaN without a label."""
+    from tasks.statistics import designed_mean
+
+    labelled = ~np.isnan(labels)
+    clusters, rest = _split(candidate.groups, labelled, ~labelled)
+    chances = np.asarray(candidate.label_probability)[labelled]
+    if is_one_cluster(clusters):
+        labelled[:], chances, clusters, rest = False, chances[:0], None, None
+    inside, outside = expected[labelled], expected[~labelled]
+    return with_warnings(
+        lambda: designed_mean(labels[labelled], inside, outside, chances, clusters, rest, confidence=confidence)
+    )
+
+
+def expected_labels(labels: Floats, scores: Floats, groups: NDArray[np.intp] | None) -> Floats:
+    """The label that a cross-fitted regression on the scores expects of each row, shape (n,); 0 without scores."""
+    from tasks.statistics import cross_fitted
+
+    labelled = ~np.isnan(labels)
+    expected = np.zeros(len(labels))
+    clusters = None if groups is None else groups[labelled]
+    if scores.shape[1] and labelled.any() and not is_one_cluster(clusters):
+        expected[labelled], expected[~labelled] = cross_fitted(
+            labels[labelled], scores[labelled], scores[~labelled], clusters
+        )
+    return expected
 
 
 def prediction_powered_judge(
@@ -256,7 +338,7 @@ def _threshold(column: ScoreColumn, fitted: "FittedThreshold", rows: LabelledSco
         "threshold": column.facts.threshold,
         "learnt": value if isfinite(value) else None,
         "used": column.facts.awaits_threshold and isfinite(value),
-        "accuracy": _interval(fitted.accuracy),
+        "accuracy": interval(fitted.accuracy),
         "n": fitted.accuracy.n,
         "baseline": baseline,
         "kappa": _kappa(
@@ -293,6 +375,7 @@ def _column(candidate: Candidate, name: str) -> ScoreColumn | None:
     return next((column for column in candidate.columns if column.name == name), None)
 
 
-def _interval(estimate: "Estimate") -> Interval:
+def interval(estimate: "Estimate | PairedDifference") -> Interval:
+    """The estimate as reports/metrics.json has it."""
     value = estimate.value if isfinite(estimate.value) else None
     return {"value": value, "low": estimate.low, "high": estimate.high, "method": estimate.method}

@@ -1,4 +1,6 @@
-"""Whether a human label is of the row's answer, as the label file says; column `label_status` of data/load."""
+"""What data/load says beside a human label: whether it is of the row's answer, and how likely the row was chosen."""
 
-# Null: there is no label, or the label file does not say which answer was labelled.
+# Column `label_status`. Null: there is no label, or the label file does not say which answer was labelled.
 CONFIRMED, STALE = "confirmed", "stale"
+# Column of each row's probability to be chosen for labelling, with dataset.labels: designed; null: it was not chosen.
+PROBABILITY = "label_probability"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from tasks.errors import DataError
+from tasks.pipeline import contents
 
 METRICS = "reports/metrics.json"
 
@@ -52,6 +53,22 @@ class InSampleEntry(TypedDict):
     share: float
     data: str
     cross_validated: float
+
+
+class CalibrationEntry(TypedDict):
+    """The offline judge's probabilities beside n human labels, which reject them.
+
+    tested: independent rows in the test. expected: the share of right answers by the probabilities. right: by the
+    labels. error, error_recalibrated: mean squared errors, before Platt scaling and after it, cross-fitted.
+    """
+
+    n: int
+    tested: int
+    p_value: float
+    expected: float
+    right: float
+    error: float
+    error_recalibrated: float
 
 
 class AgreementEntry(TypedDict):
@@ -232,6 +249,52 @@ class WorstSlices(TypedDict):
     slices: list[WorstSlice]
 
 
+class Band(Limited):
+    """A slice of n measured rows, with limits that hold for all slices of its column together."""
+
+    n: int
+    method: str
+
+
+class SliceBands(TypedDict):
+    """Bands of the primary measure: slice column → candidate → value of the column → band.
+
+    confidence: of all bands of a column and candidate together.
+    """
+
+    measure: str
+    confidence: float
+    columns: dict[str, dict[str, dict[str, Band]]]
+
+
+class OneRaterEntry(TypedDict):
+    """How often a metric's pass or fail is what one rater of the row says, on n rows that several people rated.
+
+    difference: to how often another rater says it.
+    """
+
+    n: int
+    value: Interval
+    difference: Interval
+
+
+class RatersEntry(TypedDict):
+    """What several people say of the answers of a candidate: n rows with ratings of two or more.
+
+    alpha: Krippendorff's. pair: how often two raters of a row say the same. mean_label: the mean share of raters who
+    call a row right, over n_rated rows. adjudicators: raters, by their number from 1, who were asked mostly where
+    others differ, and are left out. metrics: by column with a pass rate.
+    """
+
+    n: int
+    n_rated: int
+    alpha: Interval
+    pair: Interval
+    mean_label: Interval
+    adjudicators: list[int]
+    metrics: dict[str, OneRaterEntry]
+
+
 class ThresholdEntry(TypedDict):
     """The threshold of a column that agrees best with human labels, and its accuracy on other rows.
 
@@ -272,7 +335,7 @@ class DatasetCounts(TypedDict):
     ids: int
     rejected: int
     rejected_reasons: dict[str, int]
-    truncated_texts: int
+    truncated_texts: int | None
     hash: str
 
 
@@ -291,8 +354,11 @@ class MetricsReport(TypedDict):
     """The whole document. comparisons: pairs of candidates, in the form that tasks.comparison.document reads.
 
     headlines: by candidate. targets: candidate → measure → minimum rate and verdict, of `report.targets`.
+    raters: by candidate, where several people rated its answers.
     failures: by candidate; none where the primary measure has no pass rate. outside_domain: candidate → share of its
-    judged answers outside the offline judge's domain. pass_at: the k of pass@k and pass^k, where questions have draws.
+    judged answers outside the offline judge's domain. by_offline_judge: candidate → share of its judged answers that
+    the offline judge of a cascade decided. calibration: of the offline judge, if labels reject it. pass_at: the k of
+    pass@k and pass^k, where questions have draws.
     """
 
     schema: Literal[1]
@@ -307,7 +373,11 @@ class MetricsReport(TypedDict):
     targets: NotRequired[Mapping[str, Mapping[str, Mapping[str, Any]]]]
     failures: NotRequired[Mapping[str, FailuresEntry]]
     worst_slices: NotRequired[WorstSlices]
+    slice_bands: NotRequired[SliceBands]
+    raters: NotRequired[Mapping[str, RatersEntry]]
     outside_domain: NotRequired[Mapping[str, float]]
+    by_offline_judge: NotRequired[Mapping[str, float]]
+    calibration: NotRequired[CalibrationEntry]
     pass_at: NotRequired[list[int]]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
@@ -322,9 +392,11 @@ def reading(path: Path = Path(METRICS), version: str = "") -> Iterator[MetricsRe
         version: The version that the file is of, for messages; empty for the workspace.
 
     Raises:
-        DataError: The file is missing, is no JSON, or lacks what the body looks up.
+        DataError: The file is missing, damaged, is no JSON, or lacks what the body looks up.
     """
     name = f"{version}: {METRICS}" if version else str(path)
+    if path == Path(METRICS):
+        contents.require_whole([METRICS])
     try:
         yield cast(MetricsReport, json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:

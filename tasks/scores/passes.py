@@ -13,6 +13,7 @@ from tasks.pipeline.progress import Progress
 from tasks.pipeline.workers import Crew
 from tasks.scores import human_labels, metrics_report
 from tasks.scores.columns import Candidate
+from tasks.scores.offline_calibration import OFFLINE_MATCH, calibration_entry, labelled_probabilities
 from tasks.scores.score_parts import (
     PartSums,
     ScoreParts,
@@ -26,6 +27,7 @@ from tasks.scores.score_parts import (
     sampled_inputs,
     second_sums,
     smallest,
+    steady_means,
 )
 from tasks.scores.sums import summed
 
@@ -50,6 +52,7 @@ class Passes:
     parts: ScoreParts
     crew: Crew
     progress: Progress
+    confidence: float
     guarantee: bool
 
     def labelled(self) -> Labelled:
@@ -80,9 +83,10 @@ class Passes:
     def second(
         self, sums: PartSums, fitted: Mapping[str, float], measure: str, *, grouped: bool, offline: bool
     ) -> SecondSums:
-        """What depends on these sums: jackknives of corpus scores, and failures by the primary measure."""
+        """What depends on these sums: jackknives, deviations from means, and failures by the primary measure."""
         stats = {name: corpus_totals(one) for name, one in sums.candidates.items()}
-        totals = Totals(fitted, grouped, measure, offline, stats)
+        means = {} if self.guarantee else {n: steady_means(one, self.confidence) for n, one in sums.candidates.items()}
+        totals = Totals(fitted, grouped, measure, offline, stats, means)
         return summed(self._map(partial(second_sums, totals=totals)))
 
     def in_sample(self) -> metrics_report.InSampleEntry | None:
@@ -91,6 +95,12 @@ class Passes:
         for found in self.crew.map(sampled_inputs, repeat(self.parts.load), range(len(self.parts.load))):
             inputs = few_inputs(inputs | found)
         return human_labels.in_sample(inputs.values())
+
+    def calibration(self, confidence: float) -> metrics_report.CalibrationEntry | None:
+        """What human labels say of the offline judge's probabilities, if they reject them."""
+        if OFFLINE_MATCH not in self.parts.judge.schema.names:
+            return None
+        return calibration_entry(self._map(labelled_probabilities), confidence)
 
     def _map(self, function: Callable[[ScoreParts, int], Found]) -> Iterator[Found]:
         total = len(self.parts.load)

@@ -1,7 +1,7 @@
 """The score tables part by part: the functions that add up one part, in any process, and what they return."""
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tasks.pipeline.tables import Parts
 from tasks.scores import failures
 from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import NONE_FITTED, Candidate, candidates, hashed
+from tasks.scores.columns import NONE_FITTED, RATINGS, Candidate, Mask, ScoreColumn, candidates, hashed
 from tasks.scores.dataset_counts import PartCounts, part_counts
 from tasks.scores.estimates import corpus_score
 from tasks.scores.failures import FailureSums
@@ -25,8 +25,10 @@ from tasks.scores.sums import CandidateSums, ColumnSums, Summand, added, candida
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics.corpus import Replicates
     from tasks.statistics.correlation import PairSums
+    from tasks.statistics.unseen import Deviations
 
 Key = TypeVar("Key")
+Known = TypeVar("Known")
 # Column of data/judge: why a row lies outside of the judge's domain.
 DOMAIN_REASON = "domain_reason"
 # Slice column, its value, and the score column; without slice: of all rows.
@@ -69,7 +71,7 @@ class ScoreParts:
 class LabelFacts(NamedTuple):
     """What one part has of labels and groups.
 
-    keys: hashes of the ids of labelled rows, the MOST_LABELLED + 1 smallest at most. rows: labelled rows.
+    keys: hashes of the ids of labelled or rated rows, the MOST_LABELLED + 1 smallest at most. rows: labelled rows.
     grouped: whether a row has a group.
     """
 
@@ -80,12 +82,13 @@ class LabelFacts(NamedTuple):
 
 def label_facts(parts: ScoreParts, number: int) -> LabelFacts:
     """Which rows of a part are labelled, and whether any has a group."""
-    names = [name for name in ("id", "group", LABEL) if name in parts.load.schema.names]
+    names = [name for name in ("id", "group", LABEL, RATINGS) if name in parts.load.schema.names]
     rows = parts.load.part(number, names)
     grouped = rows["group"].null_count < rows.num_rows
     if LABEL not in names:
         return LabelFacts(np.empty(0, np.uint64), 0, grouped)
-    labelled = rows["id"].filter(pc.is_valid(rows[LABEL]))
+    has_label = pc.is_valid(rows[LABEL])
+    labelled = rows["id"].filter(pc.or_(has_label, pc.is_valid(rows[RATINGS])) if RATINGS in names else has_label)
     return LabelFacts(smallest(hashed(labelled)), len(labelled), grouped)
 
 
@@ -151,22 +154,32 @@ def _merged(mine: Mapping[Key, Summand], theirs: Mapping[Key, Summand]) -> dict[
     return {**mine, **{key: add(mine[key], one) if key in mine else one for key, one in theirs.items()}}
 
 
+def _each_merged(
+    mine: Mapping[str, Mapping[Place, Summand]], theirs: Mapping[str, Mapping[Place, Summand]]
+) -> dict[str, dict[Place, Summand]]:
+    return {name: _merged(mine.get(name, {}), theirs.get(name, {})) for name in dict.fromkeys([*mine, *theirs])}
+
+
 class SecondSums(NamedTuple):
     """What one part adds once the totals are known.
 
-    replicates: candidate → place → corpus scores without each row. failures: candidate → its failures.
+    replicates: candidate → place → corpus scores without each row. deviations: likewise, of scores from their mean.
+    failures: candidate → its failures.
     """
 
     replicates: "Mapping[str, Mapping[Place, Replicates]]"
+    deviations: "Mapping[str, Mapping[Place, Deviations]]"
     failures: Mapping[str, FailureSums]
 
     def __add__(self, other: object) -> "SecondSums":
         """The sums of both."""
         if not isinstance(other, SecondSums):
             return NotImplemented
-        names = dict.fromkeys([*self.replicates, *other.replicates])
-        replicates = {name: _merged(self.replicates.get(name, {}), other.replicates.get(name, {})) for name in names}
-        return SecondSums(replicates, _merged(self.failures, other.failures))
+        return SecondSums(
+            _each_merged(self.replicates, other.replicates),
+            _each_merged(self.deviations, other.deviations),
+            _merged(self.failures, other.failures),
+        )
 
 
 class Totals(NamedTuple):
@@ -174,7 +187,7 @@ class Totals(NamedTuple):
 
     fitted: column → fitted threshold. grouped: whether any row has a group. measure: the primary measure.
     offline: whether the offline judge gave the verdicts. stats: candidate → place → sums of the statistics of a corpus
-    score in units of 2 ** -1074, of independent rows.
+    score in units of 2 ** -1074, of independent rows. means: candidate → place → mean of scores that may be steady.
     """
 
     fitted: Mapping[str, float]
@@ -182,36 +195,68 @@ class Totals(NamedTuple):
     measure: str
     offline: bool
     stats: Mapping[str, Mapping[Place, tuple[int, ...]]]
+    means: Mapping[str, Mapping[Place, float]]
 
 
 def corpus_totals(sums: CandidateSums) -> dict[Place, tuple[int, ...]]:
-    """The sums that the second pass needs of a candidate."""
+    """The sums of statistics that the second pass needs of a candidate."""
+    return {place: one.stats for place, one in _independent(sums) if one.stats is not None and one.n_measured}
+
+
+def steady_means(sums: CandidateSums, confidence: float) -> dict[Place, float]:
+    """The means of a candidate's scores that may be steady."""
+    from tasks.statistics.mean import may_be_steady
+
+    return {
+        place: one.moments.mean
+        for place, one in _independent(sums)
+        if one.stats is None and one.facts.bounds and may_be_steady(one.moments, one.facts.bounds, confidence)
+    }
+
+
+def _independent(sums: CandidateSums) -> Iterator[tuple[Place, ColumnSums]]:
+    """The columns of a candidate over all rows and over each slice, those of rows without groups."""
     kinds: list[tuple[str | None, str | None, Sequence[ColumnSums]]] = [(None, None, sums.columns)]
     kinds += [(name, value, columns) for name, values in sums.slices.items() for value, columns in values.items()]
-    return {
-        (name, value, one.name): one.stats
-        for name, value, columns in kinds
-        for one in columns
-        if one.stats is not None and one.clusters is None and one.n_measured
-    }
+    for name, value, columns in kinds:
+        yield from (((name, value, one.name), one) for one in columns if one.clusters is None)
 
 
 def second_sums(parts: ScoreParts, number: int, totals: Totals) -> SecondSums:
     """Add up what depends on the totals of all parts."""
-    named = {column for places in totals.stats.values() for _, _, column in places}
+    named = {column for kind in (totals.stats, totals.means) for places in kind.values() for *_, column in places}
     named.add(totals.measure.removesuffix(VALUE))
     found = parts.candidates(number, totals.fitted, named, grouped=totals.grouped)
     replicates = {one.name: _replicates(one, totals.stats.get(one.name, {})) for one in found}
-    return SecondSums(replicates, _failures(parts, number, found, totals))
+    deviations = {one.name: _deviations(one, totals.means.get(one.name, {})) for one in found}
+    return SecondSums(replicates, deviations, _failures(parts, number, found, totals))
 
 
 def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[int, ...]]) -> "dict[Place, Replicates]":
     from tasks.statistics.corpus import Replicates
     from tasks.statistics.moments import exact_floats
 
-    added: dict[Place, Replicates] = {}
+    return {
+        place: Replicates.of(np.asarray(corpus_score(one)(exact_floats(total) - one.stats[rows]), np.float64))
+        for place, total, one, rows in _measured(candidate, totals)
+        if one.stats is not None
+    }
+
+
+def _deviations(candidate: Candidate, means: Mapping[Place, float]) -> "dict[Place, Deviations]":
+    from tasks.statistics.unseen import Deviations
+
+    return {
+        place: Deviations.of(one.values[rows], mean, one.facts.bounds)
+        for place, mean, one, rows in _measured(candidate, means)
+        if one.facts.bounds
+    }
+
+
+def _measured(candidate: Candidate, places: Mapping[Place, Known]) -> Iterator[tuple[Place, Known, ScoreColumn, Mask]]:
+    """Yield each place that the part has, what is known of it, its column, and which rows are measured there."""
     columns = {one.name: one for one in candidate.columns}
-    for (name, value, metric), total in totals.items():
+    for (name, value, metric), known in places.items():
         one = columns[metric]
         rows = ~np.isnan(one.values)
         if name is not None:
@@ -219,10 +264,7 @@ def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[int, ...]]) -
             if value not in coded.values:
                 continue
             rows &= coded.codes == coded.values.index(value)
-        if one.stats is not None:
-            without = corpus_score(one)(exact_floats(total) - one.stats[rows])
-            added[name, value, metric] = Replicates.of(np.asarray(without, np.float64))
-    return added
+        yield (name, value, metric), known, one, rows
 
 
 def _failures(parts: ScoreParts, number: int, found: Sequence[Candidate], totals: Totals) -> dict[str, FailureSums]:
@@ -241,10 +283,12 @@ def _domain_reasons(judge: Parts, number: int) -> pa.ChunkedArray | None:
 
 
 def _with_domain(sums: CandidateSums, candidate: Candidate, reasons: pa.ChunkedArray | None) -> CandidateSums:
-    """The sums with how many judged rows lie outside of the judge's domain, and why."""
+    """The sums with how many judged rows lie outside of the judge's domain, and why; and how many a cascade decided."""
     verdicts = column(candidate, MEANING_MATCH)
     judged = candidate.positions if verdicts is None else candidate.positions[~np.isnan(verdicts.values)]
     if reasons is None:
         return sums
     counted = reasons.take(pa.array(judged)).drop_null().value_counts().to_pylist()
-    return replace(sums, judged=len(judged), outside=Counter({one["values"]: one["counts"] for one in counted}))
+    by_offline = 0 if candidate.by_offline is None else int(np.count_nonzero(candidate.by_offline))
+    outside = Counter({one["values"]: one["counts"] for one in counted})
+    return replace(sums, judged=len(judged), outside=outside, by_offline=by_offline)

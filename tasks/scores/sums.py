@@ -121,21 +121,29 @@ SliceSums = Mapping[str, Mapping[str, Sequence[ColumnSums]]]
 class CandidateSums:
     """The sums of all score columns of one candidate: over all its rows, and over those of each slice.
 
+    labels_designed: whether a design chose the labelled rows.
     judged: rows with a verdict; None if no table says which lie in the judge's domain. outside: why judged rows lie
-    outside of it → how many.
+    outside of it → how many. by_offline: rows that the offline judge of a cascade decided.
     """
 
     name: str
     columns: Sequence[ColumnSums]
     slices: SliceSums = field(default_factory=dict)
     labels_random: bool = False
+    labels_designed: bool = False
     judged: int | None = None
     outside: Counter[str] = field(default_factory=Counter)
+    by_offline: int = 0
 
     @property
     def share_outside(self) -> float:
         """The share of judged rows that lie outside of the judge's domain."""
         return self.outside.total() / self.judged if self.judged else 0.0
+
+    @property
+    def share_by_offline(self) -> float:
+        """The share of judged rows that the offline judge of a cascade decided."""
+        return self.by_offline / self.judged if self.judged else 0.0
 
     def __add__(self, other: "CandidateSums") -> "CandidateSums":
         """The sums of the rows of both."""
@@ -146,6 +154,7 @@ class CandidateSums:
             slices={name: _slices_added(self.slices.get(name, {}), other.slices.get(name, {})) for name in names},
             judged=None if self.judged is None or other.judged is None else self.judged + other.judged,
             outside=self.outside + other.outside,
+            by_offline=self.by_offline + other.by_offline,
         )
 
 
@@ -180,7 +189,7 @@ def candidate_sums(candidate: Candidate, *, guarantee: bool = False) -> Candidat
         found[name] = {values[code]: [of[i] for of in by_column] for i, code in enumerate(present)}
     [columns] = found.pop(None).values()
     slices = {name: values for name, values in found.items() if name is not None}
-    return CandidateSums(candidate.name, columns, slices, candidate.labels_random)
+    return CandidateSums(candidate.name, columns, slices, candidate.labels_random, candidate.labels_designed)
 
 
 def added(parts: Iterable[Mapping[str, CandidateSums]]) -> dict[str, CandidateSums]:

@@ -1,15 +1,18 @@
-"""Worst slices: how far the primary measure of a slice lies below that of the other rows, with family-wise control."""
+"""Slices by the primary measure: bands that hold together, and how far slices lie below the other rows.
 
-from collections.abc import Iterator, Sequence
+Both hold for a whole family of slices.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from tasks.scores import estimates
 from tasks.scores.column_facts import VALUE
-from tasks.scores.metrics_report import Limited, SliceEntry, WorstSlices
+from tasks.scores.metrics_report import Band, Limited, SliceBands, SliceEntry, WorstSlices
 from tasks.scores.sums import CandidateSums, ColumnSums
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
+    from tasks.statistics import Estimate
     from tasks.statistics.clusters import ClusterTotals
     from tasks.statistics.moments import Moments
 
@@ -42,8 +45,8 @@ class Values(NamedTuple):
 def worst_slices(scored: Sequence[CandidateSums], measure: str, confidence: float, *, by_judge: bool) -> WorstSlices:
     """The slices whose rate lies most surely below that of the other rows of the same candidate.
 
-    All slices of all candidates are one family of tests: each interval has the confidence 1 − α / tests (Bonferroni).
-    The interval of a difference combines those of both rates. Slices are ranked by the upper limit of the difference.
+    All slices of all candidates are one family of tests, whose intervals hold together. The interval of a difference
+    combines those of both rates. Slices are ranked by the upper limit of the difference.
 
     Args:
         scored: The candidates.
@@ -66,10 +69,9 @@ def worst_slices(scored: Sequence[CandidateSums], measure: str, confidence: floa
                 lowest[key] = min(size.below, lowest.get(key, size.below))
     promising = [key for key in sorted(lowest, key=lambda key: (lowest[key], key)) if key not in left_out][:PROMISING]
     parts = [part for candidate in scored for part in _slices(candidate, measure, promising)]
-    level = 1.0 - (1.0 - confidence) / max(1, tests)
     found: dict[tuple[str, str], list[SliceEntry]] = {}
     for part in parts:
-        found.setdefault((part.column, part.value), []).append(_entry(part, bounds, level, sign))
+        found.setdefault((part.column, part.value), []).append(_entry(part, bounds, tests, confidence, sign))
     for entries in found.values():
         entries.sort(key=lambda entry: _worst_case(entry, sign))
     ranked = sorted(found.items(), key=lambda item: (_worst_case(item[1][0], sign), item[0]))
@@ -78,6 +80,43 @@ def worst_slices(scored: Sequence[CandidateSums], measure: str, confidence: floa
         "tests": tests,
         "left_out": len(left_out),
         "slices": [{"column": name, "value": value, "candidates": rows} for (name, value), rows in ranked[:WORST]],
+    }
+
+
+def slice_bands(scored: Sequence[CandidateSums], measure: str, confidence: float) -> SliceBands:
+    """Bands of slices: those of all values of a column hold together.
+
+    A band is missing where the candidate has no measured rows; all are where it has rows of one value only, and of
+    corpus scores that are no mean of rows.
+
+    Args:
+        scored: The candidates.
+        measure: The primary measure; its pass rate, or the mean of a score with bounds.
+        confidence: Of all bands of a column and candidate together.
+    """
+    bounds, _ = _bounds(scored, measure)
+    columns: dict[str, dict[str, dict[str, Band]]] = {}
+    for candidate in scored:
+        for name, values in candidate.slices.items():
+            bands = _bands(values, measure, bounds, confidence)
+            if len(bands) > 1:
+                columns.setdefault(name, {})[candidate.name] = bands
+    return {"measure": measure, "confidence": confidence, "columns": columns}
+
+
+def _bands(
+    slices: Mapping[str, Sequence[ColumnSums]], measure: str, bounds: tuple[float, float], confidence: float
+) -> dict[str, Band]:
+    measured = {value: _measured(columns, measure) for value, columns in slices.items()}
+    family = {
+        value: _values(column, measure)
+        for value, column in measured.items()
+        if column and column.n_measured and (column.stats is None or _is_rate(column, measure))
+    }
+    limits = {value: _together(one, bounds, len(family), confidence) for value, one in family.items()}
+    return {
+        value: {"value": one.value, "low": one.low, "high": one.high, "n": one.n, "method": one.method}
+        for value, one in limits.items()
     }
 
 
@@ -162,8 +201,8 @@ def _bounds(scored: Sequence[CandidateSums], measure: str) -> tuple[tuple[float,
     return (0.0, 1.0), 1.0
 
 
-def _entry(part: _Slice, bounds: tuple[float, float], level: float, sign: float) -> SliceEntry:
-    inside, rest = (estimates.mean(*values, bounds, level) for values in (part.inside, part.rest))
+def _entry(part: _Slice, bounds: tuple[float, float], tests: int, confidence: float, sign: float) -> SliceEntry:
+    inside, rest = (_together(values, bounds, tests, confidence) for values in (part.inside, part.rest))
     value = inside.value - rest.value
     low = value - sqrt((inside.value - inside.low) ** 2 + (rest.high - rest.value) ** 2)
     high = value + sqrt((inside.high - inside.value) ** 2 + (rest.value - rest.low) ** 2)
@@ -176,6 +215,13 @@ def _entry(part: _Slice, bounds: tuple[float, float], level: float, sign: float)
         "difference": difference,
         "worse": high < 0.0 if sign > 0 else low > 0.0,
     }
+
+
+def _together(values: Values, bounds: tuple[float, float], tests: int, confidence: float) -> "Estimate":
+    """Estimate the mean of some rows; `tests` such intervals hold together."""
+    from tasks.statistics.simultaneous import simultaneous_interval
+
+    return simultaneous_interval(*values, bounds, tests, confidence)
 
 
 def _worst_case(entry: SliceEntry, sign: float) -> float:

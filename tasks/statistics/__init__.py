@@ -5,6 +5,8 @@ from tasks.statistics.clusters import FewClusters
 from tasks.statistics.corpus import FewRows, corpus_interval
 from tasks.statistics.correlation import correlations
 from tasks.statistics.cross_fit import cross_fitted
+from tasks.statistics.designed import designed_mean
+from tasks.statistics.designed_difference import DesignedDifference, DesignedLabels, designed_difference
 from tasks.statistics.estimate import Estimate
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t, sidak
@@ -31,11 +33,12 @@ from tasks.statistics.transported import BiasModel, bias_model, transported, tra
 from tasks.statistics.wilson import score_interval
 
 __all__ = [
-    "Agreement", "BiasModel", "DriftState", "Estimate", "FewClusters", "FewRows", "FittedThreshold",
-    "PairedDifference", "PpiDifference", "PpiEstimate", "TooManyRowsError", "VarianceSplit", "agreement",
-    "alpha_spending", "benjamini_hochberg", "bias_model", "corpus_difference", "corpus_influence", "corpus_interval",
-    "correlations", "cross_fitted", "detectable_corpus_difference", "detectable_difference", "drift_detector", "holm",
-    "max_t", "mcnemar_midp", "mean_interval", "paired_difference", "pass_all", "pass_at", "ppi_difference",
-    "ppi_mean", "question_interval", "required_rows", "rows_to_find", "score_interval", "sidak",
-    "threshold_from_labels", "transported", "transported_difference", "variance_split",
+    "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",
+    "FewRows", "FittedThreshold", "PairedDifference", "PpiDifference", "PpiEstimate", "TooManyRowsError",
+    "VarianceSplit", "agreement", "alpha_spending", "benjamini_hochberg", "bias_model", "corpus_difference",
+    "corpus_influence", "corpus_interval", "correlations", "cross_fitted", "designed_difference", "designed_mean",
+    "detectable_corpus_difference", "detectable_difference", "drift_detector", "holm", "max_t", "mcnemar_midp",
+    "mean_interval", "paired_difference", "pass_all", "pass_at", "ppi_difference", "ppi_mean", "question_interval",
+    "required_rows", "rows_to_find", "score_interval", "sidak", "threshold_from_labels", "transported",
+    "transported_difference", "variance_split",
 ]  # fmt: skip

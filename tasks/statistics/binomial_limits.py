@@ -1,4 +1,4 @@
-"""Limits from exact binomial tails: mid-p for fractional counts, Blaker's interval for whole counts."""
+"""Limits from exact binomial tails: of fractional counts, whole or mid-p; Blaker's interval for whole counts."""
 
 from collections.abc import Callable
 
@@ -29,8 +29,23 @@ def midp_lower(k: float, n: float, tail: float) -> float:
     if k <= 0.0:
         return 0.0
     # The root lies between those of P(X >= k) and P(X > k).
-    first, last = _reached(k, n, tail), _reached(k + 1.0, n, tail)
+    first, last = exact_lower(k, n, tail), exact_lower(k + 1.0, n, tail)
     return _root(lambda p: 0.5 * (_at_least(k, n, p) + _at_least(k + 1.0, n, p)) - tail, first, last)
+
+
+def exact_lower(k: float, n: float, tail: float) -> float:
+    """Return the p at which "k events or more" has probability `tail`: Clopper and Pearson's lower limit.
+
+    The upper limit is `1 - exact_lower(n - k, n, tail)`. Arguments as of `midp_lower`.
+
+    Source: Clopper & Pearson 1934; Korn & Graubard 1998 for fractional counts.
+
+    >>> round(exact_lower(3, 3, 0.025), 6)  # p³ = 0.025
+    0.292402
+    """
+    if k <= 0.0:
+        return 0.0
+    return 1.0 if k >= n + 1.0 else float(betaincinv(k, n - k + 1.0, tail))
 
 
 def blaker_interval(k: int, n: int, confidence: float) -> tuple[float, float]:
@@ -58,7 +73,7 @@ def _blaker_lower(k: int, n: int, alpha: float) -> float:
     """
     if k == 0:
         return 0.0
-    start = _reached(k, n, alpha / 2.0)
+    start = exact_lower(k, n, alpha / 2.0)
     j = _largest_lower_tail(k, n, start)
     next_p = _root(lambda p: _at_least(k, n, p) - _at_most(j + 1, n, p), start, 1.0)
     if _at_least(k, n, next_p) + _at_most(j, n, next_p) < alpha:
@@ -84,11 +99,6 @@ def _at_least(k: float, n: float, p: float) -> float:
 
 def _at_most(k: float, n: float, p: float) -> float:
     return _at_least(n - k, n, 1.0 - p)
-
-
-def _reached(k: float, n: float, tail: float) -> float:
-    """Return the p at which P(X >= k) is `tail`."""
-    return 1.0 if k >= n + 1.0 else float(betaincinv(k, n - k + 1.0, tail))
 
 
 def _root(f: Callable[[float], float], low: float, high: float) -> float:

@@ -5,9 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.statistics.arrays import FloatArray
+from tasks.statistics.arrays import FloatArray, IntArray
 from tasks.statistics.clusters import ClusterTotals
 from tasks.statistics.moments import UNIT, Moments, ratio
+from tasks.statistics.unseen import evidence
+
+# Steps of the width to which differences are rounded where their distribution matters, not their sum.
+STEPS = 1024
+NO_SPREAD = np.zeros(0, np.intp)
 
 
 class DifferenceSums(NamedTuple):
@@ -18,12 +23,14 @@ class DifferenceSums(NamedTuple):
         unchanged: Number of rows whose difference is 0.
         moved: Sum of the absolute differences, in units of 2 ** -1074.
         largest: Largest absolute difference.
+        spread: Number of rows by difference, in steps of the width; shape (2 * STEPS + 1,); empty without bounds.
     """
 
     moments: Moments = Moments()
     unchanged: int = 0
     moved: int = 0
     largest: float = 0.0
+    spread: IntArray = NO_SPREAD
 
     @classmethod
     def of(cls, differences: FloatArray, width: float) -> "DifferenceSums":
@@ -32,10 +39,11 @@ class DifferenceSums(NamedTuple):
         if unchanged + won + lost == differences.size:  # counts say all, and need no compiled code
             unit, changed = _exact(width) if won + lost else 0, won + lost
             moments = Moments(differences.size, (won - lost) * unit, changed * unit**2, lost, won)
-            return cls(moments, unchanged, changed * unit, width if changed else 0.0)
+            return cls(moments, unchanged, changed * unit, width if changed else 0.0, _spread(differences, width))
         moments = Moments.of(differences, (-width, width))
         sizes = np.abs(differences)
-        return cls(moments, unchanged, Moments.of(sizes, (0.0, 0.0)).total, float(sizes.max(initial=0.0)))
+        moved, largest = Moments.of(sizes, (0.0, 0.0)).total, float(sizes.max(initial=0.0))
+        return cls(moments, unchanged, moved, largest, _spread(differences, width))
 
     @property
     def n(self) -> int:
@@ -57,6 +65,7 @@ class DifferenceSums(NamedTuple):
             self.unchanged + other.unchanged,
             self.moved + other.moved,
             max(self.largest, other.largest),
+            _added(self.spread, other.spread),
         )
 
 
@@ -68,49 +77,54 @@ class Items:
         mean: Their mean change, which is the mean difference of the rows.
         variance: Of their changes, with count - 1 below the line; 0 for a single item.
         largest: Largest absolute change.
-        usual: Usual size of a change: the sum of squares over that of absolute changes; None if nothing changed.
+        usual: Usual size of a change: the sum of squares over that of absolute changes; 1 if nothing changed.
+        error: Standard error of the mean; of clusters with the leverage of CR2 (Bell & McCaffrey 2002).
         worst: Mean square of items that change by the largest possible amount.
+        are_clusters: Whether the items are clusters.
     """
 
     def __init__(self, sums: DifferenceSums, clusters: ClusterTotals | None, width: float) -> None:
         unit = width if isfinite(width) else 1.0
-        self.mean = sums.moments.mean / unit
-        self._change: FloatArray | None = None
-        self._share: FloatArray | None = None
+        self.mean, self.are_clusters = sums.moments.mean / unit, clusters is not None
         if clusters is None:
             self.count = sums.n
             self.variance = sums.moments.variance / unit**2 if sums.n > 1 else 0.0
+            self.error = sqrt(self.variance / self.count)
             self.largest = sums.largest / unit
-            self.usual = ratio(sums.moments.square, sums.moved << UNIT) / unit if sums.moved else None
+            self.usual = ratio(sums.moments.square, sums.moved << UNIT) / unit if sums.moved else 1.0
             self.worst = 1.0
+            used = np.flatnonzero(sums.spread)
+            changes, self._counts = (used - STEPS) / STEPS, sums.spread[used]
+            self._distances = changes - float(changes @ self._counts) / self.count
             return
         self.count = clusters.size.size
         # Clusters scaled to have the mean of the rows; when all rows of one change by 1, it changes by its share.
         scale = self.count / sums.n
         change, share = clusters.total * (scale / unit), clusters.size * scale
         rest, moved = change - share * self.mean, float(np.abs(change).sum())
-        self._change, self._share = change, share
         self.variance = float(rest @ rest) / max(self.count - 1, 1)
+        self.error = sqrt(float((rest**2 / (1.0 - share / self.count)).sum())) / self.count
         self.largest = float(np.abs(change).max())
-        self.usual = float(change @ change) / moved if moved > 0.0 else None
+        self.usual = float(change @ change) / moved if moved > 0.0 else 1.0
         self.worst = float(np.mean(share**2))
+        self._distances, self._counts = rest / share, np.ones(self.count, np.intp)
 
-    @property
-    def are_clusters(self) -> bool:
-        """Whether the items are clusters."""
-        return self._share is not None
+    def seen(self, room: float) -> float:
+        """Return the sum of `evidence` over the items, 0 or more; room: the largest change from the mean, in [0, 2]."""
+        return float(self._counts @ evidence(self._distances, room))
 
-    def squares(self, centre: float, total: float) -> float:
-        """The sum of squared residuals, enlarged for leverage if items are clusters; total: weight of all items."""
-        if self._change is None or self._share is None:
-            return (self.count - 1.0) * self.variance + self.count * (self.mean - centre) ** 2
-        rest = self._change - self._share * centre
-        return float((rest**2 / (1.0 - self._share / total)).sum())
 
-    @property
-    def usual_size(self) -> float:
-        """The usual size of a change; if nothing changed, the root of `worst`."""
-        return sqrt(self.worst) if self.usual is None else self.usual
+def _added(mine: IntArray, more: IntArray) -> IntArray:
+    """The counts of both; those of no rows are empty."""
+    return mine + more if mine.size and more.size else mine if mine.size else more
+
+
+def _spread(differences: FloatArray, width: float) -> IntArray:
+    """Count differences, shape (n,), by steps of the width from its negative on, shape (2 * STEPS + 1,)."""
+    if not isfinite(width):
+        return NO_SPREAD
+    places = np.rint(np.clip(differences / width, -1.0, 1.0) * STEPS).astype(np.intp) + STEPS
+    return np.bincount(places, minlength=2 * STEPS + 1)
 
 
 def _exact(number: float) -> int:

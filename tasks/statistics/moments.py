@@ -45,7 +45,8 @@ class Moments:
         if not np.isfinite(scores).all():
             raise ValueError("scores that are not finite: leave unmeasured rows out")
         sizes = np.bincount(codes, minlength=count)
-        order = np.arange(codes.size) if count == 1 else np.argsort(codes, kind="stable")
+        small = codes.astype(np.min_scalar_type(count))  # numpy sorts up to 65,535 codes by counting
+        order = np.arange(codes.size) if count == 1 else np.argsort(small, kind="stable")
         totals, squares = moment_limbs(np.ascontiguousarray(scores, np.float64), order, np.append(0, np.cumsum(sizes)))
         low, high = (np.bincount(codes[scores == bound], minlength=count) for bound in bounds)
         return [

@@ -1,7 +1,7 @@
 """The mean difference of two versions on the same rows, with an interval and a p value that agree."""
 
 import warnings
-from math import inf, isfinite, nan, sqrt
+from math import exp, hypot, inf, isfinite, nan, nextafter, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -23,14 +23,13 @@ from tasks.statistics.clusters import (
 from tasks.statistics.corpus import Replicates, ScoreFunction, warn_of_few_rows
 from tasks.statistics.difference_sums import DifferenceSums, Items
 from tasks.statistics.estimate import unknown, within
+from tasks.statistics.unseen import unseen_variance
 
 # Bonett and Price (2012) add one row that improved and one that got worse.
-PSEUDO_ITEMS = 2.0
+_PSEUDO_ITEMS = 2.0
 
-# Squares of these two rows for differences that are not binary. Small gains may hide rare full losses: with 2.5 the
-# interval covers 93.5 % however rare they are, with 2 it covers 93.1 %, with the usual squares 86 %. If no row
-# changed, the limits are ±3.1/n.
-PSEUDO_SQUARES = 2.5
+# Logarithm of the smallest p value.
+_LEAST_LOG_P = -690.0
 
 # Differences closer than this are equal up to rounding; their spread is noise.
 _ROUNDING = 1e-12
@@ -92,8 +91,8 @@ def paired_difference(
     """Estimate the mean of the row differences, head - base, and its interval.
 
     Binary differences (each the full width, its negative, or 0) get Bonett and Price's interval; its limit nearest 0 is
-    moved to agree with the mid-p McNemar test. Other bounded differences get the same formula with their own squares,
-    clusters with their sums and the CR2 leverage. Unbounded ones get t(items - 1).
+    moved to agree with the mid-p McNemar test. Other bounded differences get t(items - 1) and an allowance for large
+    changes that no row has shown; clusters likewise, with the CR2 leverage. Unbounded ones get t(items - 1).
 
     Args:
         d: Shape (n,), float64, each within ± (upper - lower) of the metric's `bounds`.
@@ -335,9 +334,9 @@ def _binary(b: int, c: int, n: int, confidence: float) -> tuple[Bounds, float]:
 
 def _more_wins(b: int, c: int, n: int, confidence: float) -> tuple[float, float, float]:
     """Return Bonett and Price's limits for b >= c and the p value; the lower limit agrees with the mid-p test."""
-    alpha, total = 1.0 - confidence, n + PSEUDO_ITEMS
+    alpha, total = 1.0 - confidence, n + _PSEUDO_ITEMS
     centre = (b - c) / total
-    half = -float(ndtri(alpha / 2.0)) * sqrt(((b + c + PSEUDO_ITEMS) / total - centre**2) / total)
+    half = -float(ndtri(alpha / 2.0)) * sqrt(((b + c + _PSEUDO_ITEMS) / total - centre**2) / total)
     low, high, p_value = centre - half, centre + half, mcnemar_midp(b, c)
     if c == 0:
         # Without losses the difference is a rate; its mid-p limit raises coverage at n = 20 from 93 % to 95 %.
@@ -372,20 +371,29 @@ def _tango_score(b: int, c: int, n: int, t: float) -> float:
 
 
 def _bounded(items: Items, confidence: float) -> tuple[Bounds, float]:
-    """Return Bonett and Price's limits and the p value for items that change by parts of their share."""
-    total = items.count + PSEUDO_ITEMS
-    centre = items.count * items.mean / total
-    squares = items.squares(centre, total) + PSEUDO_SQUARES * items.worst + PSEUDO_ITEMS * centre**2
-    error = sqrt(squares) / total
-    half = -float(ndtri((1.0 - confidence) / 2.0)) * error
-    return (centre - half, centre + half), 2.0 * float(ndtr(-abs(centre) / error))
+    """Return the limits and the p value for items that change by parts of their share, by inversion of the limits."""
+    mean, n, level = items.mean, items.count, 1.0 - confidence
+    below, above = (unseen_variance(items.seen(room), room, n, items.worst) for room in (1.0 + mean, 1.0 - mean))
+
+    def reach(alpha: float, unseen: float) -> float:
+        t = float(stdtrit(n - 1.0, alpha / 2.0)) if items.error else 0.0
+        return hypot(t * items.error, float(ndtri(alpha / 2.0)) * sqrt(unseen))
+
+    def excess(log_p: float) -> float:
+        return reach(exp(log_p), below if mean > 0.0 else above) - abs(mean)
+
+    low, high = mean - reach(level, below), mean + reach(level, above)
+    if mean == 0.0:
+        return (low, high), 1.0
+    p_value = exp(float(brentq(excess, _LEAST_LOG_P, 0.0, xtol=1e-12))) if excess(_LEAST_LOG_P) > 0.0 else 0.0
+    if low > 0.0 or high < 0.0:
+        return (low, high), min(p_value, nextafter(level, 0.0))
+    return (low, high), max(p_value, level)
 
 
 def _unbounded(items: Items, n: int, confidence: float) -> PairedDifference:
     value, count = items.mean, items.count
-    error = sqrt(items.squares(value, float(count))) / count if count > 1 else nan
-    if not items.are_clusters and count > 1:
-        error *= sqrt(count / (count - 1.0))
+    error = items.error if count > 1 else nan
     limits, p_value = _student(value, error, count, items.largest / count, confidence)
     return PairedDifference(*within(value, limits, (-inf, inf), n, "t"), p_value)
 

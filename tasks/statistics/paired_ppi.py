@@ -1,6 +1,7 @@
 """Prediction-powered differences: labels of both versions on a random part of the rows, cheap scores of all rows."""
 
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy.typing as npt
@@ -98,7 +99,6 @@ def ppi_difference(
 
 
 def _p_value(combined: Combined) -> float:
-    """Return the p value of a mean of one half: 1 - the largest confidence whose interval excludes one half."""
     p, n_eff, df = combined.value, combined.n_eff, combined.df
     if p == 0.5:  # noqa: PLR2004 (no difference)
         return 1.0
@@ -107,6 +107,14 @@ def _p_value(combined: Combined) -> float:
         low, high = score_interval(p, n_eff, df, 1.0 - alpha)
         return low - 0.5 if p > 0.5 else 0.5 - high  # noqa: PLR2004
 
+    return inverted(excess)
+
+
+def inverted(excess: Callable[[float], float]) -> float:
+    """Return the p value: 1 - the largest confidence whose interval excludes "no difference".
+
+    excess: 1 - confidence → how far the interval is from "no difference"; negative where it contains it.
+    """
     if excess(1.0 - 1e-12) <= 0.0:
         return 1.0
     if excess(_SMALLEST_P) > 0.0:

@@ -13,6 +13,7 @@ from tasks.statistics import paired
 from tasks.statistics.arrays import Bounds, FloatArray, check_confidence
 from tasks.statistics.clusters import ClusterTotals, Labels, check_clusters, cluster_codes
 from tasks.statistics.difference_sums import DifferenceSums, Items
+from tasks.statistics.unseen import evidence, unseen_variance
 
 # Above this many changed rows Connor's formula and the enumeration agree to 0.3 points of power.
 _ENUMERATED = 1000
@@ -48,6 +49,7 @@ class _Spread(NamedTuple):
         bounded: The width is finite.
         variance: Variance of the items' differences; for binary rows their discordance.
         size: Usual size of a change.
+        seen: Mean of `evidence` over the items.
         worst: Mean square of items that change by the largest possible amount.
     """
 
@@ -55,7 +57,8 @@ class _Spread(NamedTuple):
     bounded: bool
     variance: float
     size: float
-    worst: float
+    seen: float
+    worst: float = 1.0
 
 
 def required_rows(
@@ -71,7 +74,7 @@ def required_rows(
     """Return the number of rows that `paired_difference` needs to detect a true difference with that power.
 
     Binary rows are enumerated under the mid-p McNemar test while few change; with many, Connor's formula is used. Other
-    rows follow normal theory of the interval itself, with its pseudo-items.
+    rows follow normal theory of the interval itself, with its allowance for large changes that no row has shown.
 
     Args:
         difference: The true difference, not 0, in the units of the metric; its sign does not matter.
@@ -91,8 +94,8 @@ def required_rows(
 
     >>> required_rows(0.05, discordance=0.1)  # by Connor's formula (1.96·√0.1 + 0.8416·√(0.1 - 0.05²))²/0.05² = 312
     305
-    >>> required_rows(0.05, sd=0.3)  # (1.96 + 0.8416)²·0.3²/0.05² = 282.6, and the pseudo-items
-    301
+    >>> required_rows(0.05, sd=0.3)  # (1.96 + 0.8416)²·0.3²/0.05² = 282.6, with t instead of 1.96
+    285
     """
     _check_targets(power, confidence)
     if not width > 0.0:
@@ -275,10 +278,10 @@ def _planned(effect: float, discordance: float | None, sd: float | None, *, boun
     if discordance is None:
         if sd is None or not (isfinite(sd) and sd > 0.0):
             raise ValueError(f"sd = {sd} of the width: expected a number above 0")
-        return _Spread(binary=False, bounded=bounded, variance=sd**2, size=0.0, worst=1.0)
+        return _Spread(binary=False, bounded=bounded, variance=sd**2, size=0.0, seen=float(evidence(np.array(sd), 1.0)))
     if not bounded or not effect <= discordance <= 1.0:
         raise ValueError(f"discordance = {discordance}: expected a share from |difference| / width = {effect:g} to 1")
-    return _Spread(binary=True, bounded=True, variance=discordance, size=1.0, worst=1.0)
+    return _Spread(binary=True, bounded=True, variance=discordance, size=1.0, seen=0.0)
 
 
 def _items(sums: DifferenceSums, clusters: ClusterTotals | None, width: float) -> Items:
@@ -291,8 +294,11 @@ def _observed(sums: DifferenceSums, items: Items, width: float) -> _Spread:
     bounded = isfinite(width)
     counts = sums.wins_and_losses if bounded and not items.are_clusters else None
     if counts is not None:
-        return _Spread(binary=True, bounded=True, variance=sum(counts) / sums.n, size=1.0, worst=1.0)
-    return _Spread(binary=False, bounded=bounded, variance=items.variance, size=items.usual_size, worst=items.worst)
+        return _Spread(binary=True, bounded=True, variance=sum(counts) / sums.n, size=1.0, seen=0.0)
+    seen = items.seen(1.0) / items.count if bounded else 0.0
+    return _Spread(
+        binary=False, bounded=bounded, variance=items.variance, size=items.usual, seen=seen, worst=items.worst
+    )
 
 
 def _power_at(spread: _Spread, confidence: float) -> PowerAt:
@@ -348,18 +354,21 @@ def _critical_wins(alpha: float) -> npt.NDArray[np.intp]:
 
 
 def _bounded_power(n: int, effect: float, spread: _Spread, alpha: float) -> float:
-    """Return the probability that the interval of `paired_difference` excludes 0, at its expected standard error."""
-    total = n + paired.PSEUDO_ITEMS
+    """Return the probability that the interval of `paired_difference` excludes 0, at its expected width.
+
+    Within 3 points where most rows change; where few do, the mean is not normal, and it is off by up to 9 points.
+    """
     # A difference consists of changes of the usual size, so every difference has some spread.
-    variance = max(spread.variance, effect * (spread.size - effect), 0.0)
-    centre = n * effect / total
-    pseudo = paired.PSEUDO_SQUARES * spread.worst
-    squares = n * (variance + (effect - centre) ** 2) + pseudo + paired.PSEUDO_ITEMS * centre**2
-    excess = centre + float(ndtri(alpha / 2.0)) * sqrt(squares) / total
-    error = sqrt(n * variance) / total
-    if error == 0.0:
-        return float(excess > 0.0)
-    return float(ndtr(excess / error))
+    variance = max(spread.variance, effect * (spread.size - effect), 0.0) / n
+    unseen = float(ndtri(alpha / 2.0)) ** 2 * unseen_variance(n * spread.seen, 1.0, n, spread.worst)
+    if n == 1 or unseen >= 1.0:
+        return 0.0
+    # The smallest mean whose interval excludes 0: m² = t²·variance + unseen·(1 + m)².
+    known = float(stdtrit(n - 1.0, alpha / 2.0)) ** 2 * variance + unseen
+    least = (unseen + sqrt(unseen**2 + (1.0 - unseen) * known)) / (1.0 - unseen)
+    if variance == 0.0:
+        return float(effect > least)
+    return float(ndtr((effect - least) / sqrt(variance)))
 
 
 def _t_power(n: int, effect: float, variance: float, alpha: float) -> float:

@@ -47,6 +47,11 @@ class PpiEstimate(NamedTuple):
     weight: float
     labels_worth: float
 
+    @property
+    def estimate(self) -> Estimate:
+        """The mean and its interval."""
+        return Estimate(*self[:5])
+
 
 class Rows(NamedTuple):
     """The labels and scores of one estimate.
@@ -115,7 +120,7 @@ def ppi_mean(
     check_confidence(confidence)
     unit = unit_labels(y, bounds)
     rows, scale = rows_of(unit, f_labelled, f_rest, clusters, rest_clusters)
-    return _in_units(_unit_mean(rows, confidence, dataset=dataset), bounds, scale)
+    return in_units(_unit_mean(rows, confidence, dataset=dataset), bounds, scale)
 
 
 def rows_of(
@@ -134,7 +139,7 @@ def rows_of(
 
 
 def _unit_mean(rows: Rows, confidence: float, *, dataset: bool) -> PpiEstimate:
-    allowed = _known_range(rows) if dataset else (0.0, 1.0)
+    allowed = known_range(rows) if dataset else (0.0, 1.0)
     alone = _labels_alone(rows, confidence, allowed, exact=dataset and rows.rest.size == 0)
     if too_few(rows):
         return alone
@@ -162,7 +167,7 @@ def _clustered(rows: Rows, confidence: float) -> Estimate:
         return mean_interval(rows.y, rows.codes, confidence=confidence)
 
 
-def _known_range(rows: Rows) -> Bounds:
+def known_range(rows: Rows) -> Bounds:
     """Return the range of the mean of all rows over all possible labels of the rest."""
     total = rows.y.size + rows.rest.size
     return (float(rows.y.sum()) / total, 1.0 - float((1.0 - rows.y).sum()) / total) if total else (0.0, 1.0)
@@ -258,7 +263,7 @@ def _worth(rows: Rows, before: float, after: float, *, dataset: bool) -> float:
     return max(n, 1.0 / (1.0 / labels + 1.0 / (n + rows.rest.size))) if dataset else labels
 
 
-def _in_units(unit: PpiEstimate, bounds: Bounds, scale: float) -> PpiEstimate:
+def in_units(unit: PpiEstimate, bounds: Bounds, scale: float) -> PpiEstimate:
     lower, upper = bounds
     width = upper - lower
     value, low, high = (min(max(lower + width * x, lower), upper) for x in unit[:3])

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
-from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from tasks.errors import VersionError
 from tasks.pipeline import git, params
 from tasks.pipeline.dvc_yaml import DATA, REPORTS, stages
 from tasks.pipeline.files import exclusive
-from tasks.pipeline.yaml import load_yaml
 from tasks.versions.version import LOCK, PARAMS, WORKSPACE, Version
 
 PIPELINE, IGNORED = "dvc.yaml", ".gitignore"
@@ -108,12 +106,9 @@ def params_id(version: Snapshot) -> str:
 
 
 def data_hash() -> str:
-    """Return the hash of the data set in dvc.lock; empty if it has none."""
+    """Return the hash of the data set in dvc.lock; empty if it has none. Raises VersionError when it is no dvc.lock."""
     path = (params.raw().get("dataset") or {}).get("path")
-    locked = load_yaml(Path(LOCK)) if Path(LOCK).exists() else {}
-    deps = [dep for stage in (locked.get("stages") or {}).values() for dep in stage.get("deps", [])]
-    found = [dep for dep in deps if path is not None and normpath(dep["path"]) == normpath(str(path))]
-    return next((str(dep[kind]) for dep in found for kind in ("md5", "etag", "checksum") if kind in dep), "")
+    return "" if path is None else Version(WORKSPACE, Path(), None).dep_hash(str(path))
 
 
 def free_name(prefix: str, started: datetime) -> str:

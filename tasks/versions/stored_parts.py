@@ -9,12 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tasks.errors import GoldmeterError, ParamsError, VersionError
+from tasks.errors import DataError, ParamsError, StorageError, VersionError
 from tasks.pipeline import git, params
 from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.dvc_yaml import stages, tables
+from tasks.pipeline.dvc_yaml import locked, stages, tables
 from tasks.pipeline.storage import FILES, MANIFEST, PART, Manifest, Storage, manifest_of
 from tasks.pipeline.yaml import parse_yaml
+from tasks.versions.dvc_hash import FOLDER
 from tasks.versions.version import LOCK, PARAMS, WORKSPACE
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ KEPT_DAYS = 14
 _DAY = 86_400
 _LISTED = 5
 _DIGITS = 12
-# In dvc.lock, the hash of a folder ends so.
-_FOLDER = ".dir"
 
 
 class StoredFiles(NamedTuple):
@@ -58,7 +57,8 @@ def collect(*, remove: bool) -> Collection:
     """Find the parts in `run.storage` that neither a commit or experiment of this clone names, nor its workspace.
 
     Args:
-        remove: Remove those that are older than KEPT_DAYS.
+        remove: Remove those that are older than KEPT_DAYS, by the clock that dates the parts; without it, nothing is
+            written, and ages are by this machine's clock.
 
     Raises:
         ParamsError: `run.storage` is not set, or can't be used.
@@ -74,9 +74,10 @@ def collect(*, remove: bool) -> Collection:
     with storage.naming(FILES):
         found = _listed(storage)
         unnamed = {path: about for path, about in found.items() if path not in named}
-        old = {path: about for path, about in unnamed.items() if _is_old(about)}
+        now = _now(storage) if remove and unnamed else time.time()
+        old = {path: about for path, about in unnamed.items() if _is_old(about, now)}
         for path in old if remove else ():
-            _remove(storage, path)
+            _remove(storage, path, now)
     return Collection(storage.address, _count(found), _count(unnamed), _count(old))
 
 
@@ -87,15 +88,26 @@ def _listed(storage: Storage) -> dict[str, Mapping[str, Any]]:
     return {name[start:]: about for name, about in found.items() if re.match(PART, name[start:])}
 
 
-def _remove(storage: Storage, path: str) -> None:
+def _remove(storage: Storage, path: str, now: float) -> None:
     """Remove a part, if no run has written it again meanwhile."""
     with suppress(FileNotFoundError):  # another one has removed it
-        if _is_old(storage.files.info(storage.locate(path), refresh=True)):
+        if _is_old(storage.files.info(storage.locate(path), refresh=True), now):
             storage.files.rm_file(storage.locate(path))
 
 
-def _is_old(about: Mapping[str, Any]) -> bool:
-    return time.time() - _written(about) > KEPT_DAYS * _DAY
+def _now(storage: Storage) -> float:
+    """The time by the clock that dates the parts, in seconds since 1970: this machine's may be years ahead."""
+    dated = storage.locate(f"{FILES}/.time")
+    storage.files.pipe_file(dated, b"time")
+    try:
+        return _written(storage.files.info(dated, refresh=True))
+    finally:
+        with suppress(FileNotFoundError):  # another one has removed it
+            storage.files.rm_file(dated)
+
+
+def _is_old(about: Mapping[str, Any], now: float) -> bool:
+    return now - _written(about) > KEPT_DAYS * _DAY
 
 
 def _count(files: Mapping[str, Mapping[str, Any]]) -> StoredFiles:
@@ -161,9 +173,9 @@ def _tables() -> dict[str, _Table]:
     found: dict[str, _Table] = {}
     for version, text in _locks():
         with _reading(version):
-            for stage in ((parse_yaml(text, LOCK) or {}).get("stages") or {}).values():
+            for stage in locked(parse_yaml(text, LOCK)).values():
                 for out in stage.get("outs", []):
-                    if [*tables([out["path"]])] and str(out.get("md5")).endswith(_FOLDER):
+                    if [*tables([out["path"]])] and str(out.get("md5")).endswith(FOLDER):
                         found.setdefault(out["md5"], _Table(version, int(out.get("nfiles", 1))))
     return found
 
@@ -221,7 +233,7 @@ def _reading(version: str) -> Iterator[None]:
     """Raise VersionError for all that reading a version may raise: DVC's layers have classes without a common base."""
     try:
         yield
-    except (GoldmeterError, MemoryError):
+    except (DataError, StorageError, VersionError, MemoryError):
         raise
     except Exception as error:
         problem = without_credentials(next(iter(str(error).splitlines()), "") or type(error).__name__)

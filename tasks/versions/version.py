@@ -1,20 +1,22 @@
 """Versions of the project, named by git, DVC or a path, and their tables, from the cache or else a remote."""
 
-import hashlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tasks.errors import ParamsError, VersionError
-from tasks.pipeline import git
+from tasks.pipeline import contents, git
 from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.dvc_yaml import outs, tables
+from tasks.pipeline.dvc_yaml import locked, outs, tables
 from tasks.pipeline.tables import Parts
-from tasks.pipeline.yaml import parse_yaml, require_bounded
+from tasks.pipeline.yaml import load_yaml, parse_yaml
+from tasks.versions.dvc_hash import dvc_hash, md5_of
+from tasks.versions.foreign_yaml import require_bounded
 
 if TYPE_CHECKING:
     from dvc.fs import DVCFileSystem
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 # The name of the version in the working tree.
 WORKSPACE = "workspace"
 LOCK, PARAMS, PIPELINE = "dvc.lock", "params.yaml", "dvc.yaml"
-# What DVC may read as YAML, of the whole repository.
-_YAML = (":(top,glob)**/*.yaml", ":(top,glob)**/*.yml", ":(top,glob)**/*.dvc", f":(top,glob)**/{LOCK}")
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,39 @@ class Version:
     commit: str | None
 
     def parts(self, table: str) -> Parts:
-        """Return the table data/<table>. Raises VersionError when this version has none."""
-        return Parts(self.path(f"data/{table}"))
+        """Return the table data/<table>, whose parts in storage are as they were written.
+
+        Raises:
+            VersionError: This version has none.
+            DataError: A part is damaged.
+        """
+        parts = Parts(self.path(f"data/{table}"))
+        if parts.in_storage and table not in self._checked:
+            for number in range(len(parts)):
+                parts.require_whole(number)
+            self._checked.add(table)
+        return parts
 
     def path(self, out: str) -> Path:
-        """Return a file or folder of the version by its path in the project. Raises VersionError when it has none."""
+        """Return a file or folder of the version by its path in the project.
+
+        Raises:
+            VersionError: The version has none, or it came back damaged.
+            DataError: That in the folder is damaged.
+        """
         target = self.folder / out
         if self.commit is not None and not target.exists():
             self._fetch(out, target)
         if not target.exists():
             raise VersionError(f"{self.name}: no {out} there. `dvc repro` makes it, `dvc checkout` brings it back.")
+        if self.commit is None and out not in self._checked:
+            contents.require_whole([out], self.folder)
+            self._checked.add(out)
         return target
 
     def has(self, out: str) -> bool:
         """Return whether the version has this out by dvc.lock: dvc.yaml also lists stages that never ran."""
-        return out in _made(self._stages) if self.commit is not None else (self.folder / out).exists()
+        return out in self.hashes() if self.commit is not None else (self.folder / out).exists()
 
     def plans(self, out: str) -> bool:
         """Return whether a stage of its dvc.yaml makes this out, even if that stage never ran."""
@@ -64,10 +82,15 @@ class Version:
         body = (self._yaml(PIPELINE).get("stages") or {}).get(stage) or {}
         return [*tables(body.get("deps") or [])] if isinstance(body, dict) else []
 
-    def hashes(self, outs: Sequence[str]) -> dict[str, str | None]:
-        """Return the hash of each of these outs in dvc.lock; None for an out that is not in it."""
-        made = _made(self._stages)
-        return {out: made.get(out) for out in outs}
+    def hashes(self) -> dict[str, str | None]:
+        """Return the hash of each out in dvc.lock; None for one without."""
+        return {out["path"]: out.get("md5") for stage in self._stages.values() for out in stage.get("outs", [])}
+
+    def dep_hash(self, path: str) -> str:
+        """Return the hash of a dep in dvc.lock; empty for one that is not in it."""
+        deps = [dep for stage in self._stages.values() for dep in stage.get("deps", [])]
+        found = [dep for dep in deps if normpath(dep["path"]) == normpath(path)]
+        return next((str(dep[kind]) for dep in found for kind in ("md5", "etag", "checksum") if kind in dep), "")
 
     def require_current(self, outs: Sequence[str]) -> None:
         """Raise VersionError when dvc.lock says that these outs were made with other params or from other tables."""
@@ -86,15 +109,20 @@ class Version:
             self._files.get(f"{self._prefix}{out}", str(target), recursive=True)
         except Exception as error:  # DVC's layers raise classes without a common base
             raise VersionError(f"{self.name}: its {out} can't be fetched: {_reason(error)}") from error
+        if (hashed := self.hashes()[out]) and dvc_hash(target) != hashed:
+            raise VersionError(
+                f"{self.name}: its {out} came back damaged from DVC's cache or the remote; "
+                f"`python -m tasks verify {self.name}` says which file, and what to do"
+            )
 
     def _stale(self, name: str) -> Iterator[str]:
         """What one stage was run with that is different now."""
-        made, stage, params = _made(self._stages), self._stages[name], self._yaml(PARAMS)
+        hashes, stage, params = self.hashes(), self._stages[name], self._yaml(PARAMS)
         for section, value in stage.get("params", {}).get(PARAMS, {}).items():
             if _at(params, section) != value:
                 yield f"{name} was run with another `{section}`"
         for dep in stage.get("deps", []):
-            now = made[dep["path"]] if dep["path"] in made else self._file_now(dep)
+            now = hashes[dep["path"]] if dep["path"] in hashes else self._file_now(dep)
             if now != dep.get("md5"):
                 yield f"{name} was run with another {dep['path']}"
 
@@ -103,30 +131,29 @@ class Version:
         path = self.folder / dep["path"]
         if self.name != WORKSPACE or not path.is_file():
             return dep.get("md5")
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+        return md5_of(path)
+
+    @cached_property
+    def _checked(self) -> set[str]:
+        """The outs in the folder that were found to be as they were written."""
+        return set()
 
     @cached_property
     def _stages(self) -> dict[str, Any]:
         """The stages of dvc.lock, by name."""
-        stages = self._yaml(LOCK).get("stages", {})
         try:
-            _made(stages)
-        except (AttributeError, KeyError, TypeError) as error:
+            return locked(self._content(LOCK))
+        except ParamsError as error:
             raise VersionError(
-                f"{self.name}: its {LOCK} can't be read: {error!r}; `dvc repro` there, and commit it"
+                f"{self.name}: its {LOCK} can't be read: {error}; restore it from version control, or remove it: "
+                "`dvc repro` writes it again"
             ) from None
-        return dict(stages)
 
     def _yaml(self, name: str) -> dict[str, Any]:
         """A file of the version that git keeps, as sections; empty where there is none."""
         try:
-            if self.commit is not None:
-                text = git.answer("show", f"{self.commit}:./{name}")
-            else:
-                text = path.read_text(encoding="utf-8") if (path := self.folder / name).is_file() else None
-            content = parse_yaml(text or "", name) or {}
-        except (ParamsError, UnicodeError) as error:
+            content = self._content(name) or {}
+        except ParamsError as error:
             raise VersionError(f"{self.name}: its {name} can't be read: {error}") from None
         if not isinstance(content, dict):
             raise VersionError(
@@ -134,25 +161,23 @@ class Version:
             )
         return content
 
+    def _content(self, name: str) -> Any:
+        """The document of such a file; None where there is none. Raises ParamsError when it is not YAML."""
+        if self.commit is None:
+            return load_yaml(path) if (path := self.folder / name).is_file() else None
+        return parse_yaml(git.answer("show", f"{self.commit}:./{name}") or "", name)
+
     @cached_property
     def _prefix(self) -> str:
         """The folder of the project in its repository, such as `evaluation/`; empty at the top."""
         return git.answer("rev-parse", "--show-prefix") or ""
-
-    def _require_bounded(self) -> None:
-        """Raise ParamsError when DVC, which expands aliases, would not end reading the files of the commit."""
-        listed = git.run(
-            "grep", "-l", "-z", "-a", "--full-name", "--fixed-strings", "*", f"{self.commit}", "--", *_YAML
-        )
-        for place in filter(None, listed.stdout.split("\0")):
-            require_bounded(git.run("cat-file", "blob", place).stdout, place.partition(":")[2])
 
     @cached_property
     def _files(self) -> "DVCFileSystem":
         from dvc.api import DVCFileSystem  # takes a second
         from dvc.repo import Repo
 
-        self._require_bounded()
+        require_bounded(str(self.commit))
         with Repo() as repo:  # the remote of today: the version may be older than any
             remote = repo.config["core"].get("remote")
         return DVCFileSystem(rev=self.commit, subrepos=bool(self._prefix), remote=remote)
@@ -173,11 +198,6 @@ def _at(params: Mapping[str, Any], path: str) -> Any:
     for name in path.split("."):
         found = found.get(name) if isinstance(found, Mapping) else None
     return found
-
-
-def _made(stages: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return out → hash for the outs of all stages."""
-    return {out["path"]: out.get("md5") for stage in stages.values() for out in stage.get("outs", [])}
 
 
 def _makers(stages: Mapping[str, Any], outs: Sequence[str]) -> list[str]:

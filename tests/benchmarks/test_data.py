@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from itertools import islice
 
 import pyarrow as pa
@@ -9,6 +12,15 @@ from tasks.dataset.settings import Params
 from tasks.dataset.sources import records
 from tasks.load import load
 from tests.small_project import PARAMS
+
+
+def test_the_folder_of_the_real_data_is_that_of_the_variable() -> None:
+    code = "from benchmarks.data import EVOUNA; print(EVOUNA)"
+    named = os.environ | {"GOLDMETER_EVOUNA": "/some/folder"}
+
+    done = subprocess.run([sys.executable, "-c", code], cwd=data.ROOT, env=named, check=True, capture_output=True)
+
+    assert done.stdout.decode().strip() == "/some/folder/NQ.json"
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,9 @@
 """The offline judge's measured bias: what the page says of it, and that intervals from it hold on data left out."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from benchmarks.judge_bias import PAGE, Judged, coverage, nq301, ordered, rewritten
+from benchmarks.judge_bias import PAGE, Judged, coverage, ordered, rewritten
 from tasks.models.offline.measured import measured
 
 
@@ -51,25 +48,6 @@ def test_labels_and_a_good_judge_together_order_systems_better_than_either_alone
 
     assert found["pairs"] == 15
     assert found["prediction-powered"] > found["labels alone"] > found["judge"]
-
-
-def test_answers_of_nq301_are_matched_by_their_letters(tmp_path: Path) -> None:
-    table = "id\tQuestion\tModel answer\tAcceptable?\n1\twho?\tmr. smith\tYes\n1\twho?\tjones , a man\tNo\n"
-    (tmp_path / "NQ301_human.tsv").write_text(table, encoding="utf-8")
-    lines = [
-        {"question": "Who?", "answer": ["Smith"], "prediction": "Mr Smith"},
-        {"question": "Who?", "answer": ["Smith"], "prediction": ["Jones", "a man"]},
-        {"question": "Who?", "answer": ["Smith"], "prediction": "nobody"},
-        {"question": "When?", "answer": ["now"], "prediction": "now"},
-    ]
-    (tmp_path / "NQ_x.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-
-    rows = [*nq301(tmp_path)]
-
-    assert [(row.response, row.verdict, row.source) for row in rows] == [
-        ("Mr Smith", True, "NQ_x"),
-        ("Jones, a man", False, "NQ_x"),
-    ]
 
 
 def test_the_page_keeps_what_stands_around_the_figures() -> None:

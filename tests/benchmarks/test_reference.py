@@ -70,3 +70,8 @@ def test_a_comparison_of_different_scores_stops(pairs, reader):
 
     with pytest.raises(ValueError, match="wrong: all 1: scores differ by"):
         lexical.compare(setting, lexical.Data(pairs.sample(20), ROWS), lexical.Data(pairs.sample(10), ROWS), reader)
+
+
+def test_the_stack_has_every_metric_that_is_compared_with_it(reader) -> None:
+    for setting in lexical.settings(load_yaml(PARAMS)["lexical"]):
+        assert setting.metrics.keys() <= reference.stack(setting.tokens, reader).scorers.keys()

@@ -1,15 +1,19 @@
 """A few trials of each campaign of `make torture`."""
 
+import json
 import os
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from benchmarks.torture import __main__ as torture
 from benchmarks.torture import data_files
 from benchmarks.torture.__main__ import campaigns
 from benchmarks.torture.campaign import Campaign, Trial, counted
+from benchmarks.torture.hostile_server import SOUND, drawn
 from benchmarks.torture.limited import limited
+from benchmarks.torture.table import markdown
 
 SEED = 1
 
@@ -59,3 +63,40 @@ def test_outcomes_and_failures_are_counted() -> None:
     found = counted(campaign, seed=0, trials=3)
 
     assert (found.trials, found.outcomes, found.failures) == (3, {"healed": 2, "silent": 1}, [trials[2].failure])
+
+
+def test_the_table_for_the_documentation_has_a_row_for_each_campaign(tmp_path: Path) -> None:
+    row = {"trials": 3000, "outcomes": {"healed": 9, "named": 2991}, "failures": [], "machine": "2 cores of | x"}
+    (tmp_path / "torture.json").write_text(json.dumps({"flipped bits": row}))
+
+    assert markdown(tmp_path / "torture.json").splitlines() == [
+        "| campaign | trials | outcomes | failures | machine |",
+        "|---|---|---|---|---|",
+        "| flipped bits | 3,000 | 2,991 named, 9 healed | 0 | 2 cores of &#124; x |",
+    ]
+
+
+def test_a_campaign_that_was_run_in_full_is_kept_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaigns = {name: Campaign(name, "It holds.", 2, 1, lambda _, n: iter([Trial("fine")] * n)) for name in "ab"}
+    monkeypatch.setattr(torture, "campaigns", lambda: campaigns)
+    monkeypatch.setattr(torture, "ROOT", tmp_path)
+    monkeypatch.setattr(torture, "REPORT", tmp_path / "torture.json")
+
+    for arguments in (["b"], ["a"], ["a", "--trials", "5"], ["b", "--seed", "7"]):
+        assert torture.main(arguments) == 0
+
+    kept = json.loads((tmp_path / "torture.json").read_text())
+    assert [(name, row["trials"], row["outcomes"]) for name, row in kept.items()] == [
+        ("a", 2, {"fine": 2}),
+        ("b", 2, {"fine": 2}),
+    ]
+
+
+def test_a_server_draws_the_same_reply_again() -> None:
+    seeds = [(kind, f"0-{number}") for kind in SOUND for number in range(12)]
+    replies, again = ([drawn(*seed, "http://localhost:1") for seed in seeds] for _ in range(2))
+
+    assert [reply == other for reply, other in zip(replies, again, strict=True)] == [True] * len(seeds)
+    assert len({reply.content for reply in replies}) > len(seeds) / 2

@@ -226,3 +226,10 @@ def test_of_true_and_false_where_less_is_better_false_passes() -> None:
         "do not ship",
         pytest.approx(-10 / 60, abs=1e-6),
     )
+
+
+def test_labels_that_a_design_chose_are_refused() -> None:
+    frame = table(BEFORE)
+
+    with pytest.raises(ParamsError, match="labels: 'designed'; expected all, random or other"):
+        compare(frame, frame, primary="f1", labels="designed")  # type: ignore[arg-type]

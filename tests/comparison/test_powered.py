@@ -11,9 +11,12 @@ from tasks.comparison import candidate_pairs
 from tasks.comparison.compared import Compared
 from tasks.comparison.differences import rows_needed, uncorrected, with_judge_error
 from tasks.comparison.pairing import Pairing, pair, pair_questions
+from tasks.comparison.powered import designed as of_design
 from tasks.comparison.powered import powered
+from tasks.comparison.roles import shared_primary
+from tasks.comparison.wording import failed
 from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.headline import leaders
 from tasks.scores.primary import Primary
 from tasks.scores.repeated_answers import by_question
@@ -38,6 +41,88 @@ def candidate(name: str, truth: np.ndarray, labelled: np.ndarray, *, random: boo
     return Candidate(
         name, np.arange(ROWS, dtype=np.uint64), np.arange(ROWS), columns, clusters, {}, labels_random=random
     )
+
+
+def designed(*, same: bool, head_random: bool = True, groups: bool = False) -> list[Any]:
+    """The paired rows of two candidates whose labelled rows a design chose; same: one design for both."""
+    rng = np.random.default_rng(4)
+    chosen = rng.random(ROWS) < 0.3
+    sides = []
+    for name, p in (("a", 0.6), ("b", 0.75)):
+        if not same:
+            chosen = rng.random(ROWS) < 0.3
+        truth = (rng.random(ROWS) < p).astype(float)
+        one = candidate(name, truth, chosen, random=True, groups=groups)
+        sides.append(replace(one, label_probability=np.where(chosen, 0.3, np.nan)))
+    if not head_random:
+        sides[1] = replace(sides[1], labels_random=False, label_probability=None)
+    return [[pair(*sides)]]
+
+
+def compared(pairs: list[Any], primary: str | None = None) -> tuple[Primary, candidate_pairs.Families, Any]:
+    gate = GATE.model_copy(update={"primary": primary, "metrics": {}})
+    chosen = shared_primary(pairs, gate, random=True)
+    families = candidate_pairs.compare(pairs, gate, chosen.name)
+    [entry] = candidate_pairs.entries(families, pairs)
+    return chosen, families, entry
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_labels_of_one_design_decide_and_count_for_the_rows_that_they_stand_for(groups: bool) -> None:
+    chosen, families, entry = compared(designed(same=True, groups=groups))
+
+    measure = entry["measures"]["label"]
+    assert (chosen.name, measure["role"], measure["verdict"]) == ("label", "primary", "better")
+    assert measure["difference"]["method"].startswith("designed")
+    assert measure["difference"]["value"] == pytest.approx(measure["head"] - measure["base"], abs=1e-6)
+    assert measure["difference"]["low"] < 0.15 < measure["difference"]["high"]
+    assert measure["split"]["composition"] == 0.0
+    # What is counted over rows with both labels is not that of all rows.
+    assert (entry["crossed"], measure["detectable"], measure["rows_needed"]) == (None, None, None)
+    assert not families.blocked
+
+
+def test_labels_of_two_designs_are_compared_if_the_gate_goes_by_them() -> None:
+    _, families, entry = compared(designed(same=False), "label")
+
+    measure = entry["measures"]["label"]
+    assert not families.blocked
+    assert measure["difference"]["method"].startswith("designed")
+    assert failed(entry, measure) == 0
+    assert (measure["unmeasured"]["worst"], measure["unmeasured"]["best"]) == (None, None)
+    assert compared(designed(same=False))[0].name == "meaning_match"  # labels of BASE that HEAD lacks
+
+
+def test_labels_of_a_design_and_of_selected_rows_are_not_compared() -> None:
+    _, families, entry = compared(designed(same=True, head_random=False), "label")
+
+    assert families.blocked
+    assert [one["reason"] for one in entry["refused"] if one["measure"] == "label"] == [
+        "a design chose the labelled rows of one version, those of the other were not chosen at random"
+    ]
+
+
+def test_slices_have_no_differences_of_labels_that_a_design_chose() -> None:
+    [[pairing]] = designed(same=True)
+    half = {"topic": Slices(["x", "y"], np.arange(ROWS) % 2)}
+    pairs = [[pair(replace(pairing.base, slices=half), replace(pairing.head, slices=half))]]
+    gate = GATE.model_copy(update={"primary": "label", "metrics": {}})
+    families = candidate_pairs.compare(pairs, gate, "label")
+
+    [slices] = candidate_pairs.slice_entries(families, pairs, gate)
+    assert {one["measure"] for one in slices} == {"meaning_match"}
+
+
+def test_labels_of_a_design_in_one_group_have_no_interval() -> None:
+    [[pairing]] = designed(same=True)
+    one = np.zeros(ROWS, np.intp)
+    both = pair(replace(pairing.base, groups=one), replace(pairing.head, groups=one))
+
+    found = of_design(Compared([both], "label"), 0.95)
+
+    assert found is not None
+
+    assert (found.difference.low, found.difference.high, found.difference.p_value) == (-1.0, 1.0, 1.0)
 
 
 def labels(*, part: float = 0.2, random: bool = True, groups: bool = False) -> Compared:
@@ -185,6 +270,29 @@ def test_outside_the_judges_domain_a_difference_decides_nothing() -> None:
     estimate = with_judge_error(one, uncorrected(one, 0.95), 0.95)
 
     assert (estimate.low, estimate.high, estimate.p_value) == (-1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("changed", [0, 600])
+def test_of_a_cascade_only_the_offline_judges_rows_have_its_error(changed: int) -> None:
+    both = verdicts(
+        lost=50, gained=150, changed=changed, outside=0.5, signature="meaning_match|provider:cascade|model:m"
+    ).blocks[0]
+
+    def widened(by_base: Any, by_head: Any) -> float:
+        sides = zip((both.base, both.head), (by_base, by_head), strict=True)
+        one = judged(pair(*(replace(side, outside=None, by_offline=mask) for side, mask in sides)))
+        alone, estimate = uncorrected(one, 0.95), with_judge_error(one, uncorrected(one, 0.95), 0.95)
+        return (estimate.high - estimate.low) / (alone.high - alone.low)
+
+    nothing, everything = np.zeros(ROWS, np.bool_), np.ones(ROWS, np.bool_)
+    half = np.arange(ROWS) % 2 == 0
+    offline = verdicts(lost=50, gained=150, changed=changed)
+    alone = uncorrected(offline, 0.95)
+    full = with_judge_error(offline, alone, 0.95)
+
+    assert widened(nothing, nothing) == 1.0
+    assert 1.0 < widened(half, half) < widened(nothing, everything) == widened(everything, everything)
+    assert widened(everything, everything) == (full.high - full.low) / (alone.high - alone.low)
 
 
 @pytest.mark.long

@@ -565,3 +565,15 @@ def test_twelve_systems_of_twelve_files_with_verdicts_of_a_thirteenth() -> None:
     assert (labelled.min(), labelled.sum()) == (274, 3559)
     assert set(rows.loc[rows["label"].notna(), "label_status"]) == {"confirmed"}
     assert about(part["load"].schema)["left_out"]["NQ_FiD.jsonl"] == 3_309
+
+
+def test_a_file_of_labels_may_have_several_raters(write: Any) -> None:
+    write(
+        m=[{"id": "1", "prediction": "Paris"}, {"id": "2", "prediction": "Rome"}],
+        labels=[{"id": "1", "r1": "yes", "r2": "no"}, {"id": "2", "r1": "no", "r2": None}, {"id": "2", "r1": "no"}],
+    )
+
+    rows, _ = loaded(label_file={"path": "labels.jsonl", "id": "id", "label": {"columns": ["r1", "r2"]}})
+
+    assert [row["label"] for row in rows] == [None, False]
+    assert [row["ratings"] for row in rows] == [[True, False], [False, None, False, None]]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tasks.dataset.labels import UnknownLabelError, label_of, majority
 from tasks.dataset.settings import LabelMapping
-from tests.test_load import PARIS, column, refusal
+from tests.test_load import PARIS, column, loaded, refusal
 
 WORDS = {"column": "ok", "right": ["CORRECT", "A", 5, True], "wrong": ["INCORRECT", "B"], "unsure": ["nan", "?"]}
 
@@ -81,6 +81,32 @@ def test_the_majority_of_raters_decides_and_a_tie_is_no_label(raters: list[str |
     mapping = LabelMapping(columns=("a", "b", "c"))
 
     assert label_of(dict(zip("abc", raters, strict=True)), mapping, "x", 1, "label") is expected
+
+
+def test_the_ratings_of_several_raters_are_kept_in_the_order_of_their_columns() -> None:
+    mapping = {"response": "a", "label": {"columns": ["r1", "r2", "r3"]}, "labelled": "text"}
+    answers = [
+        {"r1": "yes", "r2": "no", "r3": None, "text": "Paris"},
+        {"r1": "no", "r2": "no", "r3": "1", "text": "Paris"},
+        {"r1": None, "r2": " ", "r3": None, "text": "Paris"},
+        {"r1": "yes", "r2": "no", "r3": None, "text": "Rome"},
+    ]
+    values = [PARIS | {"id": str(number), "a": "Paris"} | answer for number, answer in enumerate(answers)]
+    candidates = {"m": mapping, "n": {"response": "a"}}
+
+    assert column("label", values, candidates=candidates)[::2] == [None, False, None, None]
+    assert column("label_status", values, candidates=candidates)[::2] == [None, "confirmed", None, None]
+    assert column("ratings", values, candidates=candidates) == [
+        *([True, False, None], None, [False, False, True], None),
+        *(None, None, None, None),  # no ratings; of another answer
+    ]
+
+
+def test_without_several_raters_there_is_no_column_of_ratings() -> None:
+    for label in ("ok", {"columns": ["ok"]}):
+        rows, _ = loaded([PARIS | {"ok": "yes"}], candidates={"m": {"response": "a", "label": label}})
+        assert rows[0]["label"] is True
+        assert "ratings" not in rows[0]
 
 
 @given(st.lists(st.sampled_from([True, False, None])))

@@ -87,6 +87,7 @@ class Project:
             "engine": "local",
             "address": None,
             "storage": None,
+            "verify": True,
             "parallel_stages": 3,
             "retries": {"default": 0},
             "timeouts": {"default": 300},

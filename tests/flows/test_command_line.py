@@ -13,9 +13,11 @@ from typing import IO
 import pytest
 
 from flows import __main__ as flows
+from flows import evaluate
 from scripts.reference import commands
 from tasks import __main__ as tasks
 from tasks.console.arguments import Parser
+from tasks.errors import DataError
 from tasks.pipeline import dvc_yaml
 from tests.small_project import ROOT
 
@@ -31,7 +33,9 @@ def with_subcommands(parser: Parser) -> Iterator[Parser]:
         yield from with_subcommands(below)
 
 
-MODULES = {name: f"flows.{name}" for name in flows.COMMANDS} | {"init": "flows.init.__main__"}
+MODULES = {name: f"flows.{name}" for name in flows.COMMANDS} | {
+    name: f"flows.{name}.__main__" for name in ("init", "label")
+}
 COMMANDS = [*(f"flows.{name}" for name in flows.COMMANDS), "tasks"]
 
 
@@ -85,7 +89,7 @@ def test_every_example_of_the_help_is_on_its_own_line(every: list[Parser], monke
             assert f"\n  {example}\n" in parser.format_help()
 
 
-@pytest.mark.parametrize("command", ["init", "evaluate", "compare", "schedule", "train_judge"])
+@pytest.mark.parametrize("command", ["init", "evaluate", "compare", "schedule", "label", "train_judge"])
 @pytest.mark.parametrize("how", ["flows.{}", "flows {}"])
 def test_ctrl_c_during_imports_prints_no_traceback(command: str, how: str, tmp_path: Path) -> None:
     for imported in ("prefect", "numpy"):
@@ -101,7 +105,7 @@ def test_the_list_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
     lines = capsys.readouterr().out.splitlines()
     listed = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
-    assert listed == ["init", "evaluate", "compare", "schedule", "train_judge"]
+    assert listed == ["init", "evaluate", "compare", "schedule", "label", "train_judge"]
 
 
 def test_the_list_has_the_first_sentence_of_each_help(
@@ -167,7 +171,7 @@ def test_an_unknown_command_is_an_error_that_lists_the_commands(capsys: pytest.C
 
     assert capsys.readouterr().err == (
         "error: 'evalute': no such command; did you mean evaluate? "
-        "allowed: init, evaluate, compare, schedule, train_judge\n"
+        "allowed: init, evaluate, compare, schedule, label, train_judge\n"
     )
 
 
@@ -218,7 +222,7 @@ def test_no_user_error_is_a_traceback(
     """Neither git nor DVC, nor anything to read."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(atexit, "register", lambda *_: None)  # what evaluate prints at the end of its process
-    dvc_yaml.stages.cache_clear()
+    dvc_yaml.forget_stages()
     if what != "nothing there":
         Path("params.yaml").write_text("- \x00[", encoding="utf-8")
         Path("dvc.yaml").write_text("stages: [", encoding="utf-8")
@@ -227,7 +231,27 @@ def test_no_user_error_is_a_traceback(
     try:
         status = tasks.main(arguments) if name == "tasks" else main_of(name.removeprefix("flows."))(arguments)
     finally:
-        dvc_yaml.stages.cache_clear()
+        dvc_yaml.forget_stages()
 
     assert status in {0, 2}
     assert status == 0 or capsys.readouterr().err.startswith("error: ")
+
+
+def test_a_run_whose_numbers_can_not_be_shown_is_in_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[evaluate.Recorded] = []
+
+    def keep(run: evaluate.Recorded) -> evaluate.Recorded:
+        kept.append(run)
+        return run
+
+    def damaged(_: evaluate.Recorded) -> str:
+        raise DataError("reports/metrics.json: damaged")
+
+    monkeypatch.setattr(evaluate, "_plan", lambda **_: None)
+    monkeypatch.setattr(evaluate, "_run", lambda **_: (None, "id of the flow run"))
+    monkeypatch.setattr(evaluate, "kept_in_history", keep)
+    monkeypatch.setattr(evaluate, "_numbers", damaged)
+    monkeypatch.setattr(atexit, "register", lambda *_: None)
+
+    assert evaluate.main([]) == 2
+    assert len(kept) == 1

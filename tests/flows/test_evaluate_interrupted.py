@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -18,6 +19,10 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+
+from tasks.pipeline.yaml import dump_yaml
+from tests.counting_judge import CountingJudge, counting_judge
+from tests.judging.test_signals import CONCURRENCY, stored
 
 pytestmark = pytest.mark.long
 
@@ -66,6 +71,94 @@ def test_a_signal_to_the_flow_ends_all_of_it(project: Any, number: signal.Signal
         until(lambda: not project.processes(), "all of the flow ends")
 
     assert flow.returncode != 0
+    succeeds(project, "load", "report")
+
+
+# Calls that are answered at once; the others take longer than a command that has nothing to finish gets to end.
+AT_ONCE = 6
+SLOW = 7.0
+JUDGE = "from pathlib import Path; from tests.judging.test_signals import ask; ask('{url}', Path())"
+
+
+@pytest.fixture
+def judging(make_project: Make) -> Iterator[tuple[Any, CountingJudge]]:
+    """A project whose only stage asks a judge."""
+    project, ended = make_project({"judge": []}), threading.Event()
+    with counting_judge(lambda call: call <= AT_ONCE or ended.wait(SLOW)) as judge:
+        judges(project, judge.url)
+        yield project, judge
+        ended.set()
+
+
+@pytest.mark.parametrize(
+    ("number", "moment"),
+    [(signal.SIGINT, 1), (signal.SIGINT, AT_ONCE + 2), (signal.SIGTERM, AT_ONCE), (signal.SIGKILL, AT_ONCE + 1)],
+)
+def test_no_answer_of_a_judge_is_lost_when_a_flow_ends_early(
+    judging: tuple[Any, CountingJudge], number: signal.Signals, moment: int, until: Until
+) -> None:
+    project, judge = judging
+    with project.start() as flow:
+        until(lambda: len(judge.asked) >= moment, "calls are under way")
+
+        flow.send_signal(number)
+        flow.communicate(timeout=120)
+        until(lambda: not project.processes(), "all of the flow ends")
+
+    assert flow.returncode != 0
+    assert stored(project.folder) == {*judge.answered} == {*judge.asked}
+
+
+def test_a_second_ctrl_c_ends_a_judge_at_once(make_project: Make, until: Until) -> None:
+    project, ended = make_project({"judge": []}), threading.Event()
+    with counting_judge(lambda call: call <= AT_ONCE or ended.wait(120)) as judge:
+        judges(project, judge.url)
+        with project.start() as flow:
+            assert flow.stdout is not None
+            until(lambda: len(judge.asked) == AT_ONCE + CONCURRENCY, "calls are under way")
+            flow.send_signal(signal.SIGINT)
+            until(lambda: "waiting for 4 calls under way" in flow.stdout.readline(), "the judge waits")
+            flow.send_signal(signal.SIGINT)
+            flow.communicate(timeout=120)
+            until(lambda: not project.processes(), "all of the flow ends")
+
+        assert flow.returncode == 130
+        assert len(judge.answered) == AT_ONCE
+        assert stored(project.folder) == {*judge.answered}
+        ended.set()
+
+
+def judges(project: Any, url: str) -> None:
+    """Let the only stage of a project ask a judge."""
+    stage = {"cmd": f'python -c "{JUDGE.format(url=url)}"', "always_changed": True}
+    (project.folder / "dvc.yaml").write_text(dump_yaml({"stages": {"judge": stage}}))
+
+
+def test_a_dvc_lock_that_is_none_is_named_before_any_stage_runs(project: Any) -> None:
+    lock = project.folder / "dvc.lock"
+    before = lock.read_bytes() if lock.exists() else None
+    lock.write_bytes(bytes(range(256)))
+
+    status, output = project.evaluate()
+
+    assert (status, project.started()) == (2, [])
+    assert output.startswith("error: workspace: its dvc.lock can't be read: dvc.lock: not readable as YAML: ")
+    assert output.endswith("; restore it from version control, or remove it: `dvc repro` writes it again\n")
+    lock.unlink() if before is None else lock.write_bytes(before)
+
+
+def test_a_run_ends_soon_after_its_temporary_server(project: Any, until: Until) -> None:
+    project.mode("load", "hang")
+    with project.start() as flow:
+        project.pid("grandchild")
+        [server] = [process for process in project.processes() if "uvicorn" in process.cmdline()]
+        server.kill()
+        output, _ = flow.communicate(timeout=30)  # Prefect's own retries take minutes
+
+    assert flow.returncode == 75
+    assert output.splitlines()[-1].startswith("error: Prefect's temporary server ended before the run")
+    assert not (project.folder / "data/load").exists()
+    until(lambda: not project.processes(), "all of the flow ends")
     succeeds(project, "load", "report")
 
 
@@ -220,9 +313,6 @@ def test_a_running_server_gets_the_log_and_the_metrics(project: Any, server: str
     assert "temporary server" not in output
     artifacts = {one["key"]: one["data"] for one in httpx.post(f"{server}/artifacts/filter", json={}).json()}
     assert "0.250" in artifacts["summary"]
-    tasks = httpx.post(f"{server}/task_runs/filter", json={"sort": "EXPECTED_START_TIME_ASC"}).json()
-    assert [(one["name"], one["state_type"]) for one in tasks][-2:] == [
-        ("load", "COMPLETED"),
-        ("report", "COMPLETED"),
-    ]
+    tasks = httpx.post(f"{server}/task_runs/filter", json={}).json()
+    assert sorted((one["name"], one["state_type"]) for one in tasks) == [("load", "COMPLETED"), ("report", "COMPLETED")]
     until(lambda: "load works on it" in httpx.post(f"{server}/logs/filter", json={}).text, "the log arrives", 30)

@@ -1,10 +1,14 @@
 """What is served, when it is due, and what is refused before anything is."""
 
 import asyncio
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 
+from flows import schedule as served
 from flows.schedule import _settle_missed_before_start, deployment_of, main, times
 from flows.serving import stale_runs
 from flows.serving.flow import CHECKOUT, HOST, committed
-from tasks.errors import ParamsError
+from flows.system.server import SERVE_AGAIN, Server
+from tasks.errors import GoldmeterError, ParamsError
 from tasks.pipeline import dvc_yaml
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule
@@ -40,14 +46,14 @@ def repository(tmp_path, monkeypatch):
     """A repository with one schedule, committed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
-    dvc_yaml.stages.cache_clear()
+    dvc_yaml.forget_stages()
     Path("dvc.yaml").write_text("stages: {}\n")
     write(cron="0 2 * * *", interval=None)
     git("init", "-q")
     git("add", "params.yaml", "dvc.yaml")
     git("-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "first")
     yield tmp_path
-    dvc_yaml.stages.cache_clear()
+    dvc_yaml.forget_stages()
 
 
 def write(name: str = "nightly", **changed) -> None:
@@ -66,6 +72,21 @@ def test_a_cron_keeps_its_hour_when_the_clocks_change():
         "2026-10-26 02:00 +0100",
         "2026-10-27 02:00 +0100",
     ]
+
+
+@pytest.mark.parametrize(
+    ("night", "expected"),
+    [
+        ("2026-03-28", ["03-29 01:30 +0100", "03-30 02:30 +0200", "03-31 02:30 +0200"]),  # 02:30 is left out
+        ("2026-10-24", ["10-25 02:30 +0200", "10-26 02:30 +0100", "10-27 02:30 +0100"]),  # 02:30 comes twice
+    ],
+)
+def test_a_cron_within_the_hour_that_the_clocks_change_is_due_once_a_night(night, expected):
+    start = datetime.fromisoformat(f"{night}T12:00+00:00")
+
+    due = times("nightly", cron("30 2 * * *", timezone="Europe/Berlin"), start)
+
+    assert [f"{one:%m-%d %H:%M %z}" for one in due] == expected
 
 
 def test_an_interval_is_counted_from_midnight_so_that_a_restart_moves_nothing():
@@ -254,6 +275,27 @@ def test_a_runner_that_asks_seldom_misses_nothing_by_that(settled):
 
     assert started({deployment: "skip"}, 300, [late]) == [late]
     assert settled == []
+
+
+def test_a_server_that_does_not_take_the_end_of_the_runs_keeps_no_process(monkeypatch):
+    told = Event()
+
+    async def settle(*_given: object, **_options: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.to_thread(told.wait)
+        raise GoldmeterError("ended")
+
+    def end_at_once(problem: str) -> None:
+        assert problem == "http://there/api: the runs could not be ended within 0.01 s; " + SERVE_AGAIN
+        told.set()
+
+    monkeypatch.setattr(served, "STOP_SECONDS", 0.01)
+    monkeypatch.setattr(served, "get_client", contextlib.nullcontext)
+    monkeypatch.setattr(served, "_settle", settle)
+    monkeypatch.setattr(served, "end_at_once", end_at_once)
+
+    with pytest.raises(GoldmeterError, match="ended"):
+        asyncio.run(served._until_stopped({}, OURS, Server("http://there/api", own=False), everything=False))
 
 
 def test_the_file_for_work_pools_says_what_params_say():

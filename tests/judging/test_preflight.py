@@ -1,5 +1,7 @@
 """What the next run will ask of the judge is said before any stage runs."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 from tasks.errors import ModelError
 from tasks.judging import preflight
 from tasks.judging.budget import REPLY_TOKENS
+from tasks.judging.canaries import canaries
 from tasks.judging.plan import Plan
 from tasks.pipeline.run import Price
 from tasks.runner import run
@@ -16,6 +19,8 @@ from tests.small_project import ROWS, edit, write
 
 pytestmark = pytest.mark.usefixtures("project")
 KEY = "sk-canary-77d1b0a2"
+# Two candidates answer each question.
+CALLS = len(canaries()) + 2 * len(ROWS)
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +45,11 @@ def test_calls_tokens_money_and_the_variable_to_set(capsys: pytest.CaptureFixtur
     preflight.show()
 
     said, key = capsys.readouterr().out.splitlines()
-    assert said.startswith("judge: 20 calls to gpt-5-mini at http://127.0.0.1:9/v1, about ")
-    assert "$0.0" in said
+    assert said.startswith(f"judge: {CALLS} calls to gpt-5-mini at http://127.0.0.1:9/v1, about ")
+    of_canaries = r"20 of these calls, about 1\d,\d{3} tokens, \$0\.01, are canaries \(judge\.canaries\)"
+    assert re.search(rf"tokens, \$0\.01; {of_canaries}$", said)
     assert key == "set the environment variable OPENAI_API_KEY to the key (judge.api_key_env)"
-    with pytest.raises(ModelError, match=r"judge: 20 calls .* set the environment variable OPENAI_API_KEY"):
+    with pytest.raises(ModelError, match=rf"judge: {CALLS} calls .* set the environment variable OPENAI_API_KEY"):
         preflight.require_key(retry_failed=False)
 
 
@@ -65,8 +71,68 @@ def test_what_the_ledger_has_is_not_asked_again(
         write_with_one_new_row()
         preflight.show()
         assert capsys.readouterr().out.startswith("judge: 2 calls to gpt-5-mini")
-        assert len(server.calls) == 20
+        assert len(server.calls) == CALLS
         assert not [path for path in Path().rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+
+
+def test_of_a_cascade_it_is_said_which_rows_go_to_which_judge_and_what_that_saves(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = 2 * len(ROWS)
+    with serving() as server:
+        ask_a_server(server.url, provider="cascade")
+        preflight.show()
+        calls, divided, key = capsys.readouterr().out.splitlines()
+        match = re.fullmatch(
+            rf"judge: the offline judge decides (\d+) of {rows} rows \(judge\.band\), gpt-5-mini judges (\d+); "
+            r"this saves (\d+) calls, about [\d,]+ tokens, \$0\.\d\d; "
+            r"by human labels, \d+ of the \d+ that it passes are right, and \d+ of the \d+ that it fails are wrong",
+            divided,
+        )
+        assert match
+        decided, asked, saved = map(int, match.groups())
+        assert 0 < asked < rows
+        assert (decided + asked, saved) == (rows, decided)
+        assert calls.startswith(f"judge: {len(canaries()) + asked} calls to gpt-5-mini at ")
+        assert key.startswith("set the environment variable")
+        with pytest.raises(ModelError, match=f"judge: {len(canaries()) + asked} calls"):
+            preflight.require_key(retry_failed=False)
+
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        for stage in ("load", "normalize", "judge"):
+            run(stage)
+        assert len(server.calls) == len(canaries()) + asked
+        capsys.readouterr()
+        preflight.show()
+        assert capsys.readouterr().out == f"judge: no call: the ledger has every verdict\n{divided}\n"
+
+        edit(lambda content: [one.update(label=None) for one in content["dataset"]["candidates"].values()])
+        ask_a_server(server.url)
+        run("judge")  # all others are judged by the server, too
+        ask_a_server(server.url, provider="cascade")
+        capsys.readouterr()
+        preflight.show()
+        assert capsys.readouterr().out.endswith("this saves 0 calls, about 0 tokens, $0.00\n")
+
+
+def test_of_a_cascade_it_is_said_how_often_human_labels_agree_with_what_the_offline_judge_decides(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [
+        {**row, "aurora": f"answer {i}", "aurora_correct": [True, False, None][i % 3]}
+        | {"borealis": "I don't know.", "borealis_correct": i < 2}
+        for i, row in enumerate(ROWS)
+    ]
+    write(Path(), rows)
+    ask_a_server(provider="cascade", band=[0.5, 0.5])
+
+    preflight.show()
+
+    said = capsys.readouterr().out
+    assert (
+        "judge: the offline judge decides 20 of 20 rows (judge.band), gpt-5-mini judges 0; this saves 20 calls" in said
+    )
+    assert "; by human labels, 4 of the 7 that it passes are right, and 8 of the 10 that it fails are wrong\n" in said
 
 
 def write_with_one_new_row() -> None:
@@ -84,6 +150,9 @@ def test_a_model_without_a_price_is_named() -> None:
     plan = Plan("m", "http://here/v1", 3, 1000, None, None)
 
     assert str(plan) == "3 calls to m at http://here/v1, about 1,240 tokens (run.judge.prices has no m)"
+    assert str(replace(plan, canaries=2, canary_prompt=700.0)).endswith(
+        " tokens (run.judge.prices has no m); 2 of these calls, about 860 tokens, are canaries (judge.canaries)"
+    )
 
 
 def test_the_cost_is_that_of_requests_and_replies() -> None:

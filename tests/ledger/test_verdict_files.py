@@ -1,7 +1,7 @@
 """Files of verdicts: indexes never change an answer, damage is noticed, and unchanged evidence is the same file."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -152,7 +152,7 @@ def test_evidence_with_a_changed_verdict_is_not_used_again(tmp_path: Path) -> No
         written(tmp_path, entries, "after", before=before)
 
 
-def test_damage_of_an_indexed_segment_is_noticed_when_an_entry_is_read(tmp_path: Path) -> None:
+def test_damage_of_an_indexed_segment_is_healed_before_an_entry_counts(tmp_path: Path) -> None:
     with Verdicts(tmp_path) as ledger:
         ledger.add([verdict(KEYS[0]), verdict(KEYS[1], "kept")])
     Verdicts(tmp_path)  # writes the index
@@ -160,21 +160,66 @@ def test_damage_of_an_indexed_segment_is_noticed_when_an_entry_is_read(tmp_path:
     segment.write_bytes(segment.read_bytes().replace(b"same", b"sane"))
 
     ledger = Verdicts(tmp_path)
+    ledger.use(KEYS[1:2])
 
-    assert ledger.get(KEYS[1:2])[KEYS[1]]["reason"] == "kept"
-    with pytest.raises(LedgerError, match=rf"{segment.name}: damaged.*\n.*data/ledger"):
-        ledger.get(KEYS[:1])
+    assert ledger.unanswered(KEYS[:2]).tolist() == [True, False]
+    assert ledger.get(KEYS)[KEYS[1]]["reason"] == "kept"
+    assert (tmp_path / "damaged" / segment.name).exists()
+    ledger.write_evidence(tmp_path / "evidence")
+    assert (tmp_path / "evidence/verdicts.jsonl").read_bytes() == line_of(verdict(KEYS[1], "kept"))
 
 
-def test_an_indexed_segment_that_was_cut_is_named(tmp_path: Path) -> None:
+def test_an_indexed_segment_that_was_cut_keeps_its_whole_lines(tmp_path: Path) -> None:
     with Verdicts(tmp_path) as ledger:
         ledger.add([verdict(key) for key in KEYS])
     Verdicts(tmp_path)
     (segment,) = tmp_path.glob("*.jsonl")
-    segment.write_bytes(segment.read_bytes()[:-1])
+    segment.write_bytes(segment.read_bytes()[:-9])
 
-    with pytest.raises(LedgerError, match="damaged"):
-        Verdicts(tmp_path)
+    assert Verdicts(tmp_path).unanswered(KEYS).tolist() == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize("damage", [lambda whole: whole[:-1], lambda whole: whole + b"\0\n"], ids=["cut", "longer"])
+def test_a_damaged_segment_with_all_its_lines_is_whole_again(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    with Verdicts(tmp_path) as ledger:
+        ledger.add([verdict(key) for key in KEYS])
+    (segment,) = tmp_path.glob("*.jsonl")
+    whole = segment.read_bytes()
+    segment.write_bytes(damage(whole))
+
+    assert Verdicts(tmp_path).get(KEYS) == {key: verdict(key) for key in KEYS}
+    assert segment.read_bytes() == whole
+
+
+def test_a_damaged_verdict_is_taken_from_the_evidence(tmp_path: Path) -> None:
+    evidence = written(tmp_path, [verdict(key) for key in KEYS])
+    store = tmp_path / "evidence store"
+    Verdicts(store)
+    (segment,) = store.glob("*.jsonl")
+    segment.write_bytes(segment.read_bytes().replace(b"same", b"sane", 2))
+
+    with Verdicts(store) as ledger:
+        assert ledger.take_in(evidence) == 2
+        assert ledger.disagreements == 0
+        assert ledger.get(KEYS) == {key: verdict(key) for key in KEYS}
+    assert not Verdicts(store).unanswered(KEYS).any()
+
+
+@given(st.data())
+def test_no_damage_of_a_store_changes_an_answer(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    store = tmp_path_factory.mktemp("damaged")
+    for part in (KEYS[:3], KEYS[2:]):
+        with Verdicts(store) as ledger:
+            ledger.add([verdict(key) for key in part])
+        if data.draw(st.booleans()):
+            Verdicts(store)
+    for path in sorted(path for path in store.iterdir() if path.is_file()):
+        damage(path, data)
+
+    for _ in range(2):
+        with Verdicts(store) as ledger:
+            answered = [key for key, is_open in zip(KEYS, ledger.unanswered(KEYS), strict=True) if not is_open]
+            assert ledger.get(KEYS) == {key: verdict(key) for key in answered}
 
 
 def test_entries_of_a_segment_that_was_moved_away_are_asked_again(tmp_path: Path) -> None:

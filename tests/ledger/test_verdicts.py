@@ -170,14 +170,36 @@ def test_the_journal_of_a_living_writer_is_left_alone(tmp_path: Path) -> None:
     assert [name.startswith("journal-") for name in segments(tmp_path)] == [True]
 
 
-def test_a_damaged_segment_is_named_with_what_to_do(tmp_path: Path) -> None:
+def test_a_damaged_segment_is_set_aside_and_named_and_its_sound_lines_are_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with Verdicts(tmp_path) as writer:
-        writer.add([entry("a")])
-    (segment,) = tmp_path.iterdir()
-    segment.write_bytes(segment.read_bytes().replace(b"same", b"sane"))
+        writer.add([entry("a"), entry("b", "other"), entry("c")])
+    segment = tmp_path / segments(tmp_path)[0]
+    content = segment.read_bytes().replace(b"other", b"otter")
+    segment.write_bytes(content)
 
-    with pytest.raises(LedgerError, match=rf"{segment.name}: damaged.*\n.*data/ledger"):
-        Verdicts(tmp_path)
+    verdicts = Verdicts(tmp_path)
+
+    assert set(verdicts.get(name * 64 for name in "abc")) == {"a" * 64, "c" * 64}
+    assert verdicts.unanswered([name * 64 for name in "abc"]).tolist() == [False, True, False]
+    assert (tmp_path / "damaged" / segment.name).read_bytes() == content
+    assert f"{segment}: damaged; 2 of its 3 lines" in caplog.text
+    assert set(Verdicts(tmp_path).get(name * 64 for name in "abc")) == {"a" * 64, "c" * 64}
+
+
+def test_lines_without_a_checksum_are_believed_in_whole_segments_only(tmp_path: Path) -> None:
+    lines = [canonical(entry(name)) + b"\n" for name in "ab"]
+    for store, is_known in (("known", True), ("unknown", False)):
+        folder = tmp_path / store
+        folder.mkdir()
+        segment = folder / f"{hashlib.sha256(b''.join(lines)).hexdigest()}.jsonl"
+        segment.write_bytes(b"".join(lines))
+        if is_known:
+            Verdicts(folder)  # its index holds the checksums
+        segment.write_bytes(lines[0] + lines[1][:-9])
+
+        assert set(Verdicts(folder).get(["a" * 64, "b" * 64])) == ({"a" * 64} if is_known else set())
 
 
 def test_two_stores_merge_by_copying_files(tmp_path: Path) -> None:

@@ -67,6 +67,23 @@ def test_a_head_without_end_is_refused():
         client.post(server.url)
 
 
+def test_a_header_may_hold_any_byte():
+    reply = OK + b"Retry-After: \xff\r\n\r\n{}"
+
+    with raw_server(at_once(reply)) as server, BoundedClient(20) as client:
+        response = client.post(server.url)
+
+    assert response.text == "{}"
+    assert (b"Retry-After", b"\xff") in response.headers.raw
+
+
+def test_of_the_body_of_an_error_the_beginning_is_kept():
+    error = b"HTTP/1.1 500 No\r\n\r\n" + b"x" * 1_000_000
+
+    with raw_server(at_once(error)) as server, BoundedClient(20) as client:
+        assert client.post(server.url).text == "x" * 65_536
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_followed(status):
     with raw_server(at_once(OK + b"\r\n")) as stranger:

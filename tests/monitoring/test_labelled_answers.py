@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flows.compare import compare_by_params
-from flows.evaluate import _print_outcome
+from flows.evaluate import _numbers
 from flows.record import Recorded
 from tasks.__main__ import _summary
 from tasks.errors import LedgerError
@@ -136,11 +136,13 @@ def test_runs_in_a_row_against_the_obvious_implementation(runs: list[list[tuple[
                 last[number] = sign
 
 
-@pytest.mark.parametrize("told", [lambda: _summary(Namespace()), lambda: _print_outcome([Recorded(None, None, None)])])
+@pytest.mark.parametrize(
+    "told", [lambda: _summary(Namespace()), lambda: print(_numbers(Recorded(None, None, None)), end="")]
+)
 def test_stale_labels_of_the_last_run_are_told_on_the_terminal(
     told: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(summary, "show", lambda: None)
+    monkeypatch.setattr(summary, "show", lambda _: None)
     told()
     version(Path(), labelled("axy", "+++"))
     told()

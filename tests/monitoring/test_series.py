@@ -41,6 +41,15 @@ def test_a_series_per_schedule_those_by_hand_last_and_oldest_run_first():
     assert [run.started for run in found[0].runs] == [FIRST, FIRST + DAY]
 
 
+def test_an_alarm_is_active_when_the_newest_run_raised_it_although_one_is_dated_years_ahead():
+    rows = [entry(FIRST), entry(FIRST + 3650 * DAY), entry(FIRST + DAY, alarm="f1: worse")]
+
+    (found,) = series(past(*rows))
+
+    assert [alarm.active for alarm in found.alarms] == [True]
+    assert found.status.startswith("Wrong since")
+
+
 def test_a_metric_with_a_threshold_is_shown_by_its_pass_rate_and_another_by_its_value():
     rows = [entry(metric="f1", rate=0.6, value=0.4), entry(metric="rouge_recall", rate=None, value=0.3)]
 

@@ -193,3 +193,19 @@ def test_no_worker_and_workers_of_several_threads_are_a_sentence(
         address = started.scheduler_address
         with pytest.raises(ParamsError, match="has several threads"), cluster(address, tmp_path, 1):
             pass
+
+
+def test_a_cluster_whose_worker_is_killed_at_the_start_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    problems = [RuntimeError("Nanny failed to start.")]
+
+    def start(n_workers: int, **_: object) -> str:
+        if problems:
+            raise problems.pop()
+        return f"{n_workers} workers"
+
+    monkeypatch.setattr("distributed.LocalCluster", start)
+    assert engine._started(2, {}) == "2 workers"
+
+    problems += [RuntimeError("Nanny failed to start.")] * engine.STARTS
+    with pytest.raises(ClusterError, match=r"run\.workers: a cluster of 2 processes could not be started"):
+        engine._started(2, {})

@@ -135,6 +135,16 @@ def test_what_killed_writers_left_is_removed_and_what_others_write_is_not(tmp_pa
     assert {*tmp_path.iterdir()} == {path, current, other}
 
 
+def test_a_folder_that_is_named_like_a_temporary_file_stays(tmp_path: Path) -> None:
+    (tmp_path / ".a.json.1.tmp").mkdir()
+    os.utime(tmp_path / ".a.json.1.tmp", (0, 0))
+
+    with replacing(tmp_path / "a.json") as temporary:
+        temporary.touch()
+
+    assert {path.name for path in tmp_path.iterdir()} == {".a.json.1.tmp", "a.json"}
+
+
 def test_json_keeps_the_order_of_keys_and_refuses_what_is_no_number() -> None:
     assert to_json({"b": "é", "a": [1]}) == '{\n "b": "é",\n "a": [\n  1\n ]\n}\n'
     assert to_json("é", ascii_only=True) == '"\\u00e9"\n'

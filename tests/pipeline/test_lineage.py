@@ -147,14 +147,14 @@ def test_a_stage_writes_its_lineage_into_its_validation_report(monkeypatch: pyte
     edit(lambda p: p["run"].update(workers=1))
     for stage in ("load", "normalize"):
         run(stage)
-    whole = Path("reports/validation/normalize.json").read_bytes()
+    whole = json.loads(Path("reports/validation/normalize.json").read_bytes())
     edit(lambda p: (p["load"].update(part_rows=6), p["run"].update(workers=2)))
 
     for stage in ("load", "normalize"):
         run(stage)
 
     report = json.loads(Path("reports/validation/normalize.json").read_bytes())
-    assert Path("reports/validation/normalize.json").read_bytes() == whole
+    assert {name for name in report if report[name] != whole[name]} == {"files", "inputs", "sha256"}
     assert report["made"] == lineage(stages()["normalize"])
     assert report["made"]["params"]["normalize"] == load_yaml(Path("params.yaml"))["normalize"]
 

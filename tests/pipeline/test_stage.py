@@ -65,10 +65,11 @@ def test_a_stage_that_can_be_both_chooses_by_its_params(is_whole: bool) -> None:
 
 def test_the_judge_is_computed_by_part_unless_a_server_is_asked() -> None:
     stage, params = load_stage("judge"), for_stage("judge")
-    providers = ("none", "offline", "openai")
+    providers = ("none", "offline", "openai", "cascade")
     judges = [params.judge.model_copy(update={"provider": provider}) for provider in providers]
 
-    assert [bool(stage.whole_for(params.model_copy(update={"judge": one}))) for one in judges] == [False, False, True]
+    is_whole = [bool(stage.whole_for(params.model_copy(update={"judge": one}))) for one in judges]
+    assert is_whole == [False, False, True, True]
 
 
 def test_the_ledger_is_of_the_kind_that_dvc_yaml_names(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Contracts are checked part by part and added up; what breaks is named."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,8 @@ from tasks.pipeline.validation import (
     check_same_keys,
     check_unique,
     key_hashes,
+    report,
     require,
-    to_json,
 )
 
 ROWS = pd.DataFrame({"id": ["a", "b", "c"], "candidate": ["x", "x", "x"], "bleu": [0.2, 1.5, None]})
@@ -209,9 +208,9 @@ def test_a_kept_contract_says_nothing() -> None:
 
 
 def test_the_report_holds_every_check() -> None:
-    report = json.loads(to_json(check(ROWS, [WITHIN]), {"rows": 3}, {"code": "c0de"}))
+    found = report(check(ROWS, [WITHIN]), {"rows": 3}, {"code": "c0de"})
 
-    assert report["success"] is False
-    assert report["counts"] == {"rows": 3}
-    assert report["made"] == {"code": "c0de"}
-    assert report["checks"][0]["first"] == ["b/x"]
+    assert found["success"] is False
+    assert found["counts"] == {"rows": 3}
+    assert found["made"] == {"code": "c0de"}
+    assert found["checks"][0]["first"] == ["b/x"]

@@ -81,3 +81,13 @@ def test_work_that_waited_twice_for_killed_processes_is_done(tmp_path: Path) -> 
 def test_work_that_is_killed_twice_is_a_sentence() -> None:
     with crew_of(partial(Processes, []), 2) as crew, pytest.raises(ParamsError, match=r"run\.workers: of 2 .* twice"):
         list(crew.map(killed, [1]))
+
+
+def test_processes_that_can_not_be_started_are_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: object) -> None:
+        raise EOFError("unexpected EOF")  # as after the kill of the fork server
+
+    monkeypatch.setattr("tasks.pipeline.workers.ProcessPoolExecutor.submit", ended)
+
+    with crew_of(partial(Processes, []), 2, 2) as crew, pytest.raises(ParamsError, match=r"^run\.workers: 2 processes"):
+        list(crew.map(abs, [-1, -2]))

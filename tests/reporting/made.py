@@ -71,6 +71,8 @@ def load_table(rows):
     if any("question" in each for each in rows):
         columns["group"] = columns["question"] = pa.array([each["question"] for each in rows], pa.string())
         columns["draw"] = pa.array([each["draw"] for each in rows], pa.int64())
+    if any("ratings" in each for each in rows):
+        columns["ratings"] = pa.array([each["ratings"] for each in rows], pa.list_(pa.bool_()))
     labelled = any(each["label"] is not None for each in rows)
     return describe(pa.table(columns), {"columns": {"label": LABEL} if labelled else {}})
 

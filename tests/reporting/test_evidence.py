@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tasks.reporting.evidence import most_frequent_failures, trust, worst_slices
+from tasks.reporting.evidence import most_frequent_failures, raters, trust, worst_slices
 from tests.reporting.test_conclusion import OFFLINE, document, headline
 
 TWO = {"aurora": headline(0.7), "borealis": headline(0.8)}
@@ -62,6 +62,60 @@ def test_agreement_with_labels_that_trained_the_judge_is_said_to_be_no_check() -
     )
 
 
+def interval(value: float, half: float = 0.05) -> dict[str, Any]:
+    return {"value": value, "low": value - half, "high": value + half, "method": "bounded"}
+
+
+def test_people_stand_beside_the_judge() -> None:
+    same = {"n": 40, "value": interval(0.8), "difference": interval(-0.07)}
+    one = {"pair": interval(0.87), "alpha": interval(0.73), "adjudicators": [3], "metrics": {"meaning_match": same}}
+    agreed = judged(aurora=agreement(0.81, 0.6, baseline=0.5, is_judge=True))
+    labelled = document({"aurora": headline(0.7)}, candidates=agreed, raters={"aurora": one})
+
+    expected = [
+        "Person against person: 87.0 % [82.0, 92.0], alpha 0.73 [0.68, 0.78].",
+        "The offline judge against one person: 80.0 % [75.0, 85.0], −7.0 points [−12.0, −2.0] to another person.",
+    ]
+    assert raters(labelled) == expected
+    assert trust(labelled)[-3:] == [
+        *expected,
+        "Rater 3 of aurora was asked mostly where others differ, and is left out.",
+    ]
+    assert raters(document({"aurora": headline(0.7)}, candidates=agreed)) == []
+
+
+def test_of_a_cascade_it_is_said_how_many_answers_each_judge_decided_and_which_one_was_trained_on_them() -> None:
+    seen = {"share": 1.0, "data": "NQ", "cross_validated": 0.914}
+    own = judged(a=agreement(0.95, 0.8, baseline=0.8, is_judge=True, in_sample=seen))
+    own["a"]["meaning_match"]["signature"] = "meaning_match|provider:cascade|model:m"
+
+    first, *_, trained, decided = trust(
+        document({"a": headline(0.7)}, candidates=own, outside_domain={}, by_offline_judge={"a": 0.58})
+    )
+
+    assert first.startswith("Agreement of the cascade of the offline judge and m with human labels: 95.0 %")
+    assert trained == (
+        "This is no check on new questions: the offline judge was trained on 100 % of these (NQ). "
+        "On questions that it was not trained on it alone agrees on 91.4 %."
+    )
+    assert decided == "Answers that the offline judge decided: 58.0 %; a language model judged the others."
+    del own["a"]["meaning_match"]["agreement"]
+    unknown = {"a": headline(0.7, status="unknown")}
+    assert trust(document(unknown, candidates=own, by_offline_judge={"a": 0.58})) == [decided]
+
+
+def test_probabilities_that_labels_reject_are_said_to_be_off() -> None:
+    own = judged(a=agreement(0.95, 0.8, baseline=0.8, is_judge=True))
+    found = {"n": 400, "tested": 200, "p_value": 0.001, "expected": 0.612, "right": 0.72}
+    found |= {"error": 0.1436, "error_recalibrated": 0.1238}
+
+    assert trust(document({"a": headline(0.7)}, candidates=own, calibration=found))[-1] == (
+        "The probabilities of the offline judge (offline_match) do not fit 400 labels (p = 0.001): they expect 61.2 % "
+        "right answers, and 72.0 % are. Recalibrated on the labels, their mean squared error would be 0.124 instead of "
+        "0.144."
+    )
+
+
 def test_without_labels_the_headline_says_what_is_known_of_the_judge() -> None:
     estimated = headline(0.8, by=OFFLINE, status="estimated", note="by the offline judge; not checked on your data.")
 
@@ -85,6 +139,24 @@ def test_only_significantly_worse_slices_are_listed_if_there_are_any() -> None:
         == "These are significantly below the other answers (12 comparisons, corrected for their number)."
     )
     assert found.lines == ["topic = t0: aurora 50.0 % of 40 answers, −20.0 points [−30.0, −10.0] to the others"]
+
+
+def test_a_slice_is_named_with_the_limits_that_hold_for_its_whole_column() -> None:
+    bands = {
+        "measure": "label",
+        "confidence": 0.95,
+        "columns": {"topic": {"aurora": {"t0": {"low": 0.3, "high": 0.7}}}},
+    }
+    one = slices([one_slice("aurora", worse=True), one_slice("borealis", worse=True)])
+
+    [line] = worst_slices(document(TWO, worst_slices=one, slice_bands=bands)).lines
+
+    assert line == (
+        "topic = t0: "
+        "aurora 50.0 % of 40 answers (30.0 % to 70.0 % with all values of topic together), "
+        "−20.0 points [−30.0, −10.0] to the others; "
+        "borealis 50.0 % of 40 answers, −20.0 points [−30.0, −10.0] to the others"
+    )
 
 
 def test_slices_that_differ_by_chance_are_said_to() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from tasks.__main__ import main
+from tasks.console.terminal import console
 from tasks.errors import DataError
 from tasks.reporting import summary
 
@@ -285,7 +286,7 @@ def test_before_any_run_it_says_how_to_make_one(
     Path("reports").mkdir()
     summary.REPORT.touch()
 
-    summary.show()
+    summary.show(console())
 
     assert capsys.readouterr().out == f"{summary.NO_RUN}\n"
 
@@ -312,7 +313,7 @@ def test_the_report_is_named_when_it_was_made_from_these_numbers(
         stages = {"report": {"deps": [{"path": "data/load", "md5": "0"}, {"path": summary.METRICS, "md5": md5}]}}
         Path("dvc.lock").write_text(json.dumps({"stages": stages}), encoding="utf-8")
 
-    summary.show(reported=reported)
+    summary.show(console(), reported=reported)
 
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == (f"report: {summary.REPORT}" if named else summary.OTHER_REPORT)
@@ -328,7 +329,7 @@ def test_a_lock_that_can_not_be_read_hides_no_report(
     summary.REPORT.touch()
     Path("dvc.lock").write_text(lock, encoding="utf-8")
 
-    summary.show()
+    summary.show(console())
 
     assert f"report: {summary.REPORT}" in capsys.readouterr().out
 
@@ -342,7 +343,7 @@ def test_stages_run_by_hand_end_with_the_summary(
 ) -> None:
     noted: list[str] = []
     monkeypatch.setattr("tasks.runner.run", noted.append)
-    monkeypatch.setattr(summary, "show", lambda *, reported: noted.append("summary" if reported else "other"))
+    monkeypatch.setattr(summary, "show", lambda _, *, reported: noted.append("summary" if reported else "other"))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
 
     assert main([stage]) == 0

@@ -156,6 +156,17 @@ def test_a_language_model_without_labels_makes_no_claim_and_says_what_labels_wou
     )
 
 
+def test_a_cascade_without_labels_makes_no_claim() -> None:
+    one = candidate(meaning_match=[1] * 200 + [0] * 200)
+
+    shown = headline(ON_VERDICTS, one, "meaning_match|provider:cascade|model:m|band:0.05-0.95|v:1")
+
+    assert (shown["by"], shown["status"], shown["low"]) == ("the cascade of the offline judge and m", "unknown", None)
+    assert shown["note"].startswith(
+        "by the cascade of the offline judge and m; its error on your data is not known, so no claim. 50 human labels"
+    )
+
+
 def test_another_model_than_was_measured_makes_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.scores.headline.measured", lambda: None)
 

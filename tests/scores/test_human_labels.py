@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tasks.models.offline.measured import question_hash
 from tasks.scores import human_labels
 from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.metrics_report import fitted_thresholds
+from tasks.scores.repeated_answers import by_question
 from tasks.statistics import mean_interval
 
 NAN = np.nan
@@ -261,3 +264,72 @@ def test_labels_that_the_offline_judge_was_trained_on_are_recognised_by_their_qu
     }  # fmt: skip
     assert human_labels.in_sample(["Where?"] * 30) is None
     assert human_labels.in_sample([]) is None
+
+
+# labels that a design chose
+
+
+def designed(groups=None, slices=None, chances=None):
+    """Rows 0 to 99 are sure and right, 100 to 199 unsure and right in every second one; 10 and 50 are labelled."""
+    right = np.where(np.arange(200) < 100, 1.0, np.arange(200) % 2)
+    chosen = np.r_[0:100:10, 100:150]
+    known = np.full(200, NAN)
+    known[chosen] = np.where(chosen < 100, 0.1, 0.5) if chances is None else chances
+    label = column("label", np.where(np.isnan(known), NAN, right), LABEL)
+    one = candidate(label, groups=groups)
+    sure = Slices(["sure", "unsure"], np.repeat([0, 1], 100))
+    return replace(
+        one, labels_random=True, label_probability=known, slices={"kind": sure} if slices is None else slices
+    )
+
+
+def test_labels_of_a_design_count_by_their_probabilities_over_all_rows_and_in_slices():
+    judged = np.repeat([0.99, 0.5], 100)
+    found = {part[:2]: part[2] for part in human_labels.designed_estimates(designed(), judged, 0.95)}
+
+    assert [round(one.value, 2) for one in found.values()] == [0.75, 1.0, 0.5]
+    assert [*found] == [(None, None), ("kind", "sure"), ("kind", "unsure")]
+    assert [one.n for one in found.values()] == [60, 10, 50]
+    entry = human_labels.prediction_powered(designed(), judged, 0.95, random=True)
+    assert (entry["value"], entry["n"], entry["n_rest"]) == (found[None, None].value, 60, 140)
+
+
+def test_labels_of_a_design_need_no_score_and_may_be_of_all_rows():
+    nothing = np.full(200, NAN)
+    entry = human_labels.prediction_powered(designed(), nothing, 0.95, random=True)
+    everything = replace(designed(), columns=[column("label", [1.0, 0.0] * 100, LABEL)], label_probability=np.ones(200))
+
+    assert (entry["value"], entry["method"]) == (pytest.approx(0.75), "designed, labels alone")
+    assert human_labels.prediction_powered(everything, nothing, 0.95, random=True)["value"] == 0.5
+
+
+def test_a_slice_without_labels_of_a_design_or_with_those_of_one_group_has_no_value():
+    empty = Slices(["chosen", "others"], (np.isnan(designed().label_probability)).astype(int))
+    judged = np.repeat([0.99, 0.5], 100)
+    groups = np.repeat([0, 1, 2], [100, 50, 50])
+
+    without = [part[2] for part in human_labels.designed_estimates(designed(slices={"kind": empty}), judged, 0.95)]
+    of_one = [part[2] for part in human_labels.designed_estimates(designed(groups=groups), judged, 0.95)]
+
+    assert np.isnan(without[2].value)
+    assert without[2][1:4] == (0.0, 1.0, 0)
+    assert of_one[0].value == pytest.approx(0.75, abs=0.05)
+    assert [np.isnan(one.value) for one in of_one[1:]] == [True, True]
+
+
+def test_questions_with_several_answers_keep_no_probabilities_of_single_rows():
+    one = replace(designed(), questions=np.arange(200, dtype=np.uint64) // np.uint64(2))
+
+    assert len(by_question(one, (1,), {"label"}).rows(np.ones(100, np.bool_)).keys) == 100
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([1.0, 0.5, 1e-9, 5e-324])), min_size=1, max_size=30))
+def test_any_labels_of_a_design_give_a_value_in_its_interval(rows):
+    n = 2 * len(rows)
+    label, chances = np.full(n, NAN), np.full(n, NAN)
+    label[::2], chances[::2] = zip(*rows, strict=True)
+    one = replace(candidate(column("label", label, LABEL)), labels_random=True, label_probability=chances)
+
+    [(_, _, found)] = human_labels.designed_estimates(one, np.linspace(0, 1, n), 0.95)
+
+    assert 0.0 <= found.low <= found.value <= found.high <= 1.0

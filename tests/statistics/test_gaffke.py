@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import beta
 
 from tasks.statistics import mean_interval
 from tasks.statistics.gaffke import gaffke_interval
+
+DRAWS = 20_000
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
@@ -64,3 +68,45 @@ def test_a_constant_score_still_has_a_spread() -> None:
 
     assert estimate.method == "gaffke"
     assert estimate.low < 0.4 < estimate.high
+
+
+@pytest.mark.parametrize("scores", [[0.9] * 3 + [0.5] * 997, [0.1] * 3 + [0.5] * 997, [0.36] + [0.5] * 9])
+def test_a_few_scores_far_from_all_the_others(scores: list[float]) -> None:
+    for confidence in (0.95, 0.99):
+        check_tails(scores, confidence)
+
+
+SCORE = st.integers(0, 10**6).map(lambda millionths: millionths / 10**6)
+# Scores that most rows have, and a few others.
+WITH_MASS = st.tuples(
+    st.dictionaries(SCORE, st.integers(1, 4), min_size=1, max_size=4),
+    SCORE,
+    st.integers(1, 999),
+).map(lambda drawn: [*np.repeat([*drawn[0]], [*drawn[0].values()]), *[drawn[1]] * drawn[2]])
+
+
+@pytest.mark.property
+@given(scores=WITH_MASS, confidence=st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_limits_with_a_score_that_most_rows_have(scores: list[float], confidence: float) -> None:
+    check_tails(scores, confidence)
+
+
+def check_tails(scores: list[float], confidence: float) -> None:
+    """Simulate how often a randomly weighted mean lies beyond each limit: a sum of gammas has no limit's own error."""
+    estimate = mean_interval(scores, confidence=confidence, guarantee=True)
+    values, counts = np.unique(scores, return_counts=True)
+    weights = np.random.default_rng(7).standard_gamma([*counts, 1], (DRAWS, values.size + 1))
+    tail, error = (1 - confidence) / 2, 6 * np.sqrt((1 - confidence) / 2 / DRAWS)
+
+    assert 0.0 <= estimate.low <= np.mean(scores) <= estimate.high <= 1.0
+    if estimate.method == "gaffke":
+        assert np.mean(weights @ [*(values - estimate.high), 1 - estimate.high] > 0) == pytest.approx(tail, abs=error)
+        assert np.mean(weights @ [*(values - estimate.low), -estimate.low] < 0) == pytest.approx(tail, abs=error)
+
+
+@pytest.mark.property
+@given(scores=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=20), copies=st.integers(1, 200))
+def test_any_scores_have_limits(scores: list[float], copies: int) -> None:
+    estimate = mean_interval([*scores, *[scores[0]] * copies], guarantee=True)
+
+    assert 0.0 <= estimate.low <= estimate.value <= estimate.high <= 1.0

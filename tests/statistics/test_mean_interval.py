@@ -4,8 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tasks.statistics import mean_interval
+from tasks.statistics.mean import interval_of_moments, may_be_steady
+from tasks.statistics.moments import Moments
+from tasks.statistics.unseen import Deviations
 
 
 def test_binary_rows() -> None:
@@ -29,6 +34,36 @@ def test_bounded_rows_by_hand() -> None:
 
     assert estimate[:4] == pytest.approx((0.5, 0.5 - half, 0.5 + half, 4), abs=1e-12)
     assert estimate.method == "bounded"
+
+
+def test_steady_rows_by_hand() -> None:
+    # p = 0.5, s² = 0.01·100/99; u = 0.2 on both sides: S = 100·(0.2·0.96)² = 3.6864
+    unseen = 2.4 * (1 - (3.6864 / 5) ** 0.4) * (0.5 / 100) ** 2
+    half = math.hypot(1.9842169515864165 * math.sqrt(0.01 / 99), 1.959963984540054 * math.sqrt(unseen))
+
+    estimate = mean_interval([0.4, 0.6] * 50)
+
+    assert estimate[:4] == pytest.approx((0.5, 0.5 - half, 0.5 + half, 100), abs=1e-12)
+    assert estimate.method == "steady"
+
+
+@pytest.mark.parametrize("x", [[0.4, 0.6] * 14, [0.0, 1.0, 0.5] * 40, [0.97] * 99 + [0.0]])
+def test_few_rows_wide_ones_and_skewed_ones_are_not_steady(x: list[float]) -> None:
+    assert mean_interval(x).method == "bounded"
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.floats(0.9, 1.0), min_size=30, max_size=80), st.integers(0, 80))
+def test_steady_rows_add_up_and_never_widen(x: list[float], cut: int) -> None:
+    rows, moments = np.array(x), Moments.of(np.array(x), (0.0, 1.0))
+    parts = (Deviations.of(some, moments.mean, (0.0, 1.0)) for some in (rows[cut:], rows[:cut]))
+    usual = interval_of_moments(moments)
+    found = interval_of_moments(moments, deviations=sum(parts, Deviations()))
+
+    if may_be_steady(moments, (0.0, 1.0)):
+        assert found == mean_interval(x)
+    assert found.high - found.low <= usual.high - usual.low
+    assert 0.0 <= found.low <= found.value <= found.high <= 1.0
 
 
 def test_rows_that_do_not_vary_are_not_taken_as_certain() -> None:

@@ -84,23 +84,46 @@ def test_nothing_changed_is_no_more_than_three_in_n() -> None:
     )
 
 
-def test_bounded_rows_by_hand() -> None:
-    # Sum 2, squares 1.5: 2/12 ± 1.96·√(1.5 + 2.5 - 2²/12)/12
-    found = paired_difference([0.5, 0.5, 0.5, 0.5, -0.5, 0.5, 0.0, 0.0, 0.0, 0.0])
-    half = 1.959964 * math.sqrt(4 - 4 / 12) / 12
+def half_width(residuals: list[float], room: float, t: float, z: float = 1.959964) -> float:
+    """The reach of an interval: t²·Σr²/(n(n-1)), and z²·c·J²/n² for changes by J that no row has shown."""
+    n, seen = len(residuals), sum(((u := r / room) * (1 - u**2)) ** 2 for r in residuals if abs(r) < room)
+    c = 2.4 * (1 - (seen / 5) ** 0.4)
+    return math.sqrt(t**2 * sum(r**2 for r in residuals) / (n * (n - 1)) + z**2 * c * room**2 / n**2)
 
-    assert found[:4] == pytest.approx((0.2, 1 / 6 - half, 1 / 6 + half, 10), abs=1e-6)
-    assert found.p_value == pytest.approx(math.erfc(2 / math.sqrt(4 - 4 / 12) / math.sqrt(2)), abs=1e-12)
+
+def test_bounded_rows_by_hand() -> None:
+    d = [0.5, 0.5, 0.5, 0.5, -0.5, 0.5, 0.0, 0.0, 0.0, 0.0]  # mean 0.2
+    found = paired_difference(d)
+    below, above = (half_width([each - 0.2 for each in d], room, t=2.262157) for room in (1.2, 0.8))
+
+    assert found[:4] == pytest.approx((0.2, 0.2 - below, 0.2 + above, 10), abs=2e-4)  # residuals have steps of 2⁻¹²
+    assert paired_difference(d, confidence=1 - found.p_value).low == pytest.approx(0.0, abs=1e-9)
     assert found.method == "bounded"
 
 
 def test_equal_clusters_by_hand() -> None:
-    # Sums of 4 pairs 2, 1, 0, -1, items 1, ½, 0, -½: centre 1/6, squares (25 + 4 + 1 + 16)/36 / (1 - 1/6) + 2.5 + 2/36
-    found = paired_difference([1, 1, 1, 0, 0, 0, -1, 0], [1, 1, 2, 2, 3, 3, 4, 4])
-    half = 1.959964 * math.sqrt(46 / 36 / (5 / 6) + 2.5 + 2 / 36) / 6
+    # Sums of 8 pairs 2, 1, 0, -1, 0, 1, 0, 0: items of half of that, mean 3/16
+    found = paired_difference([1, 1, 1, 0, 0, 0, -1, 0, 0, 0, 1, 0, 0, 0, 0, 0], np.repeat(np.arange(8), 2))
+    items = [1, 0.5, 0, -0.5, 0, 0.5, 0, 0]
+    below, above = (half_width([each - 0.1875 for each in items], room, t=2.364624) for room in (1.1875, 0.8125))
 
-    assert found[:4] == pytest.approx((0.25, 1 / 6 - half, 1 / 6 + half, 8), abs=1e-6)
+    assert found[:4] == pytest.approx((0.1875, 0.1875 - below, 0.1875 + above, 16), abs=1e-6)
     assert found.method == "clustered"
+
+
+@pytest.mark.parametrize("rows", [4, 6, 8, 10, 12, 13, 20])
+@pytest.mark.parametrize("clusters", [False, True])
+def test_equal_changes_have_the_p_value_of_their_interval(rows: int, clusters: bool) -> None:
+    d = np.full(rows, 0.5)
+    labels = np.arange(rows) if clusters else None
+    p_value = paired_difference(d, labels).p_value
+
+    assert 0.0 < p_value < 1.0
+    assert paired_difference(d, labels, confidence=1 - p_value).low == pytest.approx(0.0, abs=1e-9)
+
+
+def test_clusters_that_all_gained_all_there_is() -> None:
+    assert paired_difference([1.0] * 21, [*range(10), *range(10), 0]).high == 1.0
 
 
 def test_unbounded_rows_are_the_paired_t_test() -> None:

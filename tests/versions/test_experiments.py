@@ -35,7 +35,7 @@ OTHER = "....." * 8
 def clone(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a copy and of its remote; the current folder is its project."""
     monkeypatch.chdir(repository.copy(template, tmp_path / "clone"))
-    dvc_yaml.stages.cache_clear()
+    dvc_yaml.forget_stages()
     git("reset", "-q")  # the copied files have another ctime, so that the first look at them writes the index
     return tmp_path / "clone"
 
@@ -173,7 +173,7 @@ def test_new_code_of_a_stage_and_new_dvc_files_belong_to_it_and_data_does_not() 
     others = "data/today.csv, '${dataset.path}', 's3://b/k', /dev/null, ../x.py"
     deps = f"    deps: [tasks/metrics, tasks/new.py, {others}]\n"
     Path("dvc.yaml").write_text(pipeline.replace("    cmd: echo\n", f"    cmd: echo\n{deps}"), encoding="utf-8")
-    dvc_yaml.stages.cache_clear()
+    dvc_yaml.forget_stages()
     Path(".gitignore").write_text("data/load\n*.pyc\n", encoding="utf-8")
     for name in ("tasks/new.py", "tasks/metrics/mine.py", "tasks/metrics/mine.pyc", "tasks/other.py", "in/big.csv.dvc"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
@@ -494,7 +494,7 @@ def test_a_project_in_a_folder_of_its_repository(
     shutil.rmtree(project / ".dvc")
     shutil.move(project, tmp_path / "repository/evaluation")
     monkeypatch.chdir(tmp_path / "repository/evaluation")
-    dvc_yaml.stages.cache_clear()
+    dvc_yaml.forget_stages()
     git("init", "-q", "-b", "main", "..")
     git("config", "user.name", "n")
     git("config", "user.email", "e@x")
@@ -533,7 +533,7 @@ def test_a_submodule(clone: Path) -> None:
     Path("dvc.yaml").write_text(
         pipeline.replace("    cmd: echo\n", "    cmd: echo\n    deps: [vendor, vendor/new.py]\n"), encoding="utf-8"
     )
-    dvc_yaml.stages.cache_clear()
+    dvc_yaml.forget_stages()
     Path("vendor/new.py").write_text("", encoding="utf-8")
 
     made = record("try-2", facts(), snapshot())
@@ -672,3 +672,12 @@ def test_the_hash_of_the_data_set_is_the_one_in_dvc_lock() -> None:
     Path("dvc.lock").write_text(stages.replace("    outs:\n", deps, 1), encoding="utf-8")
 
     assert experiments.data_hash() == "5" * 32
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize("content", [bytes(range(256)), b"[]", b"stages: {load: {deps: [5]}}"])
+def test_a_dvc_lock_that_is_none_is_named_when_the_hash_is_asked_for(content: bytes) -> None:
+    Path("dvc.lock").write_bytes(content)
+
+    with pytest.raises(VersionError, match=r"^workspace: its dvc\.lock can't be read: .*`dvc repro` writes it again$"):
+        experiments.data_hash()

@@ -78,10 +78,10 @@ def storage(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     storage = stored / "storage"
     shutil.copytree(storage, tmp_path / "kept")
     monkeypatch.chdir(repository.copy(stored, tmp_path / "copy"))
-    dvc_yaml.stages.cache_clear()
+    dvc_yaml.forget_stages()
     make_old([*in_storage(storage)])
     yield storage
-    dvc_yaml.stages.cache_clear()
+    dvc_yaml.forget_stages()
     shutil.rmtree(storage)
     shutil.copytree(tmp_path / "kept", storage)
 
@@ -115,6 +115,18 @@ def test_what_was_written_lately_stays(storage: Path) -> None:
     assert collect(remove=True).old.files == 1
     assert new.exists()
     assert not old.exists()
+
+
+def test_a_clock_of_this_machine_that_is_years_ahead_removes_nothing_new(
+    storage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [new] = unnamed(storage, "new")
+    ahead = time.time() + 10 * 365 * 86_400
+    monkeypatch.setattr(time, "time", lambda: ahead)
+
+    assert collect(remove=True).old.files == 0
+    assert new in in_storage(storage)
+    assert not [path for path in in_storage(storage) if path.name == ".time"]
 
 
 @pytest.mark.parametrize("removed", ["branch", "experiment", "tag", "workspace"])
@@ -285,9 +297,9 @@ def test_what_changes_while_parts_are_removed(storage: Path, is_gone: bool, monk
     make_old([first, second])
     remove = stored_parts._remove
 
-    def meanwhile(place: Storage, path: str) -> None:
+    def meanwhile(place: Storage, path: str, now: float) -> None:
         os.utime(second) if second.exists() and not is_gone else second.unlink(missing_ok=True)
-        remove(place, path)
+        remove(place, path, now)
 
     monkeypatch.setattr(stored_parts, "_remove", meanwhile)
 

@@ -1,15 +1,22 @@
 """A version is whatever git, DVC or a path names; its tables come from the cache, or else from the remote."""
 
+import json
 import shutil
+import socket
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tasks.errors import VersionError
 from tasks.versions.version import Version, commit_of, versions
 from tests.comparison import repository
 from tests.comparison.repository import NOW, TRIED, V1, V2, git
+from tests.raw_server import raw_server
 
 
 @pytest.fixture
@@ -114,6 +121,34 @@ def test_a_remote_that_does_not_answer_is_named_as_the_reason() -> None:
     assert "dvc push" not in str(raised.value)
 
 
+@pytest.mark.parametrize("is_cut", [lambda path: path.suffix == ".dir", lambda path: path.suffix != ".dir"])
+@pytest.mark.parametrize(("head", "share"), [(True, 0.5), (True, 0.0), (False, 0.0)])
+def test_a_remote_that_is_cut_off_in_the_middle_gives_no_table(
+    is_cut: Callable[[Path], bool], head: bool, share: float, clone: Path
+) -> None:
+    def send(connection: socket.socket, _: object) -> None:
+        method, target, *_ = server.requests[-1].split()
+        path = clone / "remote" / target.decode().lstrip("/")
+        content = path.read_bytes() if path.is_file() else b""
+        status = b"200 OK" if path.is_file() else b"404 Not Found"
+        whole = b"HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (status, len(content))
+        if path.is_file() and is_cut(path) and method != b"HEAD":
+            whole, content = whole * head, content[: int(len(content) * share)]
+        connection.sendall(whole + (content if method != b"HEAD" else b""))
+
+    shutil.rmtree(".dvc/cache")
+    with raw_server(send) as server:
+        config = Path(".dvc/config")
+        here = config.read_text(encoding="utf-8").replace("url = ../../remote", f"url = {server.url}")
+        config.write_text(here, encoding="utf-8")
+        with versions(["v1"]) as [one], pytest.raises(VersionError, match=r"^v1: its data/load can't be fetched: "):
+            one.parts("load")
+        git("checkout", "--quiet", "--", ".dvc/config")
+
+    with versions(["v1"]) as [one]:
+        assert said(one) == V1
+
+
 @pytest.mark.usefixtures("clone")
 def test_an_experiment_that_was_never_pushed_is_found_in_the_cache() -> None:
     shutil.rmtree("../remote")
@@ -181,7 +216,7 @@ def test_a_lock_that_is_not_text_is_an_error_that_names_the_version(tmp_path: Pa
 
     for name in ("HEAD", str(tmp_path / "earlier")):
         with versions([name]) as [one], pytest.raises(VersionError, match=r": its dvc\.lock can't be read"):
-            one.hashes(["data/load"])
+            one.hashes()
 
 
 def test_outside_of_git_a_folder_is_a_version_and_nothing_else_is(
@@ -254,3 +289,70 @@ def test_a_version_whose_yaml_dvc_could_not_expand_is_refused(name: str) -> None
     with versions(["HEAD"]) as [one], pytest.raises(VersionError) as error:
         one.path("data/load")
     assert str(error.value).startswith(f"HEAD: its data/load can't be fetched: {name}, line 6: aliases repeat ")
+
+
+EACH = {name: [*range(100)] for name in "abcde"}
+LONG = {f"k{number}": "x" * 1_000 for number in range(1_000)}
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize(
+    ("stage", "params"),
+    [
+        ({"matrix": EACH, "cmd": "echo"}, {}),
+        ({"matrix": dict.fromkeys("abcde", "${axis}"), "cmd": "echo"}, {"axis": [*range(100)]}),
+        ({"foreach": "${axis}", "do": {"cmd": "echo"}}, {"axis": [*range(20_000)]}),
+        ({"foreach": [*range(1_000)], "do": {"cmd": "${all}"}}, {"all": LONG}),
+        ({"foreach": [*range(1_000)], "do": {"vars": [{"all": LONG}], "cmd": "${all}"}}, {}),
+    ],
+)
+def test_a_version_whose_stages_would_fill_the_memory_is_refused(
+    stage: dict[str, object], params: dict[str, object]
+) -> None:
+    Path("other").mkdir()
+    Path("other/dvc.yaml").write_text(json.dumps({"stages": {"score": stage}}))
+    Path("other/params.yaml").write_text(json.dumps(params))
+    git("add", "-f", "other")
+    git("commit", "-q", "-m", "a pull request of a stranger")
+
+    with versions(["HEAD"]) as [one], pytest.raises(VersionError, match=r"other/dvc\.yaml: matrix, foreach and \$"):
+        one.path("data/load")
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_version_with_a_few_repeated_stages_is_read() -> None:
+    Path("other").mkdir()
+    few = {"matrix": {"a": [1, 2], "b": "${axis}"}, "cmd": "echo ${item.a} ${item.b}"}
+    Path("other/dvc.yaml").write_text(json.dumps({"stages": {"few": few}}))
+    Path("other/params.yaml").write_text(json.dumps({"axis": ["x", "y"]}))
+    git("add", "-f", "other")
+    git("commit", "-q", "-m", "more stages")
+
+    with versions(["HEAD"]) as [one]:
+        assert one.path("data/load").exists()
+
+
+JSON = st.recursive(
+    st.none() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+)
+FILES = st.lists(st.fixed_dictionaries({"path": st.just("data/load") | JSON}, optional={"md5": JSON}), max_size=2)
+STAGE = st.fixed_dictionaries({}, optional={"deps": FILES | JSON, "outs": FILES | JSON, "params": JSON})
+
+
+@given(JSON | st.fixed_dictionaries({"stages": st.dictionaries(st.text(max_size=3), STAGE | JSON, max_size=3)}))
+def test_a_lock_of_any_shape_is_read_or_named(lock: object) -> None:
+    with TemporaryDirectory() as folder:
+        Path(folder, "dvc.lock").write_text(json.dumps(lock), encoding="utf-8")
+        problems: list[str] = []
+
+        for read in (
+            lambda version: version.hashes(),
+            lambda version: version.dep_hash("data/load"),
+            lambda version: version.require_current(["data/load"]),
+        ):
+            try:
+                read(Version("earlier", Path(folder), None))
+            except VersionError as error:
+                problems.append(str(error))
+    assert all(problem.startswith("earlier: its dvc.lock ") for problem in problems)

@@ -79,6 +79,7 @@ def configure(project: Project, candidates: tuple[str, ...], slices: tuple[str, 
     params["semantic"] = {}
     params["load"] |= {"max_chars": 2 * len(WORD), "max_rejected": 0.1}
     params["judge"] |= {"provider": "openai", "base_url": judge, "api_key_env": None, "max_unmeasured": 1.0}
+    params["judge"]["canaries"] = False
     params["aggregate"]["max_unmeasured"] = 1.0
     params["report"] |= {"rows_to_look_at": 500, "slice_values": 100, "max_chars": CHARS}
     path.write_text(dump_yaml(params), encoding="utf-8")

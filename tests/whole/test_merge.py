@@ -47,6 +47,7 @@ def test_a_merge_of_two_versions_asks_nothing(project: Any, server: Any) -> None
     (project.folder / DATA).write_text("".join(map(row, "abcdefgh")), encoding="utf-8")
     project.edit("params.yaml", "provider: offline ", "provider: openai ")
     project.edit("params.yaml", "https://api.openai.com/v1", server.url)
+    project.edit("params.yaml", "canaries: true ", "canaries: false ")
     project.edit("params.yaml", "api_key_env: OPENAI_API_KEY", "api_key_env: null")
     project.run("dvc", "repro", "judge")
     project.commit("eight rows")

@@ -31,7 +31,7 @@ COMMENTS = {
     "lists": "of a list as answer: first, join (by line ends), draws (repeated answers); none: rejected",
     "other_questions": "answers in a joined file to questions that are not in path: reject, leave_out",
     "label_file": "human labels in a file of their own: {path:, id: or input:, candidate: or response:, label:}",
-    "labels": "how the labelled rows were selected: all, random, other",
+    "labels": "how the labelled rows were selected: all, random, designed, other",
     "group": "rows that belong together: a conversation, a document",
     "slices": "columns whose values are reported one by one",
     "phrases": "column of phrases for semantic_list_contains",

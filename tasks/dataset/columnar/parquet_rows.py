@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from tasks.dataset.columnar.piece import Lists, Texts, lists_of_texts
 from tasks.dataset.columnar.spans import Span
 from tasks.dataset.formats.parquet import require_sensible_size, text_columns
+from tasks.dataset.formats.record_batches import chosen
 from tasks.dataset.record import Record, as_text, file_name
 from tasks.errors import DataError
 from tasks.pipeline.division import Undivided
@@ -22,9 +23,7 @@ LARGEST_GROUP = 1 << 30
 
 
 class ParquetRows:
-    """The rows of a span, whose begin and end are numbers of rows.
-
-    All columns are read, as `tasks.dataset.formats.parquet` does: a damaged one stops the run.
+    """The rows of a span, whose begin and end are numbers of rows, and some of its columns.
 
     Raises:
         Undivided: The rows can't be read.
@@ -33,9 +32,9 @@ class ParquetRows:
     exact: frozenset[str] = frozenset()
     nested: frozenset[str] = frozenset()
 
-    def __init__(self, span: Span, names: Sequence[str]) -> None:  # noqa: ARG002 (as of other formats)
+    def __init__(self, span: Span, names: Sequence[str]) -> None:
         self._span = span
-        self._rows = _rows(span)
+        self._rows = _rows(span, frozenset(names))
         self.lines = np.arange(span.begin + 1, span.end + 1)
         self.is_odd = np.zeros(span.records, np.bool_)
 
@@ -77,8 +76,8 @@ class ParquetRows:
         if not self.has(name):
             return pa.nulls(len(self.lines), pa.string())
         column = self._rows[name]
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
+        if (kind := _plain(column.type)) != column.type:
+            column = column.cast(kind)
         column = column.combine_chunks()
         return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
 
@@ -111,17 +110,17 @@ def scan(file: Path, first: int, every: int) -> Iterator[Span]:
         begin, end = end, end + every
 
 
-def _rows(span: Span) -> pa.Table:
+def _rows(span: Span, names: frozenset[str]) -> pa.Table:
     try:
         with pq.ParquetFile(span.file) as opened:
             sizes = [opened.metadata.row_group(i).num_rows for i in range(opened.metadata.num_row_groups)]
         ends = np.cumsum(sizes)
         groups = np.flatnonzero((ends > span.begin) & (ends - sizes < span.end)).tolist()
-        tables = [_group(span.file, group) for group in groups]
+        tables = [_group(span.file, group, names) for group in groups]
         table = pa.concat_tables(tables)
         rows = table.slice(span.begin - int(ends[groups[0]] - sizes[groups[0]]), span.records)
         rows.validate(full=True)  # that texts are UTF-8
-        if any(_decoded_size(column) > LARGEST_GROUP for column in rows.columns):
+        if any(map(_is_too_large, rows.columns)):
             raise Undivided
     except (pa.ArrowException, OSError, ValueError, IndexError):
         raise Undivided from None
@@ -131,19 +130,37 @@ def _rows(span: Span) -> pa.Table:
 
 
 @lru_cache(maxsize=2)  # of a part that begins in one group and ends in the next
-def _group(file: str, group: int) -> pa.Table:
+def _group(file: str, group: int, names: frozenset[str]) -> pa.Table:
     with pq.ParquetFile(file) as opened:
-        texts = text_columns(opened.schema_arrow)
+        texts, wanted = text_columns(opened.schema), chosen(opened.schema_arrow.names, names)
     with pq.ParquetFile(file, read_dictionary=texts) as opened:
-        return opened.read_row_group(group)
+        return opened.read_row_group(group, wanted)
 
 
-def _decoded_size(column: pa.ChunkedArray) -> int:
-    """Return the bytes of the texts of a dictionary column when each row holds its own; of another column 0."""
-    if not pa.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+def _is_too_large(column: pa.ChunkedArray) -> bool:
+    return column.nbytes > LARGEST_GROUP or sum(map(_decoded_size, column.chunks)) > LARGEST_GROUP
+
+
+def _decoded_size(values: pa.Array) -> int:
+    """Return the bytes of the texts in dictionaries when each row holds its own."""
+    kind = values.type
+    if _is_list(kind):
+        return _decoded_size(values.flatten())
+    if pa.types.is_struct(kind):
+        return sum(map(_decoded_size, values.flatten()))
+    if not pa.types.is_dictionary(kind) or not _is_text(kind.value_type):
         return 0
-    sizes = (pc.sum(pc.binary_length(chunk.dictionary).cast(pa.int64()).take(chunk.indices)) for chunk in column.chunks)
-    return sum(size.as_py() or 0 for size in sizes)
+    return pc.sum(pc.binary_length(values.dictionary).cast(pa.int64()).take(values.indices)).as_py() or 0
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Return a type without dictionaries."""
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if not _is_list(kind):
+        return kind
+    inner = _plain(kind.value_type)
+    return pa.large_list(inner) if pa.types.is_large_list(kind) else pa.list_(inner)
 
 
 def _is_safe(kind: pa.DataType) -> bool:

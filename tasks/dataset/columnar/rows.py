@@ -18,7 +18,7 @@ from tasks.dataset.kernels.lists import blank
 from tasks.dataset.kernels.sha256 import sha256_hex
 from tasks.dataset.labels import UnknownLabelError
 from tasks.dataset.settings import CandidateMapping
-from tasks.dataset.table import REJECTED, LoadPart, schema
+from tasks.dataset.table import RATINGS, REJECTED, LoadPart, schema
 from tasks.pipeline.division import Undivided
 from tasks.pipeline.tables import describe
 from tasks.text.kernels import Bytes, Flags, Integers, Words
@@ -213,11 +213,12 @@ class _Columns:
         columns: dict[str, pa.Array] = {
             "label": pa.nulls(rows, pa.bool_()),
             "label_status": pa.nulls(rows, pa.string()),
+            "ratings": pa.nulls(rows, RATINGS),
         }
         if candidate.label is not None:
             found = values.labels(self.piece, candidate.label, candidate.labelled, response)
             self.is_odd |= found.is_odd
-            columns = {"label": found.values, "label_status": found.status}
+            columns = {"label": found.values, "label_status": found.status, "ratings": found.ratings}
         for key, score in self.dataset.scores.items():
             numbers, is_odd = values.scores(self.piece.texts(score.column_of(name)), score)
             self.is_odd |= is_odd

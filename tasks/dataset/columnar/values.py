@@ -42,34 +42,45 @@ def selected(piece: Piece, dataset: Dataset) -> Flags:
 
 
 class Labels(NamedTuple):
-    """Labels of n answers: bool or null; their status; rows that no rule reads."""
+    """Labels of n answers: bool or null; their status; the ratings behind them; rows that no rule reads."""
 
     values: pa.Array
     status: pa.StringArray
+    ratings: pa.ListArray
     is_odd: Flags
 
 
 def labels(piece: Piece, given: LabelMapping, labelled: str | None, responses: pa.StringArray) -> Labels:
     """Return the labels of answers; labelled: column of the answers that were labelled."""
     right = np.zeros(len(responses), np.int64)
+    ratings = np.empty((len(responses), len(given.all_columns)), np.int8)
     is_odd = np.zeros(len(responses), np.bool_)
-    for column in given.all_columns:
+    for rater, column in enumerate(given.all_columns):
         alone = given.model_copy(update={"column": column, "columns": ()})
         verdicts, is_unread = _of_rater(piece.texts(column), alone)
+        ratings[:, rater] = verdicts
         right += np.where(verdicts == NO_LABEL, 0, 2 * verdicts - 1)
         is_odd |= is_unread
     none = right == 0
     values = pa.array(right > 0, pa.bool_(), mask=none)
     if labelled is None:
-        return Labels(values, pa.nulls(len(none), pa.string()), is_odd)
+        return Labels(values, pa.nulls(len(none), pa.string()), _lists(ratings, np.zeros_like(none)), is_odd)
     other = piece.texts(labelled)
     answer, text = pc.fill_null(responses, ""), pc.fill_null(other.values, "")
     is_same = _flags(pc.equal(answer, text))
     # It may be the hash of the answer.
     may_be_hash = _flags(pc.greater_equal(pc.binary_length(text), DIGITS))
-    is_odd |= ~none & ~is_same & (may_be_hash | other.is_odd)
+    is_odd |= (ratings != NO_LABEL).any(axis=1) & ~is_same & (may_be_hash | other.is_odd)
     status = pa.array(np.where(is_same, CONFIRMED, STALE), pa.string(), mask=none)
-    return Labels(pa.array(right > 0, pa.bool_(), mask=none | ~is_same), status, is_odd)
+    return Labels(pa.array(right > 0, pa.bool_(), mask=none | ~is_same), status, _lists(ratings, ~is_same), is_odd)
+
+
+def _lists(ratings: NDArray[np.int8], is_null: Flags) -> pa.ListArray:
+    """Return the ratings of each answer as a list; null without any, and where `is_null` says so."""
+    is_null = is_null | (ratings == NO_LABEL).all(axis=1)
+    items = pa.array(ratings.ravel() > 0, pa.bool_(), mask=ratings.ravel() == NO_LABEL)
+    offsets = np.arange(len(ratings) + 1, dtype=np.int32) * ratings.shape[1]
+    return pa.ListArray.from_arrays(offsets, items, mask=pa.array(is_null))
 
 
 def _of_rater(texts: Texts, given: LabelMapping) -> tuple[NDArray[np.int8], Flags]:

@@ -1,14 +1,14 @@
 """Arrow: stream and file format, and the folders that Hugging Face's `datasets` saves."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from tasks.dataset.formats.delimited import checked_header
-from tasks.dataset.formats.record_batches import batch_rows
+from tasks.dataset.formats.record_batches import batch_rows, chosen, with_names
 from tasks.dataset.record import NumberedValues, file_name
 from tasks.errors import DataError
 
@@ -18,13 +18,17 @@ END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 STATE, SPLITS = "state.json", "dataset_dict.json"
 
 
-def arrow(path: Path) -> NumberedValues:
+def arrow(path: Path, columns: Collection[str] | None = None) -> NumberedValues:
     """Yield number and values of each row.
+
+    Args:
+        path: The file.
+        columns: Those that are needed; others may be null. None: all.
 
     Raises:
         DataError: The file can't be read, or its end is missing.
     """
-    return batch_rows(path, "Arrow", _batches(path))
+    return batch_rows(path, "Arrow", _batches(path, columns))
 
 
 def saved_files(folder: Path) -> list[Path] | None:
@@ -75,22 +79,27 @@ def _part(path: Path, key: str) -> list[Any]:
     return found
 
 
-def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+def _batches(path: Path, columns: Collection[str] | None) -> Iterator[pa.RecordBatch]:
     with pa.OSFile(str(path)) as file:
-        reader = _reader(file, path)
-        checked_header(reader.schema.names, file_name(path))
+        names = _reader(file, path, pa.ipc.IpcReadOptions()).schema.names
+        checked_header(names, file_name(path))
+        wanted = [names.index(name) for name in chosen(names, columns)]
+        reader = _reader(file, path, pa.ipc.IpcReadOptions(included_fields=wanted))
         if isinstance(reader, pa.ipc.RecordBatchFileReader):
-            yield from map(reader.get_batch, range(reader.num_record_batches))
+            batches = map(reader.get_batch, range(reader.num_record_batches))
         else:
-            yield from reader
+            batches = iter(reader)
+        for batch in batches:
+            yield with_names(batch, names)
 
 
-def _reader(file: Any, path: Path) -> Any:
+def _reader(file: Any, path: Path, options: pa.ipc.IpcReadOptions) -> Any:
+    file.seek(0)
     if file.read(len(FILE_FORMAT)) == FILE_FORMAT:
         file.seek(0)
-        return pa.ipc.open_file(file)
+        return pa.ipc.open_file(file, options=options)
     file.seek(max(file.size() - len(END_OF_STREAM), 0))
     if not file.read().endswith(END_OF_STREAM[4:]):
         raise DataError(f"{file_name(path)}: the end of the Arrow stream is missing; is the file complete?")
     file.seek(0)
-    return pa.ipc.open_stream(file)
+    return pa.ipc.open_stream(file, options=options)

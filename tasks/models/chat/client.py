@@ -1,7 +1,6 @@
 """Client of a chat model on any server with OpenAI's protocol; the key stays in the environment."""
 
 import json
-import os
 import threading
 import time
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from tasks.errors import ModelError, ServerError
 from tasks.models.chat.capabilities import CapabilityStore, Support, is_about_format
 from tasks.models.chat.concurrency import ConcurrencyLimit
-from tasks.models.openai_client import open_client
+from tasks.models.openai_client import key_in, open_client
 from tasks.pipeline.credentials import spelled
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ FAILURES = 3
 SHORTEST_KEY = 8
 """A shorter "key" (of a local server) is no secret, and replacing it would change replies."""
 _STARTED = "goldmeter.started"
+_REFUSAL = "HTTP {}: "
 
 
 class Reply(NamedTuple):
@@ -79,7 +79,7 @@ class Endpoint:
         base_url: Address of the server.
         model: Name of the model.
         api_key_env: Environment variable with the key; None for a server without keys.
-        timeout: Seconds of silence, and of a whole call.
+        timeout: Seconds of a whole exchange, and of the longest pause before a retry.
         retries: Retries of a call that failed for a transient reason.
     """
 
@@ -106,7 +106,7 @@ class Chat:
 
     def __init__(self, endpoint: Endpoint, limit: ConcurrencyLimit, capabilities: CapabilityStore) -> None:
         self._endpoint = endpoint
-        self._key = _key(endpoint.api_key_env)
+        self._key = key_in(endpoint.api_key_env)
         self._limit, self._capabilities = limit, capabilities
         self._lock = threading.Lock()
         self._server = f"{endpoint.base_url} {endpoint.model}"
@@ -258,7 +258,7 @@ class Chat:
             return _no_reply(CONTENT_FILTER, start)
         if status in REFUSED:
             message = printable(self._clean(error.message)).removeprefix(f"Error code: {status} - ")
-            raise _RefusedError(f"HTTP {status}: {message[:QUOTED_LENGTH]}") from None
+            raise _RefusedError(f"{_REFUSAL.format(status)}{message[:QUOTED_LENGTH]}") from None
         down = status in TRANSIENT or status >= SERVER_ERRORS
         attempts = self._endpoint.retries + 1 if down else 1
         return _no_reply(f"HTTP {status}", start, attempts, down=down, billed=False)
@@ -269,12 +269,20 @@ class Chat:
 
         from tasks.models.bounded_client import BoundedClient
 
-        hooks: Any = {"request": [_on_request], "response": [self._on_response]}
+        hooks: Any = {"request": [self._on_request], "response": [self._on_response]}
         http = BoundedClient(self._endpoint.timeout, event_hooks=hooks, limits=DEFAULT_CONNECTION_LIMITS)
         return open_client(self._endpoint.base_url, self._key, self._endpoint.retries, http)
 
+    def _on_request(self, request: "httpx2.Request") -> None:
+        """Note the start of a call; once no call can succeed or `stop` was called, none is made, also no retry."""
+        if self._fatal:
+            raise self._fatal
+        request.extensions[_STARTED] = time.monotonic()
+
     def _on_response(self, response: "httpx2.Response") -> None:
         """Lower the limit on overload, also after responses that are retried."""
+        if self._fatal:
+            response.headers["x-should-retry"] = "false"  # else the client would pause first
         if response.status_code in OVERLOADED:
             self._limit.overloaded(response.request.extensions[_STARTED])
 
@@ -308,6 +316,11 @@ class Chat:
         return spelled(self._key).sub("[key]", text) if self._key and len(self._key) >= SHORTEST_KEY else text
 
 
+def is_about_content(problem: str) -> bool:
+    """Return whether a problem says that the server does not process the texts of the request."""
+    return problem == CONTENT_FILTER or any(problem.startswith(_REFUSAL.format(status)) for status in REFUSED)
+
+
 def _no_reply(
     problem: str, start: float | None = None, attempts: int = 1, *, down: bool = False, billed: bool = True
 ) -> Reply:
@@ -335,19 +348,6 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _key(variable: str | None) -> str | None:
-    if variable is None:
-        return None
-    key = os.environ.get(variable, "").strip()
-    if not key:
-        raise ModelError(f"no key: set the environment variable {variable} (named by api_key_env in params.yaml).")
-    if not (key.isascii() and key.isprintable()):
-        raise ModelError(
-            f"the environment variable {variable} is not a key: it contains characters that no key has; correct it."
-        )
-    return key
-
-
 def _format(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     if name == "json_object":
         return {"type": name}
@@ -357,10 +357,6 @@ def _format(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 def _cut_off(finish: object) -> str | None:
     problems = {"length": CUT_OFF, "content_filter": CONTENT_FILTER}
     return problems.get(finish) if isinstance(finish, str) else None
-
-
-def _on_request(request: "httpx2.Request") -> None:
-    request.extensions[_STARTED] = time.monotonic()
 
 
 def _since(start: float) -> float:

@@ -6,9 +6,14 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.errors import ModelError
 from tasks.pipeline.hashing import sha256
 
 Vectors = NDArray[np.float32]
+Vectors64 = NDArray[np.float64]
+ANOTHER = "name another embed.model, or embed.provider local"
+# Lengths of vectors beyond these are not exact: the squares of their numbers leave the range of float64.
+SHORTEST, LONGEST = 1e-100, 1e100
 
 
 def canonical_order(texts: Sequence[str], sizes: Sequence[int]) -> list[int]:
@@ -47,20 +52,54 @@ def batches_of_one_size(texts: Sequence[str], sizes: Sequence[int], budget: int)
 
 
 def encode_batches(
-    texts: Sequence[str], cut: Sequence[Sequence[int]], encode: Callable[[list[str]], NDArray[np.floating]]
+    texts: Sequence[str], cut: Sequence[Sequence[int]], encode: Callable[[list[str]], NDArray[np.floating]], who: str
 ) -> Vectors:
-    """Return unit vectors of the texts, in their order; shape (len(texts), d)."""
+    """Return unit vectors of the texts, in their order; shape (len(texts), d).
+
+    Args:
+        texts: The texts.
+        cut: Indices of the texts in each batch.
+        encode: Returns the vectors of a batch, which are checked.
+        who: The model, for messages.
+
+    Raises:
+        ModelError: The model does not give a vector of one dimension and a usable length for each text.
+    """
     vectors = np.zeros((0, 0), np.float32)
     for batch in cut:
-        encoded = unit(encode([texts[i] for i in batch]))
+        encoded = encode([texts[i] for i in batch])
+        if encoded.shape[:-1] != (len(batch),):
+            raise ModelError(f"embed: {who} gave numbers of shape {encoded.shape} for {len(batch)} texts; {ANOTHER}")
         if not vectors.size:
             vectors = np.empty((len(texts), encoded.shape[1]), np.float32)
-        vectors[batch] = encoded
+        require_dimension(encoded.shape[1], vectors.shape[1], who)
+        vectors[batch] = unit(encoded, who)
     return vectors
 
 
-def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Scale vectors to length 1, in float64; zero vectors stay zero. Shape (m, d)."""
+def require_dimension(dimension: int, expected: int, who: str) -> None:
+    """Raise ModelError unless a model's vectors have the dimension of its earlier ones."""
+    if dimension != expected:
+        raise ModelError(
+            f"embed: {who} gave vectors of {dimension} numbers, its earlier ones have {expected}; {ANOTHER}"
+        )
+
+
+def unit(vectors: NDArray[np.floating], who: str) -> Vectors64:
+    """Scale vectors to length 1, in float64. Shape (m, d).
+
+    Raises:
+        ModelError: A vector has no usable length; who: its model.
+    """
     exact = np.asarray(vectors, np.float64)
-    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
-    return exact / np.where(lengths == 0.0, 1.0, lengths)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(exact, axis=1, keepdims=True)
+    unusable = np.flatnonzero(~((lengths >= SHORTEST) & (lengths <= LONGEST)))
+    if len(unusable):
+        first = ", ".join([*(f"{number:g}" for number in exact[unusable[0], :3]), "…"])
+        raise ModelError(
+            f"embed: {who} gave {len(unusable)} of {len(exact)} vectors that are empty, zero, not finite or out of "
+            f"range, the first [{first}]; {ANOTHER}"
+        )
+    scaled: Vectors64 = exact / lengths
+    return scaled

@@ -12,7 +12,7 @@ from tasks.models.embedding.batches import Vectors
 from tasks.models.embedding.folders import user_folder
 from tasks.models.servers import OPENAI_URL, address
 from tasks.pipeline.hashing import sha256
-from tasks.pipeline.settings import Section, ServerName
+from tasks.pipeline.settings import Section, ServerName, ServerUrl
 
 
 class Embedding(Section):
@@ -21,7 +21,7 @@ class Embedding(Section):
     provider: Literal["local", "openai", "langchain"]
     model: Annotated[str, Field(min_length=1)]
     folder: Annotated[str, Field(min_length=1)]
-    base_url: str | None
+    base_url: ServerUrl | None
     server: ServerName | None
     api_key_env: str | None
     backend: Literal["torch", "openvino"] = "torch"

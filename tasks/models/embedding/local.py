@@ -76,11 +76,11 @@ class LocalEncoder:
         flat_sizes = self._counts.of(flat)
         weighted = self._encode(flat, flat_sizes) * np.asarray(flat_sizes, np.float64)[:, None]
         starts = np.cumsum([0, *(len(row) for row in windows[:-1])])
-        return unit(np.add.reduceat(weighted, starts, axis=0)).astype(np.float32)
+        return unit(np.add.reduceat(weighted, starts, axis=0), self.model).astype(np.float32)
 
     def _encode(self, texts: Sequence[str], sizes: Sequence[int]) -> Vectors:
         used = [min(size, self.window) for size in sizes]
-        return encode_batches(texts, batches_of_one_size(texts, used, self._budget), self._encode_batch)
+        return encode_batches(texts, batches_of_one_size(texts, used, self._budget), self._encode_batch, self.model)
 
     @property
     def _budget(self) -> int:

@@ -1,33 +1,35 @@
 """Encoders outside this process: an OpenAI-compatible server, or any LangChain Embeddings object."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tasks.errors import ModelError, ServerError
-from tasks.models.embedding.batches import Vectors, batches, encode_batches
-from tasks.models.openai_client import open_client
+from tasks.models.embedding.batches import ANOTHER, Vectors, Vectors64, batches, encode_batches
+from tasks.models.embedding.reply import NoVectorsError, SaidError, text_of, vectors_of
+from tasks.models.openai_client import key_in, open_client
 from tasks.pipeline.credentials import in_environment, spelled, without_credentials
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from openai import APIStatusError, OpenAI
 
 REQUEST_TEXTS = 256
 # A low estimate: English has about 4 bytes of UTF-8 per token, most other scripts about 3.
 BYTES_PER_TOKEN = 3
-ANOTHER = "name another embed.model, or embed.provider local"
+ADDRESS = "correct embed.base_url (it usually ends in /v1)"
+# Characters of a server's message that an error quotes.
+QUOTED_LENGTH = 300
 RETRIES, TIMEOUT = 5, 120.0
 # Of a reply: as many texts as a request has, with 4096 numbers of 24 characters each.
 MOST_BYTES = REQUEST_TEXTS * 4096 * 24
 # Client errors that a later request may not have.
 TRANSIENT = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
+REDIRECTS = range(300, 400)
 
 
 class OpenAIEncoder:
@@ -50,23 +52,42 @@ class OpenAIEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (len(texts), d); raise ModelError if the server does not return them."""
-        return _in_requests(texts, self.batch_tokens, self._ask)
+        return _in_requests(texts, self.batch_tokens, self._ask, self._where)
 
-    def _ask(self, texts: list[str]) -> NDArray[np.float64]:
-        from openai import APIStatusError, OpenAIError
+    def _ask(self, texts: list[str]) -> Vectors64:
+        body = self._post({"model": self.model, "input": texts, "encoding_format": "float"})
+        try:
+            return _array(vectors_of(body, len(texts)), self._where)
+        except SaidError as error:
+            raise self._problem("answered with an error", _kind(error.status), str(error) or body) from None
+        except NoVectorsError as error:
+            raise self._problem(f"is no embedding server: its reply {error}; {ADDRESS}", ModelError, body) from None
+
+    def _post(self, request: dict[str, object]) -> str:
+        """Return the body of the reply to a request."""
+        import httpx2
+        from openai import APIConnectionError, APIStatusError, APITimeoutError
 
         try:
-            reply = self._client.embeddings.create(model=self.model, input=texts, encoding_format="float")
+            return text_of(self._client.post("/embeddings", body=request, cast_to=httpx2.Response).content)
         except APIStatusError as error:
-            transient = error.status_code in TRANSIENT or error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
-            kind = ServerError if transient else ModelError
-            raise self._problem(f"answered {error.status_code}: {error.message}", kind) from None
-        except OpenAIError as error:
-            raise self._problem(f"did not answer: {error}", ServerError) from None
-        vectors = {vector.index: vector.embedding for vector in reply.data or []}
-        if sorted(vectors) != [*range(len(texts))]:
-            raise self._problem(f"gave {len(vectors)} vectors for {len(texts)} texts; {ANOTHER}")
-        return _checked([vectors[i] for i in range(len(texts))], self._where)
+            raise self._rejected(error) from None
+        except APITimeoutError:
+            raise self._problem(f"did not answer within {TIMEOUT:g} s", ServerError) from None
+        except APIConnectionError as error:
+            raise self._problem("did not answer", ServerError, str(error.__cause__ or error)) from None
+        except RecursionError:  # the client parses the bodies of errors
+            raise self._problem(f"is no embedding server: its reply is nested too deeply; {ADDRESS}") from None
+
+    def _rejected(self, error: "APIStatusError") -> ModelError:
+        status = error.status_code
+        if status in REDIRECTS:
+            return self._problem(
+                f"answered {status}: it redirects, which is not followed, because requests hold rows and the key; set "
+                "embed.base_url to the final address"
+            )
+        advice = f"; {ANOTHER}, or {ADDRESS}" if status == HTTPStatus.NOT_FOUND else ""
+        return self._problem(f"answered {status}{advice}", _kind(status), error.response.text)
 
     @cached_property
     def _client(self) -> "OpenAI":
@@ -76,24 +97,23 @@ class OpenAIEncoder:
 
     @property
     def _key(self) -> str | None:
-        if self.api_key_env is None:
-            return None
-        if not (key := os.environ.get(self.api_key_env)):
+        if self.api_key_env and not os.environ.get(self.api_key_env, "").strip():
             raise ModelError(
                 f"embed.api_key_env: the environment variable {self.api_key_env} is not set, and {self._where} "
                 "has texts to embed; set it (null for a server that wants no key)"
             )
-        return key
+        return key_in(self.api_key_env)
 
     @property
     def _where(self) -> str:
-        return f"{self.model} at {urlsplit(self.base_url).hostname}"
+        return f"{self.model} at {without_credentials(self.base_url)}"
 
-    def _problem(self, what: str, kind: type[ModelError] = ModelError) -> ModelError:
-        message = " ".join(what.split())
+    def _problem(self, what: str, kind: type[ModelError] = ModelError, said: str = "") -> ModelError:
+        """Return the error with what the server said, quoted without the key."""
         if self._key:
-            message = spelled(self._key).sub("***", message)
-        return kind(f"embed: {self._where} {message[:400]}")
+            said = spelled(self._key).sub("***", said)
+        quoted = f": {repr(said)[:QUOTED_LENGTH]}" if said else ""
+        return kind(f"embed: {self._where} {what}{quoted}")
 
 
 class LangchainEncoder:
@@ -118,13 +138,10 @@ class LangchainEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (len(texts), d); raise ModelError if the object can't be imported or used."""
-        return _in_requests(texts, self.batch_tokens, self._ask)
+        return _in_requests(texts, self.batch_tokens, self._ask, self.path)
 
-    def _ask(self, texts: list[str]) -> NDArray[np.float64]:
-        vectors = self._embeddings.embed_documents(texts)
-        if len(vectors) != len(texts):
-            raise ModelError(f"embed: {self.path} gave {len(vectors)} vectors for {len(texts)} texts")
-        return _checked(vectors, self.path)
+    def _ask(self, texts: list[str]) -> Vectors64:
+        return _array(self._embeddings.embed_documents(texts), self.path)
 
     @cached_property
     def _embeddings(self) -> Any:
@@ -159,16 +176,23 @@ class LangchainEncoder:
         )
 
 
-def _in_requests(texts: Sequence[str], batch_tokens: int, ask: Any) -> Vectors:
+def _kind(status: int | None) -> type[ModelError]:
+    """Return the kind of error for an HTTP status: whether a later request may succeed."""
+    is_transient = status is not None and (status in TRANSIENT or status >= HTTPStatus.INTERNAL_SERVER_ERROR)
+    return ServerError if is_transient else ModelError
+
+
+def _in_requests(texts: Sequence[str], batch_tokens: int, ask: Callable[[list[str]], Vectors64], who: str) -> Vectors:
     sizes = [len(text.encode()) // BYTES_PER_TOKEN + 1 for text in texts]
-    return encode_batches(texts, batches(texts, sizes, batch_tokens, REQUEST_TEXTS), ask)
+    return encode_batches(texts, batches(texts, sizes, batch_tokens, REQUEST_TEXTS), ask, who)
 
 
-def _checked(vectors: Sequence[Sequence[float]], where: str) -> NDArray[np.float64]:
+def _array(vectors: object, who: str) -> Vectors64:
+    """Return vectors as one array. Raises ModelError when they have different lengths, or are no numbers."""
     try:
-        array = np.asarray(vectors, np.float64)
+        array = np.asarray(vectors)
     except ValueError:
-        raise ModelError(f"embed: {where} gave vectors of different lengths; {ANOTHER}") from None
-    if not array.size or not np.isfinite(array).all() or not array.any(axis=1).all():
-        raise ModelError(f"embed: {where} gave a vector that is empty, zero or not finite; {ANOTHER}")
-    return array
+        raise ModelError(f"embed: {who} gave vectors of different lengths; {ANOTHER}") from None
+    if array.dtype.kind not in "fiu":
+        raise ModelError(f"embed: {who} gave vectors that are not of numbers; {ANOTHER}")
+    return array.astype(np.float64)

@@ -82,6 +82,7 @@
 
   const isCut = (text) => Array.isArray(text);
   const plain = (text) => (isCut(text) ? text[0] : text ?? "");
+  const quoted = (text) => csvCell(plain(text));
   const chosen = () => data.metrics[at("metric").value];
 
   // The choices of the form.
@@ -397,12 +398,6 @@
     const parts = { id: data.ids[id], input: data.inputs[id], response: data.responses[row] };
     const names = Object.keys(parts).filter((name) => isCut(parts[name]));
     return [...names, ...(data.more[id] || data.references[id].some(isCut) ? ["references"] : [])].join(" ");
-  }
-
-  /** A quoted cell that no spreadsheet evaluates as a formula. */
-  function quoted(text) {
-    const escaped = plain(text).replace(/^(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/, "'$&");
-    return `"${escaped.replace(/"/g, '""')}"`;
   }
 
   // Helpers.

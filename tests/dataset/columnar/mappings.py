@@ -54,6 +54,8 @@ MAPPINGS = st.fixed_dictionaries(
                 {"m": {"response": "a", "label": "ok"}},
                 {"m": {"response": "a", "label": "ok", "labelled": "labelled"}, "n": {"response": "b", "label": "ok2"}},
                 {"m": {"response": "a", "label": {"columns": ["ok", "ok2"], "invert": True}}},
+                {"m": {"response": "a", "label": {"columns": ["ok", "ok2", "skip"]}}, "n": {"response": "b"}},
+                {"m": {"response": "a", "label": {"columns": ["ok", "ok2"]}, "labelled": "labelled"}},
                 {"m": {"response": "a", "label": {"column": "s", "at_least": 1}}},
                 {"m": {"response": "a", "label": {"column": "ok", "right": ["yes", True], "wrong": ["no", 3]}}},
             ]

@@ -8,7 +8,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import feather
 
+from tasks.dataset.formats import record_batches
+from tasks.dataset.formats.arrow import arrow
 from tasks.dataset.sources import records
 from tasks.errors import DataError
 
@@ -108,3 +111,24 @@ def test_the_counts_of_the_fixture_are_its_own():
     info = json.loads((SAVED / "test/dataset_info.json").read_text())
 
     assert set(info["features"]) == {"id", "question", "answers"}
+
+
+@pytest.mark.parametrize("options", [pa.ipc.new_stream, pa.ipc.new_file])
+def test_a_column_that_is_not_needed_is_not_read(tmp_path, options):
+    table = pa.table({"more": pa.array([0], pa.timestamp("us", tz="Mars/Phobos")), "a": ["x"]})
+    with options(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+
+    assert [*arrow(tmp_path / "a.arrow", frozenset({"a"}))] == [(1, {"more": None, "a": "x"})]
+    with pytest.raises(DataError, match=r"a\.arrow, near row 1: not readable as Arrow: unknown time zone"):
+        [*arrow(tmp_path / "a.arrow")]
+
+
+@pytest.mark.parametrize("column", [pa.nulls(10_000_000), pa.array([0] * 10_000_000, pa.int64())])
+def test_a_batch_that_is_far_larger_than_the_file_is_refused(tmp_path, column, monkeypatch):
+    monkeypatch.setattr(record_batches, "LARGEST_DECODED", 1 << 20)
+    monkeypatch.setattr(record_batches, "MOST_ROWS_PER_BYTE", 1_000)
+    feather.write_feather(pa.table({"a": column}), tmp_path / "a.arrow", "zstd", chunksize=len(column))
+
+    with pytest.raises(DataError, match=r"a\.arrow: 10,000,000 rows (in a file|have 80,000,000 bytes)"):
+        [*arrow(tmp_path / "a.arrow")]

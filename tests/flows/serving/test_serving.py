@@ -17,6 +17,7 @@ from prefect.states import Pending, Running, Scheduled
 from flows.schedule import deployment_of
 from flows.serving import stale_runs
 from flows.serving.flow import CHECKOUT, HOST
+from tasks.console.terminal import TRY_LATER
 from tasks.pipeline.schedule import Schedule
 from tests.flows.conftest import wait_until
 from tests.flows.served import Served, prefect_server, schedule, stop
@@ -246,3 +247,22 @@ def failures(served: Served) -> int:
         )
     )
     return int(answer.json()["total"])
+
+
+def test_without_its_own_server_it_ends_and_served_again_it_goes_on(serve):
+    served = serve(often=schedule())
+    served.hold()
+    process = served.start()
+    served.scheduled_run(1)
+    (server,) = (each for each in served.processes() if "prefect server start" in " ".join(each.cmdline()))
+    server.kill()
+
+    assert process.wait(60) == TRY_LATER
+    assert "error: Prefect's server ended, as" in served.log()
+    assert "the run that was under way counts as crashed" in served.log()
+    wait_until(lambda: served.processes() == [], "what it had started ends")
+    again = served.start()
+    served.wait_for(1, "Crashed")
+    served.release()
+    served.wait_for(1, "Completed")
+    assert stop(again, signal.SIGTERM) == 0

@@ -129,6 +129,33 @@ def test_when_time_is_up_the_whole_group_ends(tmp_path: Path, until: Until, is_r
     assert not any(map(is_running, pids(tmp_path, until)))
 
 
+def test_a_command_has_time_to_finish(tmp_path: Path) -> None:
+    code = f"""
+        import pathlib, signal, sys, time
+        def finish(*_):
+            print("finishing", flush=True)
+            while not pathlib.Path({str(tmp_path)!r}, "go").exists():
+                time.sleep(0.01)
+            sys.exit(print("finished"))
+        signal.signal(signal.SIGTERM, finish)
+        print("up", flush=True)
+        time.sleep(600)
+    """
+    lines: list[str] = []
+
+    def each_line(_stream: str, line: str) -> None:
+        lines.append(line)
+        if line == "up":
+            processes.stop()
+        elif line == "finishing":
+            (tmp_path / "go").touch()
+
+    status = processes.run([sys.executable, "-c", textwrap.dedent(code)], os.environ, 60, each_line, grace=60)
+
+    assert status == STOPPED
+    assert lines == ["up", "finishing", "finished"]
+
+
 @pytest.mark.long
 def test_who_ignores_sigterm_is_killed(tmp_path: Path, until: Until, is_running: IsRunning) -> None:
     ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "

@@ -2,6 +2,8 @@
 
 import atexit
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +20,26 @@ def test_the_server_takes_no_request_from_a_page_of_another_site() -> None:
 
     assert given["PREFECT_SERVER_CSRF_PROTECTION_ENABLED"] == "true"
     assert given["PREFECT_SERVER_CORS_ALLOWED_ORIGINS"] == "http://127.0.0.1:4321,http://localhost:4321"
+
+
+def test_a_server_that_does_not_end_in_time_is_killed_with_its_children(
+    monkeypatch: pytest.MonkeyPatch, until: Callable[..., None], is_running: Callable[[int], bool]
+) -> None:
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    child = f"{deaf}print('ready', flush=True); signal.pause()"
+    parent = f"import subprocess, sys; {deaf}child = subprocess.Popen([sys.executable, '-c', {child!r}]); "
+    parent += "print(child.pid, flush=True); child.wait()"
+    monkeypatch.setattr(server, "END_SECONDS", 0.01)
+
+    with subprocess.Popen(
+        [sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        lines = {process.stdout.readline().strip(), process.stdout.readline().strip()}
+        [pid] = map(int, lines - {"ready"})
+        server._end(process)
+
+    until(lambda: not is_running(pid), "the child ends")
 
 
 @pytest.mark.long

@@ -1,0 +1,63 @@
+"""Section `dataset` in params.yaml and the files that it names, as commands change them."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flows.init.proposal.section import NAME, replaced
+from tasks.dataset.settings import Dataset
+from tasks.errors import ParamsError
+from tasks.pipeline import git, params
+from tasks.pipeline.dvc_yaml import stages
+from tasks.pipeline.files import replacing
+
+
+def write_dataset(options: Mapping[str, Any], section: str) -> str | None:
+    """Replace the section in params.yaml; returns git's hash of the former file, if it was not committed.
+
+    Args:
+        options: Its values, which are checked first.
+        section: Its text.
+    """
+    params.raw()  # raises if it is missing, or is no YAML
+    params.section(Dataset, {NAME: dict(options)}, NAME)
+    file = params.PATH.resolve()
+    content = file.read_bytes().decode()
+    changed = replaced(content, section)
+    if changed == content:
+        return None
+    kept = _kept(content)
+    with replacing(file) as temporary:
+        temporary.write_bytes(changed.encode())
+        shutil.copymode(file, temporary)
+    return kept
+
+
+def tables_in(folder: str) -> list[str]:
+    """Return the tables of the pipeline in a folder, sorted; none for a file."""
+    if not Path(folder).is_dir():
+        return []
+    return sorted(out for stage in stages().values() for out in stage.outs if Path(folder) in [*Path(out).parents])
+
+
+def is_tracked(path: str) -> bool:
+    """Return whether git or DVC tracks the data, or a stage writes them."""
+    above = [Path(path), *Path(path).parents]
+    by_dvc = any(Path(f"{folder}.dvc").is_file() for folder in above if folder.name)
+    outs = {out for stage in stages().values() for out in stage.outs}
+    tracked = git.run("--literal-pathspecs", "ls-files", "--error-unmatch", "--", path)
+    return by_dvc or any(folder.as_posix() in outs for folder in above) or tracked.returncode == 0
+
+
+def _kept(content: str) -> str | None:
+    """Store the text in git, unless it is that of HEAD; returns its hash. Raises ParamsError if git can't store it."""
+    committed = git.run("show", f"HEAD:./{params.PATH}")
+    if committed.returncode == 0 and committed.stdout == content:
+        return None
+    kept = git.run("hash-object", "-w", "--stdin", feed=content)
+    if kept.returncode:
+        raise ParamsError(
+            f"{params.PATH}: git can't save the present file: `git init`, or write section {NAME} by hand"
+        )
+    return kept.stdout.strip()

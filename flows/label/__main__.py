@@ -1,0 +1,128 @@
+"""Choose answers for people to label, with the width that their labels will give, and take the labels back."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows.init.dataset_section import is_tracked, write_dataset
+from flows.init.proposal.section import NAME, written
+from flows.label import mapping
+from flows.label.choice import BY, choose, widths
+from flows.label.label_file import design_of, known_entries, raters, write_entries
+from flows.label.run_rows import read_run
+from flows.label.sheet import write_sheet
+from flows.label.taken import take
+from flows.label.weights import By
+from flows.system import locks, processes
+from tasks.console.arguments import Parser
+from tasks.console.terminal import exit_status, say
+from tasks.dataset.settings import Dataset
+from tasks.errors import DataError
+from tasks.pipeline import params
+
+OUTPUT = Path("reports/label")
+COMMENTS = {"label_file": "by python -m flows.label --take"}
+HEADLINE = "your data: the files, and the meaning of their columns"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Choose or take back; returns the exit status: 0, or 2 for an error that the user can fix."""
+    command_line = parser()
+    chosen = command_line.parse_args(arguments)
+    if (chosen.rows is None) == (not chosen.take):
+        command_line.error("give --rows N to choose answers, or --take FILE to take labels back")
+    if chosen.rows is not None and chosen.rows < 1:
+        command_line.error(f"--rows {chosen.rows}: expected a number from 1")
+    try:
+        return exit_status(lambda: _take(chosen.take) if chosen.take else _choose(chosen))
+    finally:
+        processes.stop()
+
+
+def parser() -> Parser:
+    """The parser of the command line."""
+    command_line = Parser(
+        prog="python -m flows.label",
+        description=__doc__,
+        epilog="Exit status: 0 done; 2 an error; 130 interrupted. --take sets section dataset of params.yaml.",
+        examples=[
+            "python -m flows.label --rows 100",
+            "python -m flows.label --take active-100-of-480-0f3a9c1d-anna.csv active-100-of-480-0f3a9c1d-ben.csv",
+        ],
+    )
+    add = command_line.add_argument
+    add("--rows", type=int, metavar="N", help="choose so many answers of the present run that have no label")
+    add(
+        "--by",
+        choices=BY,
+        default=BY[0],
+        help="active: those of which the offline judge is unsure more often, which needs fewest labels; random: all "
+        "alike; disagreement: where measures or candidates differ most, to find faults, not to estimate a rate",
+    )
+    add("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"where to write the sheet; default: {OUTPUT}")
+    add("--take", type=Path, nargs="+", default=[], metavar="FILE", help="sheets with labels; one per rater")
+    return command_line
+
+
+def _choose(options: argparse.Namespace) -> None:
+    """Choose answers, say what their labels will give, and write the sheet."""
+    by: By = options.by
+    run, dataset = read_run(), _dataset()
+    mapping.require_own_folder(dataset)
+    before = design_of(run, known_entries(run, mapping.label_path(dataset), dataset.labels))
+    choice = choose(run, before, options.rows, by)
+    for line in widths(run, before, choice, params.for_stage("aggregate").aggregate.confidence):
+        say(line)
+    say("")
+    for path in write_sheet(run, choice, options.output):
+        say(path)
+    say(f"next: label in either; then python -m flows.label --take {choice.name}.csv")
+
+
+def _take(files: Sequence[Path]) -> None:
+    """Take labels back, and let params.yaml read them."""
+    with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
+        run, dataset = read_run(), _dataset()
+        mapping.require_own_folder(dataset)
+        path = mapping.label_path(dataset)
+        outcome = take(run, known_entries(run, path, dataset.labels), files)
+        design = design_of(run, outcome.entries)
+        if design.labels is None:
+            raise DataError("no label says right or wrong")
+        names = raters(outcome.entries)
+        options = mapping.with_labels(params.raw()[NAME], dataset, names, design.labels)
+        write_entries(path, run, outcome.entries, design)
+        kept = write_dataset(options, written(options, COMMENTS, [], HEADLINE))
+    _report(path, outcome.added, int(design.labelled.sum()), [*outcome.lines, *design.notes])
+    say(f"{params.PATH}: section {NAME} reads them; labels: {design.labels}")
+    if kept:
+        say(
+            f"{params.PATH} had changes that were not committed; to get it back: git cat-file -p {kept} > {params.PATH}"
+        )
+    say(f"next: {_version(path)}\n      python -m flows.evaluate")
+
+
+def _report(path: Path, added: int, labelled: int, notes: Sequence[str]) -> None:
+    say(f"{path}: {added:,} labels added; {labelled:,} answers of the present run have one")
+    for note in notes:
+        say(f"note: {note}")
+
+
+def _version(path: Path) -> str:
+    """Return the command that puts the file of labels under version control."""
+    folders = [path, *path.parents]
+    if tracked := [folder for folder in folders if folder.name and Path(f"{folder}.dvc").is_file()]:
+        return f"dvc add {shlex.quote(tracked[0].as_posix())}"
+    if is_tracked(path.as_posix()):
+        return f"git add {shlex.quote(path.as_posix())}"
+    return f"dvc add {shlex.quote(path.as_posix())}"
+
+
+def _dataset() -> Dataset:
+    return params.section(Dataset, params.raw(), NAME)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

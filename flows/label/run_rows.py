@@ -1,0 +1,142 @@
+"""The answers of the present run: what a choice and its labels are checked against; one row per (id, candidate)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tasks.errors import DataError
+from tasks.metrics.base import Floats
+from tasks.pipeline.dvc_yaml import stages
+from tasks.pipeline.files import to_json
+from tasks.pipeline.hashing import sha256
+from tasks.pipeline.tables import Parts
+
+Mask = NDArray[np.bool_]
+LOAD, JUDGE, AGGREGATE = Path("data/load"), Path("data/judge"), "aggregate"
+TEXTS = ("id", "candidate", "input", "references", "response")
+# Hex digits of each half of a row's name.
+DIGITS = 16
+
+
+class Key(NamedTuple):
+    """What tells an answer from others."""
+
+    id: str
+    candidate: str
+
+
+@dataclass(frozen=True)
+class RunRows:
+    """The rows of data/load.
+
+    Attributes:
+        parts: The table.
+        ids: Shape (n,).
+        candidates: Shape (n,).
+        questions: Ids of the questions, which repeated answers share; shape (n,).
+        answered: Rows with a response, shape (n,).
+        labels: Of data/load: 1 right, 0 wrong, NaN none; shape (n,).
+    """
+
+    parts: Parts
+    ids: Sequence[str]
+    candidates: Sequence[str]
+    questions: Sequence[str]
+    answered: Mask
+    labels: Floats
+
+    @property
+    def keys(self) -> list[Key]:
+        """The key of each row."""
+        return [*map(Key, self.ids, self.candidates)]
+
+    @cached_property
+    def by_key(self) -> dict[Key, int]:
+        """The number of the row of each key."""
+        return {key: number for number, key in enumerate(self.keys)}
+
+    @cached_property
+    def by_name(self) -> dict[str, int]:
+        """The number of the row by the part of its name that is of its key."""
+        return {hashed([*key]): number for number, key in enumerate(self.keys)}
+
+    def texts(self, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Return number → texts of some rows."""
+        return self.parts.take([*TEXTS, *_question(self.parts)], rows)
+
+    def probabilities(self) -> Floats:
+        """Return the offline judge's probability of each row, shape (n,); NaN without one."""
+        return np.concatenate([_numbers(part["offline_match"]) for part in self._beside(JUDGE, ["offline_match"])])
+
+    def results(self) -> tuple[Floats, Mask]:
+        """Return the share of measures that pass each row, NaN without any, and whether the judge does; shape (n,)."""
+        passed, failed = np.zeros(len(self.ids)), np.zeros(len(self.ids))
+        judged = np.zeros(len(self.ids), np.bool_)
+        for table in filter(Path.is_dir, (Path("data", name) for name in stages()[AGGREGATE].tables_read)):
+            names = [name for name in Parts(table).schema.names if name.endswith("_result")]
+            parts = self._beside(table, names) if names else []
+            for name in names if parts else []:
+                results = np.concatenate([part[name].to_numpy() for part in parts])
+                passed += results == "pass"
+                failed += results == "fail"
+                judged |= (results == "pass") & (name == "meaning_match_result")
+        with np.errstate(invalid="ignore"):
+            return passed / (passed + failed), judged
+
+    def _beside(self, table: Path, columns: Sequence[str]) -> list[pa.Table]:
+        """Read columns of a table that has the same rows."""
+        parts = [*Parts(table).read(["id", "candidate", *columns])]
+        ids = [text for part in parts for text in part["id"].to_pylist()]
+        names = [text for part in parts for text in part["candidate"].to_pylist()]
+        if ids != self.ids or names != self.candidates:
+            raise DataError(f"{table}: other rows than {LOAD}; `dvc repro` brings both up to date")
+        return parts
+
+
+def read_run() -> RunRows:
+    """Read the rows of the present run, without their texts.
+
+    Raises:
+        DataError: There is no run, or its tables can't be read.
+    """
+    parts = Parts(LOAD)
+    question = _question(parts)
+    ids: list[str] = []
+    candidates: list[str] = []
+    questions: list[str] = []
+    answered, labels = [np.zeros(0, np.bool_)], [np.zeros(0)]
+    for part in parts.read(["id", "candidate", "label", "response", *question]):
+        ids += part["id"].to_pylist()
+        candidates += part["candidate"].to_pylist()
+        questions += part[(*question, "id")[0]].to_pylist()
+        answered.append(part["response"].is_valid().to_numpy())
+        labels.append(_numbers(part["label"].cast(pa.int8())))
+    return RunRows(parts, ids, candidates, questions, np.concatenate(answered), np.concatenate(labels))
+
+
+def row_name(texts: dict[str, Any]) -> str:
+    """Return the name of a row in a sheet: hashes of its key and of the texts that are shown.
+
+    The letter in front keeps spreadsheets from reading it as a number.
+    """
+    return f"r{hashed([texts['id'], texts['candidate']])}-{hashed([texts[name] for name in TEXTS[2:]])}"
+
+
+def hashed(value: object) -> str:
+    """Return the first digits of the sha256 of a value as JSON."""
+    return sha256(to_json(value)).hex()[:DIGITS]
+
+
+def _question(parts: Parts) -> list[str]:
+    """Return the column of the questions' ids, where answers are repeated."""
+    return [name for name in ("question",) if name in parts.schema.names]
+
+
+def _numbers(column: pa.ChunkedArray) -> Floats:
+    return np.asarray(column.cast(pa.float64()).fill_null(float("nan")).to_numpy(), np.float64)

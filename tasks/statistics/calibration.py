@@ -1,0 +1,93 @@
+"""Whether probabilities fit human labels: an exact test, and their recalibration by Platt scaling."""
+
+import warnings
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logit
+
+from tasks.statistics.arrays import FloatArray, binary_array, check_scores, finite_array
+from tasks.statistics.clusters import FewClusters, Labels, cluster_codes
+from tasks.statistics.cross_fit import cross_fitted
+
+# Draws of the test: the smallest p value is 1/1000.
+DRAWS = 999
+# Draws are made in blocks of about this many numbers, so that memory does not grow with n.
+_BLOCK = 1_000_000
+# Probabilities are at least this far from 0 and 1: the logit is then finite, and no label impossible.
+_LEAST = 1e-6
+# Statistics that differ by less are ties.
+_ROUNDING = 1e-9
+
+
+class Calibration(NamedTuple):
+    """How far probabilities fit labels on n rows.
+
+    Attributes:
+        p_value: Of the hypothesis that each row is right with its probability; tested on one row of each cluster.
+        recalibrated: Probabilities after Platt scaling, of each row by a curve that was fitted without its fold and its
+            cluster, by `cross_fitted`; shape (n,).
+    """
+
+    p_value: float
+    recalibrated: FloatArray
+
+
+def calibration(p: npt.ArrayLike, labels: npt.ArrayLike, clusters: Labels | None = None) -> Calibration:
+    """Test whether probabilities fit labels, and recalibrate them.
+
+    The test compares the score statistic of intercept 0 and slope 1, in a logistic regression of the labels on the
+    logit of p, with its values for labels drawn with these probabilities. It is exact for independent rows, however few
+    and however close p is to 0 or 1; of dependent rows, only the first of each cluster is tested.
+
+    Args:
+        p: Shape (n,), float64, in [0, 1].
+        labels: Shape (n,), 1 where the human label is good, else 0.
+        clusters: Shape (n,), one label per row; rows of one cluster depend on each other.
+
+    Raises:
+        ValueError: Another shape, a probability outside [0, 1], labels other than 0 and 1, or a single cluster.
+
+    Source: Cox 1958 (logistic recalibration); Barnard 1963 (Monte Carlo tests); Platt 1999 (scaling).
+
+    >>> halves = calibration([0.9, 0.1] * 50, [1, 0, 0, 1] * 25)
+    >>> halves.p_value, halves.recalibrated.round(1).tolist()[:2]
+    (0.001, [0.5, 0.5])
+    """
+    probabilities, right = finite_array(p, "p", 1), binary_array(labels, "labels").astype(np.float64)
+    check_scores(probabilities, (0.0, 1.0), "p")
+    if right.shape != probabilities.shape:
+        raise ValueError(f"p has shape {probabilities.shape}, labels {right.shape}: expected one label per row")
+    probabilities = np.clip(probabilities, _LEAST, 1.0 - _LEAST)
+    logits = logit(probabilities)
+    with warnings.catch_warnings(action="ignore", category=FewClusters):  # an exact test needs no more of them
+        codes = np.arange(right.size) if clusters is None else cluster_codes(clusters, right.size)
+    first = np.unique(codes, return_index=True)[1]
+    recalibrated, _ = cross_fitted(right, logits[:, None], np.empty((0, 1)), clusters)
+    return Calibration(_p_value(probabilities[first], right[first], logits[first]), recalibrated)
+
+
+def _p_value(p: FloatArray, labels: FloatArray, logits: FloatArray) -> float:
+    """The share of draws, and of the labels themselves, whose score statistic is at least as large."""
+    if not p.size:
+        return 1.0
+    order = np.argsort(p, kind="stable")  # the draws then do not depend on the order of the rows
+    p, labels, logits = p[order], labels[order], logits[order]
+    design = np.column_stack([np.ones(p.size), logits])
+    inverse = np.asarray(np.linalg.pinv((design.T * (p * (1.0 - p))) @ design, hermitian=True), np.float64)
+    rng = np.random.default_rng(crc32(p.tobytes()))
+    observed = _statistic(labels[None] - p, design, inverse)[0]
+    larger, size = 0, max(1, _BLOCK // p.size)
+    for start in range(0, DRAWS, size):
+        drawn = rng.random((min(size, DRAWS - start), p.size)) < p
+        larger += int(np.count_nonzero(_statistic(drawn - p, design, inverse) >= observed * (1.0 - _ROUNDING)))
+    return (1 + larger) / (1 + DRAWS)
+
+
+def _statistic(residuals: FloatArray, design: FloatArray, inverse: FloatArray) -> FloatArray:
+    """The score statistic of each draw; residuals: shape (draws, n)."""
+    scores = residuals @ design
+    statistic: FloatArray = np.einsum("ij,jk,ik->i", scores, inverse, scores)
+    return statistic

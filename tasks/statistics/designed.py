@@ -1,0 +1,236 @@
+"""Means from labels that a sampling design chose with unequal, known probabilities, and a cheap score of all rows."""
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
+from tasks.statistics.clusters import Codes, Labels
+from tasks.statistics.estimate import Estimate, within
+from tasks.statistics.ppi import ROUNDING, PpiEstimate, Rows, in_units, known_range, rows_of, too_few
+from tasks.statistics.wilson import effective_n, score_interval
+
+# Degrees of freedom of two clusters, also when one of them is nearly everything.
+_LEAST_DF = 1.0
+
+
+def designed_mean(
+    y: npt.ArrayLike,
+    f_labelled: npt.ArrayLike,
+    f_rest: npt.ArrayLike,
+    probability: npt.ArrayLike,
+    clusters: Labels | None = None,
+    rest_clusters: Labels | None = None,
+    bounds: Bounds = (0.0, 1.0),
+    confidence: float = 0.95,
+    *,
+    dataset: bool = False,
+) -> PpiEstimate:
+    """Estimate a mean from labels of rows that were chosen with unequal probabilities, and a score of every row.
+
+    The estimate is λ·mean(f) + Σ(y - λf)/π / Σ1/π: the score of all rows, corrected by the labels, of which each counts
+    for as many rows as its probability says. λ is the slope of the labels on the score; at 0 only the labels count.
+    Its variance is the sum of squared influences of the rows, so it holds for the mean of a population from which the
+    rows come; with `dataset` it is Hájek's for samples of a fixed size, to which rows with probability 1 add nothing.
+    While there are few events it is pulled towards a worst case, because rows on which the score is sure are seldom
+    drawn: the less the score explains the labels, the nearer that case is to labels which all count as much as the one
+    that counts most, and the fewer labels count as events.
+
+    Args:
+        y: Labels, shape (n,), within `bounds`.
+        f_labelled: Scores of the labelled rows, shape (n,), of any scale.
+        f_rest: Scores of the other rows, shape (n_rest,).
+        probability: Inclusion probability of each labelled row, shape (n,), in (0, 1].
+        clusters: Cluster of each labelled row, shape (n,); rows of one cluster depend on each other.
+        rest_clusters: Cluster of each other row, shape (n_rest,); give both or neither.
+        bounds: Lower and upper bound of the labels, finite.
+        confidence: In (0, 1).
+        dataset: Estimate the mean over just these n + n_rest rows, instead of that of a population; without clusters.
+
+    Returns:
+        The estimate. `labels_worth` is the number of labels, chosen with equal chances from independent rows, that
+        alone would give as narrow an interval; a poor design leaves it below n.
+
+    Raises:
+        ValueError: NaN, a wrong shape, labels outside the bounds, probabilities outside (0, 1], a single labelled
+            cluster, or `dataset` with clusters.
+
+    Warns:
+        FewClusters: There are fewer than 10 labelled clusters.
+
+    Source: Cassel, Särndal & Wretman 1976 and Särndal, Swensson & Wretman 1992, chapter 6, for the estimate; Hájek 1964
+    and Deville & Tillé 2005 for the variance; Zrnic & Candès 2024 (arXiv 2403.03208) for labels chosen by a score.
+
+    >>> estimate = designed_mean([1, 0, 1, 1], [0.5, 0.5, 1, 1], [0.5] * 2 + [1] * 12, [0.5, 0.5, 1 / 7, 1 / 7])
+    >>> round(estimate.value, 4), estimate.n, estimate.n_rest  # 4 rows of which half are right, and 14 right ones
+    (0.8889, 4, 14)
+    """
+    check_confidence(confidence)
+    unit = unit_labels(y, bounds)
+    share = shares_of(probability, unit.size)
+    rows, scale = rows_of(unit, f_labelled, f_rest, clusters, rest_clusters)
+    if dataset and rows.codes is not None:
+        raise ValueError("dataset with clusters: the rows of a data set are no sample of clusters; drop one of the two")
+    if not unit.size:
+        return PpiEstimate(np.nan, *bounds, 0, "no rows", rows.rest.size, 0.0, 0.0)
+    chances = np.asarray(probability, np.float64) if dataset else None
+    return in_units(_estimate(rows, share, chances, confidence), bounds, scale)
+
+
+class WeightedMean(NamedTuple):
+    """A mean from labels that count for different numbers of rows, and what intervals need.
+
+    Attributes:
+        value: In [0, 1].
+        n_eff: Number of independent binary rows that carry as much information.
+        df: Degrees of freedom; None without clusters.
+        slope: Of the labels on the score.
+        influence: What each row adds to the error of the value, shape (n + n_rest,), labelled rows first.
+        events: Number of events among as many labels that count as the worst case says.
+    """
+
+    value: float
+    n_eff: float
+    df: float | None
+    slope: float
+    influence: FloatArray
+    events: float
+
+
+class _Score(NamedTuple):
+    """How the labels depend on the score: slope, and the share of their variance that it explains."""
+
+    slope: float
+    explained: float
+
+
+def _estimate(rows: Rows, share: FloatArray, probability: FloatArray | None, confidence: float) -> PpiEstimate:
+    """Return the estimate; probability: with the data set as the target."""
+    n, n_rest = rows.y.size, rows.rest.size
+    mean = weighted_mean(rows, share, probability)
+    allowed = (0.0, 1.0) if probability is None else known_range(rows)
+    limits = score_interval(mean.value, mean.n_eff, mean.df, confidence)
+    if probability is not None and n_rest == 0:
+        limits = (mean.value, mean.value)
+    estimate = within(mean.value, limits, allowed, n, "designed" if mean.slope > 0.0 else "designed, labels alone")
+    return PpiEstimate(*estimate, n_rest, mean.slope, _worth(estimate, confidence))
+
+
+def weighted_mean(rows: Rows, share: FloatArray, probability: FloatArray | None = None) -> WeightedMean:
+    """Return the mean; share: of the whole for which each label counts, probability: with the data set as target."""
+    score = _Score(0.0, 0.0) if too_few(rows) else _score(rows, share)
+    scores = np.concatenate([rows.f, rows.rest])
+    residual = rows.y - score.slope * rows.f
+    level = float(share @ residual)
+    allowed = (0.0, 1.0) if probability is None else known_range(rows)
+    value = min(max(score.slope * float(scores.mean()) + level, allowed[0]), allowed[1])
+    influence = share * (residual - level)
+    every = _of_all_rows(rows, share, influence, score.slope * (scores - scores.mean()))
+    if probability is None:
+        sums = every if rows.shared is None else _summed(rows.shared, every)
+        variance = float(sums @ sums) * _lost(rows.y.size if rows.codes is None else int(rows.codes.max()) + 1)
+    else:
+        influence = _of_fixed_size(influence, probability)
+        variance = float(influence @ influence) * _lost(rows.y.size)
+    n_eff, df, events = _effective(rows, share, value, variance, influence, score.explained)
+    return WeightedMean(value, n_eff, df, score.slope, every, events)
+
+
+def _of_all_rows(rows: Rows, share: FloatArray, influence: FloatArray, scores: FloatArray) -> FloatArray:
+    """Return the influence of each row by label and score; as in CR2, that of a cluster is enlarged by its leverage."""
+    n = rows.y.size
+    every: FloatArray = scores / scores.size
+    if rows.codes is None or rows.shared is None:
+        every[:n] += influence
+        return every
+    of_labels, of_all = _summed(rows.codes, share), np.bincount(rows.shared) / scores.size
+    every /= np.sqrt(np.maximum(1.0 - of_all, ROUNDING))[rows.shared]
+    every[:n] += influence / np.sqrt(np.maximum(1.0 - of_labels, ROUNDING))[rows.codes]
+    return every
+
+
+def _of_fixed_size(influence: FloatArray, probability: FloatArray) -> FloatArray:
+    """Return influences whose squares add up to Hájek's variance of a sample of a fixed size, shape (n,)."""
+    uncertain = 1.0 - probability
+    total = float(uncertain.sum())
+    if total <= 0.0:
+        return np.zeros(influence.size)
+    n = influence.size
+    centred = influence - float(uncertain @ influence) / total
+    reduced: FloatArray = centred * np.sqrt(uncertain * n / max(n - 1, 1))
+    return reduced
+
+
+def _lost(n: int) -> float:
+    """Return the factor for the mean and the slope that n rows or clusters also estimate."""
+    return (n - 1.0) / (n - 2.0) if n > 2 else 1.0  # noqa: PLR2004
+
+
+def _effective(
+    rows: Rows, share: FloatArray, value: float, variance: float, influence: FloatArray, explained: float
+) -> tuple[float, float | None, float]:
+    """Return the effective number of rows, the degrees of freedom, and the number of events in the worst case.
+
+    influence: of the labelled rows. explained: share of the labels' variance by the score.
+    """
+    n, df = rows.y.size, None
+    right = min(float(share @ rows.y), 1.0)
+    if rows.codes is not None:
+        share, influence = _summed(rows.codes, share), _summed(rows.codes, influence)
+        df = max(_effective_number(share**2) - 1.0, _LEAST_DF)
+    events = sorted([share.size * min(right, 1.0 - right), _effective_number(influence**2)])
+    worst = sorted([n * float(share @ share), n * float(share.max())])
+    trusted = explained * events[1] + (1.0 - explained) * events[0]
+    r_max = explained * worst[0] + (1.0 - explained) * worst[1]
+    binomial = value * (1.0 - value)
+    r = variance * n / binomial if binomial > 0.0 else r_max
+    return effective_n(n, r, trusted, r_max=r_max), df, binomial * n / r_max
+
+
+def _worth(estimate: Estimate, confidence: float) -> float:
+    low, high = score_interval(estimate.value, estimate.n, confidence=confidence)
+    width = estimate.high - estimate.low
+    return estimate.n * ((high - low) / width) ** 2 if width > 0.0 else inf
+
+
+def shares_of(probability: npt.ArrayLike, n: int) -> FloatArray:
+    """Return the share of the whole for which each label counts, shape (n,), with the sum 1."""
+    chances = finite_array(probability, "probability", 1)
+    if chances.size != n:
+        raise ValueError(f"y has {n} rows, probability {chances.size}: give those of just the labelled rows")
+    outside = (chances <= 0.0) | (chances > 1.0)
+    if outside.any():
+        row = int(outside.argmax())
+        raise ValueError(f"probability[{row}] = {chances[row]}: expected a number above 0 and at most 1")
+    counts = float(chances.min(initial=1.0)) / chances
+    return np.asarray(counts / counts.sum())
+
+
+def _score(rows: Rows, share: FloatArray) -> _Score:
+    """Return the slope of the labels on the score, clipped as that of `ppi_mean`, and what it explains."""
+    both = np.concatenate([rows.f, rows.rest])
+    if float(np.ptp(both)) <= ROUNDING:
+        return _Score(0.0, 0.0)
+    labels, scores = rows.y - share @ rows.y, rows.f - share @ rows.f
+    n, variance, spread = rows.y.size, float(both.var(ddof=1)), float(share @ labels**2)
+    together, seen = float((share * labels) @ scores), float(share @ scores**2)
+    if together <= 0.0 or spread * seen <= 0.0:
+        return _Score(0.0, 0.0)
+    unbiased = n / (n - 1)
+    slope = min(together * unbiased / variance, sqrt(spread * unbiased / variance))
+    return _Score(slope, min(together**2 / (spread * seen), 1.0))
+
+
+def _summed(codes: Codes, values: FloatArray) -> FloatArray:
+    return np.bincount(codes, weights=values).astype(np.float64, copy=False)
+
+
+def _effective_number(summands: FloatArray) -> float:
+    """Return how many equal summands would add up with the same spread (Kish)."""
+    largest = float(summands.max())
+    if largest <= 0.0:
+        return 0.0
+    relative = summands / largest
+    return float(relative.sum()) ** 2 / float(relative @ relative)

@@ -1,0 +1,118 @@
+"""Which rows are chosen: as many as were asked for, none with a label, the same again, unsure ones more often."""
+
+import numpy as np
+import pytest
+
+from flows.label.choice import BY, Choice, choose, read_name, widths
+from flows.label.run_rows import read_run
+from flows.label.weights import By, Design, base_design
+from tasks.errors import DataError
+from tests.flows.label.made_run import QUESTIONS, judge, load_again, make_run
+
+pytestmark = pytest.mark.usefixtures("project")
+
+
+def chosen(size: int, by: By, labelled: list[int] | None = None) -> tuple[Design, Choice]:
+    run = read_run()
+    before = base_design(np.isin(range(len(run.ids)), labelled or []), run.answered, "all")
+    return before, choose(run, before, size, by)
+
+
+@pytest.mark.parametrize("by", BY)
+def test_as_many_rows_as_asked_for_each_once_and_none_with_a_label(by: By) -> None:
+    make_run()
+
+    _, choice = chosen(12, by, labelled=[*range(20)])
+
+    assert sorted({*choice.rows.tolist()} - {*range(20)}) == sorted(choice.rows.tolist())
+    assert len(choice.rows) == 12
+    assert read_name(choice.name) == (by, 12, 20)
+
+
+@pytest.mark.parametrize("by", BY)
+def test_the_same_run_gives_the_same_choice(by: By) -> None:
+    make_run()
+
+    assert chosen(12, by)[1].rows.tolist() == chosen(12, by)[1].rows.tolist()
+
+
+def test_probabilities_are_those_of_the_design_and_add_up_to_the_labels() -> None:
+    make_run()
+    spread = np.tile([np.sqrt(p * (1 - p)) for p in np.arange(0.05, 1, 0.1)], 4)
+
+    _, choice = chosen(10, "active")
+
+    assert choice.probabilities == pytest.approx(10 / 40 * (0.75 * spread / spread.mean() + 0.25))
+
+
+def test_answers_without_a_response_are_not_chosen() -> None:
+    make_run([{**one, "a": None} for one in QUESTIONS])
+
+    _, choice = chosen(20, "active")
+
+    assert {read_run().candidates[row] for row in choice.rows} == {"b"}
+
+
+def test_more_rows_than_there_are_without_a_label_are_refused() -> None:
+    make_run()
+
+    with pytest.raises(DataError, match=r"--rows 41: only 40 answers of the present run have no label"):
+        chosen(41, "random")
+
+
+def test_without_probabilities_only_active_is_refused() -> None:
+    make_run()
+    judge(load_again(), [None] * 40)
+
+    with pytest.raises(DataError, match=r"judge\.provider: offline"):
+        chosen(4, "active")
+    assert len(chosen(4, "random")[1].rows) == 4
+
+
+def test_disagreement_begins_where_candidates_differ() -> None:
+    make_run()
+    judge(load_again(), [1.0, 0.0] * 3 + [1.0] * 34)  # of the first three questions only a is right
+
+    _, choice = chosen(6, "disagreement")
+
+    assert sorted(choice.rows.tolist()) == [*range(6)]
+    assert np.isnan(choice.probabilities).all()
+
+
+def test_tables_of_another_run_are_refused() -> None:
+    make_run()
+    judge([{"id": "x", "candidate": "a"}], [0.5])
+
+    with pytest.raises(DataError, match="data/judge: other rows than data/load"):
+        chosen(4, "active")
+
+
+def test_the_width_is_said_of_each_candidate_and_is_smaller_than_by_random_labels() -> None:
+    make_run()
+    judge(load_again(), [0.99, 0.5] * 5 + [0.99, 0.01] * 15)
+    run = read_run()
+
+    before, choice = chosen(10, "active")
+    a, b, _ = widths(run, before, choice, 0.95)
+
+    assert a.startswith(
+        "a: about 4 labels will give its rate of right answers, 99.0 % by the offline judge, to about ±"
+    )
+    assert b.startswith("b: about 6 labels")
+    active, random = (float(part.split("±")[1].split()[0].rstrip(";")) for part in b.split(";"))
+    assert active < random
+
+
+def test_no_width_is_said_of_what_is_no_sample() -> None:
+    make_run()
+    before, choice = chosen(10, "disagreement")
+
+    assert [*widths(read_run(), before, choice, 0.95)] == [
+        "Rows chosen by disagreement show what to improve; no rate can be estimated from their labels."
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "active", "active-0-of-5-00000000", "other-1-of-5-00000000", "a" * 10_000])
+def test_other_names_are_no_sheets(name: str) -> None:
+    with pytest.raises(DataError, match="not the name of a sheet"):
+        read_name(name)

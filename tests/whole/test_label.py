@@ -1,0 +1,98 @@
+"""From a run without labels to an interval by them: choose, label by keyboard in a browser, take back, evaluate."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.pipeline.yaml import dump_yaml, load_yaml
+from tests.browser import chromium, visit
+from tests.whole.conftest import DATA, Project
+
+__all__ = ["chromium", "visit"]
+pytestmark = pytest.mark.long
+
+ROWS = 100
+CANDIDATES = ("aurora", "borealis")
+
+
+@pytest.fixture(scope="module")
+def unlabelled(project: Project) -> Project:
+    """The bundled example as it would be if nobody had labelled it, judged."""
+    path = project.folder / "params.yaml"
+    params = load_yaml(path)
+    params["semantic"] = {}
+    for candidate in params["dataset"]["candidates"].values():
+        del candidate["label"]
+    path.write_text(dump_yaml(params), encoding="utf-8")
+    project.commit("no labels")
+    project.run("dvc", "repro", "judge", "lexical")
+    return project
+
+
+@pytest.fixture
+def evaluated(unlabelled: Project, visit: Any, tmp_path: Path) -> Iterator[Any]:
+    """Chooses by a way, labels, takes back and evaluates; returns what was said, and the report of the numbers."""
+
+    def run(by: str) -> tuple[str, dict[str, Any]]:
+        unlabelled.run("python", "-m", "flows.label", "--rows", str(ROWS), "--by", by, "--output", str(tmp_path))
+        file = label(visit, next(tmp_path.glob(f"{by}*.html")), truth(unlabelled))
+        said = unlabelled.run("python", "-m", "flows.label", "--take", str(file))
+        unlabelled.run("dvc", "add", "data/examples/labels.jsonl")
+        unlabelled.run("dvc", "repro", "aggregate")
+        return said, json.loads(unlabelled.read("reports/metrics.json"))
+
+    yield run
+    unlabelled.run("git", "checkout", "--quiet", "params.yaml")
+    (unlabelled.folder / "data/examples/labels.jsonl").unlink()
+    unlabelled.run("dvc", "repro", "judge", "lexical")
+
+
+def truth(project: Project) -> dict[tuple[str, str], bool]:
+    """What people said of each answer of the example; what nobody labelled is wrong."""
+    records = [json.loads(line) for line in project.read(DATA).splitlines()]
+    return {(one["id"], name): bool(one[f"{name}_correct"]) for one in records for name in CANDIDATES}
+
+
+def label(visit: Any, sheet: Path, right: dict[tuple[str, str], bool]) -> Path:
+    """Label every row of a sheet by keyboard; returns the saved file."""
+    rows = [*csv.DictReader(sheet.with_suffix(".csv").read_text(encoding="utf-8-sig").splitlines(keepends=True))]
+    page = visit(sheet)
+    for row in rows:
+        page.keyboard.press(str(int(right[row["id"], row["candidate"]])))
+    assert page.locator("#progress").inner_text() == f"{ROWS} of {ROWS} labelled"
+    with page.expect_download() as found:
+        page.keyboard.press("s")
+    file = sheet.parent / "saved.csv"
+    found.value.save_as(file)
+    return file
+
+
+def width(report: dict[str, Any]) -> float:
+    """The mean width of the candidates' intervals of the rate of right answers."""
+    powered = [report["candidates"][name]["label"]["ppi"] for name in CANDIDATES]
+    return sum(one["high"] - one["low"] for one in powered) / len(powered)
+
+
+def test_chosen_labels_give_a_narrower_interval_than_random_ones(evaluated: Any, unlabelled: Project) -> None:
+    said, active = evaluated("active")
+    params = load_yaml(unlabelled.folder / "params.yaml")
+
+    assert f"{ROWS} labels added; {ROWS} answers of the present run have one" in said
+    assert params["dataset"]["labels"] == "designed"
+    right = truth(unlabelled)
+    for name in CANDIDATES:
+        powered = active["candidates"][name]["label"]["ppi"]
+        rate = sum(right[key] for key in right if key[1] == name) / (len(right) / 2)
+        assert powered["low"] < rate < powered["high"]
+    (unlabelled.folder / "narrow").write_text(str(width(active)), encoding="utf-8")
+
+
+def test_random_labels_are_read_too(evaluated: Any, unlabelled: Project) -> None:
+    _, random = evaluated("random")
+
+    assert load_yaml(unlabelled.folder / "params.yaml")["dataset"]["labels"] == "random"
+    assert float(unlabelled.read("narrow")) < 0.95 * width(random)

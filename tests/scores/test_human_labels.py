@@ -300,7 +300,7 @@ def test_labels_of_a_design_need_no_score_and_may_be_of_all_rows():
     everything = replace(designed(), columns=[column("label", [1.0, 0.0] * 100, LABEL)], label_probability=np.ones(200))
 
     assert (entry["value"], entry["method"]) == (pytest.approx(0.75), "designed, labels alone")
-    assert human_labels.prediction_powered(everything, nothing, 0.95, random=True)["value"] == 0.5
+    assert human_labels.prediction_powered(everything, nothing, 0.95, random=True)["value"] == pytest.approx(0.5)
 
 
 def test_a_slice_without_labels_of_a_design_or_with_those_of_one_group_has_no_value():

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +32,10 @@ STAGES_SECONDS = 15.0
 SERVE_AGAIN = "start again: the run that was under way counts as crashed"
 # where a server stores who holds a deployment's slot: in memory, the default, a restart would end a long run
 LEASE_STORAGE = "prefect.server.concurrency.lease_storage.filesystem"
+
+
+# Servers that this process started and has not ended.
+_running: list["subprocess.Popen[bytes]"] = []
 
 
 class Server(NamedTuple):
@@ -96,8 +100,10 @@ def for_one_run() -> None:
 
 
 def end_at_once(problem: str) -> None:
-    """End this process and the stages that run, as a kill would: every way to end a flow run asks the server."""
+    """End this process, its server and its stages, as a kill would: every way to end a flow run asks the server."""
     processes.stop(seconds=STAGES_SECONDS)
+    for server in [*_running]:
+        _kill_session(server)
     print_error(problem)
     os._exit(TRY_LATER)
 
@@ -155,12 +161,14 @@ def _started(
             start_new_session=True,
         ) as process,
     ):
+        _running.append(process)
         try:
             _wait_for(process, url, str(log or "the output above"))
             Thread(target=watch, daemon=True).start()
             yield url
         finally:
             left.set()
+            _running.remove(process)
             _end(process)
 
 
@@ -195,7 +203,11 @@ def _answers(url: str) -> bool:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
-    try:
+    with suppress(subprocess.TimeoutExpired):
         process.wait(END_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # `prefect server start` has a child, which its own end does not end
+    _kill_session(process)  # `prefect server start` has a child, which its own end does not always end
+
+
+def _kill_session(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):  # all of it ended
+        os.killpg(process.pid, signal.SIGKILL)

@@ -42,6 +42,19 @@ def test_a_server_that_does_not_end_in_time_is_killed_with_its_children(
     until(lambda: not is_running(pid), "the child ends")
 
 
+def test_a_child_that_the_server_leaves_is_ended_too(
+    until: Callable[..., None], is_running: Callable[[int], bool]
+) -> None:
+    command = ["bash", "-c", "sleep 300 & echo $!; wait"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+
+        server._end(process)
+
+        until(lambda: not is_running(child), "the child ends", 10)
+
+
 @pytest.mark.long
 def test_the_server_for_one_run_has_a_session_of_its_own_and_ends_with_the_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any

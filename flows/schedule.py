@@ -180,10 +180,15 @@ def _serve(schedules: Schedules, *, everything: bool) -> None:
         for name, schedule in schedules.items():
             served_schedule.save(Path(ours[CHECKOUT]), name, schedule)
         processes.end_marked_with_us()
+        signal.signal(signal.SIGTERM, _exit)  # until serving begins: a server that is starting must not outlive us
         with prefect_server() as server:
             where = server.url.removesuffix("/api")
             say(f"Serving {', '.join(schedules)}. Runs: {where}/deployments. Ctrl-C ends it.")
             asyncio.run(_until_stopped(schedules, ours, server, everything=everything))
+
+
+def _exit(*_: object) -> None:
+    sys.exit(0)
 
 
 async def _until_stopped(schedules: Schedules, ours: Mapping[str, str], server: Server, *, everything: bool) -> None:

@@ -81,8 +81,8 @@ def compare(
     Each of the three is a family of its own at the gate's confidence. Candidates with repeated answers are also
     compared by question: pass@k and pass^k for each k in `pass_at`, and those that are guards.
 
-    pairs: the paired rows of each pair of candidates, in blocks. others: more measures of the last family. mix: shares by
-    which differences are weighted.
+    pairs: the paired rows of each pair of candidates, in blocks. others: more measures of the last family.
+    mix: shares by which differences are weighted.
     """
     roles = [roles_of(blocks[0], gate, primary, () if mix else pass_at, others) for blocks in pairs]
     asked = {found for names in roles for name in names if (found := parsed(name))}

@@ -64,10 +64,8 @@ def mixed_difference(
         return limits.low if limits.value > 0.0 else -limits.high
 
     whole, methods = mean(confidence), [each.method for each in estimates(confidence)]
-    if not np.isfinite(whole.high - whole.low):
-        p_value = 1.0
-    else:
-        p_value = inverted(excess) if whole.value else 1.0
+    is_known = np.isfinite(whole.high - whole.low) and whole.value
+    p_value = inverted(excess) if is_known else 1.0
     cautions = dict.fromkeys(caution for method in methods for caution in method.split("; ")[1:])
     width = one.head.scale if one.head.bounds else np.inf
     low, high = max(whole.low, -width), min(whole.high, width)

@@ -103,9 +103,7 @@ def check_mix(sections: Mapping[str, Any]) -> None:
             suggestion = did_you_mean(name, dataset.slices) or ";"
             raise ParamsError(f"aggregate.mix.{name}: no column of dataset.slices{suggestion} there is: {allowed}")
         if dataset.labels == "designed":
-            raise ParamsError(
-                "aggregate.mix: not possible with dataset.labels: designed, whose weights it would ignore"
-            )
+            raise ParamsError("aggregate.mix: not possible with dataset.labels: designed, which has weights of its own")
         if sections["aggregate"].guarantee:
             raise ParamsError("aggregate.mix: not possible with aggregate.guarantee, which holds for one rate alone")
         if dataset.has_draws:

@@ -587,8 +587,8 @@ def test_a_value_without_a_share_is_refused_and_a_share_without_rows_allows_no_c
         return PARAMS.model_copy(update={"aggregate": Aggregate.model_validate(options)})
 
     data = rows([True, False] * 10), lexical(["x"] * 20, ["x"] * 20)
+    (tmp_path / "one").mkdir()
     with pytest.raises(ParamsError, match="no share for odd"):
-        (tmp_path / "one").mkdir()
         run(tmp_path / "one", *data, params({"even": 1.0}))
     (tmp_path / "two").mkdir()
     _, made = run(tmp_path / "two", *data, params({"even": 0.5, "odd": 0.25, "third": 0.25}))

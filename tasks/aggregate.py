@@ -155,7 +155,7 @@ def aggregate(
     entries = _with_labels(tree(table), labels, fitted, confidence, cache(run.in_sample) if by.has_offline else None)
     entries = _with_few(entries, scored, whole, tables["judge"], confidence)
     if mix := params.aggregate.chosen_mix:
-        add_weighted(entries, rows, scored, mix)
+        add_weighted(entries, rows, scored, mix, confidence)
         entries = rounded(entries)
     if QUESTION in load.schema.names:
         entries = _with_draws(entries, whole(), params.aggregate)

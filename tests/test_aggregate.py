@@ -577,7 +577,8 @@ def test_headlines_and_targets_go_by_the_mix_beside_the_rows_as_they_are(tmp_pat
     assert (headline["value"], headline["plain"]["value"]) == (0.25, 0.5)
     even, odd = (found["exact_match", "topic", value] for value in ("even", "odd"))
     below = 0.25 * (even["value"] - even["low"]), 0.75 * (odd["value"] - odd["low"])
-    assert weighted["low"] == pytest.approx(0.25 - (below[0] ** 2 + below[1] ** 2) ** 0.5, abs=1e-6)
+    mover = 0.25 - (below[0] ** 2 + below[1] ** 2) ** 0.5
+    assert mover - 0.02 < weighted["low"] <= mover + 1e-6
     assert document["targets"]["a"]["exact_match"]["verdict"] == "not met"
 
 

@@ -80,4 +80,4 @@ def _influence(part: Compared) -> "tuple[Floats, Floats] | None":
     if part.head.kind == "corpus":  # no mean of rows: as if correlated wholly
         return groups.keys.astype(np.float64), np.zeros(len(groups.keys))
     size, total = groups.by_cluster
-    return groups.keys, total - size * (total.sum() / size.sum())
+    return groups.keys.astype(np.float64), total - size * (total.sum() / size.sum())

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import numpy as np
@@ -129,7 +129,7 @@ def missing_values(mix: Mix, values: Collection[str]) -> str:
 
 
 def add_weighted(
-    tree: Candidates, rows: Sequence[Mapping[str, Any]], scored: Sequence[CandidateSums], mix: Mix
+    tree: Candidates, rows: Sequence[Mapping[str, Any]], scored: Sequence[CandidateSums], mix: Mix, confidence: float
 ) -> None:
     """Add to each entry its value and pass rate by the mix.
 
@@ -138,6 +138,7 @@ def add_weighted(
         rows: Those of data/aggregate.
         scored: The candidates.
         mix: The shares.
+        confidence: Of the intervals.
 
     Raises:
         ParamsError: A value that occurs in the data has no share.
@@ -153,17 +154,21 @@ def add_weighted(
             parts = {value: slices[value][place] for value in mix.shares if value in slices}
             measured = {value: sums for value, sums in parts.items() if sums.n_measured}
             known = {value: places[candidate.name, one.name, value] for value in measured}
-            tree[candidate.name][one.name]["weighted"] = _weighted(mix, known, measured, one.facts)
+            tree[candidate.name][one.name]["weighted"] = _weighted(mix, known, measured, one.facts, confidence)
 
 
 def _weighted(
-    mix: Mix, rows: Mapping[str, Mapping[str, Any]], parts: Mapping[str, ColumnSums], facts: ColumnFacts
+    mix: Mix,
+    rows: Mapping[str, Mapping[str, Any]],
+    parts: Mapping[str, ColumnSums],
+    facts: ColumnFacts,
+    confidence: float,
 ) -> WeightedEntry:
     if missing := missing_values(mix, rows):
         return {"value": None, "low": None, "high": None, "n_eff": None, "missing": missing}
-    found = cast(WeightedEntry, _mixed(mix, rows, parts, "", facts))
+    found = cast(WeightedEntry, _mixed(mix, rows, parts, "", facts, confidence))
     if all(row["pass_value"] is not None for row in rows.values()):
-        limits = _mixed(mix, rows, parts, "pass_", facts)
+        limits = _mixed(mix, rows, parts, "pass_", facts, confidence)
         found["pass_rate"] = {"value": limits["value"], "low": limits["low"], "high": limits["high"]}
     return found
 
@@ -174,23 +179,52 @@ def _mixed(
     parts: Mapping[str, ColumnSums],
     kind: str,
     facts: ColumnFacts,
+    confidence: float,
 ) -> dict[str, Any]:
-    from tasks.statistics.mixed import Stratum, cluster_correlation, mixed_mean
+    from tasks.statistics.mixed import Stratum, bounded_limits, cluster_correlation, mixed_mean
 
     strata = []
-    for value, row in rows.items():
+    for slice_value, row in rows.items():
         middle, low, high = (row[f"{kind}{name}"] for name in ("value", "low", "high"))
-        unknown = low is None or high is None
-        limits = (-np.inf, np.inf) if unknown else (low, high)
-        strata.append(Stratum(mix.shares[value], np.nan if middle is None else middle, *limits, row["n"]))
+        if low is None or high is None:
+            low, high = -np.inf, np.inf
+        strata.append(Stratum(mix.shares[slice_value], np.nan if middle is None else middle, low, high, row["n"]))
     keyed = [_influence(sums, facts, of_passes=bool(kind)) for sums in parts.values()]
     grouped = [one for one in keyed if one is not None]
-    mean = mixed_mean(strata, cluster_correlation(grouped) if grouped else None)
-    least, most = (0.0, 1.0) if kind else facts.bounds or (-np.inf, np.inf)
-    limits = max(mean.low, least), min(mean.high, most)
+    correlation = cluster_correlation(grouped) if grouped else None
+    mean = mixed_mean(strata, correlation)
+    limits = mean.low, mean.high
+    bounds = (0.0, 1.0) if kind else facts.bounds
+    if bounds:
+        if kind or all(one.stats is None for one in parts.values()):
+            errors = np.array([mix.shares[value] * _error(one, of_passes=bool(kind)) for value, one in parts.items()])
+            wider = bounded_limits(mean, errors, _largest(mix, parts), bounds, confidence, correlation)
+            limits = min(mean.low, wider[0]), max(mean.high, wider[1])
+        limits = max(limits[0], bounds[0]), min(limits[1], bounds[1])
     low, high = (limit if isfinite(limit) else None for limit in limits)
     value = mean.value if isfinite(mean.value) else None
     return {"value": value, "low": low, "high": high, "n_eff": mean.n_eff}
+
+
+def _error(sums: ColumnSums, *, of_passes: bool) -> float:
+    """The standard error of the mean of a stratum; NaN for one row or cluster."""
+    found = _influence(sums, sums.facts, of_passes=of_passes)
+    if found is None:
+        moments = sums.verdicts if of_passes else sums.moments
+        return sqrt(moments.variance / moments.n) if moments.n > 1 else np.nan
+    influence = found[1] / sums.n_measured
+    count = len(influence)
+    return sqrt(float(influence @ influence) * count / (count - 1)) if count > 1 else np.nan
+
+
+def _largest(mix: Mix, parts: Mapping[str, ColumnSums]) -> float:
+    """The largest weight of a row, or of a cluster over all strata."""
+    if any(one.clusters is None for one in parts.values()):
+        return max(mix.shares[value] / one.n_measured for value, one in parts.items())
+    found = [(mix.shares[value] / one.n_measured, one.clusters) for value, one in parts.items() if one.clusters]
+    _, codes = np.unique(np.concatenate([clusters.keys for _, clusters in found]), return_inverse=True)
+    weights = np.concatenate([weight * clusters.sizes for weight, clusters in found])
+    return float(np.bincount(codes, weights=weights).max())
 
 
 def _influence(sums: ColumnSums, facts: ColumnFacts, *, of_passes: bool) -> "tuple[Any, Floats] | None":
@@ -216,7 +250,7 @@ def _outside(candidate: CandidateSums, mix: Mix) -> "Counter[str]":
         if one is not None and one.n_measured:
             share += mix.shares[value] * one.outside / one.n_measured
     total = candidate.outside.total()
-    return Counter({why: share * n / total for why, n in candidate.outside.items()})  # type: ignore[misc]
+    return Counter({why: share * n / total for why, n in candidate.outside.items()})
 
 
 def by_mix(entries: Mapping[str, MetricEntry]) -> dict[str, MetricEntry]:

@@ -5,8 +5,9 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import betaincinv
 
-from tasks.statistics.arrays import FloatArray
+from tasks.statistics.arrays import Bounds, FloatArray
 
 
 class Stratum(NamedTuple):
@@ -57,6 +58,57 @@ def mixed_mean(strata: Sequence[Stratum], correlation: FloatArray | None = None)
     above = share * [one.high - one.value for one in strata]
     size = float((share**2 / [one.n for one in strata]).sum())
     return MixedMean(value, value - _length(below, correlation), value + _length(above, correlation), 1.0 / size)
+
+
+def bounded_limits(
+    mean: MixedMean,
+    errors: FloatArray,
+    largest: float,
+    bounds: Bounds,
+    confidence: float,
+    correlation: FloatArray | None = None,
+) -> tuple[float, float]:
+    """The limits of a mean of bounded scores, whatever the scores of rows that were not drawn.
+
+    MOVER's distance to a bound vanishes for a stratum whose scores all lie there: with 20 strata of 10 rows and a rate
+    of 99 %, its upper limit is too low in 12 % of all samples. Here, as in a Clopper-Pearson interval, one more row,
+    that with the largest weight, lies at the bound: a beta distribution has the mean and the variance of the sum with
+    that row.
+    With one stratum and verdicts of 1 or 0 this is the Clopper-Pearson interval, but for n - 1 in place of n.
+
+    Args:
+        mean: Its value is used.
+        errors: Share times standard error of each stratum, shape (k,); NaN where it is unknown, of one row.
+        largest: The largest weight of a row or cluster, in (0, 1]; all weights add up to 1.
+        bounds: Of the scores.
+        confidence: Of the interval.
+        correlation: As of `mixed_mean`.
+
+    Source: Fay & Feuer 1997 for weighted sums of Poisson counts, with a gamma distribution.
+
+    >>> errors = np.array([(0.9 * 0.1 / 29) ** 0.5])
+    >>> low, high = bounded_limits(MixedMean(0.9, 0.0, 0.0, 30.0), errors, 1 / 30, (0.0, 1.0), 0.95)
+    >>> round(low, 3), round(high, 3)  # Clopper-Pearson: 0.735, 0.979
+    (0.733, 0.98)
+    """
+    width = bounds[1] - bounds[0]
+    value = min(max((mean.value - bounds[0]) / width, 0.0), 1.0)
+    spread = sqrt(value * (1.0 - value))
+    variance = _length(np.where(np.isfinite(errors), errors / width, spread), correlation) ** 2
+    tail = (1.0 - confidence) / 2.0
+    low = 1.0 - _upper(1.0 - value, variance, largest, 1.0 - tail)
+    high = _upper(value, variance, largest, 1.0 - tail)
+    return bounds[0] + width * low, bounds[0] + width * high
+
+
+def _upper(value: float, variance: float, largest: float, level: float) -> float:
+    middle = (value + largest) / (1.0 + largest)
+    if middle >= 1.0:
+        return 1.0
+    spread = variance + largest**2 * (1.0 - value)
+    spread /= (1.0 + largest) ** 2 * (1.0 + 2.0 * largest)
+    size = middle * (1.0 - middle) / spread - 1.0
+    return float(betaincinv(middle * size, (1.0 - middle) * size, level)) if size > 0.0 else 1.0
 
 
 def cluster_correlation(strata: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 # How far the sum of the shares may be from 1.
 ROUNDING = 1e-6
 Name = Annotated[str, Field(min_length=1)]
-ShareOf = Annotated[float, Field(gt=0, le=1)]
+ShareOf = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
 
 def _as_text(value: Any) -> Any:

@@ -167,7 +167,7 @@ def _weighted(
     if missing := missing_values(mix, rows):
         return {"value": None, "low": None, "high": None, "n_eff": None, "missing": missing}
     found = cast(WeightedEntry, _mixed(mix, rows, parts, "", facts, confidence))
-    if all(row["pass_value"] is not None for row in rows.values()):
+    if all(row.get("pass_value") is not None for row in rows.values()):
         limits = _mixed(mix, rows, parts, "pass_", facts, confidence)
         found["pass_rate"] = {"value": limits["value"], "low": limits["low"], "high": limits["high"]}
     return found

@@ -39,7 +39,7 @@ def test_the_gate_decides_by_the_mix_and_says_what_the_rows_say(tmp_path: Path) 
     assert any("of the rows as they are" in note for note in notes(mixed["pairs"][0]))
 
 
-def test_a_share_of_everything_is_the_slice_itself(tmp_path: Path) -> None:
+def test_shares_as_of_the_rows_change_no_difference(tmp_path: Path) -> None:
     found = compared(tmp_path, Mix("topic", {"x": 0.8, "y": 0.2}))["pairs"][0]["measures"]["exact_match"]
 
     assert found["difference"]["value"] == pytest.approx(found["plain"]["difference"]["value"])

@@ -23,6 +23,7 @@ from tasks.pipeline import params
 from tasks.pipeline.files import to_json
 from tasks.reporting.settings import Report
 from tasks.reporting.version_page import write_page
+from tasks.scores.mix import Mixing
 from tasks.versions.version import WORKSPACE, versions
 
 STDOUT = Path("-")
@@ -62,7 +63,8 @@ def compare_by_params(
     content = params.raw()
     gate = params.section(Gate, content, "gate")
     rows = params.section(Report, content, "report").rows_to_look_at
-    options = CompareOptions(renamed, rescore, rows, labelled_answers.stale)
+    mix = params.section(Mixing, content, "aggregate").chosen
+    options = CompareOptions(renamed, rescore, rows, labelled_answers.stale, mix)
     if any(map(logs.tool_of, (base, head))):
         if rescore or page is not None:
             raise ComparisonError("--rescore and --html: of versions only; load a log by `python -m flows.init` first")

@@ -30,6 +30,20 @@ from tasks.scores.estimate_entries import summary, tree
 from tasks.scores.estimates import rounded
 from tasks.scores.failures import FailureSums
 from tasks.scores.headline import headlines, leaders, rates
+from tasks.scores.mix import (
+    Mix,
+    Name,
+    ShareOf,
+    add_weighted,
+    by_mix,
+    check_mix,
+    checked_shares,
+    checked_values,
+    mix_entry,
+    mix_of,
+    weighted_candidates,
+    with_plain,
+)
 from tasks.scores.order import best_first, primary_first
 from tasks.scores.passes import Passes
 from tasks.scores.primary import MEANING_MATCH, Primary, primary
@@ -61,12 +75,28 @@ MOST_DRAWS = 10_000
 
 
 class Aggregate(Section):
-    """Confidence of the intervals, share of rows that may be unmeasured, and the k of pass@k and pass^k."""
+    """Confidence of the intervals, share of rows that may be unmeasured, the k of pass@k, and shares of slices."""
 
     confidence: Annotated[float, Field(gt=0.5, lt=1)]
     guarantee: bool
     max_unmeasured: Share
     pass_at: tuple[Annotated[int, Field(ge=1, le=MOST_DRAWS)], ...]
+    mix: Mapping[Name, Mapping[Name, ShareOf]] = {}
+
+    @property
+    def chosen_mix(self) -> Mix | None:
+        """The mix; None without one."""
+        return mix_of(self.mix)
+
+    @field_validator("mix", mode="before")
+    @classmethod
+    def _values_as_text(cls, mix: Any) -> Any:
+        return checked_values(mix)
+
+    @field_validator("mix")
+    @classmethod
+    def _one_whole(cls, mix: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
+        return checked_shares(mix)
 
     @field_validator("pass_at")
     @classmethod
@@ -124,6 +154,9 @@ def aggregate(
     table = pa.Table.from_pylist(rows, SCHEMA)
     entries = _with_labels(tree(table), labels, fitted, confidence, cache(run.in_sample) if by.has_offline else None)
     entries = _with_few(entries, scored, whole, tables["judge"], confidence)
+    if mix := params.aggregate.chosen_mix:
+        add_weighted(entries, rows, scored, mix, confidence)
+        entries = rounded(entries)
     if QUESTION in load.schema.names:
         entries = _with_draws(entries, whole(), params.aggregate)
     document: metrics_report.MetricsReport = {
@@ -136,6 +169,8 @@ def aggregate(
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
         "correlations": _correlations(scored, sums.pairs, decides.name),
     }
+    if mix:
+        document["mix"] = mix_entry(mix)
     if labelled.left_out:
         document["dataset"]["labels_left_out"] = labelled.left_out
     if QUESTION in load.schema.names:
@@ -171,7 +206,9 @@ def _comparisons(
         return []
     side = Side(run.parts.load, run.parts.scores, fitted, None, [one.name for one in scored], grouped)
     pairs = pairs_of_run(side, scratch and scratch / "pairs")
-    families = candidate_pairs.compare(pairs, params.gate, decides.name, params.aggregate.pass_at)
+    families = candidate_pairs.compare(
+        pairs, params.gate, decides.name, params.aggregate.pass_at, mix=params.aggregate.chosen_mix
+    )
     return candidate_pairs.entries(families, pairs)
 
 
@@ -245,7 +282,10 @@ def _first_screen(
 ) -> metrics_report.MetricsReport:
     """The sections that conclude from the numbers: headlines, who leads, targets, failures and worst slices."""
     confidence, entries = params.aggregate.confidence, document["candidates"]
-    shown = headlines(decides, scored, entries, by, confidence)
+    shown, mixed, weighed = headlines(decides, scored, entries, by, confidence), entries, scored
+    if mix := params.aggregate.chosen_mix:
+        mixed, weighed = {name: by_mix(metrics) for name, metrics in entries.items()}, weighted_candidates(scored, mix)
+        shown = with_plain(headlines(decides, weighed, mixed, by, confidence), shown, entries, mix)
     shown = {name: shown[name] for name in best_first(shown, higher_is_better=_more_is_better(scored, decides.name))}
     best = leaders(decides, shown, document["comparisons"])
     counted = [one for one in scored if not (one.labels_designed and decides.name == human_labels.LABEL)]
@@ -264,7 +304,7 @@ def _first_screen(
         "primary": {"measure": decides.name, "reason": decides.reason},
         "headlines": rounded(shown),
         "leaders": best,
-        "targets": decided(params.report.targets, rates(decides, scored, shown, entries, by, confidence)),
+        "targets": decided(params.report.targets, rates(decides, weighed, shown, mixed, by, confidence)),
         "failures": rounded(shares),
         "worst_slices": rounded(worst),
         "slice_bands": rounded(slice_bands(counted, decides.name, confidence)),
@@ -482,12 +522,17 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
+def _check(sections: Mapping[str, Any]) -> None:
+    check_measures(sections)
+    check_mix(sections)
+
+
 STAGE = Stage(
     params=Params,
     whole=lambda params, inputs: aggregate(inputs.tables, params, inputs.progress, inputs.crew, inputs.scratch),
     expect=expect,
     counts=counts,
     advice=advice,
-    check=check_measures,
+    check=_check,
     preload=("tasks.statistics.correlation", "tasks.statistics.corpus", "tasks.statistics.warm_up"),
 )

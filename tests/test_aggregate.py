@@ -20,6 +20,7 @@ from tasks.pipeline.workers import Crew, Processes, crew_of
 from tasks.scores.column_facts import SPLIT_IDS, statement
 from tasks.scores.own import own_scores
 from tasks.scores.tables import facts_of, score_table
+from tasks.scores.targets import Targets
 from tests.reporting import made
 
 GATE = Gate(primary="exact_match", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
@@ -560,3 +561,39 @@ def test_a_headline_by_labels_that_a_design_chose_says_so(tmp_path: Path) -> Non
     assert document["worst_slices"]["slices"] == []
     assert document["thresholds"] == {}
     assert "agreement" not in document["candidates"]["a"]["exact_match"]
+
+
+def test_headlines_and_targets_go_by_the_mix_beside_the_rows_as_they_are(tmp_path: Path) -> None:
+    options = {**PARAMS.aggregate.model_dump(), "mix": {"topic": {"even": 0.25, "odd": 0.75}}}
+    report = Targets(targets={"exact_match": 0.5})
+    params = PARAMS.model_copy(update={"aggregate": Aggregate.model_validate(options), "report": report})
+    right = ["x", "y"] * 50
+
+    found, made = run(tmp_path, rows([True, False] * 50), lexical([*right], ["x"] * 100), params)
+
+    document = json.loads(made["reports/metrics.json"])
+    weighted, [headline] = document["candidates"]["a"]["exact_match"]["weighted"], document["headlines"].values()
+    assert (weighted["value"], weighted["n_eff"]) == (0.25, 80.0)  # 1/(.25²/50 + .75²/50)
+    assert (headline["value"], headline["plain"]["value"]) == (0.25, 0.5)
+    even, odd = (found["exact_match", "topic", value] for value in ("even", "odd"))
+    below = 0.25 * (even["value"] - even["low"]), 0.75 * (odd["value"] - odd["low"])
+    mover = 0.25 - (below[0] ** 2 + below[1] ** 2) ** 0.5
+    assert mover - 0.02 < weighted["low"] <= mover + 1e-6
+    assert document["targets"]["a"]["exact_match"]["verdict"] == "not met"
+
+
+def test_a_value_without_a_share_is_refused_and_a_share_without_rows_allows_no_claim(tmp_path: Path) -> None:
+    def params(shares: dict[str, float]) -> Params:
+        options = {**PARAMS.aggregate.model_dump(), "mix": {"topic": shares}}
+        return PARAMS.model_copy(update={"aggregate": Aggregate.model_validate(options)})
+
+    data = rows([True, False] * 10), lexical(["x"] * 20, ["x"] * 20)
+    (tmp_path / "one").mkdir()
+    with pytest.raises(ParamsError, match="no share for odd"):
+        run(tmp_path / "one", *data, params({"even": 1.0}))
+    (tmp_path / "two").mkdir()
+    _, made = run(tmp_path / "two", *data, params({"even": 0.5, "odd": 0.25, "third": 0.25}))
+
+    [headline] = json.loads(made["reports/metrics.json"])["headlines"].values()
+    assert headline["status"] == "unknown"
+    assert "no measured row where topic is third (25.0 %)" in headline["note"]

@@ -16,7 +16,7 @@ Study = Callable[[int], Iterator[Cell]]
 
 SECTIONS = (
     "binary", "bounded", "clustered", "corpus", "paired", "rare_losses", "power", "ppi", "designed", "families",
-    "sequential", "threshold", "repeated", "slices", "raters", "calibration",
+    "sequential", "threshold", "repeated", "slices", "raters", "calibration", "mix",
 )  # fmt: skip
 """Modules with studies, in the order of the report."""
 SLOWEST = ("rare_losses", "families", "sequential", "threshold", "ppi", "designed", "repeated", "slices")

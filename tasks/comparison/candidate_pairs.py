@@ -1,11 +1,12 @@
 """Pairs of candidates compared by their measures, a family of tests for each role, and their entries in documents."""
 
 from collections.abc import Collection, Iterable, Sequence
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
-from tasks.comparison import differences
+from tasks.comparison import differences, mixed
 from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.differences import Difference
@@ -28,6 +29,7 @@ from tasks.comparison.roles import margin, roles_of
 from tasks.console.format import counted
 from tasks.scores.columns import Candidate
 from tasks.scores.estimates import rounded
+from tasks.scores.mix import Mix
 from tasks.scores.repeated_answers import parsed
 
 # Why pass@k of two candidates can't be compared.
@@ -67,7 +69,12 @@ class Families(NamedTuple):
 
 
 def compare(
-    pairs: Sequence[Blocks], gate: Gate, primary: str, pass_at: Sequence[int] = (), others: Collection[str] = ()
+    pairs: Sequence[Blocks],
+    gate: Gate,
+    primary: str,
+    pass_at: Sequence[int] = (),
+    others: Collection[str] = (),
+    mix: Mix | None = None,
 ) -> Families:
     """Compare all pairs of candidates: by the primary measure, by the guards, and by every other pass rate.
 
@@ -75,8 +82,9 @@ def compare(
     compared by question: pass@k and pass^k for each k in `pass_at`, and those that are guards.
 
     pairs: the paired rows of each pair of candidates, in blocks. others: more measures of the last family.
+    mix: shares by which differences are weighted.
     """
-    roles = [roles_of(blocks[0], gate, primary, pass_at, others) for blocks in pairs]
+    roles = [roles_of(blocks[0], gate, primary, () if mix else pass_at, others) for blocks in pairs]
     asked = {found for names in roles for name in names if (found := parsed(name))}
     chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []
@@ -93,13 +101,15 @@ def compare(
             compared = Compared(of, name)
             if reason := _unmeasured(compared, gate):
                 refused.append(Refused(blocks, name, role, reason + _stale(compared)))
+            elif mix and (reason := mixed.refusal(compared, mix)):
+                refused.append(Refused(blocks, name, role, reason))
             else:
                 chosen[role].append(compared)
     estimated: dict[Role, list[Difference]] = {}
     critical: dict[Role, float] = {}
     for role, family in chosen.items():
         margins = [margin(gate, one.name, role) for one in family]
-        estimated[role], critical[role] = differences.family(family, margins, gate.confidence)
+        estimated[role], critical[role] = differences.family(family, margins, gate.confidence, mix)
     return Families(estimated, refused, critical)
 
 
@@ -310,13 +320,33 @@ def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
         "higher_is_better": compared.head.higher_is_better,
         "unmeasured": differences.unmeasured(compared),
         "split": _composition(difference, base, head),
-        "detectable": differences.detectable(compared, difference.confidence),
-        "rows_needed": differences.rows_needed(compared, lost, difference.confidence) if undecided else None,
+        "detectable": _detectable(difference),
+        "rows_needed": _rows_needed(difference, lost) if undecided else None,
         "signature": compared.head.signature,
     }
     if compared.by_question:
         entry["per"] = "question"
+    if difference.plain:
+        plain, sums = difference.plain, compared.sums
+        entry["plain"] = {
+            "base": compared.shared_value(sums.base),
+            "head": compared.shared_value(sums.head),
+            "difference": {"value": plain.value, "low": plain.low, "high": plain.high, "p_value": plain.p_value},
+        }
     return entry
+
+
+def _detectable(difference: Difference) -> float | None:
+    if difference.error is not None:
+        return differences.detectable_by_error(difference)
+    return differences.detectable(difference.compared, difference.confidence)
+
+
+def _rows_needed(difference: Difference, lost: float) -> int | None:
+    if difference.error is None:
+        return differences.rows_needed(difference.compared, lost, difference.confidence)
+    smallest = differences.detectable_by_error(difference)
+    return ceil(difference.compared.n * (smallest / lost) ** 2) if smallest and lost else None
 
 
 def _composition(difference: Difference, older: float, newer: float) -> CompositionEntry:

@@ -18,6 +18,7 @@ from tasks.comparison.version_scores import VersionScores
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import Mask
 from tasks.scores.estimates import rounded
+from tasks.scores.mix import Mix, mix_entry
 from tasks.scores.primary import Primary
 from tasks.versions.version import Version
 
@@ -26,13 +27,15 @@ class CompareOptions(NamedTuple):
     """How to compare. renamed: a candidate's name in BASE → its name in HEAD. rescore: score BASE by HEAD's settings.
 
     changed_rows: how many rows with another result are shown in full. stale_labels: returns which rows of a version's
-    data/load have the label of another answer, by earlier runs; None: nothing is known of earlier runs.
+    data/load have the label of another answer, by earlier runs; None: nothing is known of earlier runs. mix: shares by
+    which differences are weighted.
     """
 
     renamed: Mapping[str, str] = {}
     rescore: bool = False
     changed_rows: int = 20
     stale_labels: Callable[[Parts], Mask] | None = None
+    mix: Mix | None = None
 
 
 DEFAULTS = CompareOptions()
@@ -69,11 +72,14 @@ def _compare(
         base, head, matched.pairs, folder / "blocks", options.stale_labels, rescored=options.rescore
     )
     chosen = shared_primary(pairs, gate, random=all(blocks[0].base.labels_random for blocks in pairs))
-    families = candidate_pairs.compare(pairs, gate, chosen.name, version_scores.pass_at(versions))
+    families = candidate_pairs.compare(pairs, gate, chosen.name, version_scores.pass_at(versions), mix=options.mix)
     sides = Sides(
         _named(versions[0]), _named(versions[1]), (base.load, head.load), matched.only_base, matched.only_head
     )
-    return document(sides, pairs, families, chosen, gate, changed_rows_shown=options.changed_rows)
+    found = document(sides, pairs, families, chosen, gate, changed_rows_shown=options.changed_rows)
+    if options.mix:
+        found["mix"] = mix_entry(options.mix)
+    return found
 
 
 class Sides(NamedTuple):

@@ -14,6 +14,7 @@ from tasks.comparison.gate import Verdict, verdict
 from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.measure_sums import exact_totals
 from tasks.comparison.measures import LABEL
+from tasks.comparison.mixed import mixed_difference, parts_of
 from tasks.comparison.pairing import Pairing
 from tasks.comparison.powered import designed, powered, score_differences
 from tasks.comparison.roles import of_blocks
@@ -21,6 +22,7 @@ from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Mask
 from tasks.scores.headline import MOST_OUTSIDE, has_offline_verdicts, have_labels, offline_bias, standard_error
+from tasks.scores.mix import Mix
 from tasks.scores.primary import MEANING_MATCH, column
 from tasks.scores.repeated_answers import parsed
 from tasks.statistics.moments import UNIT, ratio
@@ -37,7 +39,8 @@ class Difference(NamedTuple):
     """A difference with its interval at the confidence that its family leaves it, and the verdict of the gate.
 
     confidence: of the interval alone. margin: the smallest loss that matters, in the units of the measure. sides: the
-    values of BASE and HEAD, where they are not the means of the rows that are measured in both.
+    values of BASE and HEAD, where they are not the means of the rows that are measured in both. plain: with a mix, the
+    difference of the rows as they are. error: with a mix, the standard error.
     """
 
     compared: Compared
@@ -46,23 +49,28 @@ class Difference(NamedTuple):
     margin: float
     verdict: Verdict
     sides: tuple[float, float] | None = None
+    plain: "PairedDifference | None" = None
+    error: float | None = None
 
 
-def family(measures: Sequence[Compared], margins: Sequence[float], confidence: float) -> tuple[list[Difference], float]:
+def family(
+    measures: Sequence[Compared], margins: Sequence[float], confidence: float, mix: Mix | None = None
+) -> tuple[list[Difference], float]:
     """Estimate all differences with simultaneous intervals: any of them is wrong with probability 1 - confidence.
 
     Args:
         measures: The members of the family.
         margins: The largest acceptable loss of each, as a share of its scale.
         confidence: Of all intervals together.
+        mix: Shares by which the differences are weighted; the critical value is then Šidák's.
 
     Returns:
         The differences, and the critical value: the quantile of the largest of the correlated normal deviates
         (Romano & Wolf 2005).
     """
-    critical = critical_value(measures, confidence)
+    critical = critical_value(measures, confidence, joint=mix is None)
     local = local_confidence(critical)
-    return [_difference(one, local, margin) for one, margin in zip(measures, margins, strict=True)], critical
+    return [_difference(one, local, margin, mix) for one, margin in zip(measures, margins, strict=True)], critical
 
 
 def local_confidence(critical: float) -> float:
@@ -123,8 +131,44 @@ def _corpus_error(one: Compared) -> tuple[float | None, int]:
     return sqrt(float(influence @ influence) * count / (count - 1.0)), count
 
 
-def _difference(one: Compared, confidence: float, margin_share: float) -> Difference:
+def detectable_by_error(difference: Difference) -> float | None:
+    """The smallest true difference by a mix that such rows show in four of five cases; None if it is unknown."""
+    from tasks.statistics.power import detectable_of_error
+
+    one = difference.compared
+    smallest = detectable_of_error(difference.error, max(one.n, 2), POWER, difference.confidence)
+    beyond = one.head.bounds is not None and smallest > one.head.scale
+    return smallest if isfinite(smallest) and not beyond else None
+
+
+def _by_mix(one: Compared, mix: Mix, confidence: float, margin: float) -> Difference:
+    """The difference by the shares of a mix, the verdict read from it, beside that of the rows as they are."""
+    parts = parts_of(one, mix)
+    plain, outside = uncorrected(one, confidence, margin or None), sum(s * _outside(part) for s, part in parts)
+
+    def each(level: float) -> "list[PairedDifference]":
+        return [uncorrected(part, level, margin or None) for _, part in parts]
+
+    estimate = mixed_difference(one, parts, each, confidence)
+    error = None
+    if isfinite(estimate.high - estimate.low):
+        error = standard_error(estimate.low, estimate.high, confidence)
+    changed = sum(s * _share_changed(part) for s, part in parts) if is_by_judge_alone(one) else 0.0
+    estimate = with_judge_error(one, estimate, confidence, (changed, outside))
+    base = sum(share * part.shared_value(part.sums.base) for share, part in parts)
+    head = sum(share * part.shared_value(part.sums.head) for share, part in parts)
+    unchanged = one.unchanged and not one.sums.elsewhere
+    decision: Verdict = "cannot tell"
+    if isfinite(estimate.value):
+        better = one.head.higher_is_better
+        decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
+    return Difference(one, estimate, confidence, margin, decision, (base, head), plain, error)
+
+
+def _difference(one: Compared, confidence: float, margin_share: float, mix: Mix | None = None) -> Difference:
     margin = margin_share * one.head.scale
+    if mix is not None:
+        return _by_mix(one, mix, confidence, margin)
     if weighted := designed(one, confidence):
         decision = verdict(
             weighted.difference.low, weighted.difference.high, margin, higher_is_better=True, unchanged=False
@@ -163,21 +207,25 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
     return estimates.with_warnings(corpus)
 
 
-def with_judge_error(one: Compared, estimate: "PairedDifference", confidence: float) -> "PairedDifference":
+def with_judge_error(
+    one: Compared, estimate: "PairedDifference", confidence: float, shares: tuple[float, float] | None = None
+) -> "PairedDifference":
     """The difference by the offline judge as one by human labels, where no labels check it; any other as it is.
 
     The interval then includes how far the judge's bias differs between systems, for the rows whose answers changed:
     those that any measure tells apart. With too many rows outside of the judge's domain, or a judge whose bias was not
     measured, it is as wide as can be; so it is for pass@k and pass^k of several draws, where nobody measured its bias.
+
+    shares: of changed rows, and of rows outside of the domain, where rows count by a mix; None: each row counts once.
     """
     from tasks.statistics import transported_difference
 
     if not is_by_judge_alone(one) or not isfinite(estimate.value):
         return estimate
-    changed = _share_changed(one)
+    changed = shares[0] if shares else _share_changed(one)
     if not changed:
         return estimate
-    model, outside = offline_bias(), _outside(one)
+    model, outside = offline_bias(), shares[1] if shares else _outside(one)
     several = (parsed(one.head.name) or ("", 1))[1] > 1
     if model is None or outside > MOST_OUTSIDE or several:
         return estimate._replace(low=-1.0, high=1.0, p_value=1.0, method=f"{estimate.method}; judge's error unknown")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from tasks.comparison.gate import Role, Verdict
-from tasks.scores.metrics_report import Limited
+from tasks.scores.metrics_report import Limited, MixEntry
 
 # Part of the method of a difference whose interval includes the offline judge's error.
 JUDGE_ERROR = "judge's error"
@@ -37,12 +37,21 @@ class CompositionEntry(TypedDict):
     composition: float | None
 
 
+class PlainEntry(TypedDict):
+    """A measure of the rows as they are, beside that by `aggregate.mix`."""
+
+    base: float | None
+    head: float | None
+    difference: DifferenceEntry
+
+
 class MeasureEntry(TypedDict):
     """One measure of two candidates on their n shared rows.
 
     unit: how differences are read: those of shares in percentage points. margin: the smallest loss that
     matters. detectable: the smallest difference that these rows would have shown. rows_needed: how many rows in
-    all would decide, None for a verdict that is decided. per: what n and rows_needed count, if not rows.
+    all would decide, None for a verdict that is decided. per: what n and rows_needed count, if not rows. plain: with
+    `aggregate.mix`, by which all other numbers are, those of the rows as they are.
     """
 
     role: Role
@@ -53,6 +62,7 @@ class MeasureEntry(TypedDict):
     verdict: Verdict
     n: int
     per: NotRequired[Literal["question"]]
+    plain: NotRequired[PlainEntry]
     margin: float
     higher_is_better: bool
     unmeasured: UnmeasuredEntry
@@ -200,6 +210,7 @@ class ComparisonDocument(TypedDict):
 
     gate: section `gate` of params.yaml. critical_value: of the family of the primary measure.
     failed: whether a verdict stops the release. blocked: whether something that the gate asks for can't be compared.
+    mix: shares by which the differences are weighted.
     """
 
     schema: Literal[1]
@@ -213,6 +224,7 @@ class ComparisonDocument(TypedDict):
     blocked: bool
     candidates: UnpairedCandidates
     pairs: list[PairEntry]
+    mix: NotRequired[MixEntry]
 
 
 def pairs_of_a_run(comparisons: Sequence[Mapping[str, Any]]) -> Sequence[PairEntry]:

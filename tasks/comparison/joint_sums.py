@@ -30,16 +30,17 @@ SAME = 0.995
 Integers = npt.NDArray[np.object_]
 
 
-def critical_value(measures: Sequence[Compared], confidence: float) -> float:
+def critical_value(measures: Sequence[Compared], confidence: float, *, joint: bool = True) -> float:
     """The number of standard errors that the largest of all differences stays within.
 
     Rows of one id are one item, whatever pair of candidates they are of; so are all rows of one cluster.
+    joint: whether the differences are those of the rows as they are; else Šidák's value is used.
     """
     from tasks.statistics.multiplicity import max_t_of_products, sidak
 
     if not measures:
         return float("nan")
-    if len(measures) > MOST_JOINT or any(one.is_designed for one in measures):
+    if not joint or len(measures) > MOST_JOINT or any(one.is_designed for one in measures):
         return sidak(len(measures), confidence)
     if len(measures) == 1:
         return sidak(1, confidence)

@@ -246,9 +246,17 @@ def _difference(entry: MeasureEntry, confidence: str) -> str:
     value, low, high = limits["value"], limits["low"], limits["high"]
     if entry["unit"] == "points":
         interval = "no interval" if low is None else f"{confidence} {points(low)} to {points(high)}"
-        return f"{points(value)} points, {interval}"
+        return f"{points(value)} points, {interval}{_plain(entry)}"
     interval = "no interval" if low is None else f"{confidence} {number(low)} to {number(high)}"
-    return f"{'+' if (value or 0) > 0 else ''}{number(value)}, {interval}"
+    return f"{'+' if (value or 0) > 0 else ''}{number(value)}, {interval}{_plain(entry)}"
+
+
+def _plain(entry: MeasureEntry) -> str:
+    """What the rows as they are say, beside a difference by the mix."""
+    if "plain" not in entry:
+        return ""
+    value = entry["plain"]["difference"]["value"]
+    return f", by aggregate.mix; {points(value) if entry['unit'] == 'points' else number(value)} without it"
 
 
 def by_judge_alone(entry: MeasureEntry) -> bool:

@@ -220,6 +220,7 @@ def signed(value: float | None, unit: Unit = "score") -> str:
 def notes(pair: PairEntry, *, bounds: bool = True) -> Iterator[str]:
     """Notes beside the table; bounds: with the effect that failed rows could have, for tables that lack it."""
     yield from _not_compared(pair)
+    yield from _plain(pair["measures"])
     yield from _duplicates(pair)
     yield from _cautions(pair["measures"])
     if bounds:
@@ -241,6 +242,17 @@ def _not_compared(pair: PairEntry) -> Iterator[str]:
     if ids := pair.get("data_changed"):
         more = pair["rows"]["data_changed"] - min(len(ids), NAMES)
         yield f"data changed, kept out: {', '.join(ids[:NAMES])}{f' and {count(more)} more' if more > 0 else ''}"
+
+
+def _plain(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
+    """The differences of the rows as they are, beside those by a mix."""
+    plain = [
+        f"{name} {interval(one['plain']['difference'], one['unit'])}"
+        for name, one in measures.items()
+        if "plain" in one and one["role"] != "secondary"
+    ]
+    if plain:
+        yield f"differences by the mix of aggregate.mix; of the rows as they are: {', '.join(plain)}"
 
 
 def _draws(pair: PairEntry) -> Iterator[str]:

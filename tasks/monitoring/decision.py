@@ -23,6 +23,7 @@ from tasks.pipeline.tables import Parts
 from tasks.reporting.settings import Report
 from tasks.scores.columns import hashed
 from tasks.scores.metrics_report import METRICS
+from tasks.scores.mix import Mixing
 from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions
 
@@ -133,7 +134,8 @@ def _streams(name: str, schedule: Schedule) -> list[FloorStream]:
 def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: Gate, alpha: float) -> _Comparison:
     """Take the look that is due; a look without a comparison spends nothing of alpha."""
     rows = params.section(Report, params.raw(), "report").rows_to_look_at
-    options = CompareOptions(changed_rows=rows, stale_labels=labelled_answers.stale)
+    mix = params.section(Mixing, params.raw(), "aggregate").chosen
+    options = CompareOptions(changed_rows=rows, stale_labels=labelled_answers.stale, mix=mix)
     with versions([str(schedule.baseline), WORKSPACE]) as (base, workspace):
         content = baseline_looks.content(_hashes(workspace), gate, alpha)
         look = baseline_looks.next_look(past, name, commit, content, alpha)

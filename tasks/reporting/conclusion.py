@@ -241,7 +241,10 @@ def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRat
     if entry["status"] == UNKNOWN:
         return CandidateRate(name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", n, is_known=False)
     limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
-    return CandidateRate(name, entry, text(entry["value"]), limits, f"{_by(document, name)}, {n}", is_known=True)
+    basis = f"{_by(document, name)}, {n}"
+    if "plain" in entry:
+        basis = f"{basis}, by aggregate.mix; {text(entry['plain']['value'])} of the rows as they are"
+    return CandidateRate(name, entry, text(entry["value"]), limits, basis, is_known=True)
 
 
 def _targets(document: MetricsReport, order: Sequence[str]) -> list[TargetVerdicts]:

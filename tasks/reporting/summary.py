@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tasks.console import markdown
-from tasks.console.format import NONE, abridged_apart, counted, cut, listed, number
+from tasks.console.format import NONE, abridged_apart, counted, cut, listed, number, rate
 from tasks.console.terminal import plain, width_of
 from tasks.errors import ParamsError
 from tasks.pipeline.files import read_json
@@ -144,6 +144,9 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         return
     if conclusion.reason:
         yield conclusion.reason
+    if mix := document.get("mix"):
+        shares = listed([f"{value} {rate(share)}" for value, share in mix["shares"].items()])
+        yield f"By the mix of aggregate.mix, {mix['column']}: {shares}; the metrics below are of the rows as they are"
     short = _short(name for target in conclusion.targets for names in target.verdicts.values() for name in names)
     for target in conclusion.targets:
         verdicts = (f"{says}: {listed([short[name] for name in names])}" for says, names in target.verdicts.items())

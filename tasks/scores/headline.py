@@ -288,4 +288,14 @@ def _lead_note(best: Sequence[str], candidates: int) -> str:
 
 
 def _entry(measure: str, rate: Mapping[str, Any], n: int, by: str, status: Any, note: str) -> HeadlineEntry:
-    return {"measure": measure, **_limited(rate), "n": n, "by": by, "status": status, "note": note}
+    limits = _limited(rate)
+    return {
+        "measure": measure,
+        "value": limits["value"],
+        "low": limits["low"],
+        "high": limits["high"],
+        "n": n,
+        "by": by,
+        "status": status,
+        "note": note,
+    }

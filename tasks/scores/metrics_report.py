@@ -147,6 +147,24 @@ class RepeatedEntry(TypedDict):
     spread: NotRequired[SpreadEntry]
 
 
+class WeightedEntry(Limited):
+    """A metric by the shares of `aggregate.mix`, and its pass rate by them.
+
+    n_eff: Kish's effective number of rows. missing: why there is no value, in words.
+    """
+
+    n_eff: float | None
+    pass_rate: NotRequired[Limited]
+    missing: NotRequired[str]
+
+
+class MixEntry(TypedDict):
+    """The shares of `aggregate.mix`: a slice column, and value → its share."""
+
+    column: str
+    shares: dict[str, float]
+
+
 class MetricEntry(Limited):
     """One metric of one candidate. worst, best: its value if every failed row had the lowest or the highest score.
 
@@ -167,6 +185,7 @@ class MetricEntry(Limited):
     pass_at: NotRequired[dict[str, PassEntry]]
     pass_all: NotRequired[dict[str, PassEntry]]
     spread: NotRequired[SpreadEntry]
+    weighted: NotRequired[WeightedEntry]
 
 
 class PrimaryEntry(TypedDict):
@@ -181,7 +200,7 @@ class HeadlineEntry(Limited):
 
     measure: what was measured. n: measured rows, or labels. by: who says so, in words.
     status: `measured`; `estimated`: the interval includes the judge's error on other data; `unknown`: no claim, no
-    limits. note: one sentence or more for the reader.
+    limits. note: one sentence or more for the reader. plain: with `aggregate.mix`, the rate of the rows as they are.
     """
 
     measure: str
@@ -189,6 +208,7 @@ class HeadlineEntry(Limited):
     by: str
     status: Literal["measured", "estimated", "unknown"]
     note: str
+    plain: NotRequired[Limited]
 
 
 class LeadersEntry(TypedDict):
@@ -358,7 +378,7 @@ class MetricsReport(TypedDict):
     failures: by candidate; none where the primary measure has no pass rate. outside_domain: candidate → share of its
     judged answers outside the offline judge's domain. by_offline_judge: candidate → share of its judged answers that
     the offline judge of a cascade decided. calibration: of the offline judge, if labels reject it. pass_at: the k of
-    pass@k and pass^k, where questions have draws.
+    pass@k and pass^k, where questions have draws. mix: by which headlines, targets and comparisons go.
     """
 
     schema: Literal[1]
@@ -379,6 +399,7 @@ class MetricsReport(TypedDict):
     by_offline_judge: NotRequired[Mapping[str, float]]
     calibration: NotRequired[CalibrationEntry]
     pass_at: NotRequired[list[int]]
+    mix: NotRequired[MixEntry]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

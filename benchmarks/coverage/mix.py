@@ -1,0 +1,109 @@
+"""Rates and differences by the shares of strata: how often their intervals contain the truth."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import sqrt
+
+import numpy as np
+
+from benchmarks.coverage.cells import Cell, Floats, covered, generator
+from tasks.statistics.arrays import IntArray
+from tasks.statistics.mean import interval_of_moments
+from tasks.statistics.mixed import Stratum, bounded_limits, mixed_mean
+from tasks.statistics.moments import Moments
+from tasks.statistics.paired import paired_difference
+
+RATES, DIFFERENCES = "rate by a mix of strata", "difference by a mix of strata"
+TARGET, PAIRED_TARGET = 0.94, 0.935
+FEW = 10
+"""A difference is estimated of each draw alone; one of many strata in fewer draws."""
+SHARES: dict[str, Sequence[float]] = {
+    "halves": [0.5] * 2,
+    ".9 and .1": [0.9, 0.1],
+    ".99 and .01": [0.99, 0.01],
+    "five alike": [0.2] * 5,
+    "five, half in one": [0.5, 0.3, 0.1, 0.05, 0.05],
+    "twenty alike": [0.05] * 20,
+    "twenty, half in one": [0.5, 0.3, *[0.2 / 18] * 18],
+}
+SIZES = (4, 10, 50, 200)
+LEVELS = (0.5, 0.8, 0.95, 0.99)
+TOTAL = 300
+"""Rows of designs whose strata have the rows of their shares, or those of each other's."""
+
+
+def rates(name: str, draws: int) -> Iterator[Cell]:
+    """Every cell of a mix: our interval, and MOVER's alone as the contrast."""
+    shares = np.array(SHARES[name])
+    for design, sizes in _designs(shares).items():
+        for level, passing in _levels(len(shares)).items():
+            rng = generator(RATES, name, design, level)
+            hits, mover = np.zeros(2, np.intp)
+            truth = float(shares @ passing)
+            for counts in rng.binomial(sizes, passing, (draws, len(shares))):
+                own, alone = _limits(shares, sizes, counts)
+                hits += own[0] <= truth <= own[1]
+                mover += alone[0] <= truth <= alone[1]
+            cell = f"{name}, {design}, p = {level}"
+            yield covered(RATES, cell, TARGET, int(hits), draws)
+            yield covered(RATES, f"MOVER: {cell}", None, int(mover), draws)
+
+
+def _designs(shares: Floats) -> dict[str, IntArray]:
+    equal = {f"n = {n}": np.full(len(shares), n) for n in SIZES}
+    ours = np.maximum((TOTAL * shares).round().astype(np.intp), 2)
+    return equal | {"rows of the shares": ours, "rows against the shares": ours[::-1]}
+
+
+def _levels(count: int) -> dict[str, Floats]:
+    spread = np.linspace(0.55, 0.99, count)
+    return {f"{p:g}": np.full(count, p) for p in LEVELS} | {".55 to .99": spread, ".99 to .55": spread[::-1]}
+
+
+_KNOWN: dict[tuple[int, int], tuple[float, float, float]] = {}
+
+
+def _interval(n: int, k: int) -> tuple[float, float, float]:
+    if (n, k) not in _KNOWN:
+        found = interval_of_moments(Moments.of_passes(n, k))
+        _KNOWN[n, k] = found.value, found.low, found.high
+    return _KNOWN[n, k]
+
+
+def _limits(shares: Floats, sizes: IntArray, counts: IntArray) -> tuple[tuple[float, float], tuple[float, float]]:
+    strata = [
+        Stratum(share, *_interval(n, k), n)
+        for share, n, k in zip(shares.tolist(), sizes.tolist(), counts.tolist(), strict=True)
+    ]
+    mean = mixed_mean(strata)
+    passing = counts / sizes
+    errors = shares * np.sqrt(passing * (1.0 - passing) / (sizes - 1))
+    low, high = bounded_limits(mean, errors, float((shares / sizes).max()), (0.0, 1.0), 0.95)
+    return (min(low, mean.low), max(high, mean.high)), (mean.low, mean.high)
+
+
+def differences(name: str, draws: int) -> Iterator[Cell]:
+    """MOVER over the paired intervals of strata; rows that one side alone is right about are rare or common."""
+    shares = np.array(SHARES[name])
+    draws = max(draws // (FEW * int(sqrt(len(shares)))), 100)
+    for n in (10, 50, 200):
+        for lost, gained in ((0.02, 0.0), (0.02, 0.02), (0.1, 0.02), (0.3, 0.2)):
+            rng = generator(DIFFERENCES, name, n, lost, gained)
+            truth, hits = gained - lost, 0
+            for _ in range(draws):
+                moves = rng.choice([-1.0, 1.0, 0.0], (len(shares), n), p=[lost, gained, 1.0 - lost - gained])
+                strata = [_stratum(share, row) for share, row in zip(shares.tolist(), moves, strict=True)]
+                mean = mixed_mean(strata)
+                hits += mean.low <= truth <= mean.high
+            yield covered(DIFFERENCES, f"{name}, n = {n}, -{lost:g} +{gained:g}", PAIRED_TARGET, hits, draws)
+
+
+def _stratum(share: float, moves: Floats) -> Stratum:
+    found = paired_difference(moves)
+    return Stratum(share, found.value, found.low, found.high, moves.size)
+
+
+STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
+    *(partial(rates, name) for name in SHARES),
+    *(partial(differences, name) for name in SHARES),
+)

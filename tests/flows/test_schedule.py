@@ -277,6 +277,30 @@ def test_a_runner_that_asks_seldom_misses_nothing_by_that(settled):
     assert settled == []
 
 
+@pytest.mark.usefixtures("repository")
+def test_a_schedule_that_is_told_to_end_while_its_server_starts_ends_the_server(monkeypatch):
+    ended = []
+
+    @contextlib.contextmanager
+    def starting():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            yield Server("http://there/api", own=True)
+        finally:
+            ended.append("server")
+
+    monkeypatch.setattr(served, "prefect_server", starting)
+    monkeypatch.setattr(served.processes, "end_marked_with_us", lambda: None)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit, match="0"):
+            served._serve({}, everything=True)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+    assert ended == ["server"]
+
+
 def test_a_server_that_does_not_take_the_end_of_the_runs_keeps_no_process(monkeypatch):
     told = Event()
 

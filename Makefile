@@ -3,66 +3,90 @@ PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DO_NOT_TRACK = 1
 READY := .venv/.ready
+READY_DEV := .venv/.ready-dev
+# Below this line of requirements.lock is what only developers need.
+GROUP_DEV := ^\# Group dev
+CPU := https://download.pytorch.org/whl/cpu
+QUIET := --quiet --disable-pip-version-check --no-compile
+INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python .venv,pip install $(QUIET))
 # The suites compile each module once, not in every worker and in every process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 GENERATED := README.md docs/reference/*.md docs/explanation/reliability.md
 
-.PHONY: run setup test doctest test-long test-properties bench coverage torture check check-docs docs pictures lock clean
+.PHONY: run example setup setup-dev test doctest test-long test-properties bench coverage torture check check-docs docs pictures lock clean
 
 run: setup  # the bundled example, start to finish: the numbers, and where the report is
 	dvc repro
 	python -m tasks summary
 
-setup: $(READY)  # makes .venv, with what requirements.lock names
+example: setup  # renews dvc.lock, the run of the bundled example, from what is committed: its page names the commit
+	dvc repro
+	dvc repro --quiet --force --single-item report
 
+setup: $(READY)  # makes .venv, with what a run needs of requirements.lock
+
+# While torch arrives, the kernels are compiled, once. pip takes torch from PyTorch's index if that can be reached.
 $(READY): requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed (make PYTHON=…)")'
 	$(PYTHON) -m venv .venv
-	pip install --quiet --disable-pip-version-check -r requirements.lock
-	for part in metrics models.offline dataset.columnar statistics; do python -m tasks.$$part.warm_up & done; wait  # compiles the kernels, once
+	sed '/$(GROUP_DEV)/,$$d' requirements.lock | $(INSTALL) --no-deps --require-hashes --requirement /dev/stdin
+	pip install $(QUIET) --extra-index-url $(CPU) $$(grep -o 'torch==[0-9.]*' pyproject.toml) & torch=$$!; \
+	  for part in metrics models.offline dataset.columnar statistics; do python -m tasks.$$part.warm_up & done; \
+	  wait $$torch && wait
 	touch $(READY)
+
+setup-dev: $(READY_DEV)  # adds to .venv what tests, checks and docs need
+
+$(READY_DEV): $(READY)
+	$(INSTALL) --no-deps --require-hashes --requirement requirements.lock
+	touch $(READY_DEV)
 
 test: doctest  # every test that is quick, and the examples in docstrings
 	pytest -m "not long" --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-doctest: setup  # the examples in docstrings
+doctest: setup-dev  # the examples in docstrings
 	pytest --quiet --doctest-modules $$(grep -rl --include='*.py' '>>> ' tasks flows)
 
-test-long: setup  # kills, schedules, browsers, whole runs
+test-long: setup-dev  # kills, schedules, browsers, whole runs
 	pytest -m long --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-test-properties: setup  # every property test with 200 random examples
+test-properties: setup-dev  # every property test with 200 random examples
 	pytest -m property --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-bench: setup  # speed beside the reference stack: reports/benchmarks.json
+bench: setup-dev  # speed beside the reference stack: reports/benchmarks.json
 	python -m benchmarks
 
-coverage: setup  # how often intervals contain the truth: reports/coverage.json
+coverage: setup-dev  # how often intervals contain the truth: reports/coverage.json
 	python -m benchmarks.coverage
 
-torture: setup  # kills, damage, hostile servers and files: reports/torture.json
+torture: setup-dev  # kills, damage, hostile servers and files: reports/torture.json
 	python -m benchmarks.torture
 
-check: setup  # style and types
+check: setup-dev  # style and types
 	ruff check
 	ruff format --check
 	mypy
 
-check-docs: setup  # that the reference, and what tests run by, are params.yaml as shipped; yours may differ
+check-docs: setup-dev  # that the reference, dvc.lock and the tests' settings are of the code and params.yaml as shipped; yours may differ
 	cog --check -I . $(GENERATED)
 	diff -I '^#' params.yaml tests/params.yaml
+	dvc repro --dry --allow-missing | grep 'up to date' || { echo 'dvc.lock is behind: make example, then commit it'; exit 1; }
 
-docs: setup  # the reference in README and docs/, made again from the code and params.yaml
+docs: setup-dev  # the reference in README and docs/, made again from the code and params.yaml, and the site site/index.html
 	cog -r -I . $(GENERATED)
+	NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet
 
-pictures: setup  # makes docs/pictures from a run of the bundled example, by Chromium
+pictures: setup-dev  # makes docs/pictures from a run of the bundled example, by Chromium
 	python -m scripts.pictures
 
-# Newest versions that pyproject.toml allows. A local build's "+cpu" is no release others could install.
-lock: setup  # renews requirements.lock from pyproject.toml
-	pip-compile --quiet --upgrade --strip-extras --no-header --annotation-style=line --no-emit-index-url \
-	  --no-emit-find-links --no-emit-trusted-host --extra test --output-file requirements.lock pyproject.toml
-	sed -i.bak 's/+cpu//' requirements.lock && rm requirements.lock.bak
+COMPILE := uv pip compile --quiet --upgrade --no-sources --universal --python-version 3.11 --generate-hashes --no-header \
+  --no-annotate --no-emit-package torch pyproject.toml
+lock: setup-dev  # renews requirements.lock from pyproject.toml, for every Python and system
+	$(COMPILE) --extra cluster --extra s3 --output-file .venv/run.txt > /dev/null
+	$(COMPILE) --group dev --constraint .venv/run.txt --output-file .venv/dev.txt > /dev/null \
+	  $$(sed -nE 's/^([a-z0-9-]+)==.*/--no-emit-package \1/p' .venv/run.txt)
+	(sed -n 1p requirements.lock; cat .venv/run.txt; sed -n '/$(GROUP_DEV)/p' requirements.lock; cat .venv/dev.txt) > .venv/lock.txt
+	mv .venv/lock.txt requirements.lock
 
-clean:  # removes .venv and caches
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .grimp_cache
+clean:  # removes .venv, caches and the site
+	rm -rf site .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .grimp_cache

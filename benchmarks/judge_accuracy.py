@@ -23,16 +23,14 @@ from benchmarks.nq301 import FOLDER, Listed, letters, listed, nq301
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
 from tasks.models.offline import RIGHT, judge, model_hash
+from tasks.models.offline.labelled import Labelled
 from tasks.models.offline.training import (
-    RULES,
-    Labelled,
     calibration_error,
     contains,
     cross_validated,
     examples,
     held_out,
-    human_labelled,
-    written_pairs,
+    training_rows,
 )
 from tasks.statistics import Estimate, agreement
 
@@ -201,10 +199,11 @@ def _share(value: float) -> str:
 
 def tables() -> str:
     """All tables, in Markdown."""
-    nq, answers = [*human_labelled(EVOUNA)], [*nq301(FOLDER)]
+    trained, answers = training_rows(EVOUNA), [*nq301(FOLDER)]
+    nq = [row for row in trained if not row.written]
     entries = [*listed(FOLDER, answers)]
     once = [entry.answer for entry in entries]
-    known, unseen = _held_out(nq, [*once, *answers])
+    known, unseen = _held_out(trained, [*once, *answers])
     listed_scores, system_scores = np.split(unseen, [len(once)])
     beside, same = published(entries), places(entries, answers)
     judges = [_offline(system_scores), substring(answers), *(scored.at(same) for scored in beside)]
@@ -223,12 +222,11 @@ def _offline(probabilities: Floats) -> Scored:
     return Scored("offline judge", probabilities, graded=True)
 
 
-def _held_out(nq: Sequence[Labelled], others: Sequence[Labelled]) -> tuple[Floats, Floats]:
-    """Probabilities of EVOUNA-NQ's answers and of others, by models that were trained without their questions."""
-    trained = [*nq, *written_pairs(RULES)]
+def _held_out(trained: Sequence[Labelled], others: Sequence[Labelled]) -> tuple[Floats, Floats]:
+    """Probabilities of the human labels among training rows and of others, by models that never saw their questions."""
     with threadpool_limits(limits=1):  # as in training: the same numbers on any number of cores
         training = examples(trained)
-        known = cross_validated(training, held_out(training))[: len(nq)]
+        known = cross_validated(training, held_out(training))[: sum(not row.written for row in trained)]
         return known, judged_elsewhere("NQ301", others, trained, training).probabilities
 
 

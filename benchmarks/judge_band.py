@@ -1,5 +1,7 @@
 """How the rows of a data set divide between the judges of a cascade, and how often the offline judge is right.
 
+Then the same of bands that labels of some of its questions teach, on the other questions.
+
 No row is judged by a model that saw its question.
 
 Use: python -m benchmarks.judge_band NQ.json [NQ301/] (EVOUNA's file, and the folder of NQ301)
@@ -8,6 +10,7 @@ Use: python -m benchmarks.judge_band NQ.json [NQ301/] (EVOUNA's file, and the fo
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -18,19 +21,18 @@ from benchmarks.nq301 import nq301
 from tasks.judging.cascade import is_decided
 from tasks.metrics.base import Floats
 from tasks.models import offline
-from tasks.models.offline.training import (
-    RULES,
-    Labelled,
-    cross_validated,
-    examples,
-    held_out,
-    human_labelled,
-    written_pairs,
-)
+from tasks.models.offline.labelled import Labelled
+from tasks.models.offline.training import cross_validated, examples, held_out, training_rows
+from tasks.statistics.risk_band import risk_band
 
 BANDS = ((0.02, 0.98), (0.05, 0.95), (0.1, 0.9), (0.2, 0.8), (0.0, 0.95))
 
+SIZES, SHARES, DRAWS, SEED = (100, 200, 500, 1_000), (0.02, 0.05, 0.1), 100, 1
+
 HEAD = """| data set | band | decided offline | of these right | of those that pass | of those that fail | of the rest |
+|---|---|---|---|---|---|---|"""
+LEARNT = """
+| data set | questions (labels) | at most wrong | found | decided offline | of these wrong | more than stated |
 |---|---|---|---|---|---|---|"""
 
 
@@ -48,21 +50,45 @@ def lines(name: str, rows: Sequence[Labelled], probabilities: Floats) -> Iterato
         yield f"| {name} | {band[0]:g} to {band[1]:g} | {decided.mean():.0%} | {figures} |"
 
 
+def learnt(name: str, rows: Sequence[Labelled], probabilities: Floats) -> Iterator[str]:
+    """Yield what bands learnt on random questions decide on the others; arguments: as of `lines`."""
+    verdicts = np.array([row.verdict for row in rows])
+    questions = np.unique([row.question for row in rows], return_inverse=True)[1]
+    wrong = (probabilities >= offline.RIGHT) != verdicts
+    count = int(questions.max()) + 1
+    for size, share in product([size for size in SIZES if 2 * size <= count], SHARES):
+        rng, found = np.random.default_rng(SEED), np.empty((DRAWS, 3))
+        for draw in found:
+            inside = np.isin(questions, rng.permutation(count)[:size])
+            band = risk_band(probabilities[inside], verdicts[inside], share, questions[inside])
+            rest = probabilities[~inside]
+            decided = (rest < band.low) | (rest > band.high)
+            draw[:] = inside.sum(), decided.mean(), wrong[~inside][decided].mean() if decided.any() else 0.0
+        labels, decides, error = found.T
+        mean = f"{decides @ error / decides.sum():.3f}" if decides.any() else "–"
+        yield (
+            f"| {name} | {size:,} ({labels.mean():,.0f}) | {share:g} | {np.mean(decides > 0.0):.0%} | "
+            f"{decides.mean():.0%} | {mean} | {np.mean(error > share):.0%} |"
+        )
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Measure and print the table of docs/how-to/llm-judge.md."""
+    """Measure and print the tables of docs/how-to/llm-judge.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.judge_band", description=__doc__)
     parser.add_argument("nq", type=Path, help="NQ.json of EVOUNA")
     parser.add_argument("nq301", type=Path, nargs="?", help="the folder of NQ301")
     chosen = parser.parse_args(arguments)
-    nq = [*human_labelled(chosen.nq)]
-    trained = [*nq, *written_pairs(RULES)]
+    trained = training_rows(chosen.nq)
+    nq = [row for row in trained if not row.written]
     with threadpool_limits(limits=1):  # as in training: the same numbers on any number of cores
         training = examples(trained)
         print(HEAD)
-        print("\n".join(lines("EVOUNA-NQ", nq, cross_validated(training, held_out(training))[: len(nq)])), flush=True)
+        sets = {"EVOUNA-NQ": (nq, cross_validated(training, held_out(training))[: len(nq)])}
         if chosen.nq301:
             rows = [*nq301(chosen.nq301)]
-            print("\n".join(lines("NQ301", rows, judged_elsewhere("NQ301", rows, trained, training).probabilities)))
+            sets["NQ301"] = rows, judged_elsewhere("NQ301", rows, trained, training).probabilities
+        print(*(line for name, judged in sets.items() for line in lines(name, *judged)), sep="\n", flush=True)
+        print(LEARNT, *(line for name, judged in sets.items() for line in learnt(name, *judged)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -20,19 +20,17 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from benchmarks.data import ROOT
 from benchmarks.nq301 import letters, nq301
 from tasks.models.offline import RIGHT, model_hash
+from tasks.models.offline.labelled import Labelled, human_labelled
 from tasks.models.offline.measured import FILE, question_hash
 from tasks.models.offline.training import (
     FOLDS,
-    RULES,
     Examples,
-    Labelled,
     boosted,
     calibration,
     cross_validated,
     examples,
     held_out,
-    human_labelled,
-    written_pairs,
+    training_rows,
 )
 from tasks.models.offline.trees import calibrated
 from tasks.pipeline.files import to_json
@@ -78,13 +76,12 @@ def judged_across(name: str, rows: Sequence[Labelled], training: Examples) -> Ju
     systems = np.array([row.source for row in rows] + [""] * (len(training.verdicts) - len(rows)))
     scores = np.empty(len(rows))
     for system in sorted({row.source for row in rows}):
-        others = training.take(systems != system)
-        curve = calibration(held_out(others), others)
+        others, unseen = systems != system, np.empty(len(systems))
         for fold in range(FOLDS):
-            inside = ((systems == system) & (training.folds == fold))[: len(rows)]
-            model = boosted(others.take(others.folds != fold))
-            features = training.features[: len(rows)][inside]
-            scores[inside] = calibrated(model.decision_function(features), curve)
+            inside = training.folds == fold
+            unseen[inside] = boosted(training.take(others & ~inside)).decision_function(training.features[inside])
+        own = ~others[: len(rows)]
+        scores[own] = calibrated(unseen[: len(rows)][own], calibration(unseen[others], training.take(others)))
     return _judged(name, rows, scores)
 
 
@@ -243,8 +240,9 @@ def main(arguments: Sequence[str]) -> None:
     for name, text in (("nq", "NQ.json of EVOUNA"), ("tq", "TQ.json of EVOUNA"), ("nq301", "the folder of NQ301")):
         parser.add_argument(name, type=Path, help=text)
     chosen = parser.parse_args(arguments)
-    nq, rules = [*human_labelled(chosen.nq)], [*written_pairs(RULES)]
-    trained, others = [*nq, *rules], {"EVOUNA-TQ": [*human_labelled(chosen.tq)], "NQ301": [*nq301(chosen.nq301)]}
+    trained = training_rows(chosen.nq)
+    nq = [row for row in trained if not row.written]
+    others = {"EVOUNA-TQ": [*human_labelled(chosen.tq)], "NQ301": [*nq301(chosen.nq301)]}
     with threadpool_limits(limits=1):  # as in training: the same numbers on any number of cores
         training = examples(trained)
         sets = [judged_across("EVOUNA-NQ", nq, training)]

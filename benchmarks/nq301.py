@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, Json, ValidationError
 
 from benchmarks.data import ROOT
 from tasks.errors import DataError
-from tasks.models.offline.training import Labelled
+from tasks.models.offline.labelled import Labelled
 from tasks.text.normalization import normalize
 
 FOLDER = Path(os.environ.get("GOLDMETER_NQ301") or ROOT.parent / "shared/data/nq301")

@@ -27,6 +27,7 @@ def run() -> Result:
     """The section `overhead`."""
     with copy() as project:
         _one_row(project)
+        project.repro("answer")
         project.repro("load")
         project.repro(STAGE)
         turns = [_turn(project) for _ in range(REPEATS)]

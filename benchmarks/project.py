@@ -49,7 +49,7 @@ class Project:
 def copy() -> Iterator[Project]:
     """A copy of what git sees of the working tree; gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in _files():
+        for name in shipped():
             target = Path(folder, name)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, target)
@@ -57,7 +57,8 @@ def copy() -> Iterator[Project]:
         yield Project(Path(folder))
 
 
-def _files() -> list[str]:
+def shipped() -> list[str]:
+    """What git sees of the working tree, but for dvc.lock."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, capture_output=True, text=True, check=True,

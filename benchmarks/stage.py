@@ -110,6 +110,7 @@ def by_dvc(sizes: Sequence[int]) -> list[Run]:
         project.configure(generated_sections(ANSWERS))
         for rows in sizes:
             write_generated(real, rows, project.folder / ANSWERS)
+            project.repro("answer")
             project.repro("load")
             project.repro("normalize")
             if rows == sizes[0]:

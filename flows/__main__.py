@@ -1,4 +1,4 @@
-"""All commands in one place: `python -m flows` lists them, `python -m flows NAME …` is `python -m flows.NAME …`."""
+"""All commands in one place: `python -m flows` lists them, and `goldmeter NAME …` is `python -m flows NAME …`."""
 
 import ast
 import runpy
@@ -14,21 +14,34 @@ from tasks.errors import did_you_mean
 
 # In the order in which a new user needs them.
 COMMANDS = ("init", "evaluate", "compare", "schedule", "label", "train_judge")
+ALIASES = {"run": "evaluate"}
 HELP = {"-h", "--help"}
 
 
 def main(arguments: Sequence[str]) -> int:
-    """List the commands, or run one of them; returns the exit status."""
+    """List the commands, or run one of them, or one of `python -m tasks`; returns the exit status."""
     if not arguments or arguments[0] in HELP:
         return exit_status(lambda: say(listing()))
     name, *rest = arguments
-    if name not in COMMANDS:
-        suggestion = did_you_mean(name, COMMANDS) or ";"
-        print_error(f"{name!r}: no such command{suggestion} allowed: {', '.join(COMMANDS)}")
-        return USER_ERROR
-    sys.argv = [f"flows.{name}", *rest]
-    runpy.run_module(f"flows.{name}", run_name="__main__", alter_sys=True)
-    return 0
+    name = ALIASES.get(name, name)
+    if name in COMMANDS:
+        sys.argv = [f"flows.{name}", *rest]
+        runpy.run_module(f"flows.{name}", run_name="__main__", alter_sys=True)
+        return 0
+    return exit_status(lambda: _run_of_tasks(arguments))
+
+
+def _run_of_tasks(arguments: Sequence[str]) -> int:
+    """Run a stage, or another command of `python -m tasks`."""
+    from tasks import __main__ as tasks
+
+    name, others = arguments[0], tasks.parser().commands
+    if name in others:
+        return tasks.main(arguments)
+    allowed = [*COMMANDS, *ALIASES, *others]
+    suggestion = did_you_mean(name, allowed) or ";"
+    print_error(f"{name!r}: no such command{suggestion} allowed: {', '.join(allowed)}")
+    return USER_ERROR
 
 
 def listing() -> str:
@@ -37,8 +50,12 @@ def listing() -> str:
     lines = [
         fill(f"  {name:<{indent - 2}}{purpose(name)}", columns, subsequent_indent=" " * indent) for name in COMMANDS
     ]
-    more = fill("python -m flows NAME --help says more; python -m tasks --help lists the stages.", columns)
-    return "\n".join(["usage: python -m flows NAME …, the same as python -m flows.NAME …", "", *lines, "", more])
+    usage = "usage: python -m flows NAME …, the same as python -m flows.NAME … and goldmeter NAME …"
+    more = (
+        "run is evaluate. NAME --help says more. history, summary and the others of python -m tasks, which lists them, "
+        "work here too."
+    )
+    return "\n".join([fill(usage, columns), "", *lines, "", fill(more, columns)])
 
 
 def purpose(name: str) -> str:

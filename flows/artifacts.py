@@ -1,5 +1,6 @@
-"""Prefect artifacts of a run: its summary, and links to its report, experiment and dashboards."""
+"""Prefect artifacts of a run: its summary, where its report is, its experiment, and links to its dashboards."""
 
+import socket
 from uuid import UUID
 
 from prefect import get_client
@@ -7,20 +8,22 @@ from prefect.artifacts import create_link_artifact, create_markdown_artifact
 from prefect.client.schemas.actions import ArtifactCreate
 from prefect.utilities.urls import url_for
 
-from tasks.console.markdown import escaped
+from tasks.console.markdown import code, escaped
 from tasks.reporting import summary
 from tasks.versions.experiments import Experiment
 
 
 def keep_summary() -> None:
-    """Store the last run's summary as artifact `summary` of this flow run, and a link to its report as `report`."""
+    """Store the last run's summary as artifact `summary` of this flow run, and the path of its report as `report`.
+
+    A path and no link: a page of a server must not open a file.
+    """
     last = summary.of_last_run()
     if last is not None:
         create_markdown_artifact(summary.to_markdown(last), key="summary", description="Results of the run")
     if summary.REPORT.exists():
-        path = summary.REPORT.resolve()
-        description = f"{escaped(str(path))}, a file on the machine that ran it"
-        create_link_artifact(path.as_uri(), str(summary.REPORT), key="report", description=description)
+        where = f"{code(str(summary.REPORT.resolve()))} on {escaped(socket.gethostname())}"
+        create_markdown_artifact(where, key="report", description="Path of the run's report")
 
 
 def keep_dashboard(link: str) -> None:
@@ -44,7 +47,7 @@ def keep_experiment(experiment: Experiment, flow_run: str) -> None:
 def experiment_line(name: str, commit: str | None) -> str:
     """Markdown that names a recorded run, and the commands that show it."""
     at = f", commit {escaped(commit)}" if commit else ""
-    return f"Experiment **{escaped(name)}**{at}: `dvc exp show`, `python -m flows.compare {escaped(name)}`"
+    return f"Experiment **{escaped(name)}**{at}: `dvc exp show`, {code(f'python -m flows.compare {name}')}"
 
 
 def flow_run_line(flow_run: str) -> str:

@@ -3,49 +3,98 @@
 import argparse
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from prefect import flow
+from prefect import State, flow, tags
 from prefect.artifacts import create_markdown_artifact
+from prefect.runtime import flow_run as this_run
+from prefect.states import Completed, Failed
+from rich.console import Console
 
-from flows.system import server
-from tasks.comparison import logs, wording
-from tasks.comparison.compare import CompareOptions, compare_versions
+from flows import run_names
+from flows.system import run_logs, server
+from tasks.comparison import logs, render_several, wording
+from tasks.comparison.compare import compare_versions
 from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
+from tasks.comparison.several import compare_several
+from tasks.comparison.several_document import Against, SeveralVersions, from_first_to_last
 from tasks.console.arguments import Parser
+from tasks.console.markdown import escaped
 from tasks.console.terminal import USER_ERROR, console, exit_status, say, write_markup
-from tasks.errors import ComparisonError
-from tasks.monitoring import labelled_answers
+from tasks.errors import ComparisonError, GoldmeterError
+from tasks.monitoring.compare_options import compare_options
+from tasks.monitoring.series import trend_of_versions
 from tasks.pipeline import params
 from tasks.pipeline.files import to_json
-from tasks.reporting.settings import Report
+from tasks.reporting.content import ComparedVersions
 from tasks.reporting.version_page import write_page
-from tasks.scores.mix import Mixing
 from tasks.versions.version import WORKSPACE, versions
 
+HEAD = "HEAD"
 STDOUT = Path("-")
 PAGE = Path("reports/comparison.html")
 
 
-@flow(name="compare", persist_result=False)
+class StoppedError(GoldmeterError):
+    """The decision of the release gate, where it fails a run. Prefect raises the data of a failed state."""
+
+    def __init__(self, sentence: str, document: ComparisonDocument) -> None:
+        super().__init__(sentence)
+        self.document = document
+
+
+def _run_name() -> str:
+    given = this_run.parameters  # not the defaults, in a run that was asked for by Prefect's API
+    return run_names.comparison([given.get("base", HEAD), given.get("head", WORKSPACE), *given.get("more", ())])
+
+
+@flow(name="compare", flow_run_name=_run_name, persist_result=False)
 def compare(
-    base: str, head: str = WORKSPACE, *, renamed: Mapping[str, str] | None = None, rescore: bool = False
-) -> ComparisonDocument:
-    """Compare two versions and keep the table as the artifact `comparison`.
+    base: str = HEAD,
+    head: str = WORKSPACE,
+    *,
+    more: Sequence[str] = (),
+    against: Against = "first",
+    renamed: Mapping[str, str] = {},
+    rescore: bool = False,
+) -> State[Any]:
+    """Compare versions and keep the table as the artifact `comparison`.
 
     Args:
+        base: The older version: a commit, tag, branch, experiment, or a folder of an earlier run.
+        head: The newer version: the same, or the workspace.
+        more: Further versions, newest last, whose state it is then.
+        against: With further versions: which one all others are compared with, the first or the last.
         renamed: Candidate of the base version → its name in the head version; "" if it was dropped.
         rescore: Score the base version again by the settings of the head version, where that needs no model.
+
+    Returns:
+        A state that is named by the decision. Its data are the comparison, that of the first with the last of more than
+        two; where the command's exit status would not be 0, it is failed, and its data are a StoppedError.
 
     Raises:
         GoldmeterError: If the versions can't be compared.
     """
-    document = compare_by_params(base, head, renamed=renamed or {}, rescore=rescore)
-    create_markdown_artifact(to_markdown(document), key="comparison", description=wording.outcome(document).sentence)
-    return document
+    run_logs.in_plain_words()
+    if more:
+        if renamed:
+            raise ComparisonError("renamed: of two versions, not of more")
+        several = compare_more([base, head, *more], against, rescore=rescore)
+        document, as_markdown = from_first_to_last(several), render_several.to_markdown(several)
+    else:
+        document = compare_by_params(base, head, renamed=renamed, rescore=rescore)
+        as_markdown = to_markdown(document)
+    outcome = wording.outcome(document)
+    create_markdown_artifact(as_markdown, key="comparison", description=escaped(outcome.sentence))
+    name = document["decision"]["verdict"].capitalize()
+    if outcome.status:
+        return Failed(name=name, message=outcome.sentence, data=StoppedError(outcome.sentence, document))
+    return Completed(name=name, message=outcome.sentence, data=document)
 
 
 def compare_by_params(
@@ -60,11 +109,7 @@ def compare_by_params(
         rescore: Score BASE again by the settings of HEAD.
         page: Where HEAD's report is written with the comparison.
     """
-    content = params.raw()
-    gate = params.section(Gate, content, "gate")
-    rows = params.section(Report, content, "report").rows_to_look_at
-    mix = params.section(Mixing, content, "aggregate").chosen
-    options = CompareOptions(renamed, rescore, rows, labelled_answers.stale, mix)
+    gate, options = _gate(), compare_options(renamed, rescore=rescore)
     if any(map(logs.tool_of, (base, head))):
         if rescore or page is not None:
             raise ComparisonError("--rescore and --html: of versions only; load a log by `python -m flows.init` first")
@@ -72,8 +117,34 @@ def compare_by_params(
     with versions([base, head]) as (older, newer):
         document = compare_versions(older, newer, gate, options)
         if page is not None:
-            write_page(newer, document, page)
+            write_page(newer, page, comparison=document)
         return document
+
+
+def compare_more(names: Sequence[str], against: Against, *, rescore: bool, page: Path | None = None) -> SeveralVersions:
+    """Compare several versions with the first or the last of them, by section `gate` of params.yaml.
+
+    Args:
+        names: The versions in their order.
+        against: Which version all others are compared with.
+        rescore: Score each BASE again by the settings of its HEAD.
+        page: Where the last version's report is written with all comparisons.
+    """
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ComparisonError(f"{twice[0]}: named twice")
+    if named := [name for name in names if logs.tool_of(name)]:
+        raise ComparisonError(f"{named[0]}: a log; logs are compared two at a time, versions in any number")
+    with versions(names) as compared:
+        document = compare_several(compared, _gate(), against, compare_options(rescore=rescore))
+        from_first_to_last(document)
+        if page is not None:
+            trend = trend_of_versions(names, document["values"], document["primary"])
+            write_page(compared[-1], page, several=ComparedVersions(document, trend))
+        return document
+
+
+def _gate() -> Gate:
+    return params.section(Gate, params.raw(), "gate")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -84,6 +155,10 @@ def main(arguments: Sequence[str]) -> int:
         command_line.error("--json and --markdown can't both be written to standard output: give one a file")
     if chosen.flow and (chosen.json or chosen.markdown or chosen.html):
         command_line.error("--flow keeps the table as an artifact; use --json, --markdown and --html without it")
+    if chosen.more and (chosen.flow or chosen.map):
+        command_line.error("--flow and --map: of two versions, not of more")
+    if chosen.against and not chosen.more:
+        command_line.error("--against: of three versions or more")
     try:
         return exit_status(lambda: _command(chosen))
     except Exception:  # noqa: BLE001 (Python's own exit status for it is 1, which says worse)
@@ -101,6 +176,7 @@ def parser() -> Parser:
         examples=[
             "python -m flows.compare main",
             "python -m flows.compare v1.2 HEAD --markdown",
+            "python -m flows.compare v1 v2 v3 workspace --html",
             "python -m flows.compare logs/monday.eval logs/tuesday.eval",
         ],
     )
@@ -111,6 +187,12 @@ def parser() -> Parser:
         help="commit, tag, branch, experiment, folder of an earlier run; or another tool's log",
     )
     add("head", metavar="HEAD", nargs="?", default=WORKSPACE, help="the same; default: the workspace")
+    add("more", metavar="NEWER", nargs="*", help="further versions, newest last, whose exit status it is then")
+    add(
+        "--against",
+        choices=("first", "last"),
+        help="with three versions or more: which one all others are compared with; default: first",
+    )
     add(
         "--map",
         action="append",
@@ -132,17 +214,41 @@ def parser() -> Parser:
 def _command(chosen: argparse.Namespace) -> int:
     renamed = _renamed(chosen.map)
     _require_folders({"--json": chosen.json, "--markdown": chosen.markdown, "--html": chosen.html})
+    if chosen.more:
+        return _compare_more(chosen)
     if chosen.flow:
         server.for_one_run()
-        document = compare(chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore)
+        with tags(run_names.TAG, run_names.data_set()):
+            state: State[Any] = compare(
+                chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, return_state=True
+            )
+        document = _document(state)
     else:
         document = compare_by_params(
             chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, page=chosen.html
         )
-    _write(document, chosen.json, chosen.markdown)
-    if chosen.html is not None:
-        say(f"report: {chosen.html}", sys.stderr if STDOUT in (chosen.json, chosen.markdown) else sys.stdout)
+    _write(chosen, document, to_markdown(document), partial(to_terminal, document))
     return wording.outcome(document).status
+
+
+def _document(state: State[Any]) -> ComparisonDocument:
+    """The comparison in the state of a flow run; raises what the flow raised."""
+    record: Any = state.data
+    kept = getattr(record, "result", record)
+    if isinstance(kept, StoppedError):
+        return kept.document
+    if isinstance(kept, BaseException):
+        raise kept
+    comparison: ComparisonDocument = kept
+    return comparison
+
+
+def _compare_more(chosen: argparse.Namespace) -> int:
+    names = [chosen.base, chosen.head, *chosen.more]
+    document = compare_more(names, chosen.against or "first", rescore=chosen.rescore, page=chosen.html)
+    as_table = partial(render_several.to_terminal, document)
+    _write(chosen, document, render_several.to_markdown(document), as_table)
+    return wording.outcome(from_first_to_last(document)).status
 
 
 def _renamed(pairs: Sequence[str]) -> dict[str, str]:
@@ -168,14 +274,19 @@ def _require_folders(files: Mapping[str, Path | None]) -> None:
             raise ComparisonError(f"{option} {file}: there is no folder {file.parent}; create it first")
 
 
-def _write(document: ComparisonDocument, json_file: Path | None, markdown_file: Path | None) -> None:
+def _write(
+    chosen: argparse.Namespace, document: Mapping[str, Any], as_markdown: str, print_table: Callable[[Console], None]
+) -> None:
     """Write the requested forms; and a table to the terminal, unless standard output takes one of the forms."""
-    if json_file is not None:
-        _write_text(to_json(document, ascii_only=json_file == STDOUT), json_file)
-    if markdown_file is not None:
-        _write_text(to_markdown(document), markdown_file)
-    if STDOUT not in (json_file, markdown_file):
-        to_terminal(document, console())
+    taken = STDOUT in (chosen.json, chosen.markdown)
+    if chosen.json is not None:
+        _write_text(to_json(document, ascii_only=chosen.json == STDOUT), chosen.json)
+    if chosen.markdown is not None:
+        _write_text(as_markdown, chosen.markdown)
+    if not taken:
+        print_table(console())
+    if chosen.html is not None:
+        say(f"report: {chosen.html}", sys.stderr if taken else sys.stdout)
 
 
 def _write_text(text: str, file: Path) -> None:

@@ -10,24 +10,28 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import BoundedSemaphore, Event, current_thread, main_thread
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from prefect import State, Task, flow, get_run_logger, task
+from prefect import State, Task, allow_failure, flow, get_run_logger, tags, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture, wait
 from prefect.logging import get_logger
+from prefect.states import Completed
 
-from flows import artifacts
+from flows import artifacts, run_names
 from flows.graph import upstream
-from flows.record import Recorded, kept_in_history, recorded
-from flows.system import dvc_rwlock, locks, processes, server
+from flows.record import AtWork, Recorded, kept_in_history, recorded
+from flows.system import dvc_rwlock, locks, processes, run_logs, server
 from flows.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
+from tasks.answering.preflight import require_keys
+from tasks.asking.budget import SPENT_FILE
+from tasks.asking.environment import RETRY_FAILED, SPENT
 from tasks.console.arguments import Parser
-from tasks.console.terminal import USER_ERROR, console, exit_status, say, write_rendered
-from tasks.errors import GoldmeterError
-from tasks.judge import RETRY_FAILED
+from tasks.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
+from tasks.errors import BATCHES_AT_WORK, GoldmeterError
 from tasks.judging.preflight import require_key
 from tasks.monitoring import labelled_answers
 from tasks.pipeline import params
@@ -39,8 +43,12 @@ from tasks.pipeline.run import Run
 from tasks.reporting import summary
 from tasks.versions.version import WORKSPACE, Version
 
-# The stage whose failed rows can be judged again.
-JUDGE = "judge"
+# The stages that ask models, whose failed rows can be asked about again.
+ASKING = ("answer", "judge")
+# The state of a flow run which waits for batches, and of its stage.
+AT_WORK = "AtWork"
+# The state of a stage that did not run because one before it did not end.
+SKIPPED = "Skipped"
 # Prefix of the names of runs that are recorded by hand.
 RUN = "run"
 # Environment variable with the name of the scheduled flow run that starts this one; this one takes it too.
@@ -56,26 +64,38 @@ _HINT = re.compile(
     r"Use `dvc push` to send your updates to remote storage\."
 )
 _MESSAGE_LINES = 60
+# The last line of a message, and the indented ones after it.
+_CAUSE = re.compile(r"^\S.*(?:\n\s.*)*\Z", re.MULTILINE)
 Value = TypeVar("Value", int, float)
 
 
-class StageError(Exception):
-    """A stage failed.
+class StageError(GoldmeterError):
+    """A stage failed; the text of this error ends with its cause, the last thing that the stage said.
 
     Args:
         stage: The stage's name.
-        reason: How it ended, for the text of this error.
+        reason: How it ended.
         message: What the stage wrote to standard error.
-        may_retry: Whether the same command may succeed later.
+        may_retry: Whether the same command may succeed soon.
+        at_work: What a stage says whose batches are at work: it did not fail, and the next run goes on; else None.
     """
 
-    def __init__(self, stage: str, reason: str, message: str, *, may_retry: bool) -> None:
-        super().__init__(f"stage {stage}: {reason}")
+    def __init__(self, stage: str, reason: str, message: str, *, may_retry: bool, at_work: str | None = None) -> None:
+        self.title = f"stage {stage}: {reason}"
+        cause = _CAUSE.search(without_credentials(message.rstrip()))
+        super().__init__(f"{self.title}: {' '.join(cause[0].split())}" if cause else self.title)
         self.message = message
         self.may_retry = may_retry
+        self.at_work = at_work
 
 
-class EvaluationError(Exception):
+class Unfinished(NamedTuple):
+    """Why a stage did not end, for those that read from it; an object each: Prefect links stages that share one."""
+
+    why: str
+
+
+class EvaluationError(GoldmeterError):
     """Some stages failed, and those that read from them did not run."""
 
     def __init__(self, failures: Sequence[StageError]) -> None:
@@ -83,42 +103,56 @@ class EvaluationError(Exception):
         self.failures = failures
 
 
-@flow(name="evaluate", persist_result=False)
-def evaluate(*, retry_failed: bool = False) -> None:
+@flow(name="evaluate", flow_run_name=run_names.evaluation, persist_result=False)
+def evaluate(*, retry_failed: bool = False) -> State[None] | None:
     """Bring every stage up to date.
 
     Args:
-        retry_failed: Ask the judge again about rows on which it failed.
+        retry_failed: Ask models again about rows on which they failed.
+
+    Returns:
+        The state `AtWork` when all that is left to do waits for batches; the next run goes on.
 
     Raises:
         EvaluationError: If a stage fails.
     """
     logger = get_run_logger()
+    run_logs.in_plain_words()
     tmp = locks.dvc_tmp(Path.cwd())
     with locks.one_at_a_time(tmp, logger.info):
         dvc_rwlock.release_stale(tmp)
-        if failures := _run_stages(retry_failed=retry_failed):
+        with TemporaryDirectory(prefix="goldmeter-") as folder:
+            states = _run_stages(Path(folder), retry_failed=retry_failed)
+        results = [state.result(raise_on_failure=False) for state in states if state.is_failed()]
+        if failures := [error for error in results if isinstance(error, StageError)]:
             raise EvaluationError(failures)
+        if at_work := [state.message or "" for state in states if state.name == AT_WORK]:
+            return Completed(name=AT_WORK, message="\n".join(at_work))
         _attempt(logger, artifacts.keep_summary)
+    return None
 
 
-def _run_stages(*, retry_failed: bool) -> list[StageError]:
-    """Run each stage after those that it reads from, some in parallel; returns the failures."""
+def _run_stages(folder: Path, *, retry_failed: bool) -> list[State[Any]]:
+    """Run each stage after those that it reads from, some in parallel; returns their states.
+
+    folder: Of files in which the attempts of each stage that asks models keep what they have used of the budget.
+    """
     graph, run = _plan(retry_failed=retry_failed)
     slots, interrupted = BoundedSemaphore(run.parallel_stages), Event()
-    futures: dict[str, PrefectFuture[None]] = {}
+    futures: dict[str, PrefectFuture[State[Unfinished] | None]] = {}
     try:
         for name, before in graph.items():
             stage_task = run_stage.with_options(name=name, task_run_name=name, retries=_option(run.retries, name))
             futures[name] = stage_task.submit(
                 name,
+                {stage: allow_failure(futures[stage]) for stage in before},
                 timeout=_option(run.timeouts, name),
-                grace=GRACE + (run.judge.timeout if name == JUDGE else 0),  # its calls under way are paid for
+                grace=GRACE + (run.judge.timeout if name in ASKING else 0),  # its calls under way are paid for
                 slots=slots,
                 interrupted=interrupted,
-                retry_failed=retry_failed and name == JUDGE,
+                environment={SPENT: str(folder / f"{name}{SPENT_FILE}")} if name in ASKING else {},
+                retry_failed=retry_failed and name in ASKING,
                 return_state=False,
-                wait_for=[futures[stage] for stage in before],
             )
         wait(list(futures.values()))
     except BaseException:  # interrupted: a task's thread ends when its command does
@@ -126,8 +160,7 @@ def _run_stages(*, retry_failed: bool) -> list[StageError]:
         interrupted.set()  # else a stage that waits for a slot would still start
         processes.stop()
         raise
-    errors = [future.state.result(raise_on_failure=False) for future in futures.values() if future.state.is_failed()]
-    return [error for error in errors if isinstance(error, StageError)]
+    return [future.state for future in futures.values()]
 
 
 def _hurry_at_ctrl_c() -> None:
@@ -143,35 +176,55 @@ def _may_retry(_task: "Task[..., Any]", _run: TaskRun, state: State[Any]) -> boo
 
 @task(cache_policy=NO_CACHE, persist_result=False, retry_condition_fn=_may_retry)
 def run_stage(
-    stage: str, timeout: float, grace: float, slots: BoundedSemaphore, interrupted: Event, *, retry_failed: bool
-) -> None:
+    stage: str,
+    before: Mapping[str, object],
+    timeout: float,
+    grace: float,
+    slots: BoundedSemaphore,
+    interrupted: Event,
+    environment: Mapping[str, str],
+    *,
+    retry_failed: bool,
+) -> State[Unfinished] | None:
     """Bring one stage up to date by DVC.
 
     Args:
         stage: The stage's name.
+        before: Stage that this one reads from → None where it ended, else its error, or an Unfinished.
         timeout: Seconds after which it is stopped.
         grace: Seconds that it then has to end.
         slots: One is held while the stage runs.
         interrupted: Set when the flow ends early: then no command starts.
+        environment: Variables that each attempt gets.
         retry_failed: Run the stage again even if it is up to date, for the rows that failed.
+
+    Returns:
+        The state `Skipped` when one before it did not end, `AtWork` when it waits for batches; their data say why.
 
     Raises:
         StageError: If the stage fails; with what it wrote to standard error.
     """
+    for name, left in before.items():
+        if left is not None:
+            why = left.why if isinstance(left, Unfinished) else f"stage {name} failed"
+            return Completed(name=SKIPPED, message=f"not run: {why}", data=Unfinished(why))
     with slots:
         deadline = time.monotonic() + timeout
         while True:
             left = deadline - time.monotonic()
-            status, errors = _repro(stage, left, grace, interrupted, retry_failed=retry_failed)
+            status, errors = _repro(stage, left, grace, interrupted, environment, retry_failed=retry_failed)
             if status == 0:
-                return
+                return None
             if status == TIMED_OUT or not any(_BUSY in line for line in errors):
-                raise _failure(stage, status, errors, timeout)
+                failure = _failure(stage, status, errors, timeout)
+                if failure.at_work:
+                    return Completed(name=AT_WORK, message=failure.at_work, data=Unfinished(failure.title))
+                raise failure
             time.sleep(_BUSY_PAUSE)  # a `dvc repro` outside of any flow uses the same paths
 
 
 def _repro(
-    stage: str, timeout: float, grace: float, interrupted: Event, *, retry_failed: bool
+    stage: str, timeout: float, grace: float, interrupted: Event, added: Mapping[str, str], *, retry_failed: bool
 ) -> tuple[int, list[str]]:
     """Run `dvc repro`; returns its exit status, and the lines that it and the stage wrote to standard error."""
     logger, errors = get_run_logger(), list[str]()
@@ -188,7 +241,7 @@ def _repro(
 
     dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
-    environment = processes.environment()
+    environment = processes.environment() | dict(added)
     if retry_failed:
         command, environment = [*command, "--force"], environment | {RETRY_FAILED: "1"}
     return processes.run(command, environment, timeout, log_line, given_up=interrupted, grace=grace), errors
@@ -205,6 +258,9 @@ def _failure(stage: str, status: int, errors: Sequence[str], timeout: float) -> 
     status = int(trailers[-1]["status"]) if trailers else status
     own = [line for line in errors if line.strip() and not _TRAILER.match(line)] or list(errors)
     message = "\n".join(own[-_MESSAGE_LINES:])
+    if status == TRY_LATER and (said := [line for line in own if BATCHES_AT_WORK in line]):
+        at_work = said[-1].removeprefix("error: ")
+        return StageError(stage, BATCHES_AT_WORK, message, may_retry=False, at_work=at_work)
     return StageError(stage, f"exit status {status}", message, may_retry=status != USER_ERROR)
 
 
@@ -217,6 +273,7 @@ def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
     graph = upstream(stages())
     params.check()
     Version(WORKSPACE, Path(), None).hashes()  # reads dvc.lock, which DVC would refuse in each stage
+    require_keys(retry_failed=retry_failed)
     require_key(retry_failed=retry_failed)
     return graph, params.run_params()
 
@@ -227,7 +284,7 @@ def run_and_record(prefix: str, name: str | None = None, *, retry_failed: bool =
     Args:
         prefix: Of the experiment's name, if none is given.
         name: The experiment's name.
-        retry_failed: Ask the judge again about rows on which it failed.
+        retry_failed: Ask models again about rows on which they failed.
 
     Raises:
         GoldmeterError: If it is certain before the run that it can't be recorded.
@@ -264,6 +321,8 @@ def main(arguments: Sequence[str]) -> int:
         shown.append(_numbers(run))  # read now: at the exit no thread can be started
         if run.failure is None:
             return 0
+        if isinstance(run.failure, AtWork):
+            return TRY_LATER
         return 1 if run.facts is None else USER_ERROR  # not recorded, or not added to the history
 
     return exit_status(body, "interrupted; the running stages changed no table")
@@ -275,11 +334,11 @@ def parser() -> Parser:
         prog="python -m flows.evaluate",
         description=__doc__,
         epilog="Exit status: 0 done; 1 a stage failed; 2 an error before any stage ran, or the run was not recorded; "
-        "75 Prefect's temporary server ended, run again; 130 interrupted. "
+        "75 batches are at work, or Prefect's temporary server ended: run again; 130 interrupted. "
         "`dvc repro` does the same without retries, timeouts and logs.",
     )
     add = command_line.add_argument
-    add("--retry-failed", action="store_true", help="ask the judge again where it failed")
+    add("--retry-failed", action="store_true", help="ask models again where they failed")
     record = "record the run as a DVC experiment and in the history; default: run-<UTC time>"
     add("--record", nargs="?", const="", metavar="NAME", help=record)
     return command_line
@@ -287,29 +346,21 @@ def parser() -> Parser:
 
 def _run(*, retry_failed: bool) -> tuple[str | None, str]:
     """Run the flow; returns why it failed, or None, and the id of the flow run."""
-    for logger in ("prefect.flow_runs", "prefect.task_runs"):
-        logging.getLogger(logger).addFilter(_without_traceback)
     server.for_one_run()
     name = os.environ.get(FLOW_RUN_NAME)
     named_flow = evaluate.with_options(flow_run_name=name) if name else evaluate
-    state: State[Any] = named_flow(retry_failed=retry_failed, return_state=True)
+    with tags(run_names.TAG, run_names.data_set()):
+        state: State[Any] = named_flow(retry_failed=retry_failed, return_state=True)
     return _failure_of(state), str(state.state_details.flow_run_id)
-
-
-def _without_traceback(record: logging.LogRecord) -> bool:
-    """Log our own errors without a traceback: their messages say where and why."""
-    if record.exc_info and isinstance(record.exc_info[1], GoldmeterError | StageError | EvaluationError):
-        record.exc_info = None
-    return True
 
 
 def _failure_of(state: State[Any]) -> str | None:
     """The messages of a failed run; None if it did not fail."""
     if state.is_completed():
-        return None
+        return AtWork(state.message) if state.name == AT_WORK else None
     error = state.result(raise_on_failure=False)
     if isinstance(error, EvaluationError):
-        return "\n\n".join(f"{failure}\n\n{failure.message}" for failure in error.failures)
+        return "\n\n".join(f"{failure.title}\n\n{failure.message}" for failure in error.failures)
     return f"error: {error if isinstance(error, BaseException) else state.message}"
 
 

@@ -10,10 +10,16 @@ from tasks.versions import costs, experiments
 from tasks.versions.experiments import Experiment, Facts, Snapshot
 
 
+class AtWork(str):
+    """The message of a run that did not fail: its batches are at work, and the next run takes their results in."""
+
+    __slots__ = ()
+
+
 class Recorded(NamedTuple):
     """The outcome of a run that was to be recorded.
 
-    `failure` is a message for the user. `facts` is None if the run itself failed.
+    `failure` is a message for the user, an `AtWork` where nothing failed. `facts` is None if the run itself failed.
     """
 
     failure: str | None

@@ -16,7 +16,7 @@ import httpx
 import psutil
 from prefect import get_client
 from prefect.client.orchestration import PrefectClient
-from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterTags
+from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterTags, FlowFilter, FlowFilterName
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, FlowRun
 from prefect.client.schemas.sorting import DeploymentSort
 from prefect.context import AsyncClientContext
@@ -28,7 +28,8 @@ from prefect.schedules import Cron, Interval
 from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.types.entrypoint import EntrypointType
 
-from flows.serving import notify, served_schedule, stale_runs
+from flows.run_names import TAG
+from flows.serving import notify, on_demand, served_schedule, stale_runs
 from flows.serving.flow import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.system import processes
 from flows.system.server import SERVE_AGAIN, Server, end_at_once, prefect_server
@@ -40,7 +41,6 @@ from tasks.pipeline import git, params
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule
 
-TAG = "goldmeter"
 # How many due times --list prints.
 LISTED_TIMES = 3
 # Seconds before a server that does not answer is tried again.
@@ -225,6 +225,8 @@ async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Even
         for name, schedule in schedules.items():
             served = await runner.aadd_deployment(deployment_of(name, schedule, ours))
             missed[served] = schedule.missed
+        for deployment in on_demand.deployments(Path(ours[CHECKOUT]), [TAG, _origin(ours)]):
+            await runner.aadd_deployment(deployment)
         serving = asyncio.create_task(runner.start())
         await _first_of(serving, stop.wait())
         if not serving.done():
@@ -298,17 +300,30 @@ async def _settle(
             deployment = await client.read_deployment_by_name(f"{scheduled.name}/{name}")
         except ObjectNotFound:
             continue
-        _require_nobody_else(name, deployment, ours)
+        _require_nobody_else(f"schedule.{name}", deployment, ours, "rename this one")
         for run, state in await stale_runs.crash(client, deployment.id, name, ours, alone=alone):
             log.warning("%s: marked Crashed, its process is gone", run.name)
             await asyncio.to_thread(lost, scheduled, run, state)
         if skipped := await stale_runs.settle_missed(client, deployment.id, schedule.missed):
             log.warning("%s: %d missed runs skipped", name, skipped)
+    await _settle_on_demand(client, ours, alone=alone)
     if everything:
         await _pause_removed(client, schedules, ours)
 
 
-def _require_nobody_else(name: str, deployment: Any, ours: Mapping[str, str]) -> None:
+async def _settle_on_demand(client: PrefectClient, ours: Mapping[str, str], *, alone: bool) -> None:
+    name = on_demand.deployment_name(Path(ours[CHECKOUT]))
+    for flow in on_demand.FLOWS:
+        try:
+            deployment = await client.read_deployment_by_name(f"{flow.name}/{name}")
+        except ObjectNotFound:
+            continue
+        _require_nobody_else(f"{flow.name}/{name}", deployment, ours, "rename this checkout's folder")
+        for run, _ in await stale_runs.crash(client, deployment.id, name, ours, alone=alone):
+            get_logger("goldmeter").warning("%s: marked Crashed, its process is gone", run.name)
+
+
+def _require_nobody_else(name: str, deployment: Any, ours: Mapping[str, str], remedy: str) -> None:
     others = [tag for tag in deployment.tags if tag not in (TAG, _origin(ours))]
     polled = deployment.last_polled
     if (
@@ -318,15 +333,18 @@ def _require_nobody_else(name: str, deployment: Any, ours: Mapping[str, str]) ->
         and abs(datetime.now(UTC) - polled) < _POLLED_RECENTLY
     ):
         raise GoldmeterError(
-            f"schedule.{name}: {others[0]} serves a schedule of this name on the same Prefect server. "
-            "End that one and wait a minute, or rename this one"
+            f"{name}: {others[0]} serves a deployment of this name on the same Prefect server. "
+            f"End that one and wait a minute, or {remedy}"
         )
 
 
 async def _pause_removed(client: PrefectClient, schedules: Schedules, ours: Mapping[str, str]) -> None:
     """Pause the deployments of schedules that were removed from params.yaml; their past runs stay."""
     mine = DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG, _origin(ours)]))
-    for deployment in await client.read_deployments(deployment_filter=mine, limit=_PAGE, sort=DeploymentSort.NAME_ASC):
+    schedule = FlowFilter(name=FlowFilterName(any_=[scheduled.name]))
+    for deployment in await client.read_deployments(
+        deployment_filter=mine, flow_filter=schedule, limit=_PAGE, sort=DeploymentSort.NAME_ASC
+    ):
         if deployment.name not in schedules and not deployment.paused:
             await client.pause_deployment(deployment.id)
             get_logger("goldmeter").warning("%s: removed from params.yaml, paused", deployment.name)

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
-from tasks.models.offline.training import RULES, human_labelled, trained, written_pairs
+from tasks.models.offline.training import trained, training_rows
 from tasks.models.offline.trees import FILE
 
 
@@ -34,7 +34,7 @@ def parser() -> Parser:
 
 def _command(data: Path, output: Path) -> None:
     with threadpool_limits(limits=1):  # sums in one order: the same bytes on any number of cores
-        content, lines = trained([*human_labelled(data), *written_pairs(RULES)])
+        content, lines = trained(training_rows(data))
     say("\n".join(lines))
     output.write_bytes(content)
     say(f"{output}: {len(content):,} bytes")

@@ -49,13 +49,18 @@ def _report(chromium: "Browser", path: Path) -> None:
     page = _opened(chromium, path, "light")
     answers = page.locator("#rows")
     answers.get_by_role("searchbox").fill("moon")
-    answers.locator("tbody [aria-expanded]").first.click()
+    answers.locator("#rows-body [aria-expanded]").first.click()
     _picture(page, "answers", answers)
+    page = _opened(chromium, path, "light")
+    _picture(page, "slices", page.locator("#slices"))
+    page = _opened(chromium, path, "dark", "#rows?metric=label&pair=first+passes&view=inputs")
+    page.locator("#rows-body .line").first.wait_for()
+    _picture(page, "side-by-side", page.locator("#rows"))
 
 
-def _opened(chromium: "Browser", path: Path, theme: Literal["light", "dark"]) -> "Page":
+def _opened(chromium: "Browser", path: Path, theme: Literal["light", "dark"], fragment: str = "") -> "Page":
     page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=theme)
-    page.goto(path.as_uri(), wait_until="load")
+    page.goto(path.as_uri() + fragment, wait_until="load")
     return page
 
 

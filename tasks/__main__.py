@@ -9,12 +9,14 @@ from pathlib import Path
 
 from tasks.console.arguments import Parser
 from tasks.console.terminal import console, exit_status, is_terminal, say
+from tasks.exports import command_line
 
 # The stage after which the summary is printed, if the stage was started by hand.
 LAST_STAGE = "report"
 HISTORY = Path("reports/history.html")
 EXIT_STATUS = (
-    "Exit status: 0 done; 2 an error that the message explains; 75 a server did not answer: try later; 130 interrupted."
+    "Exit status: 0 done; 2 an error that the message explains; 75 a server did not answer, or batches are "
+    "at work: try later; 130 interrupted."
 )
 
 
@@ -43,6 +45,8 @@ def parser() -> Parser:
     others = {
         "summary": "Print the results of the last run, and where the report is",
         "history": "Print the last runs, and since when something is wrong",
+        "export": "Write results in the forms of other tools",
+        "gx": "Write the checks of the tables as a Great Expectations context with Data Docs",
         "verify": "Check that files, DVC's copies of them and the ledger's segments are as they were written",
         "ledger": "Manage judge replies and embeddings that were paid for",
         "storage": "Manage the parts of tables in run.storage",
@@ -52,6 +56,20 @@ def parser() -> Parser:
         commands[name].set_defaults(run=_stage, stage=name)
         if name == "judge":
             commands[name].set_defaults(run=_judge)
+            plan = "only print how many calls would be made, and their cost"
+            commands[name].add_argument("--plan", action="store_true", help=plan)
+            band = (
+                "only learn judge.band of a cascade from human labels: at most this share of what the offline judge "
+                "decides is wrong, such as 0.02"
+            )
+            commands[name].add_argument("--band", type=float, metavar="SHARE", help=band)
+            choose = (
+                "only ask the judges of judge.panel about so many labelled rows, and print how often each agrees with "
+                "the labels, its price and time, and who is dispensable; default: 300"
+            )
+            commands[name].add_argument("--choose", type=int, nargs="?", const=0, metavar="ROWS", help=choose)
+        if name == "answer":
+            commands[name].set_defaults(run=_answer)
             plan = "only print how many calls would be made, and their cost"
             commands[name].add_argument("--plan", action="store_true", help=plan)
         if name == "embed":
@@ -68,6 +86,8 @@ def parser() -> Parser:
         help=f"write the report of the workspace with past runs instead; default: {HISTORY}",
     )
     commands["history"].set_defaults(run=_history)
+    command_line.add_arguments(commands["export"])
+    command_line.add_gx(commands["gx"])
     commands["verify"].add_argument(
         "versions", nargs="*", metavar="VERSION", help="commit, tag, branch or experiment; default: the workspace"
     )
@@ -94,13 +114,35 @@ def _stage(chosen: argparse.Namespace) -> None:
         summary.show(console(), reported=True)
 
 
-def _judge(chosen: argparse.Namespace) -> None:
+def _answer(chosen: argparse.Namespace) -> None:
     if not chosen.plan:
         _stage(chosen)
         return
+    from tasks.answering import preflight
+
+    preflight.show()
+
+
+def _judge(chosen: argparse.Namespace) -> None:
+    if chosen.band is not None:
+        from tasks.judging import learnt_band
+
+        learnt_band.show(chosen.band)
+        return
+    if chosen.choose is not None:
+        from tasks.judging import choice
+
+        choice.show(chosen.choose or choice.ROWS)
+        return
+    if not chosen.plan:
+        _stage(chosen)
+        return
+    from tasks.answering import preflight as answers
     from tasks.judging import preflight
 
     preflight.show()
+    if calls := answers.plan_next_run().calls:
+        say(f"judge: {calls:,} answers are still to be asked for (`python -m tasks answer --plan`); not counted above")
 
 
 def _embed(chosen: argparse.Namespace) -> None:

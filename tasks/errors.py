@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
+# What the message of a BatchesAtWorkError says, by which a flow tells a stage that is not done from one that failed.
+BATCHES_AT_WORK = "batches are at work"
+
 
 class GoldmeterError(ValueError):
     """Base class: commands print the message without a traceback and exit with status 2."""
@@ -28,6 +31,10 @@ class ServerError(ModelError):
     """A model's server can't be reached, or is overloaded: a later attempt may succeed."""
 
 
+class BatchesAtWorkError(ServerError):
+    """Batches are not done yet: the next run takes their results in."""
+
+
 class ClusterError(GoldmeterError):
     """The cluster that `run` names can't be used: a later attempt may succeed."""
 
@@ -46,6 +53,10 @@ class VersionError(GoldmeterError):
 
 class ComparisonError(GoldmeterError):
     """Two versions can't be compared."""
+
+
+class ExportError(GoldmeterError):
+    """Results can't be exported: a candidate is unknown, or the target does not take them."""
 
 
 def did_you_mean(name: str, allowed: Iterable[str], quote: Callable[[str], str] = str) -> str:

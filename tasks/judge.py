@@ -1,35 +1,53 @@
 """A judge's verdicts: one row per (id, candidate)."""
 
-import os
 import sys
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.asking.batch_dispatch import waiting
+from tasks.asking.budget import used_up
+from tasks.asking.earlier_replies import EarlierReplies
+from tasks.asking.environment import retries_failed, spent_file
+from tasks.asking.model_calls import ModelCalls, ask_models
+from tasks.asking.plan import require_confirmed
+from tasks.asking.requests import Request
 from tasks.console.terminal import say
-from tasks.errors import ParamsError
+from tasks.errors import ServerError
 from tasks.judging import canaries
-from tasks.judging.budget import Budget, used_up
 from tasks.judging.cascade import Division, cascade_table, is_decided
-from tasks.judging.dispatch import dispatch
 from tasks.judging.offline_rows import estimates, offline_table
-from tasks.judging.plan import Plan
-from tasks.judging.requests import Request
+from tasks.judging.other_names import hash_of
+from tasks.judging.own_metrics import check_prompts
+from tasks.judging.panel_verdicts import missing_lines, panel_facts, panel_signature, panel_table
+from tasks.judging.plan import PanelPlan, Plan
+from tasks.judging.preference import (
+    SCHEMA,
+    TABLE,
+    about_pairs,
+    check_preference,
+    preference_counts,
+    preference_entries,
+    preference_problems,
+    preference_table,
+    require_candidates,
+)
+from tasks.judging.problems import asked_and_failed, problems_of, read_columns
 from tasks.judging.rows import entries_of, missing, table_of
 from tasks.judging.settings import Judge
 from tasks.judging.statuses import ANSWERED, BY_DESIGN, FAILED, STATUSES, Mask
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
-from tasks.metrics.judge.meaning_match import MAJORITY
-from tasks.metrics.judged import JudgeMetric
+from tasks.metrics.judged import DETAILS, JudgeMetric
+from tasks.metrics.verdict_types import Boolean
 from tasks.models import offline
-from tasks.models.chat.capabilities import CapabilityStore
-from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.concurrency import ConcurrencyLimit
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.run import RunJudge
@@ -37,12 +55,11 @@ from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, about, describe
 from tasks.pipeline.workers import Crew
+from tasks.scores import repeated_verdicts
 from tasks.scores.column_facts import ColumnFacts, statement
 from tasks.scores.tables import expect_metric, facts_of, row_facts
 from tasks.scores.verdict_source import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
 
-# Environment variable: if set, requests whose reply in the ledger is no verdict are asked again.
-RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
 # Kinds of failures that a message lists.
 LISTED = 5
 
@@ -62,6 +79,7 @@ def judge(
     *,
     retry_failed: bool = False,
     crew: Crew | None = None,
+    spent: Path | None = None,
 ) -> Iterator[dict[str, pa.Table]]:
     """Ask a server for the verdicts that the ledger lacks, then build the table from the ledger.
 
@@ -73,35 +91,45 @@ def judge(
         progress: Shows the calls, then the rows.
         retry_failed: Ask again if the reply in the ledger is no verdict.
         crew: The processes of the offline judge; None: this one.
+        spent: File of what earlier attempts of this run have used of the budget; None: there was none.
     """
     options, crew = params.judge, crew or Crew()
     is_cascade = options.provider == "cascade"
     decided = [*_decided(rows, options, crew, progress)] if is_cascade else None
     division = Division(lambda: rows, decided)
-    _ask_missing(division, options, ledger, run, progress, retry_failed=retry_failed)
-    wrong = canaries.failed(options, ledger)
+    require_candidates(rows, options)
+    down = _ask_missing(division, options, ledger, run, progress, retry_failed=retry_failed, spent=spent)
+    wrong = _failed_canaries(options, ledger, down)
     facts = _facts(options, _served(division, options, ledger), rows.schema)
-    build = cascade_table if is_cascade else table_of
-    total, done, problems = rows.rows, 0, Counter[str]()
+    preferred = _preference_facts(options, rows, ledger)
+    missing_votes = Counter[tuple[str, str]]()
+    build = cascade_table if is_cascade else partial(panel_table, missing=missing_votes) if options.panel else table_of
+    total, done, problems, pairs_failed = rows.rows, 0, Counter[str](), 0
     progress("rows", 0, total)
     for part, guesses in zip(rows, estimates(rows, options, crew), strict=True):
         table = build(part, options, ledger, guesses)
         done += part.num_rows
         progress("rows", done, total)
-        yield {"judge": describe(table, facts | {"canaries_failed": wrong})}
-        problems.update(_problems(table))
+        compared = describe(preference_table(part, options, ledger), preferred) if preferred else SCHEMA.empty_table()
+        yield {"judge": describe(table, facts | {"canaries_failed": wrong}), TABLE: compared}
+        problems.update(problems_of(table))
+        pairs_failed += preference_problems(compared).total()
         wrong = []
     if ledger.carried:
         where = options.server_key[1]
         say(f"judge: {ledger.carried:,} verdicts from before keys held an address are taken as of {where}", sys.stderr)
+    for line in missing_lines(missing_votes, options):
+        say(f"judge: {line}", sys.stderr)
     if failed := problems.total():
         first = f"raise {limits}, then " if (limits := used_up(problems)) else ""
         again = "python -m flows.evaluate --retry-failed asks again"
         say(f"judge: {failed:,} rows have no verdict; {first}{again}", sys.stderr)
+    if pairs_failed:
+        say(f"judge: {pairs_failed:,} pairs of answers have no preference", sys.stderr)
 
 
 def judge_offline(rows: pa.Table, params: Params) -> pa.Table:
-    """Build one part of the table without a server: the offline judge's verdicts, or none.
+    """Build one part of the table data/judge without a server: the offline judge's verdicts, or none.
 
     Args:
         rows: A part of data/normalize.
@@ -117,36 +145,35 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     Of a cascade, these are the language model's rows: the offline judge never fails.
     """
     table = tables["judge"]
+    compared = preference_counts(tables[TABLE]) if TABLE in tables else {}
     if JUDGED_BY in table.schema.names:
         table = table.filter(pc.field(JUDGED_BY) == LANGUAGE_MODEL)
-    statuses = Counter(table["judge_status"].to_pylist())
-    asked = statuses[ANSWERED] + statuses[FAILED]
+    asked, failed = asked_and_failed(table)
     facts = about(table.schema)
     return {
         "asked": asked,
-        "failed": statuses[FAILED],
+        "failed": failed,
         "failed_allowed": round(facts["max_unmeasured"] * asked, 6),
         "canaries_failed": len(facts["canaries_failed"]),
+        **compared,
     }
 
 
-def advice(written: Mapping[str, Parts], params: Params) -> list[str]:  # noqa: ARG001 (part of the protocol)
+def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
     """List the canaries that the judge failed, the most frequent problems of failed rows, and what to do."""
     facts = written["judge"].about
-    problems = _problems(written["judge"].whole(["judge_status", "judge_reason"]))
-    limits = used_up(problems)
+    rows, pairs = problems_of(written["judge"].whole(read_columns(written["judge"].schema))), Counter[str]()
+    if params.judge.preference:
+        pairs = preference_problems(written[TABLE].whole(["preference_status", "problem"]))
+    limits = used_up([*rows, *pairs])
     again = "run again, with `python -m flows.evaluate --retry-failed` for replies that are no verdict"
     remedy = f"raise {limits}, and run again" if limits else again
     return [
         *(f"  canary failed: {canary}" for canary in facts["canaries_failed"]),
-        *(f"  {count:,} rows failed: {problem}" for problem, count in problems.most_common(LISTED)),
-        *([f"  What was answered is kept in the ledger: {remedy}"] if problems else []),
+        *(f"  {count:,} rows failed: {problem}" for problem, count in rows.most_common(LISTED)),
+        *(f"  {count:,} pairs of answers failed: {problem}" for problem, count in pairs.most_common(LISTED)),
+        *([f"  What was answered is kept in the ledger: {remedy}"] if rows or pairs else []),
     ]
-
-
-def _problems(table: pa.Table) -> Counter[str]:
-    """Count the failed rows of a table by what was wrong."""
-    return Counter(map(str, table.filter(pc.field("judge_status") == FAILED)["judge_reason"].to_pylist()))
 
 
 def expect(params: Params) -> Contract:
@@ -155,18 +182,22 @@ def expect(params: Params) -> Contract:
     from great_expectations.expectations.row_conditions import Column as Cell
 
     keys, status = ["id", "candidate"], Cell("judge_status")
+    max_draws = len(params.judge.panel) if params.judge.panel else params.judge.draws
     measured, unmeasured = [ANSWERED, EMPTY_RESPONSE], [*BY_DESIGN, NO_RESPONSE]
     rows = [
         *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in [*keys, "judge_sampled", "judge_draws"]),
         gxe.ExpectColumnValuesToNotBeNull(column="judge_status"),
         gxe.ExpectColumnValuesToBeInSet(column="judge_status", value_set=list(STATUSES)),
-        gxe.ExpectColumnValuesToBeBetween(column="judge_draws", min_value=0, max_value=params.judge.draws),
+        gxe.ExpectColumnValuesToBeBetween(column="judge_draws", min_value=0, max_value=max_draws),
     ]
     if params.judge.provider == "cascade":
         rows += _expect_judges(status)
     for metric in params.judge.metrics:
         name = metric.column
-        rows += expect_metric(metric, **({"pass_above": MAJORITY} if name == "meaning_match" else {}))
+        rows += expect_metric(metric)
+        if metric.explanation == DETAILS:
+            rows.append(gxe.ExpectColumnValuesToNotBeNull(column=f"{metric.name}_{DETAILS}"))
+            continue
         rows += [
             gxe.ExpectColumnValuesToNotBeNull(column=name, row_condition=status.is_in(measured)),
             gxe.ExpectColumnValuesToBeNull(column=name, row_condition=status.is_in(unmeasured)),
@@ -177,11 +208,18 @@ def expect(params: Params) -> Contract:
         or_equal=True,
         notes="Too many rows have no verdict; the limit is judge.max_unmeasured.",
     )
+    few_pairs = gxe.ExpectColumnPairValuesAToBeGreaterThanB(
+        column_A="pairs_failed_allowed",
+        column_B="pairs_failed",
+        or_equal=True,
+        notes="Too many pairs of answers have no preference; the limit is judge.max_unmeasured.",
+    )
     return Contract(
         rows=rows,
         counts=[
             gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_normalize"),
             few,
+            *([few_pairs] if params.judge.preference else []),
             gxe.ExpectColumnValuesToBeBetween(
                 column="canaries_failed",
                 min_value=0,
@@ -219,54 +257,50 @@ def _decided(rows: Parts, options: Judge, crew: Crew, progress: Progress) -> Ite
 
 
 def _ask_missing(
-    division: Division, options: Judge, ledger: Verdicts, run: RunJudge, progress: Progress, *, retry_failed: bool
-) -> None:
-    """Ask what is not in the ledger, within the budget; canaries first.
+    division: Division,
+    options: Judge,
+    ledger: Verdicts,
+    run: RunJudge,
+    progress: Progress,
+    *,
+    retry_failed: bool,
+    spent: Path | None,
+) -> Mapping[str, ServerError]:
+    """Ask what is not in the ledger, within the budget; canaries first. The judges of a panel one after the other.
+
+    Returns:
+        Juror → why its server did not answer; the others of its panel did.
 
     Raises:
         ParamsError: More calls are missing than `run.judge.confirm_calls` allows.
-        ModelError: The judge fails a canary, before any row is asked about.
+        ModelError: A judge fails a canary, before it is asked about any row; or the servers of all judges are down.
     """
 
-    invented = canaries.requests(options)
+    def asked(juror: Judge) -> ModelCalls:
+        def requests(others: Sequence[Request] = (), earlier: EarlierReplies | None = None) -> Iterator[Request]:
+            rows, pairs = division.by_language_model(), about_pairs(division.parts(), juror)
+            return missing(rows, juror, ledger, others=others, more=pairs, retry_failed=retry_failed, earlier=earlier)
 
-    def requests(parts: Iterable[pa.Table], others: Sequence[Request] = ()) -> Iterator[Request]:
-        return missing(parts, options, ledger, others=others, retry_failed=retry_failed)
+        invented, earlier = canaries.requests(juror), EarlierReplies(ledger)
+        plan = Plan.of_judge(requests(invented, earlier), juror, run, waiting(juror, ledger), earlier)
+        about_canaries = partial(missing, [], juror, ledger, others=invented, retry_failed=retry_failed)
+        return ModelCalls(juror, plan, earlier, requests, partial(canaries.ask, about_canaries, juror, ledger))
 
-    plan = Plan.of(requests(division.by_language_model(), invented), options, run)
-    if not plan.calls:
-        return
+    jurors = [asked(juror) for juror in options.jurors]
+    plan = PanelPlan.of([one.plan for one in jurors], options.juror_names)
+    if not plan.calls + plan.waiting:
+        return {}
     say(f"judge: {plan}", sys.stderr)
-    if min(plan.calls, run.budget.max_calls or plan.calls) > run.confirm_calls:
-        raise ParamsError(
-            f"run.judge.confirm_calls: {run.confirm_calls:,}, but {plan.calls:,} calls are missing; "
-            "raise it to make them"
-        )
-    endpoint = Endpoint(options.base_url, options.model, options.api_key_env, run.timeout, run.retries)
-    budget, limit = Budget(run.budget, run.price(options.model)), ConcurrencyLimit(run.concurrency)
-    counter = _CallCounter(plan.calls, budget, progress)
-    with Chat(endpoint, limit, CapabilityStore(ledger.folder / "servers.json")) as chat:
-        dispatch(requests([], invented), chat, ledger, budget, run, counter.add)
-        canaries.require_passed(options, ledger)
-        dispatch(requests(division.by_language_model()), chat, ledger, budget, run, counter.add)
+    require_confirmed(plan, run)
+    return ask_models(jurors, options.juror_names, ledger, run, progress, spent)
 
 
-class _CallCounter:
-    """Counts answered and failed calls, and shows them with their cost."""
-
-    def __init__(self, calls: int, budget: Budget, progress: Progress) -> None:
-        self._calls, self._budget, self._progress = calls, budget, progress
-        self._done = self._failed = 0
-        # The first reply is that of a single call, which also detects what the server supports: no pace of many.
-        progress("first call", 0, 1)
-
-    def add(self, entries: Sequence[Entry]) -> None:
-        """Count the entries of new replies."""
-        self._done += len(entries)
-        self._failed += sum(entry["verdict"] is None for entry in entries)
-        failed = f"{self._failed:,} failed" if self._failed else ""
-        cost = "" if self._budget.cost is None else f"${self._budget.cost:,.2f}"
-        self._progress("calls", self._done, self._calls, note=", ".join(filter(None, [failed, cost])))
+def _failed_canaries(options: Judge, ledger: Verdicts, down: Mapping[str, ServerError]) -> list[str]:
+    """Describe the canaries that a judge is wrong about, but for jurors who were not reached."""
+    if options.panel is None:
+        return canaries.failed(options, ledger)
+    jurors = zip(options.juror_names, options.jurors, strict=True)
+    return [f"{name}: {line}" for name, one in jurors if name not in down for line in canaries.failed(one, ledger)]
 
 
 def _served(division: Division, options: Judge, ledger: Verdicts) -> dict[str, str]:
@@ -274,9 +308,15 @@ def _served(division: Division, options: Judge, ledger: Verdicts) -> dict[str, s
 
     Marks the verdicts as used, so that they are part of the evidence.
     """
+    jurors = options.jurors
+    parts = (part for juror in jurors for part in zip(division.by_language_model(), repeat(juror)))
+    return _used((entries for part, juror in parts for entries in entries_of(part, juror, ledger)), ledger)
+
+
+def _used(blocks: Iterable[Mapping[str, Entry]], ledger: Verdicts) -> dict[str, str]:
+    """Mark entries as used; return the models that they name, and how these were asked."""
     served: dict[str, set[str]] = {"served": set(), "asked": set()}
-    parts = division.by_language_model()
-    for entries in (entries for part in parts for entries in entries_of(part, options, ledger)):
+    for entries in blocks:
         ledger.use(entries)
         for entry in entries.values():
             served["served"].update(filter(None, [entry["model"]]))
@@ -286,59 +326,110 @@ def _served(division: Division, options: Judge, ledger: Verdicts) -> dict[str, s
 
 def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict[str, Any]:
     """Metadata of the table: what each column means, and how it was computed."""
-    variables = options.variables.model_dump().values()
-    inherited = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in variables))
     columns: dict[str, ColumnFacts] = {}
     for metric in options.metrics:
+        reads = metric.mapped(options.variables.model_dump())
+        inherited = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in reads))
         columns |= facts_of(metric, {**_signature_facts(options, metric, served), **inherited})
+    repeated = [
+        repeated_verdicts.facts(
+            metric.name,
+            metric.column,
+            metric.verdict.verdict_bounds,
+            options.draws,
+            has_rate=columns[metric.column].rate_signature is not None,
+            is_binary=isinstance(metric.verdict, Boolean),
+        )
+        for metric in (options.metrics if options.asks_again else ())
+    ]
     return {
         **statement(columns),
+        **({repeated_verdicts.REPEATED: dict(ChainMap(*repeated))} if repeated else {}),
         "max_unmeasured": options.max_unmeasured,
         "sampling_rate": options.sampling_rate,
         "offline": offline.model_hash(),
+        **panel_facts(options),
+    }
+
+
+def _preference_facts(options: Judge, rows: Parts, ledger: Verdicts) -> dict[str, Any]:
+    """Metadata of data/preference; empty if nothing is compared. Marks the verdicts as used."""
+    if options.preference is None:
+        return {}
+    question = options.preference.question
+    served = _used((entries for part in rows for entries in preference_entries(part, options, ledger)), ledger)
+    # Also in a cascade, the language model alone compares, and once.
+    signed = _signature_facts(options.model_copy(update={"provider": "openai", "draws": 1}), question, served)
+    earlier = row_facts(rows.schema, reads_normalized=False)
+    return {
+        "signature": question.signature(**{**signed, **earlier}),
+        "prompt": question.prompt,
+        "max_unmeasured": options.max_unmeasured,
     }
 
 
 def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, str]) -> dict[str, object]:
     if options.provider == "none":
         return {"provider": "none"}
-    variables = ",".join(options.variables.model_dump().values())
+    mapped = ",".join(metric.mapped(options.variables.model_dump()))
+    variables = {"vars": mapped} if mapped else {}
     filters = ",".join(f"{rule.field} {rule.operator} {rule.value}" for rule in options.filters)
     filtered = {"filters": filters} if filters else {}
+    reads_references = metric.needs(options.variables.model_dump()).references is not None
+    if reads_references and (named := hash_of(options.aliases)):
+        filtered["aliases"] = named
     model, code = offline.model_hash()[:12], offline.source_hash()[:12]
     if options.provider == "offline":
-        return {"provider": "offline", "model": model, "code": code, "vars": variables, **filtered}
+        return {"provider": "offline", "model": model, "code": code, **variables, **filtered}
     cascade = {"band": "-".join(map(str, options.band)), "offline": model, "code": code}
+    jurors = options.jurors
+    temperatures = [one.draw_temperature if one.draws > 1 else one.temperature for one in jurors]
     return {
         "provider": options.provider,
-        "model": options.model,
-        **({"server": where} if (where := options.server_key[1]) else {}),
+        **panel_signature(options, metric),
+        "model": _of_each([one.model for one in jurors]),
+        **({"server": where} if (where := _of_each([one.server_key[1] for one in jurors])) else {}),
         **served,
         "prompt": metric.prompt_hash[:12],
-        "vars": variables,
-        "temp": options.draw_temperature if options.draws > 1 else options.temperature,
-        "seed": options.seed,
+        **variables,
+        "temp": _of_each(temperatures),
+        "seed": _of_each([one.seed for one in jurors]),
         "draws": options.draws,
         **filtered,
         **(cascade if options.provider == "cascade" else {}),
     }
 
 
+def _of_each(values: Sequence[Any]) -> Any:
+    """What a signature says of a field of all jurors: one value if it is the same of all."""
+    if len({*values}) == 1:
+        return values[0]
+    return "+".join(f"{one:g}" if isinstance(one, float) else str(one) for one in values)
+
+
+def _check(sections: Mapping[str, Any]) -> None:
+    if "dataset" in sections:  # a project may take its rows from a stage of its own
+        check_prompts(sections)
+        check_preference(sections)
+
+
 STAGE = Stage(
     params=Params,
-    by_part=lambda rows, params, _: judge_offline(rows, params),
+    by_part=lambda rows, params, _: {"judge": judge_offline(rows, params), TABLE: SCHEMA.empty_table()},
     whole=lambda params, inputs: judge(
         inputs.tables["normalize"],
         params,
         inputs.ledger(Verdicts),
         inputs.run.judge,
         inputs.progress,
-        retry_failed=RETRY_FAILED in os.environ,
+        retry_failed=retries_failed(),
         crew=inputs.crew,
+        spent=spent_file(),
     ),
     is_whole=lambda params: params.judge.asks_server,
     preload=("tasks.models.offline.warm_up",),
     expect=expect,
     counts=counts,
     advice=advice,
+    check=_check,
 )

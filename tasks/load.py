@@ -8,10 +8,13 @@ import pyarrow as pa
 
 from tasks.dataset.answers import mapped_columns, opened
 from tasks.dataset.columnar.coverage import is_covered, is_large
+from tasks.dataset.joined import ANSWERS
+from tasks.dataset.own_expectations import own_expectations
 from tasks.dataset.paths import quoted
-from tasks.dataset.settings import Params
+from tasks.dataset.settings import Dataset, Params
 from tasks.dataset.sources import Record, Records
 from tasks.dataset.table import tables
+from tasks.errors import DataError
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.division import Division
 from tasks.pipeline.progress import Progress
@@ -30,9 +33,11 @@ def source(params: Params) -> Records:
     """Open the user's files as records.
 
     Raises:
-        DataError: A file can't be opened, or lacks a mapped column that another one has.
+        DataError: A file can't be opened, or lacks a mapped column that another one has; or nobody has been asked yet.
     """
     found = _opened(params)
+    if params.dataset.asked and not ANSWERS.exists():
+        raise DataError(f"{ANSWERS}: not there; `dvc repro answer` asks the candidates with a model")
     _warn(found.notes)
     return found
 
@@ -81,6 +86,7 @@ def expect(params: Params) -> Contract:
     """Expect complete rows of the configured candidates, texts and scores within bounds, and no record lost."""
     from great_expectations import expectations as gxe
 
+    own = own_expectations(params.dataset.expect)
     scores = [(f"score_{name}", s.bounds) for name, s in params.dataset.scores.items() if s.bounds]
     return Contract(
         rows=[
@@ -92,8 +98,10 @@ def expect(params: Params) -> Contract:
             ),
             gxe.ExpectColumnValuesToMatchRegex(column="content", regex="^[0-9a-f]{64}$"),
             *(gxe.ExpectColumnValuesToBeBetween(column=c, min_value=low, max_value=high) for c, (low, high) in scores),
+            *(gxe.ExpectColumnValuesToBeBetween(column=name, min_value=0.0) for name in params.dataset.resources),
+            *own.rows,
         ],
-        keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["id", "candidate"])],
+        keys=[gxe.ExpectCompoundColumnsToBeUnique(column_list=["id", "candidate"]), *own.keys],
         counts=[
             gxe.ExpectColumnValuesToBeBetween(column="rows", min_value=1),
             gxe.ExpectColumnPairValuesToBeEqual(column_A="rows_read", column_B="rows_loaded_or_rejected"),
@@ -102,6 +110,10 @@ def expect(params: Params) -> Contract:
             ),
         ],
     )
+
+
+def _require_expectations(dataset: Dataset) -> None:
+    own_expectations(dataset.expect)
 
 
 def _names(params: Params) -> list[list[str]]:
@@ -185,4 +197,5 @@ STAGE = Stage(
     expect=expect,
     counts=counts,
     advice=advice,
+    check=lambda sections: _require_expectations(sections["dataset"]),
 )

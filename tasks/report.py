@@ -9,7 +9,7 @@ from tasks.pipeline.stage import Stage, StageInputs
 from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
 
-# Files whose uncommitted changes the page mentions beside the commit; the data are named by their hash.
+# Files whose last commit, and changes since, the page names; the data are named by their hash.
 SETTINGS = ("params.yaml", "dvc.yaml", "tasks")
 
 

@@ -250,7 +250,7 @@ class _Workspace:
 def _crew(workspace: _Workspace, preload: Sequence[str], division: AnyDivision | None) -> AbstractContextManager[Crew]:
     """What computes the parts of a stage: this process for one part, and for few rows where no cluster is asked for."""
     entry, run = workspace.entry, params.run_params()
-    most, table = run.workers or cores(), Parts(Path(DATA, entry.tables_read[0])) if entry.tables_read else None
+    most, table = run.workers or cores(), next(iter(_tables_there(entry)), None)
     parts = sys.maxsize if division else len(table) if table else 1
     if run.engine == "dask":
         most = sys.maxsize if run.address else most  # a cluster has the workers that it has
@@ -260,9 +260,14 @@ def _crew(workspace: _Workspace, preload: Sequence[str], division: AnyDivision |
     return crew_of(partial(Processes, modules), workers, most)
 
 
+def _tables_there(entry: StageEntry) -> list[Parts]:
+    """The tables that the stage reads; it says itself which of those that are missing it needs."""
+    return [Parts(folder) for name in entry.tables_read if (folder := Path(DATA, name)).exists()]
+
+
 def _require_stored_inputs(entry: StageEntry, crew: Crew) -> None:
     """Check that the parts in storage that the stage reads are as they were written."""
-    tables = [Parts(Path(DATA, name)) for name in entry.tables_read if params.run_params().verify]
+    tables = _tables_there(entry) if params.run_params().verify else []
     for table in filter(lambda table: table.in_storage, tables):
         for _ in crew.map(Parts.require_whole, repeat(table), range(len(table))):
             pass
@@ -341,16 +346,17 @@ def _one_part(entry: StageEntry, folder: Path, number: int) -> _Part:
     stage, options, workspace = load_stage(entry.name), params.for_stage(entry.name), _Workspace(entry, folder)
     if stage.by_part is None:
         raise TypeError(f"{entry.name}: not a stage that is computed by part")
-    [table_read], [table_written] = entry.tables_read, entry.tables_written
+    [table_read], table_written = entry.tables_read, entry.tables_written[0]
     rows = Parts(Path(DATA, table_read)).part(number)
-    output = {table_written: stage.by_part(rows, options, workspace.inputs(quiet))}
+    computed = stage.by_part(rows, options, workspace.inputs(quiet))
+    output = {table_written: computed} if isinstance(computed, pa.Table) else computed
     workspace.write(output, number)
     part = _examine(entry, output, number)
     return part._replace(counts=part.counts | {f"rows_{table_read}": rows.num_rows})
 
 
 def _contract(stage: Stage[Any], options: Any) -> Contract:
-    if stage.expect is None:
+    if stage.expect is None or stage.is_idle(options):
         return Contract()
     validation.load_gx()
     return stage.expect(options)
@@ -386,8 +392,8 @@ def _combine(
             total.add(more)
         for name, value in part.counts.items():
             counts[name] = counts.get(name, 0) + value
-    for table in entry.tables_read:
-        counts.setdefault(f"rows_{table}", Parts(Path(DATA, table)).rows)
+    for table in _tables_there(entry):
+        counts.setdefault(f"rows_{table.folder.name}", table.rows)
     return checks, hashes, counts
 
 

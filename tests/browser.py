@@ -1,5 +1,6 @@
 """Pages in a real browser: opened from disk, offline, and watched."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -23,8 +24,14 @@ class Screen(NamedTuple):
 
 
 DESKTOP, PHONE = Screen(1280, 900), Screen(390, 844)
+LAPTOP = Screen(1440, 900)
+PAPER = Screen(688, 1000)
+"""A4 between the margins of the page."""
 Visit = Callable[..., "Page"]
-"""visit(path, screen=DESKTOP, theme="light", **options): the page; options: of Playwright's new_context."""
+"""visit(path, screen=DESKTOP, theme="light", fragment="", **options): the page.
+
+fragment: of its address. options: of Playwright's new_context.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +50,14 @@ def visit(chromium: "Browser") -> Iterator[Visit]:
     """Opens a file; fails the test when its page wrote to the console, raised, asked for more, or opened a dialog."""
     said: list[str] = []
 
-    def opened(path: Path, screen: Screen = DESKTOP, theme: Theme = "light", **options: Any) -> "Page":
+    def opened(
+        path: Path, screen: Screen = DESKTOP, theme: Theme = "light", fragment: str = "", **options: Any
+    ) -> "Page":
         context = chromium.new_context(viewport=screen._asdict(), color_scheme=theme, offline=True, **options)
         page = context.new_page()
         page.set_default_timeout(20_000)
         _listen(page, path.as_uri(), said)
-        page.goto(path.as_uri(), wait_until="load")
+        page.goto(path.as_uri() + fragment, wait_until="load")
         return page
 
     yield opened
@@ -68,6 +77,41 @@ def faults(page: "Page") -> list[str]:
         for each in found
         if each["impact"] in SERIOUS
     ]
+
+
+def views_of_answers(page: "Page") -> Iterator[str]:
+    """The row explorer with an answer opened in either view, with all filters, labelled, with the list of keys.
+
+    All else leaves the page: axe-core takes half a minute to look through it each time.
+    """
+    page.evaluate("document.querySelectorAll('main > section:not(#rows)').forEach((each) => each.remove())")
+    answers = page.locator("#rows")
+    unfolds = answers.locator("#rows-body .unfolds").first
+    if unfolds.get_attribute("aria-expanded") == "false":
+        unfolds.click()
+    yield "an opened answer"
+    if answers.locator("#rows-fold").is_visible():
+        answers.locator("#rows-fold").click()
+    answers.get_by_label("View", exact=True).select_option("side by side")
+    answers.locator("#rows-body .unfolds").first.click()
+    answers.locator(".unfolded .answer").first.get_by_role("button", name="Right").click()
+    yield "side by side"
+    answers.get_by_role("button", name="Keys").click()
+    yield "keys"
+    page.keyboard.press("Escape")
+
+
+def on_two_pages(page: "Page") -> bool:
+    """Whether paper takes at most two pages of A4 with nothing made smaller to fit the width."""
+    page.emulate_media(media="print")
+    page.set_viewport_size(PAPER._asdict())  # type: ignore[arg-type]
+    wide = page.evaluate("document.scrollingElement.scrollWidth") > PAPER.width
+    return not wide and pages_of_paper(page) <= 2
+
+
+def pages_of_paper(page: "Page") -> int:
+    """Pages of A4 that printing takes."""
+    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
 
 
 def too_wide(page: "Page") -> list[str]:
@@ -156,6 +200,13 @@ OVERLAPS = """() => {
 def _listen(page: "Page", address: str, said: list[str]) -> None:
     page.on("console", lambda message: said.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: said.append(f"error: {error}"))
-    page.on("request", lambda request: said.append(f"request: {request.url}") if request.url != address else None)
+    page.on(
+        "request", lambda request: said.append(f"request: {request.url}") if _page(request.url) != address else None
+    )
     page.on("dialog", lambda dialog: (said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.on("popup", lambda popup: said.append(f"popup: {popup.url}"))
+
+
+def _page(url: str) -> str:
+    """An address without the part for the page itself."""
+    return url.partition("#")[0]

@@ -18,9 +18,9 @@ from hypothesis import is_hypothesis_test, settings
 from tests.comparison import repository
 from tests.small_project import PARAMS, ROOT, ROWS, write
 
-# Property tests: no deadline, because the first call of a kernel compiles it. `make test` tries the same 25 examples in
+# Property tests: no deadline, because the first call of a kernel compiles it. `make test` tries the same 12 examples in
 # every run; `make test-properties` (--hypothesis-profile=long) tries 200, other ones each time.
-settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True)
+settings.register_profile("quick", deadline=None, max_examples=12, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=200, print_blob=True)
 settings.load_profile("quick")
 # Files that take more than half a minute, longest first: --dist loadfile then ends with short files on every core.
@@ -36,6 +36,8 @@ LONGEST = (
     "whole/test_hostile_page.py",
     "whole/test_nightly.py",
     "whole/test_one_night.py",
+    "whole/test_installed.py",
+    "whole/test_answers.py",
     "whole/test_compare_versions.py",
     "whole/test_whole_run.py",
     "whole/test_recorded.py",

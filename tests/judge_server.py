@@ -14,7 +14,11 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 
 from tasks.judging.canaries import canaries
+from tasks.models.api_key import ApiKey
+from tests.batch_server import BatchEndpoints
 
+NO_KEY = ApiKey(None, "judge.api_key_env")
+"""The key of this server."""
 KNOWN = {(each.input, each.output): each.verdict for each in canaries()}
 
 
@@ -45,6 +49,7 @@ class JudgeServer:
         self.headers: list[dict[str, str]] = []
         self.script: Script = lambda body: completion(verdict(body))
         self.url = ""
+        self.batches = BatchEndpoints(lambda body: Reply(*self.script(body))[:2])
         self._lock = threading.Lock()
 
     def answer(self, body: dict[str, Any], headers: dict[str, str]) -> Answer:
@@ -121,6 +126,18 @@ def _app(judge: JudgeServer) -> FastAPI:
             return Response(content, reply.status, headers)
         length = {"Content-Length": str(len(content))}
         return _Broken(iter([content[: reply.cut]]), reply.status, headers | length)
+
+    @app.api_route("/v1/files", methods=["POST"])
+    @app.api_route("/v1/files/{rest:path}", methods=["GET"])
+    @app.api_route("/v1/batches", methods=["GET", "POST"])
+    @app.api_route("/v1/batches/{rest:path}", methods=["GET"])
+    async def batch(request: Request) -> Response:
+        path, query = request.url.path, dict(request.query_params)
+        status, answer, cut = judge.batches.serve(request.method, path, query, await request.body())
+        content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        if not cut:
+            return Response(content, status, {"Content-Type": "application/json", "retry-after-ms": "1"})
+        return _Broken(iter([content[:5]]), status, {"Content-Length": str(len(content))})
 
     return app
 

@@ -294,6 +294,73 @@ def test_probabilities_of_the_offline_judge_that_labels_reject_are_reported(
     if found:
         assert (found["n"], found["p_value"], found["expected"], found["right"]) == (60, 0.001, 0.5, 0.666667)
         assert found["error_recalibrated"] < found["error"]
+    groups = documents["reports/metrics.json"].get("reliability", [])
+    assert [(one["n"], one["expected"], one["right"]["value"]) for one in groups] == (
+        [(30, 0.01, 0.666667), (30, 0.99, 0.666667)] if said else []
+    )
+
+
+TOO_SURE = [0.999, 0.001] * 200
+
+
+def few_labels(tmp_path: Path, p: list[float], labels: str) -> tuple[dict[tuple[Any, ...], Any], Any]:
+    """400 rows of which 6 in 10 are right, whatever the judge says, and 1 in 4 has a label."""
+    right = [i % 10 < 6 for i in range(400)]
+    is_chosen = [i % 8 < 2 for i in range(400)]
+    load = rows([one if chosen else None for one, chosen in zip(right, is_chosen, strict=True)])
+    if labels == "designed":
+        chances = pa.array([0.25 if one else None for one in is_chosen], pa.float64())
+        load = load.append_column("label_probability", chances)
+    load = describe(load, {"columns": {"label": LABEL}, "labels": labels})
+    judge = load.select(["id", "candidate"]).append_column("offline_match", pa.array(p))
+    judge = describe(judge.append_column("judge_status", pa.array(["disabled"] * 400)), {"columns": {}})
+    nothing = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], pa.string())})
+    unscored = load.select(["id", "candidate"]).replace_schema_metadata()
+    names = ("load", "load_rejected", "embed", "lexical", "semantic", "judge")
+    tables = (load, nothing, nothing, unscored, unscored, judge)
+    params = PARAMS.model_copy(update={"gate": GATE.model_copy(update={"primary": "label"})})
+    [made] = aggregate({name: stored(tmp_path / name, each) for name, each in zip(names, tables, strict=True)}, params)
+    found = {(r["metric"], r["slice"], r["slice_value"]): r for r in made["aggregate"].to_pylist()}
+    return found, json.loads(made["reports/metrics.json"])
+
+
+def test_estimates_from_random_labels_use_recalibrated_probabilities_and_say_so(tmp_path: Path) -> None:
+    found, document = few_labels(tmp_path, TOO_SURE, "random")
+
+    assert document["calibration"]["used"]
+    assert document["calibration"]["p_value"] == 0.001
+    ppi = document["candidates"]["a"]["label"]["ppi"]
+    assert ppi["score"] == "1 score, offline_match recalibrated, cross-fitted"
+    assert ppi["signature"] == "label|v:1|offline_match:platt"
+    assert document["headlines"]["a"]["note"].endswith("; the offline judge's probabilities are recalibrated on labels")
+    # The plain mean of the labels has no such part.
+    assert found["label", None, None]["signature"] == "label|v:1"
+
+
+def test_estimates_from_designed_labels_have_another_signature_with_recalibrated_probabilities(tmp_path: Path) -> None:
+    found, document = few_labels(tmp_path, TOO_SURE, "designed")
+
+    assert document["calibration"]["used"]
+    for place in ((None, None), ("topic", "even")):
+        assert found["label", *place]["signature"] == "label|v:1|offline_match:platt"
+        assert found["label", *place]["rate_signature"] == "label|v:1|pass:1|offline_match:platt"
+    assert document["candidates"]["a"]["label"]["signature"] == "label|v:1|offline_match:platt"
+
+
+@pytest.mark.parametrize("labels", ["random", "designed"])
+def test_probabilities_that_labels_do_not_reject_are_used_as_they_are(tmp_path: Path, labels: str) -> None:
+    found, document = few_labels(tmp_path, [0.6] * 399 + [0.5], labels)
+
+    assert "calibration" not in document
+    assert "signature" not in document["candidates"]["a"]["label"]["ppi"]
+    assert found["label", None, None]["signature"] == "label|v:1"
+
+
+def test_labels_of_selected_rows_recalibrate_nothing(tmp_path: Path) -> None:
+    _, document = few_labels(tmp_path, TOO_SURE, "all")
+
+    assert "calibration" not in document
+    assert "ppi" not in document["candidates"]["a"]["label"]
 
 
 def test_numbers_without_bounds_get_a_t_interval(tmp_path: Path) -> None:

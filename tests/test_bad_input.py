@@ -130,9 +130,9 @@ def set_at(path: str, value: object) -> Callable[[dict[str, Any]], None]:
             [{"field": "response", "operator": "=", "value": ["x"]}],
             "judge.filters.0.value: expected a single value, found ['x']",
         ),
-        ("judge nonsense", 1, "judge.nonsense: unknown option; allowed: api_key_env, band, base_url"),
-        ("run judge retires", 1, "run.judge.retires: unknown option; did you mean retries or prices? allowed: budget"),
-        ("run retries", {"default": 0, "jduge": 1}, "run.retries.jduge: no such stage; allowed: default, load"),
+        ("judge nonsense", 1, "judge.nonsense: unknown option; allowed: aliases, api_key_env, band"),
+        ("run judge retires", 1, "run.judge.retires: unknown option; did you mean retries or prices? allowed: batch"),
+        ("run retries", {"default": 0, "jduge": 1}, "run.retries.jduge: no such stage; allowed: default, answer, load"),
         ("run timeouts", {"judge": 1}, "run.timeouts.default: missing"),
     ],
 )
@@ -207,7 +207,8 @@ def test_a_full_disk_names_the_folder(fails: Fails) -> None:
 
 
 @pytest.mark.usefixtures("tables_there")
-def test_two_runs_of_a_stage_at_once() -> None:
+def test_two_runs_of_a_stage_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.runner.ENDING_SECONDS", 0.5)
     workspace = Path("data/.load.tmp")
     workspace.mkdir()
     (workspace / "of the other").touch()

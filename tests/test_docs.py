@@ -53,6 +53,16 @@ def test_every_page_is_reached_from_the_readme() -> None:
     assert set(PAGES) - found == set()
 
 
+def test_every_message_that_is_explained_is_one_of_ours() -> None:
+    tables = (ROOT / "docs/how-to/troubleshooting.md").read_text(encoding="utf-8").split("<!-- errors -->")[1:]
+    messages = [message for table in tables for message in re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)]
+    sources = [path for name in ("tasks", "flows") for path in (ROOT / name).rglob("*.py")]
+    code = "".join(path.read_text(encoding="utf-8") for path in sources)
+
+    assert len(messages) > 20
+    assert [message for message in messages if message not in code] == []
+
+
 @pytest.mark.parametrize("line", COMMANDS + INLINE)
 def test_every_command_names_what_there_is(line: str) -> None:
     words = shlex.split(line, comments=True)
@@ -103,7 +113,13 @@ def test_settings_in_the_documentation_are_accepted(block: Block) -> None:
     for name, options in given.items():
         if not section:  # a metric that the reader writes is tested where it is written
             model = stated_params.models()[name]
-            stated_params.section(model, content | {name: content[name] | options}, name)
+            stated_params.section(model, content | {name: _changed(content[name], options)}, name)
+
+
+def _changed(section: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """A section of params.yaml with other options, also of run.judge; all else is taken whole."""
+    inner = {"judge": section["judge"] | options["judge"]} if {"judge"} <= {*section} & {*options} else {}
+    return section | options | inner
 
 
 @pytest.mark.parametrize("block", [block for _, block in EVERY_BLOCK if block.kind == "python"])

@@ -14,7 +14,7 @@ import pytest
 
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judge import STAGE, Params, counts, expect, judge, judge_offline
-from tasks.judging.rows import SCHEMA
+from tasks.judging.rows import schema_of
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
@@ -46,6 +46,7 @@ OPTIONS: dict[str, Any] = {
     "sampling_rate": 1.0,
     "filters": [],
     "variables": {"input": "input", "ground_truth": "references", "output": "response"},
+    "aliases": "none.csv",
     "meaning_match": {},
     "similarity_judge": None,
     "canaries": False,
@@ -90,13 +91,14 @@ def judged(
     evidence: Path | None = None,
     how: RunJudge = HOW,
     crew: Crew | None = None,
+    spent: Path | None = None,
 ) -> pa.Table:
     if STAGE.whole_for(options) is None:
         return pa.concat_tables(judge_offline(part, options) for part in parts)
     with Verdicts(store) as ledger:
         if evidence:
             ledger.take_in(evidence)
-        tables = [each["judge"] for each in judge(parts, options, ledger, how, crew=crew)]
+        tables = [each["judge"] for each in judge(parts, options, ledger, how, crew=crew, spent=spent)]
         if evidence:
             ledger.write_evidence(evidence)
     return pa.concat_tables(tables)
@@ -156,7 +158,7 @@ def test_every_kind_of_row_has_its_status_and_score(server: JudgeServer, tmp_pat
 
     table = judged(rows(tmp_path / "rows"), options, tmp_path / "store")
 
-    assert table.schema.equals(SCHEMA)
+    assert table.schema.equals(schema_of(options.judge.in_table))
     assert column(table, "judge_status") == ["answered", "answered", "no response", "empty response", "answered"]
     assert column(table, "meaning_match") == [1.0, 0.0, None, 0.0, 1.0]
     assert column(table, "meaning_match_result") == ["pass", "fail", "unmeasured", "fail", "pass"]
@@ -257,6 +259,25 @@ def test_the_signature_says_who_judged_and_how(server: JudgeServer, tmp_path: Pa
         assert part in signature
 
 
+def test_other_names_of_a_reference_are_accepted_and_the_signature_says_so(server: JudgeServer, tmp_path: Path) -> None:
+    table, answers = tmp_path / "names.csv", [("q1", "Lutetia"), ("q2", "London")]
+    table.write_text("Paris,Lutetia,Paname\nLondon,Londinium\n", encoding="utf-8")
+    parts, named = rows(tmp_path / "rows", answers), {"aliases": str(table)}
+
+    alone, offline = (
+        judged(parts, params(provider="offline"), tmp_path),
+        judged(parts, params(provider="offline", **named), tmp_path),
+    )
+    judged(parts, params(server, **named), tmp_path / "store")
+
+    assert (column(alone, "meaning_match"), column(offline, "meaning_match")) == ([0.0, 0.0], [1.0, 0.0])
+    assert [question(body)[1]["ground_truth"] for body in server.calls] == [
+        ["Paris", "Lutetia", "Paname", "City of Paris"]
+    ] * 2
+    signatures = [about(one.schema)["columns"]["meaning_match"]["signature"] for one in (alone, offline)]
+    assert ["|aliases:" in one for one in signatures] == [False, True]
+
+
 def test_a_verdict_is_asked_for_once(server: JudgeServer, tmp_path: Path) -> None:
     options = params(server)
     first = judged(rows(tmp_path / "one"), options, tmp_path / "store")
@@ -334,7 +355,7 @@ def test_two_stores_merged_ask_for_nothing(server: JudgeServer, tmp_path: Path) 
 
 GARBAGE = {
     "no JSON": "I think it is right.",
-    "a fence, in JSON mode": '```json\n{"nonce": "N", "reason": "r", "verdict": true}\n```',
+    "two fences": '```json\n{"nonce": "N", "reason": "r", "verdict": true}\n```\n```json\n{}\n```',
     "text after the object": '{"nonce": "N", "reason": "r", "verdict": true} done',
     "another nonce": '{"nonce": "AAAAAAAAAA", "reason": "r", "verdict": true}',
     "a verdict in words": '{"nonce": "N", "reason": "r", "verdict": "true"}',
@@ -594,6 +615,44 @@ def test_draws_share_and_majority(server: JudgeServer, tmp_path: Path) -> None:
     assert broken(table, options) == []
 
 
+def test_a_second_question_about_a_part_of_the_rows_changes_no_verdict(server: JudgeServer, tmp_path: Path) -> None:
+    parts = rows(tmp_path / "rows", [(f"q{n}", "Paris") for n in range(40)])
+    once = judged(parts, params(server), tmp_path / "store")
+    asked = len(server.calls)
+    server.script = lambda body: completion(verdict(body).replace("true", "false"))
+    options = params(server, retest=0.5)
+
+    table = judged(parts, options, tmp_path / "store", how=IN_ORDER)
+
+    again = [len(verdicts or []) for verdicts in column(table, "meaning_match_verdicts")]
+    assert len(server.calls) - asked == again.count(2)
+    assert again.count(2) in range(10, 31)
+    assert {call["seed"] for call in server.calls[asked:]} == {2}
+    assert {*map(tuple, column(table, "meaning_match_verdicts"))} == {(1.0,), (1.0, 0.0)}
+    changed = {"meaning_match_verdicts", "similarity_judge_verdicts", "judge_agree"}
+    assert table.drop_columns(sorted(changed)).equals(once.drop_columns(["judge_agree"]))
+    assert [agree is None for agree in column(table, "judge_agree")] == [count == 1 for count in again]
+    assert broken(table, options) == []
+    assert "retest" not in about(table.schema)["columns"]["meaning_match"]["signature"]
+    stated = about(table.schema)["repeated"]["meaning_match"]
+    assert stated == {
+        "column": "meaning_match",
+        "bounds": [0.0, 1.0],
+        "is_binary": True,
+        "draws": 1,
+        "measures": ["meaning_match", "meaning_match.value"],
+    }
+
+
+def test_a_second_question_without_a_verdict_leaves_the_first_one(server: JudgeServer, tmp_path: Path) -> None:
+    server.script = lambda body: completion("garbage" if body["seed"] % 1_000_003 == 2 else verdict(body))
+
+    table = judged(rows(tmp_path / "rows"), params(server, retest=1.0), tmp_path / "store")
+
+    assert column(table, "judge_status").count("answered") == 3
+    assert column(table, "meaning_match_verdicts") == [[1.0], [0.0], None, None, [1.0]]
+
+
 def test_a_larger_sample_contains_the_smaller(tmp_path: Path, server: JudgeServer) -> None:
     parts = rows(tmp_path / "rows", [(f"q{n}", "Paris") for n in range(60)])
     samples = []
@@ -630,10 +689,12 @@ def test_filters_leave_rows_out_by_name(server: JudgeServer, tmp_path: Path) -> 
         ({"similarity_judge": {"threshold": 9}}, "judge.similarity_judge.threshold: .*1 to 5"),
         ({"similarity_judge": {"treshold": 3}}, "judge.similarity_judge.treshold: unknown option"),
         ({"temperature": float("inf")}, "judge.temperature"),
+        ({"draws": 3, "retest": 0.1}, r"judge.retest: retest must be 0 with several draws"),
+        ({"provider": "offline", "retest": 0.1}, r"judge.retest: .*the offline judge gives the same verdict each time"),
         ({"provider": "offline", "draws": 3}, r"judge.draws: .*the offline judge gives one verdict a row"),
-        ({"provider": "offline", "similarity_judge": {}}, "the offline judge gives one verdict a row"),
+        ({"provider": "offline", "similarity_judge": {}}, "judge.metrics: the offline judge gives meaning_match only"),
         *(({"base_url": url}, "judge.base_url") for url in ("http://[", "localhost:8000/v1", "https://me:pw@host/v1")),
-        ({"meaning_match": None}, "judge.meaning_match: .*nothing is asked"),
+        ({"meaning_match": None}, "judge.metrics: .*nothing is asked"),
         ({"modle": "x"}, "judge.modle: unknown option; did you mean model?"),
     ],
 )

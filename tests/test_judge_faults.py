@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
+from tasks.asking import requests
+from tasks.asking.budget import Budget
+from tasks.asking.dispatch import dispatch
 from tasks.errors import ContractError, ModelError, ParamsError, ServerError
-from tasks.judging import requests
-from tasks.judging.budget import Budget
-from tasks.judging.dispatch import dispatch
 from tasks.ledger.verdicts import Verdicts
-from tasks.models.chat.capabilities import CapabilityStore
+from tasks.models.chat.capabilities import Support
 from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.concurrency import ConcurrencyLimit
 from tasks.pipeline.run import Limits
 from tasks.runner import run
-from tests.judge_server import Answer, Reply, completion, problem, question, verdict
-from tests.judging.test_requests import request_about
+from tests.asking.test_requests import request_about
+from tests.judge_server import NO_KEY, Answer, Reply, completion, problem, question, verdict
 from tests.small_project import edit
 from tests.test_judge import HOW, IN_ORDER, KEY, column, judged, params, rows, server
 
@@ -169,6 +169,39 @@ def test_more_calls_than_confirmed_are_refused_before_the_first(server: Any, tmp
     assert server.calls == []
 
 
+def test_a_second_attempt_of_a_run_asks_no_more_than_the_budget_leaves(server: Any, tmp_path: Any) -> None:
+    how = type(HOW)(**{**IN_ORDER.model_dump(), "budget": {"max_calls": 4, "max_tokens": None, "max_cost": None}})
+    server.script = lambda body: completion(verdict(body)) if len(server.calls) < 3 else problem(404)
+    parts, options = rows(tmp_path / "rows", [(f"q{i}", "Paris") for i in range(9)]), params(server)
+    with pytest.raises(ModelError, match="404"):
+        judged(parts, options, tmp_path / "store", how=how, spent=tmp_path / "spent.json")
+    server.script = lambda body: completion(verdict(body))
+
+    table = judged(parts, options, tmp_path / "store", how=how, spent=tmp_path / "spent.json")
+
+    assert column(table, "judge_status").count("answered") == 4
+    assert len(server.calls) == 5  # 404: that call cost nothing
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 610}, 510),
+        ({"prompt_tokens": 100, "completion_tokens": 510, "total_tokens": 610, "completion_tokens_details": {}}, 510),
+        ({"prompt_tokens": 100, "completion_tokens": 10}, 10),
+        ({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": "610"}, 10),
+        ({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 5}, 10),
+    ],
+)
+def test_reasoning_is_part_of_the_reply_whether_or_not_the_server_counts_it_there(usage: Any, counted: int) -> None:
+    endpoint = Endpoint("http://h/v1", "m", NO_KEY, 1.0, 0)
+    chat = Chat(endpoint, ConcurrencyLimit(1))
+
+    reply = chat.read(200, completion("{}")[1] | {"usage": usage}, Support())
+
+    assert reply.tokens == {"prompt": 100, "completion": counted}
+
+
 def test_a_budget_in_money_needs_a_price(server: Any, tmp_path: Any) -> None:
     budget = {"max_calls": None, "max_tokens": None, "max_cost": 1.0}
     how = type(HOW)(**{**HOW.model_dump(), "budget": budget})
@@ -212,7 +245,7 @@ def test_a_content_filter_fails_one_row_without_asking_for_less(server: Any, tmp
     assert len(server.calls) == 2
 
 
-def test_what_a_server_supports_is_remembered_by_the_next_run(server: Any, tmp_path: Any) -> None:
+def test_what_a_server_supports_is_known_by_the_ledger(server: Any, tmp_path: Any) -> None:
     def script(body: dict[str, Any]) -> Answer:
         return (
             problem(400, "response_format is not supported") if "response_format" in body else completion(verdict(body))
@@ -223,8 +256,58 @@ def test_what_a_server_supports_is_remembered_by_the_next_run(server: Any, tmp_p
     assert len(server.calls) == 3
 
     server.calls.clear()
-    judged(rows(tmp_path / "more", [("q1", "Paris")]), params(server), tmp_path / "store")
+    judged(rows(tmp_path / "more", [("q0", "Paris"), ("q1", "Paris")]), params(server), tmp_path / "store")
     assert len(server.calls) == 1
+    assert not [*(tmp_path / "store").glob("*.json")]
+
+
+def test_what_the_ledger_knows_of_a_server_is_detected_again_if_it_is_refused(server: Any, tmp_path: Any) -> None:
+    judged(rows(tmp_path / "rows", [("q0", "Paris")]), params(server), tmp_path / "store")
+    server.script = lambda body: (
+        problem(400, "response_format is not supported") if "response_format" in body else completion(verdict(body))
+    )
+
+    many = [(f"q{i}", "Paris") for i in range(6)]
+    table = judged(rows(tmp_path / "more", many), params(server), tmp_path / "store")
+
+    assert column(table, "judge_status") == ["answered"] * 6
+
+
+@pytest.mark.parametrize(
+    ("refused", "asked"),
+    [
+        (["temperature", "seed"], "json_schema without temperature without seed"),
+        (["json_schema", "max_tokens"], "json_object"),
+        (
+            ["response_format", "temperature", "max_tokens", "max_completion_tokens", "logprobs"],
+            "text without temperature",
+        ),
+    ],
+)
+def test_what_the_server_refuses_is_left_out_and_the_signature_says_so(
+    server: Any, tmp_path: Any, refused: list[str], asked: str
+) -> None:
+    def script(body: dict[str, Any]) -> Answer:
+        used = {**body, **body.get("response_format", {})}
+        wrong = [name for name in refused if name in used]
+        if wrong:
+            return problem(400, f"Unsupported parameter: '{wrong[0]}' is not supported with this model.")
+        return completion(f"```json\n{verdict(body)}\n```")
+
+    server.script = script
+    many = [(f"q{i}", "Paris") for i in range(6)]
+    table = judged(rows(tmp_path / "rows", many), params(server), tmp_path / "store", tmp_path / "evidence")
+    first = len(server.calls)
+
+    assert column(table, "judge_status").count("answered") == 6
+    assert f"asked:{asked}|".encode() in table.schema.metadata[b"goldmeter"]
+    assert first <= 6 + len(refused)
+
+    # Another clone with the evidence knows it as well.
+    judged(
+        rows(tmp_path / "more", [*many, ("new", "Paris")]), params(server), tmp_path / "other", tmp_path / "evidence"
+    )
+    assert len(server.calls) == first + 1
 
 
 def test_a_body_that_drips_is_a_timeout(server: Any, tmp_path: Any) -> None:
@@ -311,10 +394,12 @@ def test_rows_that_are_refused_do_not_stop_a_server_that_is_known(server: Any, t
     server.script = lambda _: problem(400, "maximum context length exceeded")
 
     table = judged(
-        rows(tmp_path / "more", [(f"long {i}", "Paris") for i in range(6)]), params(server), tmp_path / "store"
+        rows(tmp_path / "more", [("q0", "Paris"), *((f"long {i}", "Paris") for i in range(6))]),
+        params(server),
+        tmp_path / "store",
     )
 
-    assert set(column(table, "judge_status")) == {"failed"}
+    assert column(table, "judge_status") == ["answered", *["failed"] * 6]
 
 
 def test_a_passing_refusal_does_not_lessen_what_is_asked_for_ever(server: Any, tmp_path: Any) -> None:
@@ -359,11 +444,11 @@ def test_answers_under_way_are_kept_when_the_next_rows_can_not_be_read(server: A
         yield from (request_about(output=f"Paris {i}", ground_truth=["Paris"], input="?") for i in range(3))
         raise KeyboardInterrupt
 
-    endpoint = Endpoint(server.url, "judge", None, 10, 0)
+    endpoint = Endpoint(server.url, "judge", NO_KEY, 10, 0)
     unlimited = Budget(Limits(max_calls=None, max_tokens=None, max_cost=None), None)
     with (
         Verdicts(tmp_path / "store") as ledger,
-        Chat(endpoint, ConcurrencyLimit(8), CapabilityStore(tmp_path / "servers.json")) as chat,
+        Chat(endpoint, ConcurrencyLimit(8)) as chat,
         pytest.raises(KeyboardInterrupt),
     ):
         dispatch(interrupted(), chat, ledger, unlimited, HOW.model_copy(update={"concurrency": 8, "retries": 0}), list)

@@ -14,13 +14,15 @@ FLOORS: tuple[set[str], ...] = (
     {"tasks.pipeline", "tasks.console", "tasks.text", "tasks.statistics"},
     {"tasks.models", "tasks.ledger"},
     {"tasks.metrics", "tasks.versions"},
-    {"tasks.scores"},
+    {"tasks.scores", "tasks.asking"},
     {"tasks.dataset"},
-    {"tasks.judging", "tasks.comparison"},
+    {"tasks.judging", "tasks.comparison", "tasks.answering"},
     {"tasks.reporting"},
     {"tasks.monitoring"},
+    {"tasks.exports"},
     {*STAGES, "tasks.runner"},
-    {"tasks.__main__", "flows"},
+    {"tasks.__main__"},
+    {"flows"},
     {"benchmarks", "scripts"},
 )
 """Packages from below to above. Each imports only from those below its own floor; those of one floor are apart."""

@@ -285,6 +285,28 @@ def test_scores_may_have_a_column_for_each_candidate():
     assert column("score_s", [values], candidates=TWO, scores={"s": "s_{candidate}"}) == [1.0, None]
 
 
+GRADES = {"columns": ["ann", "ben"], "bounds": [1, 5], "human": True}
+
+
+def test_a_grade_is_the_mean_of_those_who_gave_one():
+    values = [
+        PARIS | {"id": "1", "ann": "4", "ben": "5"},
+        PARIS | {"id": "2", "ann": None, "ben": "2"},
+        PARIS | {"id": "3", "ann": " ", "ben": None},
+    ]
+
+    assert column("score_s", values, scores={"s": GRADES}) == [4.5, 2.0, None]
+    (part,) = load(records(*values), params(scores={"s": GRADES}))
+    facts = about(part["load"].schema)["columns"]["score_s"]
+    assert (facts["by_people"], facts["signature"]) == (True, "score|name:s|bounds:1..5|better:higher|by:people|v:2")
+
+
+def test_a_grade_outside_the_scale_is_rejected():
+    _, [rejected] = loaded([PARIS | {"ann": "4", "ben": "6"}], limits={"max_rejected": 1.0}, scores={"s": GRADES})
+
+    assert rejected["reason"] == "ben: 6 is outside the bounds 1 to 5"
+
+
 def test_limit_counts_what_exclude_leaves():
     values = [PARIS | {"id": str(i), "bad": bad} for i, bad in enumerate(["true", "false", "True", None, "false"])]
 

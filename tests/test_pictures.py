@@ -1,4 +1,4 @@
-"""The pictures in README and docs/, which `make pictures` makes."""
+"""The pictures in README and docs/: those that `make pictures` makes, and pages of Prefect."""
 
 import struct
 from pathlib import Path
@@ -8,7 +8,17 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs/pictures"
 TEXTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-NAMES = ["report-light.png", "report-dark.png", "answers.png", "comparison.png", "summary.svg"]
+NAMES = [
+    "report-light.png",
+    "report-dark.png",
+    "answers.png",
+    "slices.png",
+    "side-by-side.png",
+    "comparison.png",
+    "prefect-run.png",
+    "prefect-comparison.png",
+    "summary.svg",
+]
 MOST = 200_000
 """Bytes of one picture."""
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from tasks.pipeline.tables import describe
 from tasks.reporting import summary
 from tasks.reporting.assembly import report_files
-from tasks.reporting.page import FOLDER
+from tasks.reporting.page import FOLDER, unbroken
 from tasks.reporting.settings import Report
 from tests.reporting.made import (
     ROWS,
@@ -105,7 +105,7 @@ def test_every_tag_is_closed_and_no_id_stands_twice(page):
 def test_every_link_of_the_page_leads_to_a_place_in_it(page):
     ids = {f"#{attributes['id']}" for _, attributes in page.tags if "id" in attributes}
 
-    assert {attributes["href"] for attributes in page.all("a")} <= ids
+    assert {attributes["href"].partition("?")[0] for attributes in page.all("a")} <= ids
 
 
 def test_nothing_is_fetched_and_only_its_own_scripts_run(files, page):
@@ -175,7 +175,7 @@ def test_links_stand_in_the_order_of_the_sections_and_lead_to_those_that_are_the
     links = re.findall(r'<li><a href="#([a-z]+)">', files[PAGE].split("<nav")[1].split("</nav>")[0])
     ids = re.findall(r'<section id="([a-z]+)"', files[PAGE])
 
-    assert links == [each for each in ids if each != "correlations"]
+    assert links == ids
     assert links[-3:] == ["data", "checks", "provenance"]
     assert "history" not in links
     assert "comparison" not in links
@@ -311,7 +311,7 @@ def test_slices_show_the_largest_values_and_count_the_others(files):
     assert "<bdi>names</bdi>" in slices
     assert "<bdi>places</bdi>" not in slices
     assert "1 more values in data/aggregate" in slices
-    assert slices.count('class="few"') == 1 + 3 * 2 * 2
+    assert slices.count('class="few"') == 1 + 3 * 2 * 2 + 2
 
 
 def test_of_very_many_slices_the_leading_metric_gets_the_room(tmp_path, monkeypatch):
@@ -360,6 +360,24 @@ def test_people_are_compared_with_each_other_and_metrics_with_one_of_them(tmp_pa
     assert re.search(r"auroraanother person66\.7 %", people)
     assert re.search(r"f183\.3 % \S+ % to \S+ %\+16\.7 points \[", people)  # right of 24, and half of 12
     assert "Mean label" in people
+
+
+def test_a_judge_stands_beside_itself_and_beside_grades_of_people(tmp_path):
+    tables, documents = inputs(ROWS, tmp_path)
+    found = documents["reports/metrics.json"]
+    limits = {"low": 0.5, "high": 0.9, "method": "cr2"}
+    again = {"n": 40, "pairs": 40, "equal": {"value": 0.85, **limits}, "distance": {"value": 0.75, **limits}}
+    found["self_agreement"] = {"aurora": {"f1": again | {"noise": 0.1, "share": 0.123}}}
+    graded = {"n": 123, "kappa": {"value": 0.61, **limits}, "spearman": {"value": 0.72, **limits}}
+    found["graded"] = {"borealis": {"score_quality": {"f1": graded}}}
+
+    page = report_files(tables, Report(**SECTION), documents=documents)[PAGE]
+
+    itself, grades = words_of(section_of(page, "itself")), words_of(section_of(page, "grades"))
+    assert re.search(r"f1aurora85\.0 % .*0\.75.*12\.3 %4040", itself)
+    assert re.search(r"score_qualityf1borealis0\.61.*0\.72.*123", grades)
+    assert "#itself" in page
+    assert "#grades" in page
 
 
 def test_a_broken_check_is_named_with_its_first_rows(tmp_path):
@@ -443,7 +461,7 @@ def test_the_conclusion_is_that_of_the_terminal(labelled, tmp_path):
     assert found is not None
     assert found.conclusion is not None
     assert found.conclusion.measure == ("label" if labelled else "f1")
-    assert f'<p class="conclusion">{found.conclusion.sentence}</p>' in html
+    assert f'<p class="conclusion">{unbroken(found.conclusion.sentence)}</p>' in html
 
 
 def test_where_the_judges_error_is_not_known_the_page_claims_nothing(tmp_path):
@@ -497,3 +515,16 @@ def test_the_files_depend_neither_on_the_parts_nor_on_the_order_of_rows(tmp_path
     assert written(rows, tmp_path / "parts", part_rows=3, documents=documents) == expected
     assert written(mixed, tmp_path / "mixed", part_rows=100, documents=documents) == expected
     assert written(mixed, tmp_path / "both", part_rows=4, documents=documents) == expected
+
+
+def test_weighted_numbers_have_a_column_of_the_scores_beside_those_of_the_rows(files, tmp_path):
+    rows = [one | {"weight": 3.0 if one["id"] == "q1" else 1.0} for one in ROWS]
+
+    html = written(rows, tmp_path)[PAGE]
+
+    label = words_of(section_of(html, "scores").split("<tbody")[1])
+    assert re.search(r"– 50\.0 % [\d. %]+ to [\d. %]+ 66\.7 %", label)  # aurora is right on q1 and q2: (3 + 1)/6
+    assert "worth 3 rows" in label  # 6²/12
+    assert "Weighted" in section_of(html, "scores")
+    assert "by dataset.weight; 50.0 % of the rows as they are" in words_of(section_of(html, "glance"))
+    assert "Weighted" not in section_of(files[PAGE], "scores")

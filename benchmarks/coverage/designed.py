@@ -222,14 +222,15 @@ MISJUDGED: dict[str, Callable[..., tuple[Floats, Floats]]] = {
 
 def study_of_real_answers(path: Path, draws: int = 1_000) -> Iterator[str]:
     """Redraw the answers of each system of EVOUNA-NQ, judged by models that were not trained on their questions."""
-    from tasks.models.offline.training import cross_validated, examples, held_out, human_labelled
+    from tasks.models.offline.training import cross_validated, examples, held_out, training_rows
 
-    answers = [*human_labelled(path)]
-    rows = examples(answers)
-    probability = cross_validated(rows, held_out(rows))
+    trained = training_rows(path)
+    answers, rows = [row for row in trained if not row.written], examples(trained)
+    probability = cross_validated(rows, held_out(rows))[: len(answers)]
+    verdicts = rows.verdicts[: len(answers)].astype(np.float64)
     for system in sorted({answer.source for answer in answers}):
         own = np.array([answer.source == system for answer in answers])
-        p, y = probability[own], rows.verdicts[own].astype(np.float64)
+        p, y = probability[own], verdicts[own]
         for n in SIZES:
             found = reached_by_answers(p, y, n, generator("designed answers", system, n), draws)
             yield (

@@ -30,7 +30,7 @@ from tasks.comparison.release import decision
 from tasks.dataset.description import LABEL as LABEL_FACTS
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
-from tasks.models.offline.training import Labelled, human_labelled
+from tasks.models.offline.labelled import Labelled, human_labelled
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import Primary

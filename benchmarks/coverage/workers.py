@@ -2,12 +2,13 @@
 
 import importlib
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import NamedTuple
 
 from benchmarks.coverage.cells import Cell
@@ -16,10 +17,11 @@ Study = Callable[[int], Iterator[Cell]]
 
 SECTIONS = (
     "binary", "bounded", "clustered", "corpus", "paired", "rare_losses", "power", "ppi", "designed", "families",
-    "sequential", "threshold", "repeated", "slices", "raters", "calibration", "mix",
+    "sequential", "threshold", "repeated", "slices", "raters", "calibration", "recalibrated", "band", "mix",
+    "weights", "panel", "preference", "quantiles",
 )  # fmt: skip
 """Modules with studies, in the order of the report."""
-SLOWEST = ("rare_losses", "families", "sequential", "threshold", "ppi", "designed", "repeated", "slices")
+SLOWEST = ("rare_losses", "families", "sequential", "threshold", "ppi", "designed", "repeated", "slices", "quantiles")
 """Those whose studies are started first, so that no process is left with a long one at the end."""
 ENVIRONMENT = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
@@ -53,7 +55,7 @@ def measure(studies: Iterable[tuple[str, int, Study]], draws: int, processes: in
 
     Raises: the error of a study that fails, with its name; those not yet started are dropped.
     """
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_end_with_parent)
     try:
         with _environment():  # processes start as work comes in, each with a core to itself
             running = [pool.submit(measured, section, number, study, draws) for section, number, study in studies]
@@ -79,6 +81,18 @@ def in_order(found: Iterable[Measured]) -> dict[str, tuple[Cell, ...]]:
     for each in sorted(found, key=lambda each: (SECTIONS.index(each.section), each.number)):
         sections[each.section] = (*sections.get(each.section, ()), *each.cells)
     return sections
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed ends too, in the middle of a study."""
+
+    def follow() -> None:
+        parent = parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 @contextmanager

@@ -125,6 +125,6 @@ CAMPAIGN = Campaign(
     "data files",
     "Every record of a damaged or hostile file is loaded or rejected, or one sentence names the file.",
     trials=20_000,
-    few=500,
+    few=150,
     run=_trials,
 )

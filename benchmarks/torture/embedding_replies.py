@@ -96,6 +96,6 @@ CAMPAIGN = Campaign(
     "embedding replies",
     "A hostile reply of an embedding server gives unit vectors, or one sentence that names the server, within 300 MB.",
     trials=1_000,
-    few=100,
+    few=50,
     run=_trials,
 )

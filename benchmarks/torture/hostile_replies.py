@@ -39,13 +39,13 @@ def _trials(seed: int, trials: int) -> Iterator[Trial]:
             yield from pool.map(ask, *zip(*drawn, strict=True))
 
 
-def _judge(url: str, folder: Path) -> str:
-    from tasks.models.chat.capabilities import CapabilityStore
+def _judge(url: str, _: Path) -> str:
+    from tasks.models.api_key import ApiKey
     from tasks.models.chat.client import Chat, Endpoint
     from tasks.models.chat.concurrency import ConcurrencyLimit
 
-    endpoint = Endpoint(url, "m", KEY_VARIABLE, TIMEOUT, 0)
-    with Chat(endpoint, ConcurrencyLimit(1), CapabilityStore(folder / "capabilities.json")) as chat:
+    endpoint = Endpoint(url, "m", ApiKey(KEY_VARIABLE, "judge.api_key_env"), TIMEOUT, 0)
+    with Chat(endpoint, ConcurrencyLimit(1)) as chat:
         reply = chat.ask("Judge.", "An answer", {"type": "object"}, temperature=0, seed=0)
     said = f"{reply.text}{reply.problem}{reply.model}"
     said.encode()  # else it can't be written down
@@ -134,6 +134,6 @@ CAMPAIGN = Campaign(
     "A call of judge, embedding server or webhook ends within its timeout and 300 MB, follows no redirect to another "
     "host, and gives an error of ours or a sound result.",
     trials=900,
-    few=120,
+    few=60,
     run=_trials,
 )

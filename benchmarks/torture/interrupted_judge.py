@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.data import ROOT
 from benchmarks.torture.campaign import Campaign, Trial
+from tests.asking.test_signals import CONCURRENCY, ROWS, stored
 from tests.counting_judge import CountingJudge, counting_judge
-from tests.judging.test_signals import CONCURRENCY, ROWS, stored
 
 # Seconds that the server takes to answer, at most, and that the judge takes to end.
 SLOWEST, ENDING = 0.05, 120.0
@@ -30,7 +30,7 @@ def _interrupt(drawn: str) -> Trial:
     numbers, moment, pauses = rng.choice(ENDS), rng.randint(1, ROWS), [rng.uniform(0, SLOWEST) for _ in range(ROWS)]
     with TemporaryDirectory() as name, counting_judge(lambda call: time.sleep(pauses[call % ROWS])) as judge:
         code = (
-            f"from pathlib import Path; from tests.judging.test_signals import ask; ask({judge.url!r}, Path({name!r}))"
+            f"from pathlib import Path; from tests.asking.test_signals import ask; ask({judge.url!r}, Path({name!r}))"
         )
         with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL) as process:
             while process.poll() is None and len(judge.answered) < moment:
@@ -58,6 +58,6 @@ CAMPAIGN = Campaign(
     "After SIGINT or SIGTERM every reply that the judge's server sent is in the ledger; after a second signal or "
     "SIGKILL, every reply but those under way.",
     trials=80,
-    few=8,
+    few=4,
     run=_trials,
 )

@@ -13,11 +13,12 @@ import psutil
 from benchmarks.torture.campaign import Trial
 
 Item = TypeVar("Item")
-GIB = 1 << 30
+# More than the 1 GiB of addresses that Arrow's allocator reserves at once.
+MOST_BYTES = 3 << 29
 
 
 def limited(
-    call: Callable[[Item], Trial], items: Iterable[Item], *, seconds: float = 20.0, most_bytes: int = GIB
+    call: Callable[[Item], Trial], items: Iterable[Item], *, seconds: float = 20.0, most_bytes: int = MOST_BYTES
 ) -> Iterator[Trial]:
     """Call a function with each item, in a fork of this process; yield what it returns, in order.
 

@@ -40,6 +40,6 @@ CAMPAIGN = Campaign(
     "params",
     "A damaged params.yaml is accepted, or refused in one message, at once.",
     trials=2_000,
-    few=200,
+    few=80,
     run=_trials,
 )

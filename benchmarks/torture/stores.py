@@ -141,6 +141,6 @@ CAMPAIGN = Campaign(
     "stores",
     "Damage of stores and evidence changes no verdict or vector: it is healed, asked again, not used, or named.",
     trials=3_000,
-    few=300,
+    few=100,
     run=_trials,
 )

@@ -50,7 +50,7 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
         if kept:
             restore = f"git cat-file -p {kept} > {params.PATH}"
             say(f"{params.PATH} had changes that were not committed; to get it back: {restore}")
-        say(f"\ndvc repro --single-item {STAGE}")
+        say(f"\ndvc repro {STAGE}")
         _load()
     stops = show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
     if told := cost.embedding():
@@ -158,7 +158,7 @@ def _load() -> None:
     run = params.run_params()
     timeout = run.timeouts.get(STAGE, run.timeouts[params.DEFAULT])
     dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
-    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", STAGE]
+    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", STAGE]
     if status := processes.run(command, processes.environment(), timeout, print_line):
         late = f" after {timeout:g} s (params.yaml: run.timeouts)" if status == TIMED_OUT else ""
         advice = f"{params.PATH} holds the proposal: correct its section {NAME}, or the data, then `dvc repro {STAGE}`"

@@ -72,8 +72,9 @@ def _choose(options: argparse.Namespace) -> None:
     run, dataset = read_run(), _dataset()
     mapping.require_own_folder(dataset)
     before = design_of(run, known_entries(run, mapping.label_path(dataset), dataset.labels))
-    choice = choose(run, before, options.rows, by)
-    for line in widths(run, before, choice, params.for_stage("aggregate").aggregate.confidence):
+    confidence = params.for_stage("aggregate").aggregate.confidence
+    choice = choose(run, before, options.rows, by, confidence)
+    for line in widths(run, before, choice, confidence):
         say(line)
     say("")
     for path in write_sheet(run, choice, options.output):

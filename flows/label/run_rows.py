@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 from tasks.errors import DataError
 from tasks.metrics.base import Floats
 from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.files import to_json
-from tasks.pipeline.hashing import sha256
 from tasks.pipeline.tables import Parts
+from tasks.reporting.sheets import NAMED_BY, hashed
+from tasks.scores.primary import VERDICT
 
 Mask = NDArray[np.bool_]
 LOAD, JUDGE, AGGREGATE = Path("data/load"), Path("data/judge"), "aggregate"
-TEXTS = ("id", "candidate", "input", "references", "response")
-# Hex digits of each half of a row's name.
-DIGITS = 16
 
 
 class Key(NamedTuple):
@@ -68,7 +65,7 @@ class RunRows:
 
     def texts(self, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Return number → texts of some rows."""
-        return self.parts.take([*TEXTS, *_question(self.parts)], rows)
+        return self.parts.take([*NAMED_BY, *_question(self.parts)], rows)
 
     def probabilities(self) -> Floats:
         """Return the offline judge's probability of each row, shape (n,); NaN without one."""
@@ -85,7 +82,7 @@ class RunRows:
                 results = np.concatenate([part[name].to_numpy() for part in parts])
                 passed += results == "pass"
                 failed += results == "fail"
-                judged |= (results == "pass") & (name == "meaning_match_result")
+                judged |= (results == "pass") & (name == f"{VERDICT}_result")
         with np.errstate(invalid="ignore"):
             return passed / (passed + failed), judged
 
@@ -118,19 +115,6 @@ def read_run() -> RunRows:
         answered.append(part["response"].is_valid().to_numpy())
         labels.append(_numbers(part["label"].cast(pa.int8())))
     return RunRows(parts, ids, candidates, questions, np.concatenate(answered), np.concatenate(labels))
-
-
-def row_name(texts: dict[str, Any]) -> str:
-    """Return the name of a row in a sheet: hashes of its key and of the texts that are shown.
-
-    The letter in front keeps spreadsheets from reading it as a number.
-    """
-    return f"r{hashed([texts['id'], texts['candidate']])}-{hashed([texts[name] for name in TEXTS[2:]])}"
-
-
-def hashed(value: object) -> str:
-    """Return the first digits of the sha256 of a value as JSON."""
-    return sha256(to_json(value)).hex()[:DIGITS]
 
 
 def _question(parts: Parts) -> list[str]:

@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flows.label.choice import Choice, read_name
-from flows.label.run_rows import RunRows, row_name
+from flows.label.run_rows import RunRows
 from tasks.dataset.formats.delimited import delimited
 from tasks.errors import DataError
 from tasks.reporting import page
+from tasks.reporting.sheets import COLUMNS, row_name
 
 FOLDER = Path(__file__).parent
-COLUMNS = (
-    *("label", "comment", "input", "references", "response"),
-    *("id", "candidate", "label_probability", "earlier_share", "rater", "row", "sheet"),
-)
 NEEDED = ("label", "row", "sheet")
 DELIMITERS = (",", ";", "\t")
 WORDS: dict[str, bool | None] = {

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from flows.label.label_file import RATER, Entries, Labelled, answer_of
-from flows.label.run_rows import RunRows, row_name
+from flows.label.run_rows import RunRows
 from flows.label.sheet import SheetRow, read_sheet
 from tasks.console.format import cut
 from tasks.errors import DataError
+from tasks.reporting.sheets import row_name
 
 # Rows that a message names.
 NAMED = 5

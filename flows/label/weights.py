@@ -9,6 +9,9 @@ from flows.label.run_rows import Mask
 from tasks.metrics.base import Floats
 
 By = Literal["active", "random", "disagreement"]
+# How labelled rows came to be chosen: by flows.label, or on the page of the report by who reads it.
+Origin = Literal[By, "page"]
+NO_SAMPLE = ("disagreement", "page")
 Rows = NDArray[np.intp]
 
 
@@ -24,7 +27,7 @@ class Drawn(NamedTuple):
         share: Of the earlier labels' estimate, as `mixed_share` when the rows were chosen.
     """
 
-    by: By
+    by: Origin
     size: int
     frame: int
     rows: Rows
@@ -85,7 +88,7 @@ def combined(before: Design, sheet: Drawn, answered: Mask) -> Design:
     labelled = before.labelled
     probabilities = before.probabilities.copy()
     left = int((answered & ~labelled).sum())
-    if sheet.by == "disagreement" or sheet.frame != left:
+    if sheet.by in NO_SAMPLE or sheet.frame != left:
         probabilities[sheet.rows] = 1.0
         return Design("other", probabilities, (*before.notes, _no_sample(sheet, left)))
     own = sheet.probabilities * (sheet.rows.size / sheet.size)
@@ -119,8 +122,9 @@ def squared_weights(before: Design, inclusion: Floats) -> Floats:
 
 
 def _no_sample(sheet: Drawn, left: int) -> str:
-    if sheet.by == "disagreement":
-        return "rows chosen by disagreement are no sample: no rate is estimated from these labels"
+    if sheet.by in NO_SAMPLE:
+        how = "by disagreement" if sheet.by == "disagreement" else "on the page of the report"
+        return f"rows chosen {how} are no sample: no rate is estimated from these labels"
     return (
         f"the sheet was chosen from {sheet.frame:,} answers without a label, and there were {left:,}: its inclusion "
         "probabilities do not hold, because data changed, or two sheets were chosen before either was taken back"

@@ -13,7 +13,6 @@ from typing import Any
 
 from prefect import Flow, State, flow, get_client, get_run_logger
 from prefect.client.schemas.objects import FlowRun
-from prefect.exceptions import FailedRun
 from prefect.logging import get_logger
 from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
@@ -21,7 +20,7 @@ from prefect.states import Completed, Failed
 from flows.evaluate import FLOW_RUN_NAME
 from flows.serving import notify, served_schedule, worktree
 from flows.serving.notify import Outcome
-from flows.system import processes
+from flows.system import processes, run_logs
 from tasks import ledger
 from tasks.errors import GoldmeterError, ParamsError, VersionError
 from tasks.pipeline import git, params
@@ -46,7 +45,7 @@ def _run_name() -> str:
 @flow(name="scheduled", flow_run_name=_run_name, persist_result=False)
 def scheduled(name: str) -> State[None]:
     """Run the schedule `name` at the checkout's commit; the message of the state is the outcome's sentence."""
-    logging.getLogger("prefect.flow_runs").addFilter(_is_not_the_returned_failure)
+    run_logs.in_plain_words()
     hide = _hiding()
     try:
         git.forget_surroundings()
@@ -102,11 +101,6 @@ def claim() -> dict[str, str]:
     if common is None:
         raise VersionError(f"{Path.cwd()}: not in a git repository; scheduled runs need a commit to run: `git init`")
     return {HOST: socket.gethostname(), CHECKOUT: common}
-
-
-def _is_not_the_returned_failure(record: logging.LogRecord) -> bool:
-    """Drop Prefect's traceback of the Failed state that the flow itself returned."""
-    return not (record.exc_info and isinstance(record.exc_info[1], FailedRun))
 
 
 def _hiding() -> Hide:

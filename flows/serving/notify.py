@@ -1,4 +1,4 @@
-"""Report the outcome of a scheduled run: a Prefect artifact, a Prefect event, and a webhook."""
+"""Report the outcome of a scheduled run: a Prefect artifact and event, a webhook, and a notification block."""
 
 import logging
 import os
@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 import httpx2
 from prefect.artifacts import create_markdown_artifact
+from prefect.blocks.abstract import NotificationBlock
+from prefect.blocks.core import Block
 from prefect.events import emit_event
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -29,7 +31,7 @@ Log = logging.Logger | logging.LoggerAdapter[Any]
 
 
 class NotifyError(GoldmeterError):
-    """The webhook did not accept the outcome; the message names the host only, no address or secret."""
+    """A receiver did not accept the outcome; the message names the host or the block only, no address or secret."""
 
 
 def _printable(text: Any) -> Any:
@@ -74,7 +76,7 @@ def check(schedule: str, notify: Notify) -> None:
 
 
 def report(schedule: str, notify: Notify, outcome: Outcome, run: str, log: Log) -> None:
-    """Store the outcome as an artifact; if something is wrong, or `always`, call the webhook and emit an event.
+    """Store the outcome as an artifact; if something is wrong, or `always`, notify the receivers and emit an event.
 
     A failed delivery is logged and does not stop the others.
 
@@ -83,6 +85,7 @@ def report(schedule: str, notify: Notify, outcome: Outcome, run: str, log: Log) 
     """
     if notify.always or not outcome.ok:
         _attempt(log, "webhook", lambda: call(schedule, notify, outcome, run))
+        _attempt(log, "block", lambda: notify_block(schedule, notify, outcome))
         _attempt(log, "event", lambda: _emit(schedule, outcome, run))
     if outcome.markdown is not None:
         _attempt(log, "artifact", lambda: _store(schedule, outcome))
@@ -114,9 +117,33 @@ def call(
 
 def message(schedule: str, outcome: Outcome, run: str) -> dict[str, Any]:
     """The JSON for the webhook; chat programs show its `text`."""
-    lines = [outcome.sentence, *(alarm for alarm in outcome.alarms if alarm != outcome.sentence)]
     fields = outcome.model_dump(mode="json", exclude={"markdown"})
-    return {"text": f"goldmeter {schedule}: " + "\n".join(lines), "schedule": schedule, "run": run} | fields
+    return {"text": f"goldmeter {schedule}: {_text(outcome)}", "schedule": schedule, "run": run} | fields
+
+
+def notify_block(schedule: str, notify: Notify, outcome: Outcome) -> None:
+    """Send the outcome through the notification block of Prefect, if one is named.
+
+    Raises:
+        NotifyError: There is no such block, or it did not accept the outcome.
+    """
+    if notify.block is None:
+        return
+    where = f"schedule.{schedule}.notify.block: {notify.block}"
+    try:
+        # `_sync`: Prefect calls this in its event loop when a run crashed
+        block = Block.load(notify.block, _sync=True)  # type: ignore[call-arg]
+        if isinstance(block, NotificationBlock):
+            with _unlogged(), block.raise_on_failure():
+                block.notify(_text(outcome), f"goldmeter {schedule}", _sync=True)  # type: ignore[call-arg, unused-coroutine]
+            return
+    except Exception as error:  # noqa: BLE001  # any block may be named; the text of the error may contain its address
+        raise NotifyError(f"{where} did not accept the outcome: {type(error).__name__}") from None
+    raise NotifyError(f"{where} is not a notification block; expected such as slack-webhook/NAME")
+
+
+def _text(outcome: Outcome) -> str:
+    return "\n".join([outcome.sentence, *(alarm for alarm in outcome.alarms if alarm != outcome.sentence)])
 
 
 def seconds_of(retry_after: str, now: datetime) -> float | None:
@@ -193,15 +220,16 @@ def _variable(where: str, name: str) -> str:
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """Keep httpx2 from logging the URL, which may be a secret."""
-
-    logger = logging.getLogger("httpx2")
-    level = logger.level
-    logger.setLevel(logging.WARNING)
+    """Keep the HTTP clients from logging the URL, which may be a secret."""
+    loggers = [logging.getLogger(name) for name in ("httpx", "httpx2", "apprise")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.WARNING)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _emit(schedule: str, outcome: Outcome, run: str) -> None:

@@ -8,6 +8,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
+from tasks.metrics.base import Metric
 from tasks.text.tokenizers import TOKENIZERS, checked_tokenizer_name
 
 SIGNS = {Ge: "≥", Gt: ">", Le: "≤", Lt: "<"}
@@ -50,6 +51,8 @@ def _of_several(origin: Any, inner: Sequence[Any]) -> str:
         return _listed(inner)
     if origin is dict:
         return f"name → {words(inner[1])}"
+    if _is_model(inner[0]) and issubclass(inner[0], Metric):
+        return "metric → its options"
     several = len(inner) == 1 or inner[-1] is Ellipsis
     return f"list of {words(inner[0])}" if several else f"[{', '.join(map(words, inner))}]"
 
@@ -61,7 +64,7 @@ def _listed(values: Iterable[object]) -> str:
 def _union(members: Sequence[Any], metadata: Sequence[Any]) -> str:
     some = [each for each in members if each is not NoneType]
     said = [words(each, metadata) for each in some]
-    return ", or ".join([", ".join(said), *(["none"] if len(some) < len(members) else [])])
+    return ", or ".join([", ".join(dict.fromkeys(said)), *(["none"] if len(some) < len(members) else [])])
 
 
 def _bounds(metadata: Sequence[Any]) -> str:

@@ -1,18 +1,23 @@
 """Stages, tables and files as Markdown: the stages from dvc.yaml, the columns from the code that writes them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
 from scripts.reference.markdown import code, sentence, table
 from tasks import aggregate, embed
+from tasks.answering.rows import SCHEMA as ANSWERS
 from tasks.dataset import normalized
+from tasks.dataset.settings import CandidateMapping
 from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import REJECTED, schema
-from tasks.judging import rows
+from tasks.judging import preference, rows, statuses
+from tasks.judging.settings import default_metric
+from tasks.metrics.catalogue import names
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import DATA, REPORTS, stages
 from tasks.scores import verdict_source
+from tasks.scores.column_facts import RESOURCES
 
 SAYS = {
     "id": "of the row, as `dataset.id` says or a hash",
@@ -26,6 +31,7 @@ SAYS = {
     "ratings": "what each rater says of the answer, in the order of the columns; without labels of several raters, "
     "there is no such column",
     "group": "rows that belong together",
+    "weight": "how often the row stands for real traffic; without `dataset.weight`, there is no such column",
     "slices": "values of the columns under `dataset.slices`; without any, there is no such column",
     "phrases": "for `semantic_list_contains`",
     "question": "of repeated answers, the id without the number of the answer; without `dataset.draw` and "
@@ -49,13 +55,22 @@ SAYS = {
     "similarity_judge_result": "pass, fail, unmeasured",
     "offline_match": "the offline judge's probability that the answer is right, whoever judges; null with "
     "`judge.provider: none` if no human labels are mapped",
-    "judge_status": ", ".join(rows.STATUSES),
+    "judge_status": ", ".join(statuses.STATUSES),
     "judge_reason": "why there is no verdict",
     "judge_sampled": "whether the row is in the sample",
-    "judge_draws": "verdicts there are",
-    "judge_agree": "whether all draws say the same; null: there is one",
+    "judge_draws": "verdicts there are; of a panel, votes",
+    "judge_agree": "whether all verdicts on the row are the same; null: there is one",
     "in_domain": "whether the row is like those on which the offline judge was measured; true with provider openai",
     "domain_reason": "why not: another script or language, a long reference or response",
+    "candidate_a": "the first of two candidates",
+    "candidate_b": "the second one",
+    "verdict": "whose answer is better: `a`, `b` or `tie`; verdicts that differ by order are a tie; null: none",
+    "preference_status": ", ".join(preference.STATUSES),
+    "verdict_a_first": "the verdict with the answer of a shown first",
+    "verdict_b_first": "the verdict with the answer of b shown first",
+    "reason_a_first": "what the judge said, with a first",
+    "reason_b_first": "what the judge said, with b first",
+    "problem": "why there is no verdict",
     "judged_by": "with `judge.provider: cascade`, which judge the row went to: "
     f"{verdict_source.OFFLINE_JUDGE}, {verdict_source.LANGUAGE_MODEL}; with another provider, there is no such column",
     "metric": "the score's column",
@@ -89,7 +104,8 @@ FILES = {
     "reports/plots": "what `dvc plots` shows",
     "reports/validation": "every check of a stage's table: expectation, columns, counts, ids",
     "data/ledger/embed": "the vectors that data/embed uses, in its order",
-    "data/ledger/judge": "the replies of servers that data/judge uses",
+    "data/ledger/answer": "the replies of models that data/answer uses",
+    "data/ledger/judge": "the replies of servers that data/judge and data/preference use",
 }
 
 
@@ -105,19 +121,44 @@ def pipeline() -> str:
 def tables() -> str:
     """One chapter a table whose columns are known before it is made."""
     schemas = {
-        "load": _with_draws(params.for_stage("load")),
+        "answer": ANSWERS,
+        "load": _with_optional(params.for_stage("load")),
         "load_rejected": REJECTED,
         "normalize": normalized.SCHEMA,
         "embed": embed.SCHEMA,
-        "judge": rows.SCHEMA.append(pa.field(verdict_source.JUDGED_BY, pa.string())),
+        "judge": rows.schema_of(map(default_metric, names("judge"))).append(
+            pa.field(verdict_source.JUDGED_BY, pa.string())
+        ),
+        "preference": preference.SCHEMA,
         "aggregate": aggregate.SCHEMA,
     }
-    return "\n\n".join(f"### data/{name}\n\n{_columns(schema)}" for name, schema in schemas.items())
+    own = {"answer": ASKED, "load": TAKEN}
+    return "\n\n".join(f"### data/{name}\n\n{_columns(schema, own.get(name, {}))}" for name, schema in schemas.items())
 
 
-def _with_draws(load: Load) -> pa.Schema:
-    """The columns of data/load, those of repeated answers included."""
-    return schema(load.model_copy(update={"dataset": load.dataset.model_copy(update={"draw": True})}))
+ASKED = {
+    "draw": "number of the answer among those to the question, from 1",
+    "problem": "why there is no answer, or that `max_tokens` cut it off",
+    "latency": "seconds of the call that was answered; null: it was part of a batch, or there is no answer",
+    "input_tokens": "of the message, as the server counts them",
+    "output_tokens": "of the reply, as the server counts them",
+    "cost": "US dollars of the calls; null: the model has no price",
+    "model": "as the server names it",
+}
+"""What data/answer says of answers."""
+TAKEN = {
+    "latency": "seconds that the answer took; without a candidate that maps it, there is no such column",
+    "tokens": "tokens of the answer; there is no such column likewise",
+    "cost": "US dollars that the answer cost; there is no such column likewise",
+}
+"""What data/load says of answers, if the data do."""
+
+
+def _with_optional(load: Load) -> pa.Schema:
+    """The columns of data/load, those of repeated answers, weights, and what answers took included."""
+    taken = CandidateMapping(response="answer", **dict.fromkeys(RESOURCES, "column"))
+    every = {"draw": True, "weight": "weight", "candidates": {"name": taken}}
+    return schema(load.model_copy(update={"dataset": load.dataset.model_copy(update=every)}))
 
 
 def reports() -> str:
@@ -126,8 +167,11 @@ def reports() -> str:
     return table(["path", "holds"], [[code(path), sentence(FILES[path])] for path in sorted(written)])
 
 
-def _columns(schema: pa.Schema) -> str:
-    rows = [[code(field.name), code(_type(field.type)), sentence(_says(field.name))] for field in schema]
+def _columns(schema: pa.Schema, own: Mapping[str, str]) -> str:
+    rows = [
+        [code(field.name), code(_type(field.type)), sentence(own.get(field.name) or _says(field.name))]
+        for field in schema
+    ]
     return table(["column", "type", "holds"], rows)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from scripts.reference.markdown import code, sentence, table
 
 ORDER = (
-    "pipeline", "console", "text", "statistics", "models", "ledger", "metrics", "versions", "scores", "dataset",
-    "judging", "comparison", "reporting", "monitoring",
+    "pipeline", "console", "text", "statistics", "models", "ledger", "metrics", "versions", "scores", "asking",
+    "dataset", "answering", "judging", "comparison", "reporting", "monitoring", "exports",
 )  # fmt: skip
 """Packages of tasks/ from those that import nothing of ours to those that import most; a test compares the map."""
 FLOWS = ("init", "serving", "system")
@@ -15,12 +15,13 @@ FLOWS = ("init", "serving", "system")
 
 def packages() -> str:
     """One row a package: where it lies, and what it is for."""
-    stages = "`tasks/*.py`", "The eight stages, one module each, the runner that calls them, and the command line."
+    stages = "`tasks/*.py`", "The nine stages, one module each, the runner that calls them, and the command line."
     rows = [
         *([code(f"tasks/{name}/"), purpose(Path("tasks", name))] for name in ORDER),
         stages,
         [code("flows/"), purpose(Path("flows"))],
         *([code(f"flows/{name}/"), purpose(Path("flows", name))] for name in FLOWS),
+        [code("goldmeter/"), purpose(Path("goldmeter"))],
     ]
     return table(["package", "purpose"], rows)
 

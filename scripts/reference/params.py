@@ -30,6 +30,8 @@ PLAIN = {
     "dataset.label_file.path": "the file",
     "dataset.label_file.label": "the column of the labels, or options as below",
     "dataset.scores.NAME.column": "{candidate} stands for the candidate's name",
+    "dataset.scores.NAME.columns": "the columns of several people, with human: true; the score is their mean",
+    "dataset.scores.NAME.human": "true: grades that people gave; the judge is compared with them",
     "dataset.scores.NAME.bounds": "smallest and largest possible number; none: unknown",
     "dataset.scores.NAME.threshold": "from which number on a row passes",
     "dataset.scores.NAME.higher_is_better": "false: a row passes at or below the threshold",
@@ -38,9 +40,17 @@ PLAIN = {
     "judge.temperature": "of the server, where draws is 1",
     "judge.draw_temperature": "of the server, where draws is more",
     "judge.base_url": "of the server",
+    "judge.preference.pairs": "all, or pairs of candidates",
+    "judge.preference.prompt": "a template over both answers",
     "judge.filters.field": "a column of data/normalize",
     "judge.filters.operator": "of a list, such as references, one text must meet it; for a negation all must",
     "judge.filters.value": "what it is compared with; none: with nothing",
+    "judge.panel.model": "none: that of the section, as for every option that a judge of the panel does not state",
+    "judge.panel.base_url": "of its server",
+    "judge.panel.server": "name of its server in the ledger; not stated beside another base_url: its address",
+    "judge.panel.api_key_env": "environment variable that holds its key; not stated beside another base_url: no key",
+    "judge.panel.seed": "of its server",
+    "judge.panel.temperature": "of its server",
     "judge.variables": "variable of the prompt → column of data/normalize",
     "judge.variables.input": "the question",
     "judge.variables.ground_truth": "what is right",
@@ -51,6 +61,7 @@ PLAIN = {
     "run.judge.budget.max_tokens": "tokens of prompts and replies",
     "run.judge.prices.NAME.input": "of prompts",
     "run.judge.prices.NAME.output": "of replies, what a model thinks included",
+    "run.judge.prices.NAME.batch": "factor on both for the calls of a batch",
 }
 """What options say where params.yaml and the model have no word on them."""
 _LINE = re.compile(r"(?P<indent> *)(?P<name>[^\s:#]+):(?P<value>(?: [^#\n]*?)?)(?:\s+# (?P<comment>.*))?")
@@ -88,8 +99,9 @@ def stated(text: str) -> dict[str, Line]:
 def _chapter(section: str, model: type[BaseModel], lines: dict[str, Line]) -> Iterator[str]:
     yield f"## {section}"
     yield f"{opening(lines[section].comment)} {_seen_by(section)}".strip()
-    rows = [*_metric_rows(section, lines)] if _lists_metrics(model) else [*_rows(section, model, lines)]
-    yield table(["option", "here", "allowed", "meaning"], rows)
+    rows = _metric_rows(section, lines) if _lists_metrics(model) else _rows(section, model, lines)
+    first = {row[0]: row for row in reversed([*rows])}  # forms of an option share some of theirs
+    yield table(["option", "here", "allowed", "meaning"], [*reversed(first.values())])
 
 
 def _seen_by(section: str) -> str:
@@ -129,7 +141,8 @@ def _rows(path: str, model: type[BaseModel], lines: dict[str, Line]) -> Iterator
         line = lines.get(here) or _example(here, lines)
         meaning = sentence((line and line.comment) or notes.get(name) or PLAIN.get(here, ""))
         nested = [*_nested(field.annotation, here)]
-        yield [code(here), _shown(line, nested=bool(nested)), allowed.of_field(field), meaning]
+        has_lines = bool(nested) or any(each.startswith(f"{here}.") for each in lines)
+        yield [code(here), _shown(line, nested=has_lines), allowed.of_field(field), meaning]
         for each, below in nested:
             yield from _rows(below, each, lines)
 
@@ -156,8 +169,11 @@ def _nested(annotation: Any, path: str) -> Iterator[tuple[type[BaseModel], str]]
             yield from _nested(form, path)
     else:
         for kind in (annotation, *inner):
+            below = f"{path}.{NAME}" if kind is not annotation and _value_of(annotation) is kind else path
             if isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, Metric):
-                yield kind, f"{path}.{NAME}" if _value_of(annotation) is kind else path
+                yield kind, below
+            elif below != path:
+                yield from _nested(kind, below)
 
 
 def _value_of(annotation: Any) -> Any:

@@ -1,12 +1,12 @@
 """Pairs of candidates compared by their measures, a family of tests for each role, and their entries in documents."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tasks.comparison import differences, mixed
+from tasks.comparison import differences, mixed, row_weights
 from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.differences import Difference
@@ -31,7 +31,11 @@ from tasks.scores.columns import Candidate
 from tasks.scores.estimates import rounded
 from tasks.scores.mix import Mix
 from tasks.scores.repeated_answers import parsed
+from tasks.scores.weighting import Weighting
 
+# Candidate and measure → variance of a row's score by the judge alone, see `tasks.scores.self_agreement`.
+Noise: TypeAlias = Mapping[tuple[str, str], float]
+NO_NOISE: Noise = {}
 # Why pass@k of two candidates can't be compared.
 ONE_ANSWER = "the questions of one version or both have a single answer (dataset.draw)"
 
@@ -74,7 +78,7 @@ def compare(
     primary: str,
     pass_at: Sequence[int] = (),
     others: Collection[str] = (),
-    mix: Mix | None = None,
+    weighting: Weighting | None = None,
 ) -> Families:
     """Compare all pairs of candidates: by the primary measure, by the guards, and by every other pass rate.
 
@@ -82,9 +86,9 @@ def compare(
     compared by question: pass@k and pass^k for each k in `pass_at`, and those that are guards.
 
     pairs: the paired rows of each pair of candidates, in blocks. others: more measures of the last family.
-    mix: shares by which differences are weighted.
+    weighting: says how often rows count in the differences.
     """
-    roles = [roles_of(blocks[0], gate, primary, () if mix else pass_at, others) for blocks in pairs]
+    roles = [roles_of(blocks[0], gate, primary, () if weighting else pass_at, others) for blocks in pairs]
     asked = {found for names in roles for name in names if (found := parsed(name))}
     chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []
@@ -101,7 +105,7 @@ def compare(
             compared = Compared(of, name)
             if reason := _unmeasured(compared, gate):
                 refused.append(Refused(blocks, name, role, reason + _stale(compared)))
-            elif mix and (reason := mixed.refusal(compared, mix)):
+            elif weighting and (reason := _unweighted(compared, weighting)):
                 refused.append(Refused(blocks, name, role, reason))
             else:
                 chosen[role].append(compared)
@@ -109,8 +113,13 @@ def compare(
     critical: dict[Role, float] = {}
     for role, family in chosen.items():
         margins = [margin(gate, one.name, role) for one in family]
-        estimated[role], critical[role] = differences.family(family, margins, gate.confidence, mix)
+        estimated[role], critical[role] = differences.family(family, margins, gate.confidence, weighting)
     return Families(estimated, refused, critical)
+
+
+def _unweighted(one: Compared, weighting: Weighting) -> str | None:
+    """Why a measure can't be compared by mix or weights; None when it can."""
+    return mixed.refusal(one, weighting) if isinstance(weighting, Mix) else row_weights.refusal(one)
 
 
 def _rows_of(one: Compared) -> Blocks:
@@ -118,7 +127,7 @@ def _rows_of(one: Compared) -> Blocks:
     return one.blocks.rows if isinstance(one.blocks, Questions) else one.blocks
 
 
-def entries(families: Families, pairs: Sequence[Blocks]) -> list[PairEntry]:
+def entries(families: Families, pairs: Sequence[Blocks], noise: Noise = NO_NOISE) -> list[PairEntry]:
     """Each pair of candidates: its rows, its measures, and what was refused. Numbers have 6 decimals."""
     found: list[PairEntry] = [
         {
@@ -128,7 +137,7 @@ def entries(families: Families, pairs: Sequence[Blocks]) -> list[PairEntry]:
             "crossed": _crossed(families, blocks),
             "duplicates": _duplicates(families, blocks),
             "measures": {
-                one.compared.name: _measure_entry(one, role)
+                one.compared.name: _measure_entry(one, role, noise)
                 for role, family in families.differences.items()
                 for one in family
                 if _rows_of(one.compared) is blocks
@@ -292,7 +301,7 @@ def _duplicates(families: Families, blocks: Blocks) -> list[list[str]]:
     return duplicates([one for one in compared if one.blocks is blocks and one.head.kind != "corpus"])
 
 
-def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
+def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureEntry:
     compared, estimate = difference.compared, difference.estimate
     base, head = difference.sides or (
         compared.shared_value(compared.sums.base),
@@ -324,16 +333,35 @@ def _measure_entry(difference: Difference, role: Role) -> MeasureEntry:
         "rows_needed": _rows_needed(difference, lost) if undecided else None,
         "signature": compared.head.signature,
     }
+    if share := _judge_share(compared, noise):
+        needed = entry["rows_needed"]
+        fewer = ceil((1.0 - share) * needed) if needed and share < 1.0 else None
+        entry["judge_noise"] = {"share": share, "rows_needed": fewer}
     if compared.by_question:
         entry["per"] = "question"
     if difference.plain:
-        plain, sums = difference.plain, compared.sums
+        plain, sums = difference.plain.difference, compared.sums
         entry["plain"] = {
+            "without": difference.plain.option,
             "base": compared.shared_value(sums.base),
             "head": compared.shared_value(sums.head),
             "difference": {"value": plain.value, "low": plain.low, "high": plain.high, "p_value": plain.p_value},
         }
     return entry
+
+
+def _judge_share(compared: Compared, noise: Noise) -> float:
+    """The share of the variance of the rows' differences that two verdicts on one row would differ by; 0 if unknown.
+
+    The number of rows needed is proportional to that variance, but for the allowance for rare large changes.
+    """
+    if compared.by_question or not noise:
+        return 0.0
+    sides, moments = (compared.blocks[0].base, compared.blocks[0].head), compared.sums.differences.moments
+    own = [noise[side.name, compared.name] for side in sides if (side.name, compared.name) in noise]
+    if len(own) < len(sides) or moments.is_constant:
+        return 0.0
+    return min(sum(own) / moments.variance, 1.0)
 
 
 def _detectable(difference: Difference) -> float | None:

@@ -13,13 +13,15 @@ from tasks.comparison.document import ComparisonDocument, PairEntry, VersionEntr
 from tasks.comparison.gate import Gate
 from tasks.comparison.release import decision
 from tasks.comparison.rescore import rescored
+from tasks.comparison.resources import with_resources, without_guards
 from tasks.comparison.roles import shared_primary
 from tasks.comparison.version_scores import VersionScores
 from tasks.pipeline.tables import Parts
 from tasks.scores.columns import Mask
 from tasks.scores.estimates import rounded
-from tasks.scores.mix import Mix, mix_entry
+from tasks.scores.mix import Mix
 from tasks.scores.primary import Primary
+from tasks.scores.weighting import weighting_entry, weighting_of
 from tasks.versions.version import Version
 
 
@@ -28,7 +30,7 @@ class CompareOptions(NamedTuple):
 
     changed_rows: how many rows with another result are shown in full. stale_labels: returns which rows of a version's
     data/load have the label of another answer, by earlier runs; None: nothing is known of earlier runs. mix: shares by
-    which differences are weighted.
+    which differences are weighted; without it, they go by the weights of HEAD, if it has any.
     """
 
     renamed: Mapping[str, str] = {}
@@ -52,7 +54,7 @@ def compare_versions(
         DataError: A table can't be read.
     """
     older, newer = version_scores.scores_of(base), version_scores.scores_of(head)
-    version_scores.require_asked((base, head), (older, newer), gate)
+    version_scores.require_asked((base, head), (older, newer), without_guards(gate, older.load, newer.load))
     with TemporaryDirectory(prefix="goldmeter-") as folder:
         if options.rescore:
             older = rescored(older, head, Path(folder, "lexical"))
@@ -72,13 +74,17 @@ def _compare(
         base, head, matched.pairs, folder / "blocks", options.stale_labels, rescored=options.rescore
     )
     chosen = shared_primary(pairs, gate, random=all(blocks[0].base.labels_random for blocks in pairs))
-    families = candidate_pairs.compare(pairs, gate, chosen.name, version_scores.pass_at(versions), mix=options.mix)
+    weighting = weighting_of(options.mix, head.load)
+    pass_at = version_scores.pass_at(versions)
+    loads = base.load, head.load
+    of_scores = without_guards(gate, *loads)
+    families = candidate_pairs.compare(pairs, of_scores, chosen.name, pass_at, weighting=weighting)
     sides = Sides(
         _named(versions[0]), _named(versions[1]), (base.load, head.load), matched.only_base, matched.only_head
     )
-    found = document(sides, pairs, families, chosen, gate, changed_rows_shown=options.changed_rows)
-    if options.mix:
-        found["mix"] = mix_entry(options.mix)
+    found = document(sides, pairs, families, chosen, gate, loads, changed_rows_shown=options.changed_rows)
+    if weighting:
+        found["weighting"] = weighting_entry(weighting)
     return found
 
 
@@ -98,6 +104,7 @@ def document(
     families: Families,
     chosen: Primary,
     gate: Gate,
+    loads: tuple[Parts, Parts] | None = None,
     *,
     changed_rows_shown: int,
 ) -> ComparisonDocument:
@@ -109,6 +116,7 @@ def document(
         families: The differences of each pair.
         chosen: The primary measure.
         gate: Section `gate` of params.yaml.
+        loads: data/load of both versions, for what answers took; None: it is not compared.
         changed_rows_shown: How many rows with another result are shown in full.
     """
     entries: list[PairEntry] = candidate_pairs.entries(families, pairs)
@@ -118,7 +126,12 @@ def document(
         pair["slices"] = slices
         pair["flips"] = changed_rows(blocks, rates, chosen.name, sides.texts, changed_rows_shown)
         pair["data_changed"] = data_changed(blocks, sides.texts[1], changed_rows_shown)
-    blocked = families.blocked or bool(sides.only_base)
+    verdicts = families.verdicts
+    if loads:
+        entries, more = with_resources(entries, pairs, loads, gate)
+        verdicts += more
+    refused = [one["blocks"] for pair in entries for one in pair["refused"]]
+    blocked = families.blocked or bool(sides.only_base) or any(refused)
     return {
         "schema": 1,
         "base": sides.base,
@@ -127,7 +140,7 @@ def document(
         "primary": {"measure": chosen.name, "reason": chosen.reason},
         "decision": decision(entries, chosen, gate, blocked=blocked),
         "critical_value": rounded(families.critical["primary"]),
-        "failed": gate.fails(families.verdicts),
+        "failed": gate.fails(verdicts),
         "blocked": blocked,
         "candidates": {"only_base": sides.only_base, "only_head": sides.only_head},
         "pairs": entries,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.comparison.compared_rows import Blocks, ComparedRows
-from tasks.comparison.measure_sums import GroupTotals, MeasureSums, Side, slice_sums
+from tasks.comparison.measure_sums import MeasureSums, Side, slice_sums
 from tasks.comparison.measures import LABEL, Measure
 from tasks.metrics.base import Floats
 from tasks.scores import estimates
@@ -16,6 +16,7 @@ from tasks.scores.columns import Mask
 from tasks.scores.estimates import UNBOUNDED
 from tasks.scores.sums import summed
 from tasks.statistics.corpus import Replicates
+from tasks.statistics.group_totals import GroupTotals
 from tasks.statistics.moments import UNIT, exact_floats, ratio
 from tasks.statistics.paired import deleted
 

@@ -46,6 +46,11 @@ class ComparedRows(NamedTuple):
         return None if self.pairing.groups is None else self.pairing.groups[self.measured]
 
     @property
+    def weights(self) -> Floats | None:
+        """How often each of the n rows counts; None without weights."""
+        return None if self.pairing.weights is None else self.pairing.weights[self.measured]
+
+    @property
     def stats(self) -> tuple[Floats, Floats]:
         """The statistics of both candidates on the n rows, shape (n, k); k is 0 but for corpus scores."""
         n, pairing = int(self.measured.sum()), self.pairing

@@ -18,13 +18,15 @@ from tasks.comparison.mixed import mixed_difference, parts_of
 from tasks.comparison.pairing import Pairing
 from tasks.comparison.powered import designed, powered, score_differences
 from tasks.comparison.roles import of_blocks
+from tasks.comparison.row_weights import weighted_difference, weighted_sides
 from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Mask
 from tasks.scores.headline import MOST_OUTSIDE, has_offline_verdicts, have_labels, offline_bias, standard_error
 from tasks.scores.mix import Mix
-from tasks.scores.primary import MEANING_MATCH, column
+from tasks.scores.primary import VERDICT, column
 from tasks.scores.repeated_answers import parsed
+from tasks.scores.weighting import Weighting
 from tasks.statistics.moments import UNIT, ratio
 
 if TYPE_CHECKING:  # importing scipy takes half a second
@@ -35,12 +37,19 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 POWER = 0.8
 
 
+class Plain(NamedTuple):
+    """The difference of the rows as they are, beside a weighted one; option: what says how often rows count."""
+
+    difference: "PairedDifference"
+    option: str
+
+
 class Difference(NamedTuple):
     """A difference with its interval at the confidence that its family leaves it, and the verdict of the gate.
 
     confidence: of the interval alone. margin: the smallest loss that matters, in the units of the measure. sides: the
-    values of BASE and HEAD, where they are not the means of the rows that are measured in both. plain: with a mix, the
-    difference of the rows as they are. error: with a mix, the standard error.
+    values of BASE and HEAD, where they are not the means of the rows that are measured in both. plain: with weights,
+    the difference of the rows as they are. error: with weights, the standard error.
     """
 
     compared: Compared
@@ -49,12 +58,12 @@ class Difference(NamedTuple):
     margin: float
     verdict: Verdict
     sides: tuple[float, float] | None = None
-    plain: "PairedDifference | None" = None
+    plain: Plain | None = None
     error: float | None = None
 
 
 def family(
-    measures: Sequence[Compared], margins: Sequence[float], confidence: float, mix: Mix | None = None
+    measures: Sequence[Compared], margins: Sequence[float], confidence: float, weighting: Weighting | None = None
 ) -> tuple[list[Difference], float]:
     """Estimate all differences with simultaneous intervals: any of them is wrong with probability 1 - confidence.
 
@@ -62,15 +71,15 @@ def family(
         measures: The members of the family.
         margins: The largest acceptable loss of each, as a share of its scale.
         confidence: Of all intervals together.
-        mix: Shares by which the differences are weighted; the critical value is then Šidák's.
+        weighting: Says how often rows count; the critical value is then Šidák's.
 
     Returns:
         The differences, and the critical value: the quantile of the largest of the correlated normal deviates
         (Romano & Wolf 2005).
     """
-    critical = critical_value(measures, confidence, joint=mix is None)
+    critical = critical_value(measures, confidence, joint=weighting is None)
     local = local_confidence(critical)
-    return [_difference(one, local, margin, mix) for one, margin in zip(measures, margins, strict=True)], critical
+    return [_difference(one, local, margin, weighting) for one, margin in zip(measures, margins, strict=True)], critical
 
 
 def local_confidence(critical: float) -> float:
@@ -132,7 +141,7 @@ def _corpus_error(one: Compared) -> tuple[float | None, int]:
 
 
 def detectable_by_error(difference: Difference) -> float | None:
-    """The smallest true difference by a mix that such rows show in four of five cases; None if it is unknown."""
+    """The smallest true difference with weights that such rows show in four of five cases; None if it is unknown."""
     from tasks.statistics.power import detectable_of_error
 
     one = difference.compared
@@ -141,34 +150,43 @@ def detectable_by_error(difference: Difference) -> float | None:
     return smallest if isfinite(smallest) and not beyond else None
 
 
-def _by_mix(one: Compared, mix: Mix, confidence: float, margin: float) -> Difference:
-    """The difference by the shares of a mix, the verdict read from it, beside that of the rows as they are."""
-    parts = parts_of(one, mix)
-    plain, outside = uncorrected(one, confidence, margin or None), sum(s * _outside(part) for s, part in parts)
+def _by_weights(one: Compared, weighting: Weighting, confidence: float, margin: float) -> Difference:
+    """The difference by mix or weights, the verdict read from it, beside that of the rows as they are."""
+    plain = uncorrected(one, confidence, margin or None)
+    if isinstance(weighting, Mix):
+        parts = parts_of(one, weighting)
 
-    def each(level: float) -> "list[PairedDifference]":
-        return [uncorrected(part, level, margin or None) for _, part in parts]
+        def each(level: float) -> "list[PairedDifference]":
+            return [uncorrected(part, level, margin or None) for _, part in parts]
 
-    estimate = mixed_difference(one, parts, each, confidence)
+        estimate = mixed_difference(one, parts, each, confidence)
+        changed = sum(s * _share_changed(part) for s, part in parts) if is_by_judge_alone(one) else 0.0
+        shares = changed, sum(s * _outside(part) for s, part in parts)
+        base = sum(share * part.shared_value(part.sums.base) for share, part in parts)
+        head = sum(share * part.shared_value(part.sums.head) for share, part in parts)
+    else:
+        estimate = weighted_difference(one, plain, confidence)
+        shares = _share_changed(one) if is_by_judge_alone(one) else 0.0, _outside(one)
+        base, head = weighted_sides(one)
     error = None
     if isfinite(estimate.high - estimate.low):
         error = standard_error(estimate.low, estimate.high, confidence)
-    changed = sum(s * _share_changed(part) for s, part in parts) if is_by_judge_alone(one) else 0.0
-    estimate = with_judge_error(one, estimate, confidence, (changed, outside))
-    base = sum(share * part.shared_value(part.sums.base) for share, part in parts)
-    head = sum(share * part.shared_value(part.sums.head) for share, part in parts)
+    estimate = with_judge_error(one, estimate, confidence, shares)
     unchanged = one.unchanged and not one.sums.elsewhere
     decision: Verdict = "cannot tell"
     if isfinite(estimate.value):
         better = one.head.higher_is_better
         decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
-    return Difference(one, estimate, confidence, margin, decision, (base, head), plain, error)
+    beside = Plain(plain, weighting.option)
+    return Difference(one, estimate, confidence, margin, decision, (base, head), beside, error)
 
 
-def _difference(one: Compared, confidence: float, margin_share: float, mix: Mix | None = None) -> Difference:
+def _difference(
+    one: Compared, confidence: float, margin_share: float, weighting: Weighting | None = None
+) -> Difference:
     margin = margin_share * one.head.scale
-    if mix is not None:
-        return _by_mix(one, mix, confidence, margin)
+    if weighting is not None:
+        return _by_weights(one, weighting, confidence, margin)
     if weighted := designed(one, confidence):
         decision = verdict(
             weighted.difference.low, weighted.difference.high, margin, higher_is_better=True, unchanged=False
@@ -216,7 +234,7 @@ def with_judge_error(
     those that any measure tells apart. With too many rows outside of the judge's domain, or a judge whose bias was not
     measured, it is as wide as can be; so it is for pass@k and pass^k of several draws, where nobody measured its bias.
 
-    shares: of changed rows, and of rows outside of the domain, where rows count by a mix; None: each row counts once.
+    shares: of changed rows, and of rows outside of the domain, where rows count by weights; None: each row counts once.
     """
     from tasks.statistics import transported_difference
 
@@ -249,14 +267,22 @@ def _share_changed(one: Compared) -> float:
     shared = sum(len(rows.measured) for rows in one.rows())
     known = np.array([lacking <= human_labels.MOST_MISSING * shared for lacking in missing], np.bool_)
     differ_in_mean = np.array([total != 0 for total in totals], np.bool_)[known]
-    changed = 0
+    changed, every = 0, 0
     for rows in one.rows():
         scores = score_differences(rows.pairing)[rows.measured][:, known]
         differ = np.where(np.isnan(scores), differ_in_mean, scores != 0.0)
         # Without other scores it is not known which rows changed.
         may_differ = differ.any(axis=1) | (rows.differences != 0.0) | (not known.any())
-        changed += int(np.count_nonzero(may_differ & _have_offline_verdicts(rows)))
-    return changed / one.n
+        changed += _weight(rows, may_differ & _have_offline_verdicts(rows))
+        every += _weight(rows, np.ones_like(may_differ))
+    return ratio(changed, every)
+
+
+def _weight(rows: ComparedRows, chosen: Mask) -> int:
+    """The weight of some of the measured rows, 1 each without weights, in units of 2 ** -1074."""
+    if rows.weights is None:
+        return int(np.count_nonzero(chosen)) << UNIT
+    return exact_totals(rows.weights[chosen][:, None])[0]
 
 
 def _have_offline_verdicts(rows: ComparedRows) -> Mask:
@@ -286,7 +312,16 @@ def _both_added(mine: _Counts, more: _Counts) -> _Counts:
 
 def _outside(one: Compared) -> float:
     """The larger share of rows outside of the judge's domain, of the two candidates."""
-    return max(one.sums.base.outside, one.sums.head.outside) / one.n
+    if one.sums.weighted is None:
+        return max(one.sums.base.outside, one.sums.head.outside) / one.n
+    found = [0, 0]
+    for rows in one.rows():
+        pairing = rows.pairing
+        sides = (pairing.base, pairing.base_rows), (pairing.head, pairing.head_rows)
+        for i, (side, places) in enumerate(sides):
+            if side.outside is not None:
+                found[i] += _weight(rows, side.outside[places[rows.measured]])
+    return ratio(max(found), one.sums.weighted.weight)
 
 
 def is_by_judge_alone(one: Compared) -> bool:
@@ -296,7 +331,7 @@ def is_by_judge_alone(one: Compared) -> bool:
     """
     by_question, rows = parsed(one.name), one.blocks[0].rows
     sides, name = (rows.base, rows.head), by_question[0] if by_question else one.name
-    if name != MEANING_MATCH or not all(map(has_offline_verdicts, sides)):
+    if name != VERDICT or not all(map(has_offline_verdicts, sides)):
         return False
     blocks = [pairing.rows for pairing in one.blocks]
     every = [

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from tasks.comparison.gate import Role, Verdict
-from tasks.scores.metrics_report import Limited, MixEntry
+from tasks.scores.metrics_report import Limited, WeightingEntry
 
 # Part of the method of a difference whose interval includes the offline judge's error.
 JUDGE_ERROR = "judge's error"
@@ -38,11 +38,32 @@ class CompositionEntry(TypedDict):
 
 
 class PlainEntry(TypedDict):
-    """A measure of the rows as they are, beside that by `aggregate.mix`."""
+    """A measure of the rows as they are, beside the weighted one; without: the option that weights rows."""
+
+    without: str
 
     base: float | None
     head: float | None
     difference: DifferenceEntry
+
+
+class JudgeNoiseEntry(TypedDict):
+    """What a judge that does not agree with itself adds to a difference, by the rows that it was asked about twice.
+
+    share: of the variance of the rows' differences, 1 if the estimate is larger. rows_needed: how many rows would
+    decide without it, in all; None where that is unknown.
+    """
+
+    share: float
+    rows_needed: int | None
+
+
+class MaximumEntry(TypedDict):
+    """A maximum of what the answers of HEAD take, and the limits by which it is decided."""
+
+    max: float
+    low: float | None
+    high: float | None
 
 
 class MeasureEntry(TypedDict):
@@ -51,7 +72,8 @@ class MeasureEntry(TypedDict):
     unit: how differences are read: those of shares in percentage points. margin: the smallest loss that
     matters. detectable: the smallest difference that these rows would have shown. rows_needed: how many rows in
     all would decide, None for a verdict that is decided. per: what n and rows_needed count, if not rows. plain: with
-    `aggregate.mix`, by which all other numbers are, those of the rows as they are.
+    weights, by which all other numbers are, those of the rows as they are. judge_noise: of a judge that was asked about
+    rows more than once. maximum: of a guard with one, by which its verdict is, and not by the difference.
     """
 
     role: Role
@@ -69,6 +91,8 @@ class MeasureEntry(TypedDict):
     split: CompositionEntry
     detectable: float | None
     rows_needed: int | None
+    judge_noise: NotRequired[JudgeNoiseEntry]
+    maximum: NotRequired[MaximumEntry]
     signature: str
 
 
@@ -210,7 +234,7 @@ class ComparisonDocument(TypedDict):
 
     gate: section `gate` of params.yaml. critical_value: of the family of the primary measure.
     failed: whether a verdict stops the release. blocked: whether something that the gate asks for can't be compared.
-    mix: shares by which the differences are weighted.
+    weighting: says how often rows count in the differences.
     """
 
     schema: Literal[1]
@@ -224,7 +248,7 @@ class ComparisonDocument(TypedDict):
     blocked: bool
     candidates: UnpairedCandidates
     pairs: list[PairEntry]
-    mix: NotRequired[MixEntry]
+    weighting: NotRequired[WeightingEntry]
 
 
 def pairs_of_a_run(comparisons: Sequence[Mapping[str, Any]]) -> Sequence[PairEntry]:

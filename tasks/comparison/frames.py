@@ -53,7 +53,7 @@ def compare(
     Args:
         base: The older scores, one row per id.
         head: The newer scores.
-        primary: The measure that decides; None: `label` where both have labels, else `meaning_match`.
+        primary: The measure that decides; None: `label` where both have labels, else the judge's verdict.
         guards: Measures that stop a release → the largest acceptable loss, as a share of the measure's scale.
         margin: The largest acceptable loss of the primary measure, as a share of its scale.
         confidence: Of the intervals of the primary measure, and of those of each other family together.

@@ -3,28 +3,37 @@
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from tasks.pipeline.settings import Section, Share
+from tasks.scores.column_facts import resource_measures
+from tasks.scores.targets import Maximum
 
 Verdict = Literal["worse", "better", "no worse", "unchanged", "cannot tell"]
 # The primary measure decides, guards can stop a release, secondary measures are shown.
 Role = Literal["primary", "guard", "secondary"]
 ROLES: tuple[Role, ...] = ("primary", "guard", "secondary")
 Name = Annotated[str, Field(min_length=1)]
-# The largest acceptable loss, as a share of the measure's scale.
+# The largest acceptable loss, as a share of the measure's scale; of what answers take, of the value before.
 Margin = Annotated[float, Field(ge=0, lt=1)]
+
+
+def _kind(given: Any) -> str:
+    return "|max" if isinstance(given, dict | Maximum) else "|margin"
+
+
+Guard = Annotated[Annotated[Margin, Tag("|margin")] | Annotated[Maximum, Tag("|max")], Discriminator(_kind)]
 
 
 class Gate(Section):
     """What decides on a release.
 
     primary: the measure that decides; None: tasks.scores.primary chooses. metrics: the guards, measures that stop a
-    release when they lose more than their margin. margin: of the primary measure.
+    release when they lose more than their margin, or exceed their maximum. margin: of the primary measure.
     """
 
     primary: Name | None
-    metrics: Mapping[Name, Margin]
+    metrics: Mapping[Name, Guard]
     margin: Margin
     # Below 1, because looks at a baseline share 1 - confidence.
     confidence: Annotated[float, Field(gt=0.5, le=0.999999)]
@@ -46,6 +55,19 @@ class Gate(Section):
         if self.primary in self.metrics:
             raise ValueError(f"metrics names the primary measure, {self.primary}; its margin is gate.margin")
         return self
+
+    @model_validator(mode="after")
+    def _maxima_are_of_what_answers_take(self) -> Self:
+        names = resource_measures()
+        for name, guard in self.metrics.items():
+            if isinstance(guard, Maximum) and name not in names:
+                raise ValueError(f"metrics.{name}: max is for {', '.join(names)}; expected the largest acceptable loss")
+        return self
+
+    def margin_of(self, name: str, default: float = 0.0) -> float:
+        """The margin of a guard; of one with a maximum, and of any other measure, the default."""
+        guard = self.metrics.get(name, default)
+        return default if isinstance(guard, Maximum) else guard
 
     def fails(self, verdicts: Collection[Verdict]) -> bool:
         """Whether a release with these verdicts on the primary measure and the guards may not ship."""

@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import ComparedRows
-from tasks.comparison.measure_sums import GroupTotals, on_grid
+from tasks.comparison.measure_sums import on_grid
 from tasks.comparison.measures import Measure
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
 from tasks.scores.columns import lone_clusters
 from tasks.scores.sums import summed
+from tasks.statistics.group_totals import GroupTotals
 from tasks.statistics.moments import SQUARE_UNIT, UNIT, exact_product
 
 # With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.

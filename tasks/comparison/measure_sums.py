@@ -5,57 +5,24 @@ They are exact, so that neither blocks nor the order of rows changes a bit of wh
 
 from collections.abc import Iterator
 from math import frexp, isfinite
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.measures import Measure
 from tasks.metrics.base import Floats
 from tasks.scores.columns import Mask
-from tasks.statistics.clusters import ClusterTotals
 from tasks.statistics.corpus import EVERYTHING
 from tasks.statistics.difference_sums import DifferenceSums
+from tasks.statistics.group_totals import GroupTotals
 from tasks.statistics.moments import UNIT, Moments
+from tasks.statistics.weighted import WeightedSums
 
 # Scores of equal answers may differ by so much between machines.
 ROUNDING = 1e-6
 # Differences of grouped rows are rounded to this share of the width, so that sums of up to 2 ** 20 rows are exact.
 GRID = 2.0**-32
-
-
-class GroupTotals(NamedTuple):
-    """Sums of some columns over the rows of each group: 8 bytes a group and column, whatever the number of rows.
-
-    keys: of the groups, ascending, shape (g,). sizes: rows of each, shape (g,). totals: shape (g, k).
-    """
-
-    keys: NDArray[np.intp]
-    sizes: Floats
-    totals: Floats
-
-    @classmethod
-    def of(cls, groups: NDArray[np.intp], columns: Floats) -> Self:
-        """Add up rows by their group; groups: shape (n,), columns: shape (n, k)."""
-        keys, codes = np.unique(groups, return_inverse=True)
-        totals = np.empty((len(keys), columns.shape[1]))
-        for number, column in enumerate(columns.T):
-            totals[:, number] = np.bincount(codes, weights=column, minlength=len(keys))
-        return cls(keys, np.bincount(codes, minlength=len(keys)).astype(np.float64), totals)
-
-    def __add__(self, other: object) -> "GroupTotals":
-        """The sums of the rows of both."""
-        if not isinstance(other, GroupTotals):
-            return NotImplemented
-        keys, sizes, totals = (np.concatenate(pair) for pair in zip(self, other, strict=True))
-        summed = GroupTotals.of(keys, np.column_stack([sizes, totals]))
-        return GroupTotals(summed.keys, summed.totals[:, 0], summed.totals[:, 1:])
-
-    @property
-    def by_cluster(self) -> ClusterTotals:
-        """The first column by cluster."""
-        return ClusterTotals(self.sizes, self.totals[:, 0])
 
 
 class Side(NamedTuple):
@@ -65,6 +32,7 @@ class Side(NamedTuple):
     shared_total, shared_stats: the same of the shared rows that are measured in both versions.
     failed: shared rows that were asked for and could not be measured. lacking: those of them that both were asked for.
     outside: shared rows measured in both that lie outside of the judge's domain.
+    weighted_total: as shared_total, of weight · value; 0 without weights.
     """
 
     measured: int
@@ -75,6 +43,7 @@ class Side(NamedTuple):
     failed: int
     lacking: int
     outside: int
+    weighted_total: int = 0
 
     def __add__(self, other: object) -> "Side":
         """The sums of the rows of both."""
@@ -91,6 +60,7 @@ class MeasureSums(NamedTuple):
     the best, in units of 2 ** -1074; 0 without bounds.
     unequal: rows measured in both whose values, or statistics, differ. elsewhere: shared rows that the measure was not
     asked for, on which another score differs. both: rows that pass in both versions.
+    weighted: of differences as shares of the width, where HEAD has weights; else None.
     """
 
     base: Side
@@ -106,6 +76,7 @@ class MeasureSums(NamedTuple):
     unequal: int
     elsewhere: int
     both: int
+    weighted: WeightedSums | None = None
 
     def __add__(self, other: object) -> "MeasureSums":
         """The sums of the rows of both."""
@@ -123,7 +94,7 @@ class MeasureSums(NamedTuple):
         not_asked_either = not_asked[0] | not_asked[1]
         lacking = ~not_asked_either & (missing[0] | missing[1])
         shared = [some[measured] for some in values]
-        differences, stats = shared[1] - shared[0], rows.stats
+        differences, stats, weights = shared[1] - shared[0], rows.stats, rows.weights
         rest = ~(measured | failed[0] | failed[1])
         base, head = (
             Side(
@@ -133,6 +104,7 @@ class MeasureSums(NamedTuple):
                 failed=_count(failed[i]),
                 lacking=_count(lacking & missing[i]),
                 outside=0 if of.outside is None else _count(of.outside[places[i][measured]]),
+                weighted_total=0 if weights is None else Moments.of(weights * shared[i], EVERYTHING).total,
             )
             for i, (one, of) in enumerate(((rows.base, pairing.base), (rows.head, pairing.head)))
         )
@@ -153,6 +125,9 @@ class MeasureSums(NamedTuple):
             unequal=_count((stats[0] != stats[1]).any(axis=1) if kind == "corpus" else differences != 0.0),
             elsewhere=_elsewhere(rows, rest) if rest.any() else 0,
             both=_count((shared[0] > 0) & (shared[1] > 0)) if kind == "rate" else 0,
+            weighted=None
+            if weights is None
+            else WeightedSums.of(differences / width if isfinite(width) else differences, weights, groups),
         )
 
 

@@ -6,11 +6,12 @@ from typing import Any
 from tasks.errors import ParamsError, did_you_mean
 from tasks.pipeline.dvc_yaml import stages
 from tasks.scores import repeated_answers
-from tasks.scores.column_facts import VALUE
+from tasks.scores.column_facts import VALUE, resource_measures
 from tasks.scores.columns import score_tables
 from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import MEANING_MATCH
+from tasks.scores.primary import VERDICT
 from tasks.scores.tables import facts_of
+from tasks.scores.targets import PREFERRED_OVER, Maximum
 
 FAMILIES = ("lexical", "semantic")
 PIPELINE = (*FAMILIES, "judge")
@@ -28,17 +29,22 @@ def check_measures(sections: Mapping[str, Any]) -> None:
     """
     names = list(dict.fromkeys(_measures(sections)))
     gate, targets = sections["gate"], sections["report"].targets
-    options = {"gate.primary": [gate.primary] if gate.primary else [], "report.targets": targets}
+    compared = [name for name in targets if name.startswith(PREFERRED_OVER)]
+    _check_win_rates(compared, sections)
+    taken = resource_measures(sections["dataset"].resources)
+    _check_maxima(targets, taken)
+    others = [name for name in targets if name not in [*compared, *taken]]
+    options = {"gate.primary": [gate.primary] if gate.primary else [], "report.targets": others}
     # What a stage that a user adds measures is known when it has run; aggregate and the comparison check it then.
     if not set(score_tables(stages()["aggregate"].tables_read)) - {*PIPELINE}:
         for option, named in options.items():
-            _check_names(option, named, names)
-        _check_names("gate.metrics", gate.metrics, [*names, *_by_question(sections)])
+            _check_names(option, named, [*names, *(taken if option == "report.targets" else [])])
+        _check_names("gate.metrics", gate.metrics, [*names, *_by_question(sections), *taken])
     _check_targets(targets, sections["dataset"])
     labelled = sections["dataset"].all_have_labels
-    if gate.primary is None and not labelled and MEANING_MATCH not in names:
+    if gate.primary is None and not labelled and VERDICT not in names:
         raise ParamsError(
-            "gate.primary: none, but not all candidates have labels and no judge is asked for meaning_match; name the "
+            f"gate.primary: none, but not all candidates have labels and no judge is asked for {VERDICT}; name the "
             f"measure that decides: {', '.join(name for name in names if name != LABEL)}"
         )
 
@@ -86,6 +92,28 @@ def _check_names(option: str, named: Collection[str], allowed: Sequence[str]) ->
         if name not in allowed:
             suggestion = did_you_mean(name, allowed) or ";"
             raise ParamsError(f"{option}: unknown measure {name!r}{suggestion} allowed: {', '.join(allowed)}")
+
+
+def _check_win_rates(named: Sequence[str], sections: Mapping[str, Any]) -> None:
+    """Check targets of win rates: what is asked for, and the candidates where params.yaml names them."""
+    chosen, dataset = sections["judge"].preference, sections["dataset"]
+    if named and chosen is None:
+        raise ParamsError(f"report.targets.{named[0]}: no preference is asked for (judge.preference)")
+    known = [*(dataset.long.only if dataset.long else dataset.named)]
+    if named and not isinstance(chosen.pairs, str):
+        known = sorted({name for pair in chosen.pairs for name in pair})
+    if known:
+        _check_names("report.targets", named, [f"{PREFERRED_OVER}{name}" for name in known])
+
+
+def _check_maxima(targets: Mapping[str, float | Maximum], taken: Collection[str]) -> None:
+    """Refuse minima of what answers take, and maxima of anything else."""
+    for name, target in targets.items():
+        if name in taken and not isinstance(target, Maximum):
+            raise ParamsError(f"report.targets.{name}: less of it is better; expected a maximum, such as {{max: 2.0}}")
+        if isinstance(target, Maximum) and name not in taken:
+            allowed = ", ".join(taken) or "none, as dataset.candidates names no column of them"
+            raise ParamsError(f"report.targets.{name}: max is for latency, tokens and cost; allowed: {allowed}")
 
 
 def _check_targets(targets: Collection[str], dataset: Any) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.metrics.base import Floats
 from tasks.scores.columns import Candidate, Hashes, Mask
 
 Positions = NDArray[np.intp]
@@ -51,6 +52,11 @@ class Pairing:
         if self.head.groups is not None:
             return self.head.groups[self.head_rows]
         return None if self.base.groups is None else self.base.groups[self.base_rows]
+
+    @property
+    def weights(self) -> Floats | None:
+        """How often the shared rows count, as HEAD says, shape (n,); None without weights."""
+        return None if self.head.weights is None else self.head.weights[self.head_rows]
 
     def without(self, changed: Mask) -> "Pairing":
         """The pairing without the shared rows whose data changed; changed: shape (n,)."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from tasks.comparison.document import JUDGE_ERROR, DecisionEntry, MeasureEntry, PairEntry, WorstSlice
+from tasks.comparison.document import JUDGE_ERROR, DecisionEntry, MaximumEntry, MeasureEntry, PairEntry, WorstSlice
 from tasks.comparison.gate import Gate
 from tasks.console.format import about, count, counted, level, listed, number, points
 from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import MEANING_MATCH, Primary
+from tasks.scores.primary import VERDICT, Primary
 from tasks.scores.verdict_source import VerdictSource
 
 DecisionVerdict = Literal["ship", "do not ship", "undecided"]
@@ -75,14 +75,14 @@ def worst_slice(pairs: Sequence[PairEntry], measure: str) -> WorstSlice | None:
 def source(name: str, signature: str) -> str:
     """Who says so: human labels, the offline judge, or a model; else the measure's name.
 
-    >>> source("label", ""), source("meaning_match", "meaning_match|v:1|provider:offline"), source("f1", "f1|v:1")
+    >>> source("label", ""), source(VERDICT, f"{VERDICT}|v:1|provider:offline"), source("f1", "f1|v:1")
     ('human labels', 'the offline judge', 'f1')
-    >>> source("meaning_match", "meaning_match|provider:cascade|model:m")
+    >>> source(VERDICT, f"{VERDICT}|provider:cascade|model:m")
     'the cascade of the offline judge and m'
     """
     if name == LABEL:
         return "human labels"
-    if name != MEANING_MATCH:
+    if name != VERDICT:
         return name
     judge = VerdictSource.of(signature)
     if judge.has_offline:
@@ -99,6 +99,8 @@ def significance(entry: MeasureEntry, by: str, confidence: str) -> str:
         by: Who says so.
         confidence: The confidence of the interval, in words.
     """
+    if "maximum" in entry:
+        return f"{_by_maximum(entry, entry['maximum'], by, confidence)}."
     loss = f" of more than {_amount(entry, entry['margin'])}" if entry["margin"] else ""
     items = entry.get("per", "row")
     if entry["verdict"] == "unchanged":
@@ -106,12 +108,22 @@ def significance(entry: MeasureEntry, by: str, confidence: str) -> str:
     figures = f"({by}: {_difference(entry, confidence)}, {counted(entry['n'], items)})"
     if entry["verdict"] == "cannot tell":
         return f"No significant difference {figures}.{_would_decide(entry)}"
+    gain, lost = ("improvement", "loss") if entry["higher_is_better"] else ("decrease", "increase")
     conclusions = {
-        "better": f"Significant improvement{loss}",
-        "worse": f"Significant loss{loss}",
-        "no worse": f"No loss{loss}",
+        "better": f"Significant {gain}{loss}",
+        "worse": f"Significant {lost}{loss}",
+        "no worse": f"No {lost}{loss}",
     }
     return f"{conclusions[entry['verdict']]} {figures}."
+
+
+def _by_maximum(entry: MeasureEntry, maximum: MaximumEntry, by: str, confidence: str) -> str:
+    says = {"worse": "Above", "no worse": "At most"}.get(entry["verdict"], "Neither surely above nor surely below")
+    limits = f"{confidence} {number(maximum['low'])} to {number(maximum['high'])}"
+    return (
+        f"{says} the maximum of {number(maximum['max'])} "
+        f"({by}: {number(entry['head'])}, {limits}, {counted(entry['n'], 'row')})"
+    )
 
 
 def _by_role(pairs: Sequence[PairEntry], role: str) -> list[Decisive]:
@@ -211,8 +223,8 @@ def _reasons(
         yield f"Guard {gravest.name}: {significance(gravest.entry, gravest.name, confidence)}"
     if several:
         yield _others(decisive[1:])
-    if primary.name == MEANING_MATCH and decisive:
-        yield f"{MEANING_MATCH} decides: {primary.reason}."
+    if primary.name == VERDICT and decisive:
+        yield f"{VERDICT} decides: {primary.reason}."
 
 
 def _others(decisive: Sequence[Decisive]) -> str:
@@ -237,7 +249,7 @@ def _source(one: Decisive) -> str:
 
 def _basis(one: Decisive, primary: Primary) -> str:
     """Who says so; a judge whose verdicts no labels check is said to be unchecked."""
-    unchecked = one.name == MEANING_MATCH and primary.reason == "no human labels"
+    unchecked = one.name == VERDICT and primary.reason == "no human labels"
     return f"{_source(one)}, not checked on your data" if unchecked else _source(one)
 
 
@@ -252,11 +264,13 @@ def _difference(entry: MeasureEntry, confidence: str) -> str:
 
 
 def _plain(entry: MeasureEntry) -> str:
-    """What the rows as they are say, beside a difference by the mix."""
+    """What the rows as they are say, beside a weighted difference."""
     if "plain" not in entry:
         return ""
     value = entry["plain"]["difference"]["value"]
-    return f", by aggregate.mix; {points(value) if entry['unit'] == 'points' else number(value)} without it"
+    return (
+        f", by {entry['plain']['without']}; {points(value) if entry['unit'] == 'points' else number(value)} without it"
+    )
 
 
 def by_judge_alone(entry: MeasureEntry) -> bool:

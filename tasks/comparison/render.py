@@ -10,7 +10,7 @@ from rich.table import Table
 from tasks.comparison import wording
 from tasks.comparison.document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry
 from tasks.console import markdown
-from tasks.console.markdown import escaped
+from tasks.console.markdown import escaped, escaped_in_html
 from tasks.console.terminal import plain, width_of
 
 COLOURS = {"ship": "green", "do not ship": "red", "undecided": "yellow"}
@@ -168,6 +168,10 @@ def _markdown_table(pair: PairEntry) -> Iterator[str]:
         yield f"\n<details><summary>Other measures, which decide nothing: {tally}</summary>\n"
         yield from _markdown_measures(others)
         yield "\n</details>\n"
+    if taken := wording.resources(pair):
+        yield "\n<details><summary>Time and cost</summary>\n"
+        yield from _markdown_measures(taken)
+        yield "\n</details>\n"
     yield f"\n- {wording.NAMES_MEAN}"
 
 
@@ -180,7 +184,7 @@ def _markdown_changed_rows(pair: PairEntry) -> Iterator[str]:
     if not pair["flips"]["worst"]:
         yield f"- {escaped(wording.changed_rows_line(pair))}"
         return
-    yield f"\n<details><summary>{escaped(wording.changed_rows_line(pair))}</summary>\n"
+    yield f"\n<details><summary>{escaped_in_html(wording.changed_rows_line(pair))}</summary>\n"
     yield from markdown.table(
         wording.CHANGED_ROW_COLUMNS, (wording.changed_row_cells(row, CUT_IN_MARKDOWN) for row in pair["flips"]["worst"])
     )

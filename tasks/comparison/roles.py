@@ -14,7 +14,7 @@ from tasks.comparison.measures import measures, without_threshold
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import MEANING_MATCH, Primary, column, primary
+from tasks.scores.primary import VERDICT, Primary, column, primary
 from tasks.scores.repeated_answers import names
 
 
@@ -60,7 +60,7 @@ def roles_of(
     for name in [name for candidate in (pairing.base, pairing.head) for name in _rates(candidate)] + [*others]:
         found.setdefault(name, "secondary")
     if pairing.base.questions is not None and pairing.head.questions is not None:
-        read_first = [name for name in dict.fromkeys([decides, LABEL, MEANING_MATCH]) if name in found]
+        read_first = [name for name in dict.fromkeys([decides, LABEL, VERDICT]) if name in found]
         for name in [name for column in read_first for name in names(column, pass_at)]:
             found.setdefault(name, "secondary")
     return found
@@ -69,8 +69,8 @@ def roles_of(
 def margin(gate: Gate, name: str, role: Role) -> float:
     """The largest acceptable loss of a measure, as a share of its scale."""
     if role == "primary":  # without gate.primary, a guard may turn out to be the primary measure
-        return min(gate.margin, gate.metrics.get(name, gate.margin))
-    return gate.metrics[name] if role == "guard" else 0.0
+        return min(gate.margin, gate.margin_of(name, gate.margin))
+    return gate.margin_of(name) if role == "guard" else 0.0
 
 
 def _rates(candidate: Candidate) -> Iterator[str]:
@@ -87,7 +87,7 @@ def of_blocks(sides: Sequence[tuple[Candidate, Positions]]) -> Candidate:
     nothing = np.empty(0, np.intp)
 
     def joined(column: ScoreColumn) -> ScoreColumn:
-        if column.name not in (LABEL, MEANING_MATCH):
+        if column.name not in (LABEL, VERDICT):
             return column.rows(nothing)
         own = [(one, rows) for candidate, rows in sides for one in candidate.columns if one.name == column.name]
         values, not_asked = (

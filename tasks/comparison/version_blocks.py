@@ -41,7 +41,8 @@ class Side(NamedTuple):
 
     load, tables: data/load and the tables with scores. thresholds: column → fitted threshold. stale: which rows of
     data/load have the label of another answer, by earlier runs, shape (rows,); None: nothing is known of earlier runs.
-    names: the candidates, in order. is_grouped: whether any row has a group.
+    names: the candidates, in order. is_grouped: whether any row has a group. weight_exponent: of the power of two that
+    is larger than all weights; 0 without weights.
     """
 
     load: Parts
@@ -50,6 +51,7 @@ class Side(NamedTuple):
     stale: Mask | None
     names: Sequence[str]
     is_grouped: bool
+    weight_exponent: int = 0
 
 
 class _Rows(NamedTuple):
@@ -215,7 +217,10 @@ def candidates_of(side: Side, parts: range) -> dict[str, Candidate]:
     every = {name: found.get(name) or replace(other.rows(NOTHING), name=name) for name in side.names}
     clusters = _clusters(load.whole(["id", "group"])) if side.is_grouped else None
     every = {
-        name: replace(one, groups=None if clusters is None else clusters[one.positions]) for name, one in every.items()
+        name: replace(one, groups=None if clusters is None else clusters[one.positions]).with_weights_of(
+            side.weight_exponent
+        )
+        for name, one in every.items()
     }
     return every if has_rows else {name: one.rows(NOTHING) for name, one in every.items()}
 

@@ -17,6 +17,7 @@ from tasks.scores.column_facts import VALUE, stated
 from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
 from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
 from tasks.scores.repeated_answers import parsed
+from tasks.scores.row_weights import weight_exponent
 from tasks.versions.version import Version
 
 # Tables of the pipeline that hold scores, beside data/load; a stage that a user adds writes another.
@@ -47,7 +48,8 @@ class VersionScores:
         """What is compared of it; thresholds: column → fitted threshold."""
         is_grouped = any(part["group"].null_count < part.num_rows for part in self.load.read(["group"]))
         stale = None if stale_labels is None else stale_labels(self.load)
-        return Side(self.load, [*self.tables.values()], thresholds, stale, self.names(), is_grouped)
+        tables = [*self.tables.values()]
+        return Side(self.load, tables, thresholds, stale, self.names(), is_grouped, weight_exponent(self.load))
 
 
 def require_asked(versions: Sequence[Version], scores: Sequence[VersionScores], gate: Gate) -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from tasks.comparison.document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry, Unit, WorstSlice
 from tasks.comparison.gate import Verdict
 from tasks.console.format import CUT, about, count, counted, cut, listed, number, points, points_interval, rate
+from tasks.scores.column_facts import resource_measures
 from tasks.scores.metrics_report import Limited
 
 NAMES = 3
@@ -16,6 +17,10 @@ MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows"
 # McNemar's table: the results of the rows before, by their results after.
 CROSSED_COLUMNS = ("", "right after", "wrong after")
 NAMES_MEAN = "a name stands for its pass rate, .value for the score; differences in percentage points"
+RESOURCES_MEAN = (
+    "latency in seconds, cost in US dollars, of the rows as they are: less is better; the intervals of such guards "
+    "hold together, and those of the others"
+)
 CHANGED_ROW_COLUMNS = ("input", "before", "after", "lost", "gained")
 # Verdict → how the newer candidate, or version, relates to the older one; the clearest verdict first.
 RELATIONS: dict[Verdict, str] = {
@@ -129,10 +134,16 @@ def by(pair: PairEntry, name: str) -> str:
 
 
 def by_weight(pair: PairEntry) -> tuple[dict[str, MeasureEntry], dict[str, MeasureEntry]]:
-    """The measures that decide, the primary one first, and the others."""
-    measures = pair["measures"].items()
+    """The measures of answers that decide, the primary one first, and the others; without what answers took."""
+    measures = [(name, one) for name, one in pair["measures"].items() if name not in resources(pair)]
     decisive = {name: one for name, one in measures if one["role"] != "secondary"}
     return decisive, {name: one for name, one in measures if name not in decisive}
+
+
+def resources(pair: PairEntry) -> dict[str, MeasureEntry]:
+    """The measures of what answers took: latency, tokens and cost."""
+    names = resource_measures()
+    return {name: one for name, one in pair["measures"].items() if name in names}
 
 
 def tally(measures: Mapping[str, MeasureEntry]) -> dict[Verdict, list[str]]:
@@ -151,7 +162,7 @@ def measure_cells(name: str, measure: MeasureEntry) -> list[str]:
         level_of(measure["base"], unit),
         level_of(measure["head"], unit),
         difference,
-        measure["verdict"],
+        measure["verdict"] + (f", maximum {number(measure['maximum']['max'])}" if "maximum" in measure else ""),
         counted(measure["n"], "question") if "per" in measure else count(measure["n"]),
         about(measure["rows_needed"]) if measure["rows_needed"] else "",
         "" if measure["detectable"] is None else f"±{signed(measure['detectable'], unit).removeprefix('+')}",
@@ -220,6 +231,8 @@ def signed(value: float | None, unit: Unit = "score") -> str:
 def notes(pair: PairEntry, *, bounds: bool = True) -> Iterator[str]:
     """Notes beside the table; bounds: with the effect that failed rows could have, for tables that lack it."""
     yield from _not_compared(pair)
+    if resources(pair):
+        yield RESOURCES_MEAN
     yield from _plain(pair["measures"])
     yield from _duplicates(pair)
     yield from _cautions(pair["measures"])
@@ -246,13 +259,13 @@ def _not_compared(pair: PairEntry) -> Iterator[str]:
 
 def _plain(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
     """The differences of the rows as they are, beside those by a mix."""
-    plain = [
-        f"{name} {interval(one['plain']['difference'], one['unit'])}"
-        for name, one in measures.items()
-        if "plain" in one and one["role"] != "secondary"
-    ]
-    if plain:
-        yield f"differences by the mix of aggregate.mix; of the rows as they are: {', '.join(plain)}"
+    plain: dict[str, list[str]] = {}
+    for name, one in measures.items():
+        if "plain" in one and one["role"] != "secondary" and one["verdict"] != "unchanged":
+            text = f"{name} {interval(one['plain']['difference'], one['unit'])}"
+            plain.setdefault(one["plain"]["without"], []).append(text)
+    for option, texts in plain.items():
+        yield f"differences by {option}; of the rows as they are: {', '.join(texts)}"
 
 
 def _draws(pair: PairEntry) -> Iterator[str]:

@@ -107,12 +107,13 @@ def about(n: float) -> str:
 
 
 def level(confidence: float) -> str:
-    """Format a confidence in percent, without rounding.
+    """Format a confidence in percent, so that the chance of an error has three digits.
 
-    >>> level(0.95), level(0.999), level(0.975)
-    ('95 %', '99.9 %', '97.5 %')
+    >>> level(0.95), level(0.999), level(0.975), level(1 - 0.05 / 3)
+    ('95 %', '99.9 %', '97.5 %', '98.33 %')
     """
-    return f"{100 * confidence:g} %"
+    error = float(f"{100 * (1 - confidence):.3g}")
+    return f"{100 - error:.10g} %"
 
 
 def count(n: float) -> str:
@@ -213,8 +214,9 @@ def abridged_apart(names: Iterable[str], limit: int) -> dict[str, str]:
     return {name: text if uses[text] == 1 else name for name, text in short.items()}
 
 
-def shown(text: str, limit: int) -> Text:
-    """The visible text, cut after `limit` characters; the note says so."""
-    if len(text) <= limit:
+def shown(text: str, limit: int, length: int | None = None) -> Text:
+    """The visible text, cut after `limit` characters; the note says so. length: of the whole text, if it is longer."""
+    length = length or len(text)
+    if length <= limit:
         return Text(visible(text))
-    return Text(visible(text[:limit]) + "…", f"cut: the first {limit:,} of {len(text):,} characters")
+    return Text(visible(text[:limit]) + "…", f"cut: the first {limit:,} of {length:,} characters")

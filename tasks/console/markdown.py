@@ -1,25 +1,51 @@
 """Markdown that is safe for texts of others: no markup, link, mention or line break of theirs takes effect."""
 
+import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tasks.console.format import visible
 
-# Markup characters → their character references.
-SIGNS = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\\`*[]|~"} | {ord("\n"): " "}
-# Places where a renderer makes a link or a mention, even of character references, unless a character stands between.
+# What may begin or end markup: an underscore in a word, and # before other text, do not.
+# A backslash makes a sign text in CommonMark, on GitHub and in both of Prefect's UIs; the older of these does not
+# decode character references. Source: https://spec.commonmark.org/0.31.2/#backslash-escapes
+SIGNS = re.compile(r"[&<>\\`*\[\]|~]|(?<!\w)_++|_++(?!\w)|#++$")
+# What makes a heading, a list item or a line at the start of a text.
+START = re.compile(r"^(\d{0,9})([-+=#.)])(?=[-+=#\s]|$)")
+# Places where a renderer makes a link or a mention, even of escaped signs, unless a character stands between.
 LINKED = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
 # A zero-width non-joiner, which `visible` does not spell out.
 NON_JOINER = "\u200c"
 
 
 def escaped(text: str) -> str:
-    """Escape a text, on one line.
+    r"""Escape a text, on one line, for a paragraph, a heading, a list item or a cell of a table.
 
-    >>> escaped("a|b <i> @me")
-    'a&#124;b &#60;i&#62; @\\u200cme'
+    >>> print(escaped("a|b [0, 1]"))
+    a\|b \[0, 1\]
     """
-    return LINKED.sub(NON_JOINER, visible(text)).translate(SIGNS)
+    return START.sub(r"\1\\\2", SIGNS.sub(lambda signs: re.sub("(.)", r"\\\1", signs[0]), _unlinked(text)))
+
+
+def escaped_in_html(text: str) -> str:
+    """Escape a text, on one line, between HTML tags, where a backslash means nothing.
+
+    >>> escaped_in_html("[0, 1] <i>")
+    '[0, 1] &lt;i&gt;'
+    """
+    return html.escape(_unlinked(text), quote=False)
+
+
+def code(text: str) -> str:
+    """A text as inline code, where nothing is markup but as many backticks as enclose it.
+
+    >>> code("a`b")
+    '``a`b``'
+    """
+    line = _one_line(text)
+    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    pad = " " if line[:1] == "`" or line[-1:] == "`" else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -28,3 +54,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"|{'---|' * len(heads)}"
     for row in rows:
         yield f"| {' | '.join(map(escaped, row))} |"
+
+
+def _unlinked(text: str) -> str:
+    return LINKED.sub(NON_JOINER, _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", " ").strip()

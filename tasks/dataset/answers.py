@@ -92,6 +92,11 @@ class Source:
             draw = 1 if self.dataset.has_draws else None
             yield Answer(name, Entry(record.file, record.line, {}), others, None, draw, columns, place)
             return
+        if joined.is_asked:
+            for number, entry in enumerate(entries, 1):
+                values, draw = ChainMap(dict(entry.values), others), number if self.dataset.has_draws else None
+                yield Answer(name, entry, values, entry.values.get(columns.response), draw, columns, place)
+            return
         by_order = self.dataset.draw is True
         for number, entry in enumerate(divided(entries, self.dataset)[0], 1):
             values = ChainMap(dict(entry.values), others)
@@ -124,10 +129,11 @@ class Source:
 
 
 def _of_answers(columns: Columns, name: str | None, dataset: Dataset) -> Iterator[str]:
-    """Yield the columns whose values are of an answer, not of the question: labels and scores."""
+    """Yield the columns whose values are of an answer, not of the question: labels, scores and what it took."""
     yield from columns.label.mapped if columns.label else ()
     yield from [columns.labelled] if columns.labelled else []
-    yield from (score.column_of(str(name)) for score in dataset.scores.values())
+    yield from (column for score in dataset.scores.values() for column in score.columns_of(str(name)))
+    yield from (column for of_kind in columns.resources.values() for column in of_kind)
 
 
 def _of_item(
@@ -223,7 +229,7 @@ def opened(params: Params) -> Records:
         DataError: As `joined.questions`.
     """
     found, dataset = questions(params), params.dataset
-    if dataset.long and any("{candidate}" in score.column for score in dataset.scores.values()):
+    if dataset.long and any(score.is_by_candidate for score in dataset.scores.values()):
         return found  # the names of these columns are known with the candidates
     return replace(found, columns=outermost(mapped_columns(params)))
 
@@ -233,7 +239,7 @@ def _mapped(source: Source) -> Iterator[tuple[str, str]]:
     dataset = source.dataset
     yield from _named(dataset, "id", "input")
     yield from ((column, "dataset.references") for column in (dataset.references.columns if dataset.references else ()))
-    yield from _named(dataset, "group", "phrases", "contexts", "relevant")
+    yield from _named(dataset, "group", "weight", "phrases", "contexts", "relevant", "criteria")
     yield from ((column, "dataset.slices") for column in dataset.slices)
     yield from ((column, "dataset.exclude") for column in dataset.exclude)
     if isinstance(dataset.draw, str) and (dataset.long or len(source.joined.candidates) < len(dataset.named)):
@@ -241,13 +247,17 @@ def _mapped(source: Source) -> Iterator[tuple[str, str]]:
     if dataset.long:
         yield dataset.long.column, "dataset.candidates.column"
         yield from _answer_columns(dataset.long, "dataset.candidates", frozenset())
-        scores = ((score.column, f"dataset.scores.{key}") for key, score in dataset.scores.items())
-        yield from ((column, place) for column, place in scores if "{candidate}" not in column)
+        shared = {key: score for key, score in dataset.scores.items() if not score.is_by_candidate}
+        yield from ((column, f"dataset.scores.{key}") for key, score in shared.items() for column in score.all_columns)
     for name, candidate in dataset.named.items():
         joined = source.joined.candidates.get(name)
         elsewhere = joined.columns if joined else frozenset()
         yield from _answer_columns(candidate, f"dataset.candidates.{name}", elsewhere)
-        scores = ((score.column_of(name), f"dataset.scores.{key}") for key, score in dataset.scores.items())
+        scores = (
+            (column, f"dataset.scores.{key}")
+            for key, score in dataset.scores.items()
+            for column in score.columns_of(name)
+        )
         yield from ((column, place) for column, place in scores if column not in elsewhere)
 
 
@@ -262,5 +272,6 @@ def _answer_columns(columns: Columns, place: str, elsewhere: frozenset[str]) -> 
         (columns.response, f"{place}.response"),
         *((column, f"{place}.label") for column in (columns.label.mapped if columns.label else ())),
         *([(columns.labelled, f"{place}.labelled")] if columns.labelled else []),
+        *((column, f"{place}.{kind}") for kind, of_kind in columns.resources.items() for column in of_kind),
     ]
     yield from (one for one in named if one[0] not in elsewhere)

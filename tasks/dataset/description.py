@@ -5,7 +5,7 @@ from typing import Any
 
 from tasks.dataset.index import RecordIndex
 from tasks.dataset.settings import Params, ScoreMapping
-from tasks.scores.column_facts import SPLIT_IDS, ColumnFacts, statement
+from tasks.scores.column_facts import SPLIT_IDS, WEIGHT, ColumnFacts, statement
 
 # The human labels, described as a binary score column.
 LABEL = ColumnFacts(
@@ -14,7 +14,11 @@ LABEL = ColumnFacts(
 
 
 def description(
-    params: Params, index: RecordIndex, left_out: Mapping[str, int], label_conflicts: Mapping[str, int]
+    params: Params,
+    index: RecordIndex,
+    left_out: Mapping[str, int],
+    label_conflicts: Mapping[str, int],
+    failed_answers: Mapping[str, Mapping[str, int]],
 ) -> dict[str, Any]:
     """Describe data/load for later stages.
 
@@ -23,6 +27,7 @@ def description(
         index: What is known of all records.
         left_out: Joined file → entries that belong to no answer.
         label_conflicts: File of labels → answers whose labels contradict each other.
+        failed_answers: Candidate that was asked → why answers are missing → how many.
     """
     dataset = params.dataset
     labels = {"label": LABEL} if dataset.has_labels else {}
@@ -39,6 +44,8 @@ def description(
         "left_out": left_out,
         "label_conflicts": label_conflicts,
         "unanswered": dict(index.unanswered),
+        **({"failed_answers": failed_answers} if failed_answers else {}),
+        **({WEIGHT: dataset.weight} if dataset.weight else {}),
         "beyond_limit": dict(index.beyond_limit),
         SPLIT_IDS: bool(dataset.long),  # records of one id may be far apart
     }
@@ -46,7 +53,8 @@ def description(
 
 def _score_description(name: str, score: ScoreMapping) -> ColumnFacts:
     bounds = "none" if score.bounds is None else "..".join(map(_exact, score.bounds))
-    signature = f"score|name:{name}|bounds:{bounds}|better:{'higher' if score.higher_is_better else 'lower'}|v:2"
+    by = "|by:people" if score.human else ""
+    signature = f"score|name:{name}|bounds:{bounds}|better:{'higher' if score.higher_is_better else 'lower'}{by}|v:2"
     rate_signature = None
     if score.threshold is not None:
         rate_signature = f"{signature}|thr:{'>=' if score.higher_is_better else '<='}{_exact(score.threshold)}"
@@ -56,7 +64,8 @@ def _score_description(name: str, score: ScoreMapping) -> ColumnFacts:
         signature=signature,
         bounds=score.bounds,
         higher_is_better=score.higher_is_better,
-        options={"column": score.column},
+        options={"columns": list(score.columns)} if score.columns else {"column": score.column},
+        by_people=score.human,
         threshold=score.threshold,
         rate_signature=rate_signature,
     )

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,11 +10,15 @@ from typing import Literal, NamedTuple
 
 from tasks.dataset.paths import flat, outermost
 from tasks.dataset.settings import CandidateMapping, Dataset, Params
-from tasks.dataset.sources import Record, Records, Value, records
+from tasks.dataset.sources import Record, Records, Value, as_text, records
 from tasks.errors import DataError, ParamsError
 from tasks.pipeline.hashing import sha256
+from tasks.pipeline.tables import Parts
 
 By = Literal["id", "input"]
+# The table of the stage answer, those of its columns that say something of an answer, and rows read at once.
+ANSWERS, BATCH_ROWS = Path("data/answer"), 1_000
+ANSWER_VALUES = ("response", "latency", "input_tokens", "output_tokens", "cost")
 BESIDE_PUNCTUATION = re.compile(r" (?=\W)|(?<=\W) ")
 # Characters that are written in several ways, and mean the same in an answer.
 ONE_FORM = str.maketrans("−–－—‒‐‑，：；．！？’‘＇“”", "-------,:;.!?'''" + '""')
@@ -64,7 +69,8 @@ class Lost(NamedTuple):
 class Joined:
     """The entries of a file by the key of their question; all are in memory, with the values of mapped columns.
 
-    place: the option of params.yaml. columns: those that the file has. keyless: entries without a key.
+    place: the option of params.yaml. columns: those that the file has. keyless: entries without a key. is_asked: the
+    answers are those that the stage answer asked for. problems: why asked answers are missing → how many.
     """
 
     place: str
@@ -73,6 +79,8 @@ class Joined:
     columns: frozenset[str]
     entries: Mapping[str, list[Entry]]
     keyless: Sequence[Lost] = field(default=())
+    is_asked: bool = False
+    problems: Mapping[str, int] = field(default_factory=dict)
 
     def key(self, keys: Keys) -> str | None:
         """Return the one of a question's keys that this file is joined by."""
@@ -118,9 +126,9 @@ class JoinedFiles:
 
     @property
     def all(self) -> list[tuple[str | None, Joined]]:
-        """Each file, with the candidate whose answers it has."""
+        """Each file of the user, with the candidate whose answers it has."""
         others = [(None, one) for one in (self.references, self.labels) if one]
-        return [*self.candidates.items(), *others]
+        return [*((name, one) for name, one in self.candidates.items() if not one.is_asked), *others]
 
 
 def questions(params: Params) -> Records:
@@ -149,7 +157,40 @@ def read_joined(params: Params) -> JoinedFiles:
     """
     dataset = params.dataset
     candidates = {name: _of_candidate(name, one, dataset) for name, one in dataset.named.items() if one.path}
+    candidates |= asked_answers([*dataset.asked], "id" if dataset.id else "input")
     return JoinedFiles(candidates, _of_references(dataset), _of_labels(dataset))
+
+
+def asked_answers(names: Sequence[str], by: By) -> dict[str, Joined]:
+    """Read the answers of candidates that the stage answer asked; none where it has not run yet.
+
+    Args:
+        names: Of the candidates.
+        by: What the questions of the data have: ids, or only inputs.
+    """
+    found: dict[str, dict[str, list[Entry]]] = {name: {} for name in names}
+    problems: dict[str, Counter[str]] = {name: Counter() for name in names}
+    parts = Parts(ANSWERS).read([by, "candidate", "problem", *ANSWER_VALUES]) if names and ANSWERS.exists() else ()
+    rows = (row for part in parts for batch in part.to_batches(BATCH_ROWS) for row in batch.to_pylist())
+    for number, row in enumerate(rows, 1):
+        key = row[by] if by == "id" else same_input(row[by])
+        if (name := row["candidate"]) in found:
+            values = {column: as_text(row[column]) for column in ANSWER_VALUES}
+            found[name].setdefault(key, []).append(Entry(ANSWERS.as_posix(), number, values))
+            problems[name].update([row["problem"]] if row["response"] is None else [])
+    columns = frozenset(ANSWER_VALUES)
+    return {
+        name: Joined(
+            f"dataset.candidates.{name}",
+            ANSWERS.as_posix(),
+            by,
+            columns,
+            entries,
+            is_asked=True,
+            problems=dict(sorted(problems[name].items())),
+        )
+        for name, entries in found.items()
+    }
 
 
 def same_text(text: str) -> str:
@@ -192,8 +233,9 @@ def _of_candidate(name: str, candidate: CandidateMapping, dataset: Dataset) -> J
     if column is None:
         raise ParamsError(f"{place}.on: {by}, but dataset.{by} names no column")
     labels = candidate.label.mapped if candidate.label else ()
-    scores = [score.column_of(name) for score in dataset.scores.values()]
-    optional = [*labels, *([candidate.labelled] if candidate.labelled else []), *scores]
+    scores = [column for score in dataset.scores.values() for column in score.columns_of(name)]
+    taken = [column for columns in candidate.resources.values() for column in columns]
+    optional = [*labels, *([candidate.labelled] if candidate.labelled else []), *scores, *taken]
     wanted = {candidate.response: f"{place}.response"}
     if isinstance(dataset.draw, str):
         wanted[dataset.draw] = "dataset.draw"

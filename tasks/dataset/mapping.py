@@ -5,16 +5,17 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from math import isfinite, nan
+from math import isfinite
 from typing import Any, NamedTuple
 
 from tasks.dataset.answers import Answer, Source, candidate_name, raw_draw
+from tasks.dataset.criteria import StatedCriterion, criteria
 from tasks.dataset.joined import Entry, bare_text, row_keys, same_text
 from tasks.dataset.labels import LABELS, majority, probability_of, ratings_of
 from tasks.dataset.paths import quoted
-from tasks.dataset.settings import Dataset, LabelFile, LabelMapping, Params, ScoreMapping
+from tasks.dataset.settings import AskedCandidate, Dataset, LabelFile, LabelMapping, Params, ScoreMapping
 from tasks.dataset.sources import DECODER, Record, Value, as_text
-from tasks.dataset.texts import UnusableValueError, checked_text, texts
+from tasks.dataset.texts import UnusableValueError, checked_text, finite, texts
 from tasks.errors import DataError
 from tasks.pipeline.hashing import sha256
 from tasks.scores.label_status import CONFIRMED, PROBABILITY, STALE
@@ -40,10 +41,12 @@ class SharedValues(NamedTuple):
     input: str | None
     references: list[str]
     group: str | None
+    weight: float | None
     slices: dict[str, str | None]
     phrases: list[str] | None
     contexts: list[str] | None
     relevant: list[str] | None
+    criteria: list[StatedCriterion] | None
 
 
 def selected(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
@@ -82,11 +85,13 @@ def require_same_question(earlier: tuple[str, int] | None, dataset: Dataset) -> 
     """Reject a record that asks something else than the first one of its id.
 
     Raises:
-        UnusableValueError: The first record has another input or other references; with draws, or another group.
+        UnusableValueError: The first record has another input, references or criteria; with draws, or another group.
     """
     if earlier is not None:
         file, line = earlier
-        what = "input, references or group" if dataset.has_draws and dataset.group else "input or references"
+        more = "group" if dataset.has_draws and dataset.group else "weight" if dataset.weight else ""
+        *named, last = ["input", "references", *filter(None, [dataset.criteria and "criteria", more])]
+        what = f"{', '.join(named)} or {last}"
         raise UnusableValueError(f"{dataset.id}: the first record of this id has another {what}: {file}, line {line}")
 
 
@@ -150,7 +155,7 @@ def content_of(record: Record, source: Source) -> bytes | None:
     """Return the hash of what all records of a question share; None for a record that will be rejected."""
     try:
         shared = shared_values(record, source)
-        return json_hash([_content(shared).hex(), shared.group if source.dataset.has_draws else None])
+        return json_hash([_content(shared).hex(), shared.group if source.dataset.has_draws else None, shared.weight])
     except UnusableValueError:
         return None
 
@@ -166,10 +171,12 @@ def shared_values(record: Record, source: Source) -> SharedValues:
         _text(values, dataset.input, max_chars),
         _references(record, source, max_chars),
         _text(values, dataset.group, max_chars),
+        _weight(values, dataset.weight),
         {name: _text(values, name, max_chars) for name in dataset.slices},
         _phrases(values, dataset.phrases, max_chars),
         _retrieved(values, dataset.contexts, max_chars),
         _retrieved(values, dataset.relevant, max_chars),
+        criteria(values.get(dataset.criteria), dataset.criteria, max_chars) if dataset.criteria else None,
     )
     if dataset.id is None and (shared.input is None or not shared.input.strip()):
         raise UnusableValueError(f"{dataset.input}: no input to make an id of")
@@ -178,9 +185,21 @@ def shared_values(record: Record, source: Source) -> SharedValues:
     return shared
 
 
+def require_weight(shared: SharedValues, dataset: Dataset) -> None:
+    """Reject a record without a weight, if weights are mapped.
+
+    Raises:
+        UnusableValueError: There is none.
+    """
+    if dataset.weight and shared.weight is None:
+        raise UnusableValueError(f"{dataset.weight}: no weight; expected a number of 0 or more (dataset.weight)")
+
+
 def is_missing_sample(record: Record, dataset: Dataset) -> bool:
     """Whether a record says no more than that an answer to the question of its id is missing, as logs have it."""
     answers = [dataset.long] if dataset.long else [*dataset.named.values()]
+    if dataset.asked:
+        return False
     references = dataset.references.columns if dataset.references else ()
     if dataset.id is None or dataset.input is None or any(getattr(answer, "path", None) for answer in answers):
         return False
@@ -213,7 +232,7 @@ def candidate_row(
         raise UnusableValueError(answer.problem)
     response = checked_text(answer.response, answer.columns.response, source.params.load.max_chars)
     label = _label(record, answer, response, source)
-    if response is None and dataset.missing_response == "wrong":
+    if response is None and dataset.missing_response == "wrong" and not isinstance(answer.columns, AskedCandidate):
         response = ""
     return {
         "id": question if draw is None else f"{question}#{draw}",
@@ -225,8 +244,9 @@ def candidate_row(
         "label_status": None if label.value is None else label.status,
         **({"ratings": None if label.status == STALE else label.ratings} if dataset.has_raters else {}),
         **({PROBABILITY: label.probability} if dataset.labels == "designed" else {}),
-        **{f"score_{key}": _number(answer.values, score, name) for key, score in dataset.scores.items()},
+        **{f"score_{key}": _score(answer.values, score, name) for key, score in dataset.scores.items()},
         **_score_details(answer.values, dataset, name),
+        **{key: _resource(answer.values, key, answer.columns.resources.get(key, ())) for key in dataset.resources},
         "content": _content(shared).hex(),
     }
 
@@ -384,7 +404,8 @@ def _content_key(shared: SharedValues, source: Source) -> tuple[bytes, bytes]:
 
 
 def _content(shared: SharedValues) -> bytes:
-    return json_hash([shared.input, shared.references])
+    listed = [] if shared.criteria is None else [[[one["text"], one["points"]] for one in shared.criteria]]
+    return json_hash([shared.input, shared.references, *listed])
 
 
 def json_hash(value: object) -> bytes:
@@ -471,27 +492,52 @@ def _label_status(values: Mapping[str, Value], column: str | None, response: str
 
 def _score_details(values: Mapping[str, Value], dataset: Dataset, candidate: str) -> dict[str, str | None]:
     """Return why scores of a log are missing: one that a sample with an answer does not have was never asked for."""
-    columns = {name: dataset.scores[name].column_of(candidate) for name in dataset.optional_scores}
+    columns = {name: dataset.scores[name].columns_of(candidate) for name in dataset.optional_scores}
     answered = values.get(ERROR) is None
     return {
-        f"score_{name}_details": NOT_ASKED if answered and column not in values else None
-        for name, column in columns.items()
+        f"score_{name}_details": NOT_ASKED if answered and not any(column in values for column in own) else None
+        for name, own in columns.items()
     }
 
 
-def _number(values: Mapping[str, Value], score: ScoreMapping, candidate: str) -> float | None:
-    column = score.column_of(candidate)
-    value = values.get(column)
-    if value is None:
+def _score(values: Mapping[str, Value], score: ScoreMapping, candidate: str) -> float | None:
+    """Return a score, or the mean of the grades that people gave; None without any."""
+    numbers = [_number(values.get(column), score, column) for column in score.columns_of(candidate)]
+    given = [number for number in numbers if number is not None]
+    return sum(given) / len(given) if given else None
+
+
+def _number(value: Value, score: ScoreMapping, column: str) -> float | None:
+    if value is None or (score.human and isinstance(value, str) and not value.strip()):
         return None
-    try:
-        # float() alone would read 1_000 as a number.
-        number = float(value) if isinstance(value, str) and "_" not in value else nan
-    except ValueError:
-        number = nan
-    if not isfinite(number):
+    number = finite(value)
+    if number is None:
         raise UnusableValueError(f"{column}: {quoted(value)} is no number")
     low, high = score.bounds or (number, number)
     if not low <= number <= high:
         raise UnusableValueError(f"{column}: {number:g} is outside the bounds {low:g} to {high:g}")
     return number
+
+
+def _weight(values: Mapping[str, Value], column: str | None) -> float | None:
+    return _amount(values.get(column), column, "weight") if column else None
+
+
+def _resource(values: Mapping[str, Value], kind: str, columns: Sequence[str]) -> float | None:
+    """Return what an answer took, the sum of its columns; None without columns, or where one has no value."""
+    amounts = [_amount(values.get(column), column, kind) for column in columns]
+    known = [amount for amount in amounts if amount is not None]
+    if not known or len(known) < len(amounts):
+        return None
+    if not isfinite(total := sum(known)):
+        raise UnusableValueError(f"{' + '.join(columns)}: the sum is too large")
+    return total
+
+
+def _amount(value: Value, column: str, kind: str) -> float | None:
+    if value is None:
+        return None
+    number = finite(value)
+    if number is None or number < 0.0:
+        raise UnusableValueError(f"{column}: {quoted(value)} is no {kind}; expected a number of 0 or more")
+    return number + 0.0  # -0 is 0

@@ -20,7 +20,7 @@ SCHEMA = pa.schema(
 )
 
 # Columns of data/load that are kept as they are, where they are mapped.
-RETRIEVED = ("contexts", "relevant")
+KEPT = ("contexts", "relevant", "slices", "criteria")
 
 
 class Normalize(Section):
@@ -40,7 +40,7 @@ def normalized(load: pa.Table, settings: Normalize) -> pa.Table:
         settings: Section `normalize` of params.yaml.
 
     Returns:
-        A table with the columns of `SCHEMA`, those of `RETRIEVED` that `load` has, and the rows of `load`.
+        A table with the columns of `SCHEMA`, those of `KEPT` that `load` has, and the rows of `load`.
     """
     options = settings.model_dump()
     references = load["references"].combine_chunks()
@@ -50,6 +50,7 @@ def normalized(load: pa.Table, settings: Normalize) -> pa.Table:
         "response_normalized": normalized_column(load["response"].combine_chunks(), **options),
         "references_normalized": pa.ListArray.from_arrays(offsets, normalized_column(references.flatten(), **options)),
     }
-    schema = pa.schema([*SCHEMA, *(pa.field(name, TEXTS) for name in RETRIEVED if name in load.column_names)])
-    columns |= {name: load[name] for name in RETRIEVED if name in load.column_names}
+    kept = [name for name in KEPT if name in load.column_names]
+    schema = pa.schema([*SCHEMA, *(pa.field(name, load.schema.field(name).type) for name in kept)])
+    columns |= {name: load[name] for name in kept}
     return describe(pa.table(columns, schema), about(load.schema) | {"normalize": options})

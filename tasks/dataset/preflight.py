@@ -15,14 +15,14 @@ def parts() -> Iterator[pa.Table]:
 
     Raises: as the stages load and normalize.
     """
-    return (part for part, _ in labelled_parts())
+    return (part for part, _ in loaded_parts())
 
 
-def labelled_parts() -> Iterator[tuple[pa.Table, pa.ChunkedArray]]:
-    """Yield the parts that data/normalize will have, each with the human labels of its rows, null without one.
+def loaded_parts() -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Yield the parts that data/normalize will have, each with that of data/load.
 
     Raises: as the stages load and normalize.
     """
     load, normalize = params.for_stage("load"), params.for_stage("normalize").normalize
     for part in tables(opened(load), load):
-        yield normalized(part["load"], normalize), part["load"]["label"]
+        yield normalized(part["load"], normalize), part["load"]

@@ -5,8 +5,10 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import Discriminator, Field, FiniteFloat, Tag, field_validator, model_validator
 
+from tasks.dataset.asked import RESPONSE, AskedOptions
 from tasks.errors import ParamsError
 from tasks.pipeline.settings import Positive, Section
+from tasks.scores.column_facts import RESOURCES
 
 Name = Annotated[str, Field(min_length=1)]
 # A word of a label column as written in params.yaml; compared as text.
@@ -84,7 +86,35 @@ def _as_json(about: Any) -> Any:
     return json.loads(json.dumps(about, default=str, allow_nan=False))
 
 
-class CandidateMapping(Section):
+class AnswerColumns(Section):
+    """The columns of answers: the texts, human labels, and what each answer took.
+
+    latency: column of the seconds that each answer took, or several to add up.
+    tokens: column of the tokens of each answer, or several to add up, such as [input_tokens, output_tokens].
+    cost: column of the US dollars of each answer, or several to add up.
+    """
+
+    response: Name
+    label: LabelMapping | None = None
+    labelled: Name | None = None
+    latency: tuple[Name, ...] = ()
+    tokens: tuple[Name, ...] = ()
+    cost: tuple[Name, ...] = ()
+
+    _label = field_validator("label", mode="before")(_as_column)
+
+    @field_validator(*RESOURCES, mode="before")
+    @classmethod
+    def _as_columns(cls, given: Any) -> Any:
+        return () if given is None else (given,) if isinstance(given, str) else given
+
+    @property
+    def resources(self) -> dict[str, tuple[str, ...]]:
+        """What is known of answers, such as latency, and its columns."""
+        return {name: columns for name in RESOURCES if (columns := getattr(self, name))}
+
+
+class CandidateMapping(AnswerColumns):
     """A system whose answers are scored: the columns of its responses and human labels, and what is noted about it.
 
     labelled: column of the answer that was labelled, or of its sha256; a label of another answer does not count.
@@ -94,16 +124,12 @@ class CandidateMapping(Section):
     on: of `path`, what its records are joined by; none: the id, where dataset.id names a column.
     """
 
-    response: Name
-    label: LabelMapping | None = None
-    labelled: Name | None = None
     about: dict[str, Any] = Field(default_factory=dict)
     path: Name | None = None
     id: Name | None = None
     input: Name | None = None
     on: Literal["id", "input"] | None = None
 
-    _label = field_validator("label", mode="before")(_as_column)
     _about = field_validator("about", mode="before")(_as_json)
 
     @model_validator(mode="after")
@@ -117,7 +143,33 @@ class CandidateMapping(Section):
         return self
 
 
-class LongCandidates(Section):
+class AskedCandidate(AskedOptions, CandidateMapping):
+    """A system that the stage answer asks: its answers are in data/answer, not in the data."""
+
+    response: Literal["response"] = RESPONSE
+    latency: tuple[Name, ...] = ("latency",)
+    tokens: tuple[Name, ...] = ("input_tokens", "output_tokens")
+    cost: tuple[Name, ...] = ("cost",)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_columns_of_answers(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            for name in ("response", *RESOURCES, "path", "id", "input", "on"):
+                if name in given:
+                    raise ValueError(
+                        f"model and {name}: a candidate with a model is asked, and one with a {name} is read"
+                    )
+        return given
+
+    @model_validator(mode="after")
+    def _check_label(self) -> Self:
+        if self.label is not None and self.labelled is None:
+            raise ValueError("label: of which answer? Name the column of the labelled answers in labelled")
+        return self
+
+
+class LongCandidates(AnswerColumns):
     """Records that hold one answer each, of the system that a column names.
 
     column: the column that names the system.
@@ -125,13 +177,9 @@ class LongCandidates(Section):
     """
 
     column: Name
-    response: Name
-    label: LabelMapping | None = None
-    labelled: Name | None = None
     only: tuple[Name, ...] = ()
     about: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
-    _label = field_validator("label", mode="before")(_as_column)
     _about = field_validator("about", mode="before")(_as_json)
 
 
@@ -142,9 +190,17 @@ def _form(given: Any) -> str:
     return "|wide"
 
 
+def _source(given: Any) -> str:
+    """Tell a system that is asked from one whose answers are read."""
+    is_asked = "model" in given if isinstance(given, dict) else isinstance(given, AskedCandidate)
+    return "|asked" if is_asked else "|read"
+
+
+Candidate = Annotated[
+    Annotated[CandidateMapping, Tag("|read")] | Annotated[AskedCandidate, Tag("|asked")], Discriminator(_source)
+]
 Candidates = Annotated[
-    Annotated[LongCandidates, Tag("|long")]
-    | Annotated[dict[Name, CandidateMapping], Field(min_length=1), Tag("|wide")],
+    Annotated[LongCandidates, Tag("|long")] | Annotated[dict[Name, Candidate], Field(min_length=1), Tag("|wide")],
     Discriminator(_form),
 ]
 
@@ -207,16 +263,45 @@ class LabelFile(Section):
 
 
 class ScoreMapping(Section):
-    """Scores computed elsewhere. In `column`, {candidate} is replaced by the candidate's name; null bounds: unknown."""
+    """Scores computed elsewhere, or grades that people gave; null bounds: unknown.
 
-    column: Name
+    column: in it, {candidate} is replaced by the candidate's name.
+    columns: the columns of several people; the grade is the mean of those who gave one.
+    human: the numbers are grades of people: rows without one are not labelled, and judges are compared with them.
+    """
+
+    column: Name | None = None
+    columns: tuple[Name, ...] = ()
     bounds: tuple[FiniteFloat, FiniteFloat] | None = None
     threshold: FiniteFloat | None = None
     higher_is_better: bool = True
+    human: bool = False
 
-    def column_of(self, candidate: str) -> str:
-        """Return the name of the column with this candidate's scores."""
-        return self.column.replace("{candidate}", candidate)
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """The columns as they are named in params.yaml."""
+        return self.columns or ((self.column,) if self.column else ())
+
+    @property
+    def is_by_candidate(self) -> bool:
+        """Whether each candidate has columns of its own name."""
+        return any("{candidate}" in column for column in self.all_columns)
+
+    def columns_of(self, candidate: str) -> tuple[str, ...]:
+        """Return the names of the columns with this candidate's scores."""
+        return tuple(column.replace("{candidate}", candidate) for column in self.all_columns)
+
+    @model_validator(mode="after")
+    def _check_columns(self) -> Self:
+        if (self.column is None) == (not self.columns):
+            raise ValueError("name either column, or the columns of several people")
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns: a column appears twice")
+        if self.columns and not self.human:
+            raise ValueError("columns are for the grades of several people, with human: true")
+        if self.human and (self.bounds is None or not self.higher_is_better):
+            raise ValueError("human: grades need bounds, such as [1, 5], of which more is better")
+        return self
 
     @model_validator(mode="after")
     def _check_threshold(self) -> Self:
@@ -248,11 +333,14 @@ class Dataset(Section):
     label_file: LabelFile | None
     labels: Literal["all", "random", "designed", "other"]
     group: Name | None
+    weight: Name | None = None
     slices: tuple[Name, ...]
     phrases: Name | None
     contexts: Name | None
     relevant: Name | None
+    criteria: Name | None = None
     scores: dict[Annotated[str, Field(pattern=r"^[A-Za-z]\w*$")], ScoreMapping]
+    expect: tuple[dict[Name, dict[str, Any]], ...] = ()
 
     @property
     def named(self) -> dict[str, CandidateMapping]:
@@ -260,9 +348,20 @@ class Dataset(Section):
         return {} if isinstance(self.candidates, LongCandidates) else self.candidates
 
     @property
+    def asked(self) -> dict[str, AskedCandidate]:
+        """The candidates that the stage answer asks."""
+        return {name: one for name, one in self.named.items() if isinstance(one, AskedCandidate)}
+
+    @property
     def long(self) -> LongCandidates | None:
         """The long form, if that is how the candidates are given."""
         return self.candidates if isinstance(self.candidates, LongCandidates) else None
+
+    @property
+    def resources(self) -> list[str]:
+        """What is known of the answers of any candidate, such as latency."""
+        answers = [self.long] if self.long else [*self.named.values()]
+        return [name for name in RESOURCES if any(name in one.resources for one in answers)]
 
     @property
     def optional_scores(self) -> list[str]:
@@ -272,7 +371,7 @@ class Dataset(Section):
     @property
     def has_draws(self) -> bool:
         """Whether a question may have several answers of one candidate."""
-        return self.draw is not None or self.lists == "draws"
+        return self.draw is not None or self.lists == "draws" or any(one.draws > 1 for one in self.asked.values())
 
     @property
     def label_mappings(self) -> dict[str, LabelMapping]:

@@ -19,6 +19,7 @@ from tasks.dataset.sources import Record, Value
 from tasks.dataset.texts import UnusableValueError
 from tasks.errors import DataError
 from tasks.pipeline.tables import describe
+from tasks.scores.column_facts import WEIGHT
 from tasks.scores.label_status import PROBABILITY
 
 REJECTED = pa.schema(
@@ -26,6 +27,7 @@ REJECTED = pa.schema(
 )
 # Whether the answer is right, by each rater in the order of the columns; null elements: not rated.
 RATINGS = pa.list_(pa.bool_())
+CRITERIA = pa.list_(pa.struct({"text": pa.string(), "points": pa.float64()}))
 
 
 def tables(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
@@ -61,7 +63,8 @@ def _parts(records: Iterable[Record], source: Source) -> Iterator[dict[str, pa.T
     index = index_records(records, source)
     records = flat(records, _scores_of_candidates(index, source.dataset))
     remainder = _remainder(records, source, index) if source.joined.all else Remainder([], {}, {})
-    facts = description(source.params, index, remainder.left_out, remainder.label_conflicts)
+    failed = {name: one.problems for name, one in source.joined.candidates.items() if one.problems}
+    facts = description(source.params, index, remainder.left_out, remainder.label_conflicts, failed)
     part = LoadPart(source, index, facts)
     for position, record in enumerate(mapping.selected(records, source.dataset)):
         answers = [*source.answers(record, is_first=position not in index.later)]
@@ -81,10 +84,11 @@ def _scores_of_candidates(index: RecordIndex, dataset: Dataset) -> dict[str, str
     """Return the columns of scores whose names are known only with the candidates of a long table."""
     scores = [*dataset.scores.items()] if dataset.long else []
     return {
-        score.column_of(name): f"dataset.scores.{key}"
+        column: f"dataset.scores.{key}"
         for key, score in scores
         for name in index.names
-        if "{candidate}" in score.column
+        for column in score.columns_of(name)
+        if score.is_by_candidate
     }
 
 
@@ -101,11 +105,14 @@ def schema(params: Params) -> pa.Schema:
             **({PROBABILITY: pa.float64()} if params.dataset.labels == "designed" else {}),
             **({"ratings": RATINGS} if params.dataset.has_raters else {}),
             "group": pa.string(),
+            **({WEIGHT: pa.float64()} if params.dataset.weight else {}),
             **({"slices": slices} if params.dataset.slices else {}),
             "phrases": texts,
             **{name: texts for name in ("contexts", "relevant") if getattr(params.dataset, name)},
+            **({"criteria": CRITERIA} if params.dataset.criteria else {}),
             **{f"score_{name}": pa.float64() for name in params.dataset.scores},
             **{f"score_{name}_details": pa.string() for name in params.dataset.optional_scores},
+            **dict.fromkeys(params.dataset.resources, pa.float64()),
             "content": pa.string(),
             **({"question": pa.string(), "draw": pa.int64()} if params.dataset.has_draws else {}),
         }
@@ -151,6 +158,7 @@ class LoadPart:
         """Return the values of the question; those of another record of its id, if this one lacks them."""
         shared = mapping.shared_values(record, self.source)
         if (asked := self.index.asked.get(position)) is None:
+            mapping.require_weight(shared, self.source.dataset)
             return shared
         return mapping.shared_values(asked, self.source)._replace(contexts=shared.contexts)
 
@@ -261,7 +269,7 @@ def _repeated_entries(
     for position, record in enumerate(mapping.selected(records, source.dataset)):
         keys = row_keys(record, source.dataset)
         for name, one in source.joined.candidates.items():
-            key = one.key(keys)
+            key = None if one.is_asked else one.key(keys)
             if key is None or (name, key) in seen or position in index.repeated:
                 continue
             seen.add((name, key))

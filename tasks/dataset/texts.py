@@ -1,4 +1,6 @@
-"""Texts of a record, checked."""
+"""Texts of a record, checked, and the numbers that texts state."""
+
+from math import isfinite, nan
 
 from tasks.dataset.sources import Value
 
@@ -34,3 +36,13 @@ def texts(value: Value, column: str, max_chars: int) -> list[str]:
     """Return the items of a list, or one value as a list, without those that are blank."""
     checked = [checked_text(item, column, max_chars) for item in (value if isinstance(value, list) else [value])]
     return [text for text in checked if text is not None and text.strip()]
+
+
+def finite(value: Value) -> float | None:
+    """Return the finite number that a text states; None for any other value."""
+    try:
+        # float() alone would read 1_000 as a number.
+        number = float(value) if isinstance(value, str) and "_" not in value else nan
+    except ValueError:
+        return None
+    return number if isfinite(number) else None

@@ -1,20 +1,22 @@
 """Canaries: invented rows whose verdict is known. A server's model that is wrong about one is not used as judge."""
 
 import json
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from tasks.asking.budget import used_up
+from tasks.asking.replies import replies
+from tasks.asking.requests import Request
 from tasks.errors import ModelError, ParamsError, ServerError
-from tasks.judging.budget import used_up
-from tasks.judging.replies import replies
-from tasks.judging.requests import Request
 from tasks.judging.rows import requests_of
 from tasks.judging.settings import Judge
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
+from tasks.metrics.fenced import encode_fields
 from tasks.models.chat.client import is_about_content
 
 PATH = Path(__file__).with_suffix(".jsonl")
@@ -59,6 +61,17 @@ def requests(options: Judge) -> list[Request]:
     return [request for canary in canaries() for request in _requests(canary, options)]
 
 
+def ask(
+    missing: Callable[[], Iterable[Request]],
+    options: Judge,
+    ledger: Verdicts,
+    ask_them: Callable[[Iterable[Request]], None],
+) -> None:
+    """Ask about the canaries whose verdict is missing, and refuse a judge as `require_passed` does."""
+    ask_them(missing())
+    require_passed(options, ledger)
+
+
 def require_passed(options: Judge, ledger: Verdicts) -> None:
     """Refuse a judge that is wrong about a canary.
 
@@ -101,7 +114,7 @@ def _verdict(canary: Canary, options: Judge, ledger: Verdicts) -> bool | None:
     entries = replies(_requests(canary, options), ledger)
     ledger.use(entries)
     verdicts = [entry["verdict"] for entry in entries.values() if entry["verdict"] is not None]
-    return bool(np.mean(verdicts) > np.mean(options.metrics[0].bounds)) if verdicts else None
+    return bool(np.mean(verdicts) > np.mean(options.canary_metric.bounds)) if verdicts else None
 
 
 def _is_answered(entry: Entry) -> bool:
@@ -114,5 +127,4 @@ def _word(verdict: bool) -> str:  # noqa: FBT001 (its only argument)
 
 
 def _requests(canary: Canary, options: Judge) -> list[Request]:
-    """The requests about a canary, for the first metric that is asked for: one is enough to know the model."""
-    return requests_of(canary.values, options)[options.metrics[0].name]
+    return requests_of(options.canary_metric, encode_fields(canary.values), options)

@@ -7,14 +7,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.judging.rows import SCHEMA, score_columns
+from tasks.judging.other_names import accepted_columns, other_names
+from tasks.judging.rows import Judged, columns_of, schema_of
 from tasks.judging.settings import Judge
 from tasks.judging.statuses import ANSWERED, STATUSES, sampled_rows, statuses, text_lists
 from tasks.metrics.base import DISABLED, EMPTY_RESPONSE
+from tasks.metrics.judged import DETAILS
 from tasks.models import offline
 from tasks.pipeline.tables import Parts, about
 from tasks.pipeline.workers import Crew
 from tasks.scores.column_facts import stated
+from tasks.scores.repeated_verdicts import verdicts_column
 from tasks.scores.tables import nullable
 
 LABEL = "label"
@@ -30,17 +33,12 @@ def table_of_estimates(part: pa.Table, options: Judge, estimates: offline.Judged
     codes = statuses(part, options)
     is_answered = codes == STATUSES.index(ANSWERED)
     verdicts = np.where(is_answered, estimates.probabilities >= offline.RIGHT, np.nan)
-    if options.meaning_match:
-        verdicts[codes == STATUSES.index(EMPTY_RESPONSE)] = options.meaning_match.bounds[0]
-    nothing = np.full(part.num_rows, np.nan)
-    reasons = pa.array(estimates.reasons, pa.string())
+    said = pc.if_else(pa.array(is_answered), pa.array(estimates.reasons, pa.string()), pa.scalar(None, pa.string()))
+    asked = {metric.name for metric in options.metrics}
     outside = [None] * part.num_rows if options.provider == "none" else estimates.outside
     columns = {
         "id": part["id"],
         "candidate": part["candidate"],
-        **score_columns("meaning_match", options.meaning_match, verdicts),
-        "meaning_match_reason": pc.if_else(pa.array(is_answered), reasons, pa.scalar(None, pa.string())),
-        **score_columns("similarity_judge", options.similarity_judge, nothing),
         "offline_match": nullable(estimates.probabilities),
         "judge_status": pa.array(STATUSES).take(pa.array(codes)),
         "judge_reason": pa.array([_PROBLEMS.get(status, status) for status in STATUSES]).take(pa.array(codes)),
@@ -50,7 +48,20 @@ def table_of_estimates(part: pa.Table, options: Judge, estimates: offline.Judged
         "in_domain": np.array([reason is None for reason in outside], np.bool_),
         "domain_reason": pa.array(outside, pa.string()),
     }
-    return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
+    for metric in options.in_table:
+        scores, explained = np.full((part.num_rows, len(metric.columns)), np.nan), said
+        if metric.has_offline:
+            scores[:, 0] = verdicts
+            scores[(codes == STATUSES.index(EMPTY_RESPONSE)) & (metric.name in asked)] = metric.bounds[0]
+        elif metric.explanation:
+            text = Judged(DISABLED).details if metric.explanation == DETAILS else None
+            explained = pa.repeat(pa.scalar(text, pa.string()), part.num_rows)
+        columns |= columns_of(metric, scores, explained)
+    if options.asks_again:
+        nothing = pa.nulls(part.num_rows, pa.list_(pa.float64()))
+        columns |= dict.fromkeys((verdicts_column(metric.name) for metric in options.in_table), nothing)
+    schema = schema_of(options.in_table, has_verdicts=options.asks_again)
+    return pa.table({name: columns[name] for name in schema.names}, schema=schema)
 
 
 def estimates(parts: Parts, options: Judge, crew: Crew) -> Iterator[offline.Judged]:
@@ -67,7 +78,8 @@ def estimated(part: pa.Table, options: Judge) -> offline.Judged:
         return offline.Judged(np.full(part.num_rows, np.nan), [None] * part.num_rows, [None] * part.num_rows)
     names = options.variables
     inputs, outputs = (_joined(part[name].combine_chunks()) for name in (names.input, names.output))
-    return offline.judge_columns(inputs, *text_lists(part[names.ground_truth].combine_chunks()), outputs)
+    references = text_lists(part[names.ground_truth].combine_chunks())
+    return offline.judge_columns(inputs, *accepted_columns(*references, other_names(options.aliases)), outputs)
 
 
 def _estimated_part(parts: Parts, number: int, options: Judge) -> offline.Judged:

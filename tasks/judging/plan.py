@@ -1,69 +1,111 @@
 """The plan of a judge's run: missing calls, their tokens and their cost, before the first call."""
 
-import os
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass
-from typing import Self
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import Self, TypeVar
 
+from tasks.asking.earlier_replies import EarlierReplies
+from tasks.asking.plan import CallPlan, amount
+from tasks.asking.requests import Request
 from tasks.judging import canaries
-from tasks.judging.budget import REPLY_TOKENS
-from tasks.judging.requests import Request
 from tasks.judging.settings import Judge
-from tasks.pipeline.run import Price, RunJudge
+from tasks.metrics.preference import NAME
+from tasks.pipeline.run import RunJudge
+
+OnePlan = TypeVar("OnePlan", bound=CallPlan)
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Missing calls and their estimated tokens.
+class Plan(CallPlan):
+    """Missing calls to a judge.
 
-    prompt: tokens of all requests. key: name of the environment variable of the key, if it is not set. canaries,
-    canary_prompt: those of the calls that are about canaries. savings: of a cascade.
+    canaries, canary_prompt: those of the calls that are about canaries. savings: of a cascade. again: those that ask
+    about a row once more (`judge.retest`). comparing: those that compare two answers (`judge.preference`).
     """
 
-    model: str
-    base_url: str
-    calls: int
-    prompt: float
-    price: Price | None
-    key: str | None
     canaries: int = 0
     canary_prompt: float = 0.0
     savings: "Savings | None" = None
+    again: int = 0
+    comparing: int = 0
 
     @classmethod
-    def of(cls, requests: Iterable[Request], options: Judge, run: RunJudge) -> Self:
-        """Plan these requests.
+    def of_judge(
+        cls,
+        requests: Iterable[Request],
+        options: Judge,
+        run: RunJudge,
+        waiting: Container[str] = (),
+        earlier: EarlierReplies | None = None,
+    ) -> Self:
+        """Plan these requests; arguments and errors as of `CallPlan.of`."""
+        invented, about_canaries, kinds = {one.key for one in canaries.requests(options)}, list[float](), Counter[str]()
 
-        Raises:
-            ParamsError: The budget is in money, and the model has no price.
-        """
-        invented = {request.key for request in canaries.requests(options)}
-        calls, prompt, about_canaries = 0, 0.0, list[float]()
-        for request in requests:
-            calls, prompt = calls + 1, prompt + request.tokens
-            if request.key in invented:
-                about_canaries.append(request.tokens)
-        variable = options.api_key_env
-        unset = variable is not None and not os.environ.get(variable, "").strip()
-        key = variable if unset else None
-        price, few = run.price(options.model), (len(about_canaries), sum(about_canaries))
-        return cls(options.model, options.base_url, calls, prompt, price, key, *few)
+        def counted() -> Iterator[Request]:
+            for request in requests:
+                if request.key not in waiting:
+                    kinds.update(again=request.draw >= options.draws, comparing=request.question.name == NAME)
+                    about_canaries.extend([request.tokens] if request.key in invented else [])
+                yield request
 
-    def __str__(self) -> str:
-        unpriced = "" if self.price else f" (run.judge.prices has no {self.model})"
-        few = self._cost(self.canaries, self.canary_prompt)
-        invented = f"; {self.canaries:,} of these calls, {few}, are canaries (judge.canaries)" if self.canaries else ""
-        return f"{self.calls:,} calls to {self.model} at {self.base_url}, {self.cost}{unpriced}{invented}"
+        base = cls.of(counted(), options, run, waiting, earlier)
+        few = replace(base, canaries=len(about_canaries), canary_prompt=sum(about_canaries))
+        return replace(few, again=kinds["again"], comparing=kinds["comparing"])
 
     @property
-    def cost(self) -> str:
-        """The tokens and the cost of all calls, in words."""
-        return self._cost(self.calls, self.prompt)
+    def single_calls(self) -> tuple[int, float]:
+        return self.canaries, self.canary_prompt
 
-    def _cost(self, calls: int, prompt: float) -> str:
-        replies = calls * REPLY_TOKENS
-        money = f", ${self.price.of(prompt, replies):,.2f}" if self.price else ""
-        return f"about {prompt + replies:,.0f} tokens{money}"
+    @property
+    def _of_these(self) -> str:
+        few = self.canary_prompt + self.canaries * self.reply_tokens
+        price = self.price_of(self.canaries, self.canary_prompt, 0, 0.0)
+        about = f"; {self.canaries:,} of these calls, {amount(few, price)}, are canaries (judge.canaries)"
+        again = f"; {self.again:,} of these calls ask about a row once more (judge.retest)" if self.again else ""
+        pairs = f"; {self.comparing:,} compare two answers (judge.preference)" if self.comparing else ""
+        return f"{about if self.canaries else ''}{again}{pairs}"
+
+
+@dataclass(frozen=True)
+class PanelPlan:
+    """The plans of all judges that are asked, by name."""
+
+    jurors: Mapping[str, CallPlan]
+
+    @classmethod
+    def of(cls, plans: Sequence[OnePlan], names: Sequence[str]) -> "OnePlan | PanelPlan":
+        """The plan of several judges, or that of a single one as it is."""
+        return plans[0] if len(plans) == 1 else cls(dict(zip(names, plans, strict=True)))
+
+    @property
+    def calls(self) -> int:
+        """The missing calls of all."""
+        return sum(one.calls for one in self.jurors.values())
+
+    @property
+    def waiting(self) -> int:
+        """Further missing requests, which are in batches."""
+        return sum(one.waiting for one in self.jurors.values())
+
+    @property
+    def key(self) -> str | None:
+        """The environment variables of keys that are not set, of judges with missing calls."""
+        unset = dict.fromkeys(one.key for one in self.jurors.values() if one.key and one.calls + one.waiting)
+        return " and ".join(unset) or None
+
+    @property
+    def savings(self) -> "Savings | None":
+        """A panel is no cascade."""
+        return None
+
+    def __str__(self) -> str:
+        asked = [plan for plan in self.jurors.values() if plan.calls + plan.waiting]
+        prices = [plan.dollars for plan in asked]
+        dollars = None if None in prices else sum(filter(None, prices))
+        cost = amount(sum(plan.tokens for plan in asked), dollars)
+        first = f"a panel of {len(self.jurors)} judges, {self.calls:,} calls, {cost}:"
+        return "\n".join([first, *(f"  {plan}" for plan in asked)])
 
 
 @dataclass(frozen=True)

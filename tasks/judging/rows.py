@@ -1,34 +1,41 @@
 """Builds the requests about each row, and the table of their verdicts: one row per (id, candidate)."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, compress
-from typing import Any, NamedTuple, TypeAlias
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
 
-from tasks.judging.replies import carry, replies
-from tasks.judging.requests import Request, encode_fields
+from tasks.asking.earlier_replies import EarlierReplies
+from tasks.asking.missing import unanswered
+from tasks.asking.replies import replies
+from tasks.asking.requests import Request
+from tasks.judging.other_names import accepted, other_names
 from tasks.judging.settings import Judge
-from tasks.judging.statuses import ANSWERED, FAILED, STATUSES, sampled_rows, statuses
+from tasks.judging.statuses import (
+    ANSWERED,
+    FAILED,
+    STATUSES,
+    retested_rows,
+    sampled_rows,
+    statuses_by_metric,
+    together,
+)
 from tasks.ledger.entries import Entry
-from tasks.ledger.short_keys import KeySet, short_keys
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, Floats
-from tasks.metrics.judge.meaning_match import MAJORITY, MeaningMatch
-from tasks.metrics.judged import JudgeMetric
+from tasks.metrics.judged import DETAILS, JudgeMetric
 from tasks.models import offline
+from tasks.scores.panel_votes import votes_column
+from tasks.scores.repeated_verdicts import verdicts_column
 from tasks.scores.tables import nullable
 
-SCHEMA = pa.schema(
+KEYS = pa.schema([("id", pa.string()), ("candidate", pa.string())])
+STATUS = pa.schema(
     [
-        ("id", pa.string()),
-        ("candidate", pa.string()),
-        ("meaning_match", pa.float64()),
-        ("meaning_match_result", pa.string()),
-        ("meaning_match_reason", pa.string()),
-        ("similarity_judge", pa.float64()),
-        ("similarity_judge_result", pa.string()),
         ("offline_match", pa.float64()),
         ("judge_status", pa.string()),
         ("judge_reason", pa.string()),
@@ -39,16 +46,23 @@ SCHEMA = pa.schema(
         ("domain_reason", pa.string()),
     ]
 )
+VOTE_LIST = MET = pa.list_(pa.float64())
 BLOCK_ROWS = 10_000
+# The problem of a request that was not made because its server was down.
+NOT_REACHED = "not asked: its server was down"
 # Metric → the request of each draw.
 Requests: TypeAlias = dict[str, list[Request]]
 
 
 class RowRequests(NamedTuple):
-    """The requests about one row. status: `answered` for the rows to ask about, else why the row is not asked about."""
+    """The requests about one row.
 
-    status: str
+    statuses: metric → `answered` if it is to be asked, else why not. problems: metric → why it can't be asked.
+    """
+
+    statuses: dict[str, str]
     requests: Requests
+    problems: dict[str, str]
 
     @property
     def all(self) -> Iterator[Request]:
@@ -56,91 +70,216 @@ class RowRequests(NamedTuple):
         return (request for draws in self.requests.values() for request in draws)
 
 
-class RowVerdicts(NamedTuple):
-    """The verdicts of one row by metric, the judge's reason, and the problem if there is no verdict."""
+class Judged(NamedTuple):
+    """What was judged of one row by one metric.
+
+    verdicts: of the draws, or jurors, that have one. reason: of the first draw whose verdict agrees with the score.
+    facts: what else a person reads of that verdict. problem: why a row that was to be judged has none. met: of each
+    criterion, the share of draws that call it met. again: the verdict of a second question, which is no part of the
+    score. Of a panel alone: pooled: the scores. votes: of each juror, None without one. without_vote: juror and reason.
+    """
 
     status: str
-    verdicts: dict[str, list[float]]
-    reason: str | None
-    problem: str | None
+    verdicts: Sequence[float] = ()
+    reason: str | None = None
+    facts: Mapping[str, Any] = {}
+    problem: str | None = None
+    met: Sequence[float] | None = None
+    again: Sequence[float] = ()
+    pooled: Sequence[float] = ()
+    votes: Sequence[float | None] | None = None
+    without_vote: Sequence[tuple[str, str]] = ()
+
+    @property
+    def all_verdicts(self) -> list[float]:
+        """All verdicts of the row, part of the score or not."""
+        return [*self.verdicts, *self.again]
+
+    def scores(self, metric: JudgeMetric) -> list[float]:
+        """The scores of the metric's columns, NaN without a verdict."""
+        if self.status == EMPTY_RESPONSE:
+            return [metric.bounds[0]] * len(metric.columns)
+        if self.pooled:
+            return [*self.pooled]
+        return metric.verdict.scores(self.verdicts) if self.verdicts else [np.nan] * len(metric.columns)
+
+    @property
+    def details(self) -> str:
+        """The reason for the score, or for the missing one, as JSON."""
+        if self.status == EMPTY_RESPONSE:
+            told: dict[str, Any] = {"note": EMPTY_RESPONSE}
+        elif self.verdicts:
+            short = {name: fact for name, fact in self.facts.items() if isinstance(fact, str)}
+            told = {**short, "reason": self.reason, **self.facts}
+        else:
+            told = {"unmeasured": self.problem or self.status}
+        return json.dumps(told, ensure_ascii=False)
+
+
+class RowVerdicts(NamedTuple):
+    """What was judged of one row, by metric. status: of the metrics that have one together, or else of all."""
+
+    status: str
+    judged: dict[str, Judged]
+
+    @classmethod
+    def of(cls, judged: dict[str, Judged], options: Judge) -> Self:
+        """The verdicts on a row with their status."""
+        of_row = [judged[metric.name].status for metric in together(options.metrics) or options.metrics]
+        return cls(next((status for status in (FAILED, ANSWERED) if status in of_row), of_row[0]), judged)
+
+    @property
+    def problem(self) -> str | None:
+        """The first problem of a metric; else the status of a row that is not judged."""
+        problems = (one.problem for one in self.judged.values() if one.problem)
+        return next(problems, None if self.status == ANSWERED else self.status)
+
+    @property
+    def draws(self) -> int:
+        """The largest number of verdicts of a metric."""
+        return max((len(one.verdicts) for one in self.judged.values()), default=0)
 
     @property
     def agree(self) -> bool | None:
         """Whether all draws gave the same verdict; None if no metric has two."""
-        several = [verdicts for verdicts in self.verdicts.values() if len(verdicts) > 1]
+        several = [one.all_verdicts for one in self.judged.values() if len(one.all_verdicts) > 1]
         return all(len(set(verdicts)) == 1 for verdicts in several) if several else None
 
-    def score(self, metric: JudgeMetric) -> float:
-        """The metric's score, NaN without a verdict."""
-        if self.status == EMPTY_RESPONSE:
-            return metric.bounds[0]
-        verdicts = self.verdicts.get(metric.name)
-        return float(np.mean(verdicts)) if verdicts else np.nan
+
+def schema_of(metrics: Iterable[JudgeMetric], *, has_verdicts: bool = False, votes: Iterable[str] = ()) -> pa.Schema:
+    """Return the schema of data/judge with the columns of these metrics.
+
+    has_verdicts: and the verdicts of each row. votes: the columns of a panel's votes.
+    """
+    metrics = [*metrics]
+    verdicts = [pa.field(verdicts_column(metric.name), pa.list_(pa.float64())) for metric in metrics if has_verdicts]
+    of_votes = [pa.field(name, VOTE_LIST) for name in votes]
+    of_metrics = [field for metric in metrics for field in _fields(metric)]
+    return pa.schema([*KEYS, *of_metrics, *verdicts, *STATUS, *of_votes])
+
+
+def _fields(metric: JudgeMetric) -> Iterator[pa.Field]:
+    for name in metric.table_columns:
+        kind = pa.float64() if name in metric.columns else pa.string()
+        yield pa.field(name, MET if name == metric.met_column else kind)
 
 
 def rows_of(part: pa.Table, options: Judge) -> Iterator[RowRequests]:
     """Yield the requests about each row of data/normalize."""
-    for row, status in zip(part.to_pylist(), statuses(part, options).tolist(), strict=True):
-        to_ask = STATUSES[status] == ANSWERED
-        yield RowRequests(STATUSES[status], requests_of(_values(row, options), options) if to_ask else {})
+    codes = {name: found.tolist() for name, found in statuses_by_metric(part, options).items()}
+    retested = retested_rows(part, options).tolist()
+    for number, row in enumerate(part.to_pylist()):
+        statuses = {name: STATUSES[found[number]] for name, found in codes.items()}
+        yield _requests(row, statuses, options, again=retested[number])
 
 
-def requests_of(values: Mapping[str, Any], options: Judge) -> Requests:
-    """Return the requests about one row; values: input, ground_truth (a list) and output."""
-    fields, (server, address) = encode_fields(values), options.server_key
+def _requests(row: Mapping[str, Any], statuses: dict[str, str], options: Judge, *, again: bool) -> RowRequests:
+    variables, accept = options.variables.model_dump(), partial(accepted, names=other_names(options.aliases))
+    found = RowRequests(statuses, {}, {})
+    for metric in options.metrics:
+        if statuses[metric.name] == ANSWERED:
+            try:
+                fields = metric.fields(row, variables, accept)
+                found.requests[metric.name] = requests_of(metric.of_row(row), fields, options, again=again)
+            except ValueError as problem:
+                found.problems[metric.name] = str(problem)
+    return found
+
+
+def requests_of(metric: JudgeMetric, fields: str, options: Judge, *, again: bool = False) -> list[Request]:
+    """Return the request of each draw about one row.
+
+    Args:
+        metric: What is asked.
+        fields: What the metric says of the row.
+        options: Section `judge`.
+        again: Whether there is one more draw, which is no part of the score.
+    """
+    server, address = options.server_key
     temperature = options.temperature if options.draws == 1 else options.draw_temperature
-    return {
-        metric.name: [
-            Request(server, address, options.model, metric, fields, temperature, options.seed, draw)
-            for draw in range(options.draws)
-        ]
-        for metric in options.metrics
-    }
+    return [
+        Request(server, address, options.model, metric, fields, temperature, options.seed, draw)
+        for draw in range(options.draws + again)
+    ]
 
 
 def missing(
-    parts: Iterable[pa.Table], options: Judge, ledger: Verdicts, *, others: Iterable[Request], retry_failed: bool
+    parts: Iterable[pa.Table],
+    options: Judge,
+    ledger: Verdicts,
+    *,
+    others: Iterable[Request],
+    more: Iterable[Iterable[Request]] = (),
+    retry_failed: bool,
+    earlier: EarlierReplies | None = None,
 ) -> Iterator[Request]:
-    """Yield each request that the ledger has no reply to, once: of `others` first, then of the rows.
+    """Yield each request that the ledger has no reply to, once: of `others` first, then of the rows, then of `more`.
 
-    retry_failed: also requests whose reply is no verdict.
+    retry_failed: also requests whose reply is no verdict. earlier: of replies, to which those of the ledger are added.
     """
-    asked = KeySet()
-    for requests in chain([others], (requests_about(block, options) for part in parts for block in _blocks(part))):
-        by_key = {request.key: request for request in requests}
-        carry(by_key, ledger)
-        wanted = [*compress(by_key, ledger.unanswered([*by_key], retry_failed=retry_failed))]
-        shorts = short_keys(wanted)
-        new = [by_key[key] for key in compress(wanted, ~asked.contains(shorts))]
-        asked.add(shorts)
-        yield from new
+    about_rows = (requests_about(block, options) for part in parts for block in _blocks(part))
+    return unanswered(chain([others], about_rows, more), ledger, retry_failed=retry_failed, earlier=earlier)
 
 
 def table_of(part: pa.Table, options: Judge, ledger: Verdicts, estimates: offline.Judged) -> pa.Table:
     """Build the table of one part from the ledger; estimates: the offline judge's verdicts of its rows."""
-    judged = [verdicts for block in _blocks(part) for verdicts in _judged(block, options, ledger)]
+    return table_of_verdicts(part, options, verdicts_of(part, options, ledger), estimates)
+
+
+def verdicts_of(part: pa.Table, options: Judge, ledger: Verdicts) -> list[RowVerdicts]:
+    """Return the verdicts of one judge on the rows of a part."""
+    return [verdicts for block in _blocks(part) for verdicts in _judged(block, options, ledger)]
+
+
+def table_of_verdicts(
+    part: pa.Table, options: Judge, judged: Sequence[RowVerdicts], estimates: offline.Judged
+) -> pa.Table:
+    """Build the table of one part from the verdicts on its rows; estimates: as of `table_of`."""
     columns: dict[str, Any] = {"id": part["id"], "candidate": part["candidate"]}
-    for name in ("meaning_match", "similarity_judge"):
-        metric: JudgeMetric | None = getattr(options, name)
-        scores = np.array([row.score(metric) if metric else np.nan for row in judged])
-        columns |= score_columns(name, metric, scores)
-    columns["meaning_match_reason"] = [row.reason for row in judged]
+    for metric in options.in_table:
+        columns |= metric_columns(metric, [row.judged.get(metric.name, _NOT_ASKED) for row in judged])
     columns["offline_match"] = nullable(estimates.probabilities)
     columns["judge_status"] = [row.status for row in judged]
     columns["judge_reason"] = [row.problem for row in judged]
     columns["judge_sampled"] = sampled_rows(part, options)
-    columns["judge_draws"] = [max(map(len, row.verdicts.values()), default=0) for row in judged]
+    columns["judge_draws"] = [row.draws for row in judged]
     columns["judge_agree"] = [row.agree for row in judged]
     # A language model has no known domain; in a cascade, the offline judge's says who judges.
     outside = estimates.outside if options.provider == "cascade" else [None] * len(part)
     columns["in_domain"] = np.array([reason is None for reason in outside], np.bool_)
     columns["domain_reason"] = pa.array(outside, pa.string())
-    return pa.table({name: columns[name] for name in SCHEMA.names}, schema=SCHEMA)
+    if options.asks_again:
+        for metric in options.in_table:
+            verdicts = [row.judged.get(metric.name, _NOT_ASKED).all_verdicts or None for row in judged]
+            columns[verdicts_column(metric.name)] = verdicts
+    votes = {votes_column(metric.name): metric.name for metric in options.metrics if options.panel}
+    columns |= {name: pa.array([row.judged[of].votes for row in judged], VOTE_LIST) for name, of in votes.items()}
+    schema = schema_of(options.in_table, has_verdicts=options.asks_again, votes=votes)
+    return pa.table({name: columns[name] for name in schema.names}, schema=schema)
 
 
-def score_columns(name: str, metric: JudgeMetric | None, scores: Floats) -> dict[str, Any]:
-    """Return the columns of a metric's scores, NaN without a verdict, and of its results; None: it is not asked for."""
-    return {name: nullable(scores), f"{name}_result": (metric or MeaningMatch()).result(scores).tolist()}
+def metric_columns(metric: JudgeMetric, judged: Sequence[Judged]) -> dict[str, Any]:
+    """Return the columns of a metric from what was judged of each row."""
+    scores = np.array([one.scores(metric) for one in judged], np.float64).reshape(-1, len(metric.columns))
+    explained = [one.details if metric.explanation == DETAILS else one.reason for one in judged]
+    met = pa.array([one.met for one in judged], MET)
+    return columns_of(metric, scores, pa.array(explained, pa.string()), met)
+
+
+def columns_of(metric: JudgeMetric, scores: Floats, explained: pa.Array, met: pa.Array | None = None) -> dict[str, Any]:
+    """Return the columns of a metric.
+
+    Args:
+        metric: The metric.
+        scores: Of each row and column, shape (n, columns); NaN without a verdict.
+        explained: What explains the score of each row.
+        met: Of each row the share of draws that call each criterion met; None: of no row.
+    """
+    columns = {name: nullable(scores[:, place]) for place, name in enumerate(metric.columns)}
+    columns[f"{metric.column}_result"] = metric.result(scores[:, 0]).tolist()
+    if metric.met_column:
+        columns[metric.met_column] = pa.nulls(len(scores), MET) if met is None else met
+    return columns | ({f"{metric.name}_{metric.explanation}": explained} if metric.explanation else {})
 
 
 def entries_of(part: pa.Table, options: Judge, ledger: Verdicts) -> Iterator[dict[str, Entry]]:
@@ -164,29 +303,37 @@ def _judged(block: pa.Table, options: Judge, ledger: Verdicts) -> list[RowVerdic
     return [_verdicts(row, entries, options) for row in rows]
 
 
-def _values(row: Mapping[str, Any], options: Judge) -> dict[str, Any]:
-    values = {name: row[column] for name, column in options.variables}
-    return values | {"ground_truth": _texts(values["ground_truth"])}
+def _verdicts(row: RowRequests, entries: Mapping[str, Entry], options: Judge) -> RowVerdicts:
+    judged = {metric.name: _judged_by(metric, row, entries, options.draws) for metric in options.metrics}
+    return RowVerdicts.of(judged, options)
 
 
-def _texts(cell: Any) -> list[str]:
-    return [text for text in (cell if isinstance(cell, list) else [cell]) if text and text.strip()]
+def _judged_by(metric: JudgeMetric, row: RowRequests, ledger_entries: Mapping[str, Entry], draws: int) -> Judged:
+    status = row.statuses[metric.name]
+    if status != ANSWERED:
+        return Judged(status)
+    if metric.name in row.problems:
+        return Judged(FAILED, problem=row.problems[metric.name])
+    requests = row.requests[metric.name]
+    kind = cast("JudgeMetric", requests[0].question).verdict
+
+    def scored(some: Sequence[Request]) -> list[tuple[Entry, float]]:
+        # Of a juror whose server was down the ledger lacks entries.
+        of_some = [entry for request in some if (entry := ledger_entries.get(request.key))]
+        verdicts = [(entry, entry["verdict"]) for entry in of_some]
+        return [(entry, kind.score_of(one, entry.get("met", ""))) for entry, one in verdicts if one is not None]
+
+    answered, again = scored(requests[:draws]), scored(requests[draws:])
+    if not answered:
+        first = ledger_entries.get(requests[0].key)
+        return Judged(FAILED, problem=first["problem"] if first else NOT_REACHED)
+    verdicts = [verdict for _, verdict in answered]
+    typical = kind.typical(verdicts)
+    chosen, _ = answered[verdicts.index(typical)]
+    facts = kind.facts(typical, chosen.get("met", ""))
+    met = kind.shares_met([entry.get("met", "") for entry, _ in answered])
+    return Judged(ANSWERED, verdicts, chosen["reason"], facts, met=met, again=[verdict for _, verdict in again])
 
 
-def _verdicts(row: RowRequests, ledger_entries: Mapping[str, Entry], options: Judge) -> RowVerdicts:
-    if row.status != ANSWERED:
-        return RowVerdicts(row.status, {}, None, row.status)
-    entries = {name: [ledger_entries[request.key] for request in draws] for name, draws in row.requests.items()}
-    verdicts = {name: [e["verdict"] for e in draws if e["verdict"] is not None] for name, draws in entries.items()}
-    failed = [metric.name for metric in options.metrics if not verdicts[metric.name]]
-    problem = next((entries[name][0]["problem"] for name in failed), None)
-    return RowVerdicts(FAILED if failed else ANSWERED, verdicts, _reason(entries, verdicts), problem)
-
-
-def _reason(entries: Mapping[str, list[Entry]], verdicts: Mapping[str, Sequence[float]]) -> str | None:
-    """The judge's reason: that of the first draw that agrees with the result."""
-    matches = verdicts.get("meaning_match")
-    if not matches:
-        return None
-    majority = float(np.mean(matches) > MAJORITY)
-    return next(entry["reason"] for entry in entries["meaning_match"] if entry["verdict"] == majority)
+# Of a metric with a module that is not asked for.
+_NOT_ASKED = Judged("")

@@ -57,7 +57,7 @@ class Filter(Section):
         return any(_compare(self.operator, text, self.value) for text in texts)
 
 
-def sampled(ids: Iterable[str], seed: int, rate: float) -> list[bool]:
+def sampled(ids: Iterable[str], seed: int | str, rate: float) -> list[bool]:
     """Return whether each id is in the sample; the sample of a larger rate contains that of a smaller one."""
     limit = rate * 2.0**64
     return [int.from_bytes(sha256(f"{seed}:{row}")[:8]) < limit for row in ids]

@@ -1,5 +1,7 @@
 """Why a row is judged or not: its status before any verdict, by column."""
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,39 +18,69 @@ from tasks.metrics.base import (
     NOT_APPLICABLE,
     NOT_SAMPLED,
 )
+from tasks.metrics.judged import DETAILS, JudgeMetric, Needs
 from tasks.models.offline.texts import Texts
 from tasks.scores.tables import pairs_of
 
 Mask = NDArray[np.bool_]
+Codes = NDArray[np.int8]
 
 ANSWERED, FAILED = "answered", "failed"
 BY_DESIGN = (NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NOT_APPLICABLE)
 STATUSES = (ANSWERED, FAILED, EMPTY_RESPONSE, NO_RESPONSE, *BY_DESIGN)
 
 
-def statuses(part: pa.Table, options: Judge) -> NDArray[np.int8]:
-    """Return the status of each row of data/normalize, `answered` for those to judge, as an index of `STATUSES`."""
+def statuses(part: pa.Table, options: Judge, metrics: Sequence[JudgeMetric] | None = None) -> Codes:
+    """Return the status of each row of data/normalize, `answered` for those to judge, as an index of `STATUSES`.
+
+    metrics: the metrics whose status it is, which need the same columns; None: those that have one status together.
+    """
     if options.provider == "none":
         return np.full(part.num_rows, STATUSES.index(DISABLED), np.int8)
-    names = options.variables
-    output, truths = (part[name].combine_chunks() for name in (names.output, names.ground_truth))
+    chosen = together(options.metrics) if metrics is None else metrics
+    needs = chosen[0].needs(options.variables.model_dump()) if chosen else Needs(None, None)
+    response = None if needs.response is None else part[needs.response].combine_chunks()
     # The first that holds counts; the sample follows the filters because it represents the rows that they let through.
     reasons = {
-        NOT_APPLICABLE: ~_applies(part, options),
-        FILTERED: ~_filtered(part, options),
+        NOT_APPLICABLE: ~(_applies(part, chosen) & _given(part, needs.given)),
+        FILTERED: ~filtered_rows(part, options),
         NOT_SAMPLED: ~sampled_rows(part, options),
-        NO_RESPONSE: np.asarray(output.is_null().to_numpy(zero_copy_only=False), np.bool_),
-        NO_REFERENCE: ~has_text(truths),
-        EMPTY_RESPONSE: ~has_text(output),
     }
+    if response is not None:
+        reasons[NO_RESPONSE] = np.asarray(response.is_null().to_numpy(zero_copy_only=False), np.bool_)
+    if needs.references is not None:
+        reasons[NO_REFERENCE] = ~has_text(part[needs.references].combine_chunks())
+    if response is not None:
+        reasons[EMPTY_RESPONSE] = ~has_text(response)
     return np.select([*reasons.values()], [np.int8(STATUSES.index(name)) for name in reasons], np.int8(0))
+
+
+def together(metrics: Iterable[JudgeMetric]) -> list[JudgeMetric]:
+    """Return the metrics whose status is `judge_status`; the details of each other one state its own."""
+    return [metric for metric in metrics if metric.explanation != DETAILS]
+
+
+def statuses_by_metric(part: pa.Table, options: Judge) -> dict[str, Codes]:
+    """Return metric → the status of each row of data/normalize, as `statuses` does."""
+    shared = statuses(part, options)
+    alone = {metric.name for metric in options.metrics} - {metric.name for metric in together(options.metrics)}
+    return {
+        metric.name: statuses(part, options, [metric]) if metric.name in alone else shared for metric in options.metrics
+    }
 
 
 def sampled_rows(part: pa.Table, options: Judge) -> Mask:
     """Return which rows are in the sample; shape (n,)."""
     if options.provider == "none" or options.sampling_rate == 1:
         return np.full(part.num_rows, options.provider != "none")
-    return np.array(sampled(part["id"].to_pylist(), options.seed, options.sampling_rate), np.bool_)
+    return np.array(sampled(part["id"].to_pylist(), options.sampling_seed, options.sampling_rate), np.bool_)
+
+
+def retested_rows(part: pa.Table, options: Judge) -> Mask:
+    """Return which rows are asked about twice if they are judged; independent of the sample; shape (n,)."""
+    if not options.retest or not options.asks_server:
+        return np.zeros(part.num_rows, np.bool_)
+    return np.array(sampled(part["id"].to_pylist(), f"retest {options.sampling_seed}", options.retest), np.bool_)
 
 
 def has_text(column: pa.Array) -> Mask:
@@ -67,15 +99,23 @@ def text_lists(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     return column.flatten(), np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
-def _applies(part: pa.Table, options: Judge) -> Mask:
+def _applies(part: pa.Table, metrics: Sequence[JudgeMetric]) -> Mask:
     pairs = pairs_of(part)
     applies = np.ones(len(pairs), np.bool_)
-    for metric in options.metrics:
+    for metric in metrics:
         applies &= metric.applies(pairs)
     return applies
 
 
-def _filtered(part: pa.Table, options: Judge) -> Mask:
+def _given(part: pa.Table, columns: Sequence[str]) -> Mask:
+    given = np.ones(part.num_rows, np.bool_)
+    for name in columns:
+        given &= name in part.column_names and part[name].is_valid().to_numpy()
+    return given
+
+
+def filtered_rows(part: pa.Table, options: Judge) -> Mask:
+    """Return which rows meet all filters; shape (n,)."""
     holds = np.ones(part.num_rows, np.bool_)
     for condition in options.filters:
         field = condition.field

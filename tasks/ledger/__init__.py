@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tasks.ledger.verdict_evidence import VerdictEvidence
     from tasks.ledger.verdicts import Verdicts
 
+# Kinds of ledgers that hold the replies of models.
+REPLIES = ("answer", "judge")
 ROOT_VARIABLE = "GOLDMETER_LEDGER"
 
 
@@ -30,9 +32,9 @@ def root() -> Path:
 
 
 def open_store(kind: str) -> "Verdicts | Vectors":
-    """Open the store of verdicts (kind "judge") or vectors (kind "embed") for reading and writing."""
+    """Open the store of replies (kinds "answer" and "judge") or vectors (kind "embed") for reading and writing."""
     asked_at = recorded(kind, kind, "base_url")
-    if kind == "judge":
+    if kind in REPLIES:
         from tasks.ledger.verdicts import Verdicts
 
         return Verdicts(root() / kind, asked_at)
@@ -43,7 +45,7 @@ def open_store(kind: str) -> "Verdicts | Vectors":
 
 def open_evidence(kind: str, folder: Path) -> "VectorEvidence | VerdictEvidence":
     """Open the evidence in a version's folder data/ledger/<kind> for reading; kinds as in `open_store`."""
-    if kind == "judge":
+    if kind in REPLIES:
         from tasks.ledger.verdict_evidence import VerdictEvidence
 
         return VerdictEvidence(folder)

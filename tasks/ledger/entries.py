@@ -1,4 +1,4 @@
-"""Entries of the ledger of verdicts: one line of JSON per reply of a judge."""
+"""Entries of the ledgers of replies: one line of JSON per reply of a judge, or of a model whose answers are scored."""
 
 import json
 import re
@@ -27,11 +27,13 @@ class Entry(TypedDict):
     """One line of the ledger.
 
     key: 64 hex digits. metric, prompt (its hash), draw: part of the request, for readers; the key covers all of it.
-    raw: the text of the last reply, None if there was none. verdict, reason: parsed from it, None if that failed.
-    problem: why there is no verdict. model: the name that the server returned. asked: the reply format, and the options
-    that the server does not support. tokens: of prompt and completion, as counted by the server. latency: seconds of
-    all attempts. attempts: number of calls. server: address or name of the server, where the key holds one. carried: a
-    copy of an entry from before keys held an address, which cost nothing.
+    raw: the text of the last reply, None if there was none. verdict, reason: parsed from it, None if that failed; of an
+    answer 1, and None. problem: why there is no verdict. model: the name that the server returned. asked: the reply
+    format, and the options that the server does not support. tokens: of prompt and completion, as counted by the
+    server. latency: seconds of the calls that were answered, without retries and their pauses. attempts: number of
+    calls. server: address or name of the server, where the key holds one. carried: a copy of an entry from before keys
+    held an address, which cost nothing. batch: its calls were part of batches. met: of each criterion of a rubric 1 if
+    it is met, else 0; `verdict` is the share of those that are.
     """
 
     key: str
@@ -49,6 +51,8 @@ class Entry(TypedDict):
     attempts: int
     server: NotRequired[str]
     carried: NotRequired[bool]
+    batch: NotRequired[bool]
+    met: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Usage:
     """The calls and tokens of entries.
 
     uncounted: replies without a count of tokens. prompt, completion: tokens. served: models that the server named.
+    batch_prompt, batch_completion: those of the tokens that have the price of batches.
     """
 
     verdicts: int = 0
@@ -65,11 +70,13 @@ class Usage:
     prompt: int = 0
     completion: int = 0
     served: frozenset[str] = frozenset()
+    batch_prompt: int = 0
+    batch_completion: int = 0
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> Self:
         """Add up the usage in one pass, without keeping the entries: there may be millions."""
-        verdicts = calls = replies = uncounted = prompt = completion = 0
+        verdicts = calls = replies = uncounted = prompt = completion = batch_prompt = batch_completion = 0
         served = set[str]()
         for entry in entries:
             replied, model, tokens = entry["raw"] is not None, entry["model"], entry["tokens"]
@@ -78,9 +85,14 @@ class Usage:
                 served.add(model)
             if tokens and tokens["prompt"] is not None and tokens["completion"] is not None:
                 prompt, completion = prompt + tokens["prompt"], completion + tokens["completion"]
+                if entry.get("batch"):
+                    batch_prompt += tokens["prompt"]
+                    batch_completion += tokens["completion"]
             else:
                 uncounted += replied
-        return cls(verdicts, calls, replies, uncounted, prompt, completion, frozenset(served))
+        return cls(
+            verdicts, calls, replies, uncounted, prompt, completion, frozenset(served), batch_prompt, batch_completion
+        )
 
     @classmethod
     def total(cls, usages: Iterable[Self]) -> Self:
@@ -95,6 +107,8 @@ class Usage:
                 total.prompt + one.prompt,
                 total.completion + one.completion,
                 total.served | one.served,
+                total.batch_prompt + one.batch_prompt,
+                total.batch_completion + one.batch_completion,
             )
         return total
 

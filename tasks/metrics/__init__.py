@@ -89,12 +89,13 @@ def scores(
         relevant: What should have been retrieved; None: unknown.
         ids: Index of the table; None: 0 to n - 1.
         details: Add the columns `<column>_result` (pass, fail or unmeasured), `<metric>_details` (JSON, or None where
-            nothing needs explaining) and `meaning_match_reason`.
+            nothing needs explaining) and `<metric>_reason` of
+            the judge's verdict.
 
     Returns:
         One row per response, and the columns of the metrics in their order, float64; NaN where a row can't be measured.
         `<metric>_not_asked` says which rows are unmeasured by design, if there are any; `in_domain`, beside
-        `meaning_match`, whether the offline judge was validated on such rows. `attrs` says how each column was
+        the judge's verdict, whether the offline judge was validated on such rows. `attrs` says how each column was
         computed, for `tasks.comparison.frames.compare`.
 
     Raises:

@@ -76,6 +76,11 @@ class Metric(BaseModel):
         return type(self).__module__.rpartition(".")[2]
 
     @property
+    def family(self) -> str:
+        """The name of the folder of its module."""
+        return type(self).__module__.split(".")[-2]
+
+    @property
     def column(self) -> str:
         """The score column that passes or fails."""
         return self.name
@@ -84,6 +89,10 @@ class Metric(BaseModel):
     def columns(self) -> tuple[str, ...]:
         """All score columns."""
         return (self.column,)
+
+    def is_higher_better(self, column: str) -> bool:  # noqa: ARG002 (most metrics have one direction)
+        """Return whether more of a column's score is better."""
+        return self.higher_is_better
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -170,6 +179,11 @@ class Metric(BaseModel):
     def rate_signature(self, **run_fields: object) -> str:
         """Return the signature of the pass rate."""
         return f"{self.signature(**run_fields)}|{self.pass_rule}"
+
+    @property
+    def pass_above(self) -> float | None:
+        """The score above which a row passes; None: it passes from the threshold on, or at the best score."""
+        return None
 
     @property
     def pass_rule(self) -> str:

@@ -6,7 +6,7 @@ import pkgutil
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from tasks.metrics.base import Metric
 from tasks.pipeline.settings import explain
 
 _HERE = Path(__file__).parent
+AnyMetric = TypeVar("AnyMetric", bound=Metric)
 
 
 def families() -> list[str]:
@@ -65,19 +66,34 @@ def metric_class(family: str, name: str) -> type[Metric]:
     return classes[0]
 
 
-def configure(family: str, name: str, options: Mapping[str, Any] | None) -> Metric:
+def configure(family: str, name: str, options: Mapping[str, Any] | None, section: str | None = None) -> Metric:
     """Return the metric with its options from params.yaml.
+
+    section: the path of the section that lists the metric; None: the family.
 
     Raises:
         ParamsError: A wrong option; the message names its path.
     """
-    cls = metric_class(family, name)
+    return validated(metric_class(family, name), options, f"{section or family}.{name}")
+
+
+def validated(cls: type[AnyMetric], options: Any, path: str, context: Any = None) -> AnyMetric:
+    """Return the metric of a class with options from params.yaml.
+
+    Raises:
+        ParamsError: A wrong option; the message names its path.
+    """
     if not isinstance(options, Mapping | None):
-        raise ParamsError(f"{family}.{name}: expected options, such as {{threshold: 0.5}}, not {options!r}")
+        raise ParamsError(f"{path}: expected options, such as {{threshold: 0.5}}, not {options!r}")
     try:
-        return cls.model_validate(dict(options or {}))
+        return cls.model_validate(dict(options or {}), context=context)
     except ValidationError as error:
-        raise ParamsError(explain(error, cls, f"{family}.{name}")) from None
+        raise ParamsError(explain(error, cls, path)) from None
+
+
+def declaring(family: str, declared: str) -> list[str]:
+    """Return the names of a family's metrics whose class declares this to be true, such as `is_correctness`, sorted."""
+    return [name for name in names(family) if getattr(metric_class(family, name), declared)]
 
 
 def unknown(kind: str, name: str, allowed: list[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tasks.errors import ParamsError
 from tasks.metrics.base import Floats, Metric
-from tasks.metrics.catalogue import configure
+from tasks.metrics.catalogue import configure, declaring
 from tasks.metrics.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 # The probability of the verdict "right"; no metric of params.yaml, the judge stage gives it for every row.
 OFFLINE_MATCH = "offline_match"
-MEANING_MATCH = "meaning_match"
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class OfflineJudge:
         return offline.judge_columns(pairs.inputs, pairs.flat_references, pairs.offsets, pairs.responses)
 
     def scores(self, name: str) -> Floats:
-        """Return verdicts (meaning_match: 1 or 0) or probabilities (offline_match), shape (n,); NaN is unmeasured."""
+        """Return verdicts (1 or 0) or probabilities (offline_match), shape (n,); NaN is unmeasured."""
         from tasks.models.offline import RIGHT
 
         probabilities = self.judged.probabilities
@@ -56,8 +55,8 @@ def judged_metric(name: str, options: Mapping[str, Any]) -> Metric | None:
             raise ParamsError(f"{OFFLINE_MATCH}: unknown option {min(others)!r}; it has no options")
         return None
     metric = configure("judge", name, others)
-    if (name, options.get("provider", "offline")) != (MEANING_MATCH, "offline"):
-        raise ParamsError(
-            f"{name}: the offline judge gives {MEANING_MATCH} and {OFFLINE_MATCH} only; the stage `judge` asks a server"
-        )
+    given = declaring("judge", "has_offline")
+    if name not in given or options.get("provider", "offline") != "offline":
+        listed = " and ".join([*given, OFFLINE_MATCH])
+        raise ParamsError(f"{name}: the offline judge gives {listed} only; the stage `judge` asks a server")
     return metric

@@ -1,10 +1,12 @@
 """The HTTP client of every server that is asked: a reply is bounded in time and size, however it is sent."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from io import BytesIO
+from typing import Any, BinaryIO
 
 import httpx2
 
@@ -38,6 +40,19 @@ class BoundedClient(httpx2.Client):
         headers = {"Accept-Encoding": ", ".join(CODINGS)}
         super().__init__(timeout=timeout, follow_redirects=False, headers=headers, **options)
         self.seconds, self.most_bytes = seconds, most_bytes
+        self._file: BinaryIO | None = None
+
+    @contextmanager
+    def saving(self, file: BinaryIO) -> Iterator[None]:
+        """Write the bodies of successful replies to a file during the `with` block, the last one from its beginning.
+
+        Such a reply has no content. Only one thread may use the client meanwhile.
+        """
+        self._file = file
+        try:
+            yield
+        finally:
+            self._file = None
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request and read its reply.
@@ -53,7 +68,7 @@ class BoundedClient(httpx2.Client):
         try:
             response = super().send(request, **options | {"stream": True, "follow_redirects": False})
             try:
-                content = exchange.read(response)
+                content = exchange.read(response, self._file if response.is_success else None)
             finally:
                 response.close()
         finally:
@@ -89,18 +104,23 @@ class _Exchange:
         if self._received > self._most:
             raise TooLargeError("the reply is too large")
 
-    def read(self, response: httpx2.Response) -> bytes:
-        """Return the body of a response, decompressed."""
+    def read(self, response: httpx2.Response, file: BinaryIO | None) -> bytes:
+        """Return the body of a response, decompressed; with a file, write it there instead."""
         coding = response.headers.get("content-encoding", "").strip().lower()
         if coding not in ("", "identity", *CODINGS):
             raise httpx2.DecodingError(f"the reply is compressed by {coding[:60]!r}, which was not asked for")
-        content = bytearray()
+        content, size = BytesIO(), 0
+        sink = content if file is None else file
+        if file is not None:
+            file.seek(0)
+            file.truncate()
         for piece in response.iter_bytes():
             self.seconds(None)
-            if len(content) + len(piece) > self._most:
+            size += len(piece)
+            if size > self._most:
                 raise TooLargeError("the reply is too large")
-            content += piece
-        return bytes(content)
+            sink.write(piece)
+        return content.getvalue()
 
 
 _exchange: ContextVar[_Exchange] = ContextVar("_exchange")

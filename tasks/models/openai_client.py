@@ -1,13 +1,11 @@
 """The OpenAI client for any server with its protocol."""
 
 import math
-import os
 import time
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tasks.errors import ModelError
 from tasks.models.servers import server_class
 
 if TYPE_CHECKING:
@@ -22,24 +20,6 @@ ACCOUNT = ("OpenAI-Organization", "OpenAI-Project")
 PAUSES = {"retry-after": 1.0, "retry-after-ms": 1000.0}
 # Seconds; after a reply that asks for a longer pause, the OpenAI client does not try again.
 LONGEST_PAUSE = 120.0
-
-
-def key_in(variable: str | None) -> str | None:
-    """Return the key in an environment variable; None for a server without keys.
-
-    Raises:
-        ModelError: The variable holds no key.
-    """
-    if variable is None:
-        return None
-    key = os.environ.get(variable, "").strip()
-    if not key:
-        raise ModelError(f"no key: set the environment variable {variable} (named by api_key_env in params.yaml).")
-    if not (key.isascii() and key.isprintable()):
-        raise ModelError(
-            f"the environment variable {variable} is not a key: it contains characters that no key has; correct it."
-        )
-    return key
 
 
 def open_client(base_url: str, key: str | None, retries: int, http: "BoundedClient") -> "OpenAI":

@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_HOST = "api.openai.com"
+COMPATIBLE = "compatible"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -16,7 +17,7 @@ def server_class(base_url: str) -> str:
     host = urlsplit(base_url).hostname or ""
     if host == OPENAI_HOST:
         return "openai"
-    return "azure" if host.endswith((".openai.azure.com", ".services.ai.azure.com")) else "compatible"
+    return "azure" if host.endswith((".openai.azure.com", ".services.ai.azure.com")) else COMPATIBLE
 
 
 def address(base_url: str) -> str:

@@ -8,22 +8,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.comparison import version_scores, wording
-from tasks.comparison.compare import CompareOptions, compare_versions
+from tasks.comparison.compare import compare_versions
 from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.monitoring import baseline_looks, floors, labelled_answers, records, seen_rows, store
 from tasks.monitoring.baseline import check_baseline
 from tasks.monitoring.baseline_looks import BaselineLook
+from tasks.monitoring.compare_options import compare_options
 from tasks.monitoring.floors import FloorStream, FloorTests
 from tasks.monitoring.store import Row
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
 from tasks.pipeline.tables import Parts
-from tasks.reporting.settings import Report
 from tasks.scores.columns import hashed
 from tasks.scores.metrics_report import METRICS
-from tasks.scores.mix import Mixing
 from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions
 
@@ -133,9 +132,7 @@ def _streams(name: str, schedule: Schedule) -> list[FloorStream]:
 
 def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: Gate, alpha: float) -> _Comparison:
     """Take the look that is due; a look without a comparison spends nothing of alpha."""
-    rows = params.section(Report, params.raw(), "report").rows_to_look_at
-    mix = params.section(Mixing, params.raw(), "aggregate").chosen
-    options = CompareOptions(changed_rows=rows, stale_labels=labelled_answers.stale, mix=mix)
+    options = compare_options()
     with versions([str(schedule.baseline), WORKSPACE]) as (base, workspace):
         content = baseline_looks.content(_hashes(workspace), gate, alpha)
         look = baseline_looks.next_look(past, name, commit, content, alpha)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tasks.comparison import wording
 from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
@@ -12,14 +11,12 @@ from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
 from tasks.scores.column_facts import VALUE
-from tasks.scores.metrics_report import reading
+from tasks.scores.metrics_report import numbers, reading
 from tasks.versions.experiments import Experiment, Facts
 
 # Characters of a row's id in a sentence: ids that are hashes of the input have 64.
 LONGEST_ID = 20
 _GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
-# Column of the history → field of a pass rate in reports/metrics.json.
-RATE = {"pass_rate": "value", "pass_rate_low": "low", "pass_rate_high": "high", "threshold": "threshold"}
 Key = tuple[str, str]
 
 
@@ -32,7 +29,7 @@ def rows(experiment: Experiment, facts: Facts, schedule: str = "") -> list[Row]:
     shared = {"run": experiment.name, "commit": experiment.commit, "schedule": schedule, **facts._asdict()}
     with reading() as document:
         return [
-            shared | {"candidate": candidate, "metric": metric} | _numbers(entry)
+            shared | {"candidate": candidate, "metric": metric} | numbers(entry)
             for candidate, metrics in document["candidates"].items()
             for metric, entry in metrics.items()
         ]
@@ -143,8 +140,3 @@ def _decided(name: str, measure: MeasureEntry | None) -> Row:
         "difference_high": difference["high"],
         "verdict": None if measure["role"] == "secondary" else measure["verdict"],
     }
-
-
-def _numbers(entry: Mapping[str, Any]) -> Row:
-    numbers = {name: entry[name] for name in ("value", "low", "high", "n", "n_not_asked", "n_failed", "signature")}
-    return numbers | {column: entry.get("pass_rate", {}).get(name) for column, name in RATE.items()}

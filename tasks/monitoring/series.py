@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from statistics import median
 from typing import Any, NamedTuple
@@ -16,6 +16,8 @@ from tasks.scores import leading
 
 # Runs of a series that are drawn: half a year of daily runs.
 MOST_RUNS = 180
+# The time that stands for the first of several versions.
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 # Measures of a series with a large plot.
 MOST_LARGE = 4
 # The rank of a measure without a reason for a large plot.
@@ -47,6 +49,26 @@ def series(history: pa.Table) -> list[Series]:
     for row in history.to_pylist():
         rows.setdefault(row["schedule"], []).append(row)
     return [_series(name, rows[name]) for name in sorted(rows, key=lambda name: (name == BY_HAND, name))]
+
+
+def trend_of_versions(names: Sequence[str], values: Sequence[Row], measure: str) -> Trend | None:
+    """The trend of a measure over versions; None if none of them has it.
+
+    Args:
+        names: Of the versions, in their order.
+        values: Of `tasks.comparison.several.SeveralVersions`.
+        measure: The measure.
+    """
+    runs = [PastRun(name, EPOCH + timedelta(days=place), 0.0, None, "") for place, name in enumerate(names)]
+    undecided: dict[str, Any] = dict.fromkeys((*COMPARED, "floors", "alarm", "measure"))
+    rows = [{**undecided, **_of(runs[value["version"]]), **value} for value in values]
+    trend = _trend(measure, rows, _axis(runs), frozenset()) if rows else None
+    return trend and trend._replace(large=True, dated=False)
+
+
+def _of(run: PastRun) -> dict[str, Any]:
+    """The fields of a run in the history; `_run` reads them."""
+    return {"run": run.name} | {name: value for name, value in run._asdict().items() if name != "name"}
 
 
 def _series(schedule: str, written: Sequence[Row]) -> Series:

@@ -7,14 +7,22 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from tasks.comparison.gate import Gate
+from tasks.comparison.several import compare_several
 from tasks.console.format import NONE, counted, visible
 from tasks.console.terminal import console, say
+from tasks.errors import ComparisonError
+from tasks.monitoring.compare_options import compare_options
 from tasks.monitoring.series import series
 from tasks.monitoring.store import read
+from tasks.pipeline import params
+from tasks.reporting.content import ComparedVersions
 from tasks.reporting.trends import PastRun, Series, Trend, TrendPoint
 from tasks.reporting.version_page import write_page
-from tasks.versions.version import WORKSPACE, versions
+from tasks.versions.version import WORKSPACE, Version, commit_of, versions
 
+# The newest runs of each schedule that the report compares with the workspace.
+COMPARED_RUNS = 10
 # Runs in the table.
 MOST_RUNS = 15
 # The terminal width that two candidates take with their intervals, and what each further one takes.
@@ -51,9 +59,21 @@ def write(path: Path) -> None:
     if not schedules:
         say(NOTHING)
         return
-    with versions([WORKSPACE]) as (workspace,):
-        write_page(workspace, None, path, schedules)
+    names = [run.name for schedule in schedules for run in schedule.runs[-COMPARED_RUNS:] if commit_of(run.name)]
+    with versions([*names, WORKSPACE]) as compared:
+        *_, workspace = compared
+        write_page(workspace, path, history=schedules, several=_with_workspace(compared) if names else None)
     say(f"report: {path}")
+
+
+def _with_workspace(compared: Sequence[Version]) -> ComparedVersions | None:
+    """Each run compared with the workspace; None if none can be, which is said."""
+    gate = params.section(Gate, params.raw(), "gate")
+    try:
+        return ComparedVersions(compare_several(compared, gate, "last", compare_options()))
+    except ComparisonError as error:
+        say(f"no run can be compared with the workspace: {error}")
+        return None
 
 
 def table(schedules: Sequence[Series], width: int) -> Table:

@@ -48,16 +48,16 @@ def answer(*command: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def described(*changed: str) -> str | None:
-    """Return the commit of the working folder, named by the last tag if there is one; None outside of a repository.
+def described(*paths: str) -> str | None:
+    """Return the last commit that changed some paths, named by the last tag if there is one, and uncommitted changes.
 
-    Args:
-        changed: Paths whose uncommitted changes are said.
+    A later commit, such as that of dvc.lock, does not change the answer. None outside of a repository.
     """
-    commit = answer("describe", "--tags", "--always")
+    last = answer("rev-list", "--max-count=1", "HEAD", "--", *paths) or "HEAD"
+    commit = answer("describe", "--tags", "--always", last)
     if not commit:
         return None
-    return f"{commit} with uncommitted changes" if answer("status", "--porcelain", "--", *changed) else commit
+    return f"{commit} with uncommitted changes" if answer("status", "--porcelain", "--", *paths) else commit
 
 
 def common_folder(folder: Path = Path()) -> Path:

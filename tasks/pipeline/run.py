@@ -1,25 +1,37 @@
 """Section `run` of params.yaml: settings that change no number. Only report depends on it: it shows prices."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from math import inf
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from tasks.errors import ParamsError
-from tasks.pipeline.settings import Positive, Section
+from tasks.pipeline.settings import Positive, Section, Share
 from tasks.pipeline.storage import ADDRESS
 
 MILLION = 1_000_000
 
 
 class Price(Section):
-    """US dollars per million tokens."""
+    """US dollars per million tokens. batch: factor on them for the calls of a batch."""
 
     input: Annotated[float, Field(ge=0)]
     output: Annotated[float, Field(ge=0)]
+    batch: Share = 0.5
 
     def of(self, prompt: float, completion: float) -> float:
         """Return the cost of these tokens in US dollars."""
         return (prompt * self.input + completion * self.output) / MILLION
+
+    def saved(self, prompt: float, completion: float) -> float:
+        """Return the US dollars that batches save for these tokens."""
+        return (1 - self.batch) * self.of(prompt, completion)
+
+    def of_tokens(self, tokens: Mapping[str, int], *, by_batch: bool) -> float:
+        """Return the cost of the tokens of a ledger's entry in US dollars."""
+        counts = tokens["prompt"], tokens["completion"]
+        return self.of(*counts) - (self.saved(*counts) if by_batch else 0.0)
 
 
 class Limits(Section):
@@ -33,7 +45,8 @@ class Limits(Section):
 class RunJudge(Section):
     """Section `run.judge`: how the judge is asked. timeout: seconds a call. prices: by model.
 
-    confirm_calls: if more are missing, nothing is asked until this number is raised.
+    confirm_calls: if more are missing, nothing is asked until this number is raised. batch: ask by batches of the
+    server. batch_wait: seconds to wait for them; then the next run takes their results in.
     """
 
     concurrency: Positive
@@ -42,6 +55,8 @@ class RunJudge(Section):
     confirm_calls: Positive
     budget: Limits
     prices: dict[str, Price]
+    batch: bool = False
+    batch_wait: Annotated[float, Field(ge=0)] = 3600.0
 
     def price(self, model: str) -> Price | None:
         """Return the model's price, None if it has none; ParamsError if the budget is in money then."""
@@ -67,3 +82,12 @@ class Run(Section):
     retries: dict[str, Annotated[int, Field(ge=0)]]
     timeouts: dict[str, Annotated[float, Field(gt=0)]]
     judge: RunJudge
+
+    @model_validator(mode="after")
+    def _batches_are_awaited_in_time(self) -> Self:
+        limit = self.timeouts.get("judge", self.timeouts.get("default", inf))
+        if self.judge.batch and self.judge.batch_wait >= limit:
+            raise ValueError(
+                f"judge.batch_wait is {self.judge.batch_wait:g}: it must be less than timeouts.judge, {limit:g}"
+            )
+        return self

@@ -24,15 +24,16 @@ def _is_name(name: str) -> str:
 
 
 class Notify(Section):
-    """Where to say that something is wrong: a webhook that takes JSON.
+    """Where to say that something is wrong: a webhook that takes JSON, and a block of Prefect.
 
     url: $NAME takes it from the environment. header: its value comes from the environment variable `secret_env`.
-    always: also when all is well.
+    block: its type and name, such as slack-webhook/team. always: also when all is well.
     """
 
     url: Annotated[str, Field(pattern=r"^(https?://\S+|\$[A-Za-z_][A-Za-z0-9_]*)$")] | None
     header: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
     secret_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None
+    block: Annotated[str, Field(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")] | None = None
     always: bool
 
 

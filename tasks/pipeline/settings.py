@@ -81,7 +81,8 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
     about = (loc[:-1] if named else loc) or _first_named(model, error["msg"])
     where = ".".join([path, *map(str, about)])
     if error["type"] == "extra_forbidden":
-        allowed = sorted(_model_at(model, error["loc"][:-1]).model_fields)
+        fields = _model_at(model, error["loc"][:-1]).model_fields
+        allowed = sorted(field.alias or name for name, field in fields.items())
         suggestion = did_you_mean(str(loc[-1]), allowed) or ";"
         return f"{where}: unknown option{suggestion} allowed: {', '.join(allowed)}"
     if error["type"] == "missing":

@@ -65,10 +65,11 @@ class Stage(Generic[Sections]):
 
     Attributes:
         params: The sections of params.yaml that the stage reads, one field each; dvc.yaml lists the same.
-        by_part: Computes one part of the only table written from the same part of the only table read. Parts may be
-            computed at the same time in several processes.
+        by_part: Computes one part of what is written from the same part of the only table read: the first table, or a
+            part of each table by name. Parts may be computed at the same time in several processes.
         whole: Computes everything in one call, and yields what it writes, a part of each table at a time.
         is_whole: Returns whether these params need `whole`; a stage that sets `by_part` and `whole` must set it.
+        is_idle: Returns whether these params leave nothing to do: no contract is checked then, which takes seconds.
         division: How what `whole` computes is divided into parts where it can be, with the same result.
         expect: Returns the contract of the first table written. A stage without a contract writes no
             `reports/validation/<name>.json`.
@@ -79,9 +80,10 @@ class Stage(Generic[Sections]):
     """
 
     params: type[Sections]
-    by_part: Callable[[pa.Table, Sections, StageInputs], pa.Table] | None = None
+    by_part: Callable[[pa.Table, Sections, StageInputs], pa.Table | Mapping[str, pa.Table]] | None = None
     whole: Callable[[Sections, StageInputs], Iterator[Output]] | None = None
     is_whole: Callable[[Sections], bool] | None = None
+    is_idle: Callable[[Sections], bool] = lambda _: False
     division: AnyDivision | None = None
     expect: Callable[[Sections], Contract] | None = None
     counts: Callable[[Mapping[str, pa.Table]], Mapping[str, float]] = lambda _: {}

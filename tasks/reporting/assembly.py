@@ -12,14 +12,16 @@ from tasks.reporting import dvc_plots
 from tasks.reporting.cards import CardGroup, card_groups
 from tasks.reporting.checks import stage_checks
 from tasks.reporting.conclusion import conclude
-from tasks.reporting.content import Content
+from tasks.reporting.content import ComparedVersions, Content
 from tasks.reporting.draws import repeated_answers
 from tasks.reporting.evidence import trust, worst_slices
 from tasks.reporting.explorer import explorer, packing_of, room
 from tasks.reporting.fields import field_table
 from tasks.reporting.histograms import Distribution
 from tasks.reporting.page import render
+from tasks.reporting.preference import preference_section
 from tasks.reporting.provenance import provenance
+from tasks.reporting.resources import resource_tables
 from tasks.reporting.run_summary import RunSummary, summarize
 from tasks.reporting.score_tables import MetricScores, family_title, metrics, slices
 from tasks.reporting.settings import Report
@@ -42,6 +44,7 @@ def report_files(
     prices: Mapping[str, Price] | None = None,
     comparison: ComparisonDocument | None = None,
     history: Sequence[Series] | None = None,
+    several: ComparedVersions | None = None,
     version: str | None = None,
     crew: Crew | None = None,
 ) -> dict[str, str]:
@@ -55,6 +58,7 @@ def report_files(
         prices: Model of the judge → its price.
         comparison: What `python -m flows.compare` found between another version and this one, if the page shows it.
         history: Past runs by schedule, from tasks.monitoring.series, if the page shows them.
+        several: Three or more versions compared, or the runs of the history with this version, if the page shows them.
         version: The commit of the tables, if it is known.
         crew: The processes that read the parts; None: this one.
 
@@ -100,9 +104,12 @@ def report_files(
         explorer=None,
         provenance=provenance(stages, all_metrics, usage, prices or {}),
         max_chars=options.max_chars,
+        preference=preference_section(measured),
+        resources=resource_tables(measured, candidates),
+        several=several,
     )
     page = render(content)
-    packed = explorer(packing_of(summary), summary.survey.rows, room(page))
+    packed = explorer(packing_of(summary, options.max_chars), room(page))
     return {
         "reports/index.html": render(content._replace(explorer=packed)) if packed else page,
         "reports/plots/scores.json": to_json(dvc_plots.intervals(estimates)),

@@ -85,6 +85,11 @@ def top(pairs: CandidateMatrix) -> list[str]:
     return [name for name in pairs.candidates if "worse" not in against(pairs, name)]
 
 
+def all_compared(pairs: CandidateMatrix, names: Sequence[str]) -> bool:
+    """Return whether each of these candidates was compared with each other one."""
+    return all((one, other) in pairs.cells for one in names for other in names if one != other)
+
+
 def in_full(pairs: Sequence[PairEntry], order: CandidateMatrix | None) -> Sequence[PairEntry]:
     """Return the pairs to show measure by measure: at most MOST_IN_FULL, those of the first candidate first."""
     if len(pairs) <= MOST_IN_FULL:

@@ -17,33 +17,38 @@ from tasks.reporting.histograms import Bins, BinValues, joined
 from tasks.reporting.notable_rows import Answers
 from tasks.reporting.packed_texts import (
     REFERENCES_SHOWN,
+    Beginning,
+    InputTexts,
     PackedExplanation,
-    PackedInput,
-    PackedText,
+    beginning,
+    input_texts,
     packed_explanation,
-    packed_input,
-    packed_response,
 )
 from tasks.reporting.part_answers import RunColumns, RunPart, answers_of
+from tasks.reporting.sheets import NAMED_BY, row_name
+from tasks.scores.column_facts import WEIGHT
 from tasks.scores.columns import Mask, ScoreColumn
 from tasks.scores.failures import Kinds
 
 Sizes = NDArray[np.int64]
 # Characters of text that are kept at most. Of these, answers that do not fit when compressed are left out.
 MOST_CHARACTERS = 32_000_000
+# Characters of a text that are kept, where there are few enough answers.
+WHOLE = 20_000
 CARD_COLUMNS = ("input", "response", "references", "slices")
 
 
 class Texts(NamedTuple):
     """The texts of rows, aligned; n rows.
 
-    inputs: of the row's id. responses: each with its full length. explanations: column → of each row, None without one.
-    sizes, input_sizes: shape (n,), the characters that the row's texts and the input of its id take.
+    inputs: of the row's id. explanations: column → of each row, None without one. names: of the rows in a sheet for
+    labels. sizes, input_sizes: shape (n,), the characters that the row's texts and the input of its id take.
     """
 
-    inputs: list[PackedInput]
-    responses: list[tuple[PackedText, int]]
+    inputs: list[InputTexts]
+    responses: list[Beginning | None]
     explanations: dict[str, list[PackedExplanation]]
+    names: list[str]
     sizes: Sizes
     input_sizes: Sizes
 
@@ -85,14 +90,20 @@ class ChosenRows(NamedTuple):
 class Gathering(NamedTuple):
     """What is gathered of the parts.
 
-    ids: the chosen ids, in their order. cards: how many of the first ones have a card. max_chars: of a text. quartiles:
-    column → its bins, and which of its narrow bins hold quartiles.
+    ids: the chosen ids, in their order. cards: how many of the first ones have a card. whole: characters of a text at
+    most. max_chars: of an explanation. quartiles: column → its bins, and which of its narrow bins hold quartiles.
     """
 
     ids: pa.Array
     cards: int
+    whole: int
     max_chars: int
     quartiles: Mapping[str, tuple[Bins, NDArray[np.bool_]]]
+
+
+def whole_chars(max_chars: int, answers: int) -> int:
+    """Return how many characters of a text are kept: at least max_chars, more where there are few answers."""
+    return max(max_chars, min(WHOLE, MOST_CHARACTERS // (2 * max(answers, 1))))
 
 
 def rows_of_ids(crew: Crew, run: RunColumns, ids: pa.Array) -> NDArray[np.int64]:
@@ -161,7 +172,7 @@ def _gathered(run: RunColumns, number: int, gathering: Gathering) -> tuple[Chose
         ],
         kinds=part.failures(places >= 0)[rows],
         is_blank=part.is_blank()[rows],
-        texts=_texts(run.tables, number, rows, gathering.max_chars),
+        texts=_texts(run.tables, number, rows, gathering),
         cards=_cards(run.tables, number, np.flatnonzero((places >= 0) & (places < gathering.cards))),
     )
     scores = {
@@ -171,12 +182,13 @@ def _gathered(run: RunColumns, number: int, gathering: Gathering) -> tuple[Chose
     return chosen, scores
 
 
-def _texts(tables: Mapping[str, Parts], number: int, rows: NDArray[np.intp], max_chars: int) -> Texts:
-    load, *others = tables.values()
-    present = [name for name in ("id", "input", "references", "response", "slices") if name in load.schema.names]
+def _texts(tables: Mapping[str, Parts], number: int, rows: NDArray[np.intp], gathering: Gathering) -> Texts:
+    (load, *others), max_chars, whole = tables.values(), gathering.max_chars, gathering.whole
+    wanted = (*NAMED_BY, "slices", WEIGHT)
+    present = [name for name in wanted if name in load.schema.names]
     table = load.part(number, present).take(pa.array(rows))
-    sizes = _size(table["response"], max_chars)
-    input_sizes = sum((_size(table[name], max_chars) for name in ("id", "input", "references")), np.zeros_like(sizes))
+    sizes = _size(table["response"], whole)
+    input_sizes = sum((_size(table[name], whole) for name in ("id", "input", "references")), np.zeros_like(sizes))
     explanations: dict[str, list[PackedExplanation]] = {}
     for other in others:
         names = explanation_columns(other)
@@ -184,10 +196,12 @@ def _texts(tables: Mapping[str, Parts], number: int, rows: NDArray[np.intp], max
         for name in names:
             sizes = sizes + _size(explained[name], max_chars)
             explanations[name] = [packed_explanation(name, text, max_chars) for text in explained[name].to_pylist()]
+    texts = table.to_pylist()
     return Texts(
-        [packed_input(row, max_chars) for row in table.drop_columns(["response"]).to_pylist()],
-        [packed_response(text, max_chars) for text in table["response"].to_pylist()],
+        [input_texts(row, whole, max_chars) for row in texts],
+        [beginning(row["response"], whole) for row in texts],
         explanations,
+        [row_name(row) for row in texts],
         sizes,
         input_sizes,
     )
@@ -247,6 +261,7 @@ def _in_order(parts: Sequence[ChosenRows]) -> ChosenRows:
                 name: [one for part in parts for one in part.texts.explanations[name]]
                 for name in first.texts.explanations
             },
+            [one for part in parts for one in part.texts.names],
             np.concatenate([part.texts.sizes for part in parts]),
             np.concatenate([part.texts.input_sizes for part in parts]),
         ),
@@ -281,6 +296,7 @@ def _rows(chosen: ChosenRows, rows: NDArray[np.intp]) -> ChosenRows:
             [texts.inputs[row] for row in numbers],
             [texts.responses[row] for row in numbers],
             {name: [column[row] for row in numbers] for name, column in texts.explanations.items()},
+            [texts.names[row] for row in numbers],
             texts.sizes[rows],
             texts.input_sizes[rows],
         ),

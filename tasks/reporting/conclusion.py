@@ -1,7 +1,7 @@
 """Conclusion of a run in words: each candidate's rate by the primary measure, and which candidate is better."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks.comparison.document import MeasureEntry, PairEntry, pairs_of_a_run
 from tasks.comparison.release import by_judge_alone, source
@@ -18,9 +18,12 @@ from tasks.console.format import (
     points,
     rate,
 )
+from tasks.scores.column_facts import RESOURCES
+from tasks.scores.headline import not_compared
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.metrics_report import HeadlineEntry, MetricEntry, MetricsReport
-from tasks.scores.primary import MEANING_MATCH
+from tasks.scores.primary import VERDICT
+from tasks.scores.targets import PREFERRED_OVER
 
 MAX_NAME_CHARS = 40
 # Candidates that a sentence names.
@@ -75,7 +78,7 @@ def conclude(document: MetricsReport) -> Conclusion | None:
     if "headlines" not in document:
         return None
     measure, headlines, order = document["primary"]["measure"], document["headlines"], best_first(document)
-    pairs = [pair for pair in pairs_of_a_run(document["comparisons"]) if measure in pair["measures"]]
+    pairs = pairs_of_a_run(document["comparisons"])
     measured = {name: headlines[name] for name in order}
     unknown = next((entry["note"] for entry in measured.values() if entry["status"] == UNKNOWN), "")
     is_share = any(is_rate(document, entry["measure"]) for entry in measured.values())
@@ -103,7 +106,9 @@ def best_first(document: MetricsReport) -> list[str]:
 
 
 def is_rate(document: MetricsReport, measure: str) -> bool:
-    """Whether a measure is a share of answers, and no score."""
+    """Whether a measure is a share of answers, or a win rate, and no score."""
+    if measure.startswith(PREFERRED_OVER):
+        return True
     return any("pass_rate" in metrics.get(measure, {}) for metrics in document["candidates"].values())
 
 
@@ -124,10 +129,11 @@ def _unknown(measure: str, names: Sequence[str]) -> str:
 def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEntry], *, is_share: bool) -> str:
     if len(order) == 1:
         return _of_one(document, order[0], is_share=is_share)
-    simultaneous = "simultaneous " if len(pairs) > 1 else ""
+    measure = document["primary"]["measure"]
+    compared_pairs = [pair for pair in pairs if measure in pair["measures"]]
+    simultaneous = "simultaneous " if len(compared_pairs) > 1 else ""
     confidence = f"{simultaneous}{level(document['joint_confidence'])} CI"
     leading = [name for name in order if name in document["leaders"]["names"]]
-    measure = document["primary"]["measure"]
     # A rate may be by human labels although a judge decides: the difference is the judge's.
     own = [name for name in order if document["headlines"][name]["measure"] == measure]
     by = _by_of_all(document, own) if own else source(measure, document["candidates"][order[0]][measure]["signature"])
@@ -143,12 +149,12 @@ def _of_one(document: MetricsReport, name: str, *, is_share: bool) -> str:
     figures = f"({limits}, {counted(entry['n'], 'answer')})"
     if not is_share:
         return f"{short} reaches {number(entry['value'])} by {entry['measure']} {figures}."
-    verb = "are right by" if entry["measure"] in {LABEL, MEANING_MATCH} else "pass"
+    verb = "are right by" if entry["measure"] in {LABEL, VERDICT} else "pass"
     return f"{rate(entry['value'])} of the answers of {short} {verb} {_by(document, name)} {figures}."
 
 
 class _Compared(NamedTuple):
-    """The comparisons of the candidates by the primary measure; confidence, by, short, missing_labels: in words."""
+    """The comparisons of the candidates, and the primary measure; confidence, by, short, missing_labels: in words."""
 
     measure: str
     pairs: Sequence[PairEntry]
@@ -156,6 +162,11 @@ class _Compared(NamedTuple):
     by: str
     short: Mapping[str, str]
     missing_labels: str
+
+    @property
+    def _compared(self) -> list[PairEntry]:
+        """The pairs that the primary measure compares."""
+        return [pair for pair in self.pairs if self.measure in pair["measures"]]
 
     def conclusion(self, leading: Sequence[str], behind: Sequence[str]) -> str:
         """Who leads, if anybody does, and who is worse."""
@@ -168,9 +179,9 @@ class _Compared(NamedTuple):
             return f"{first} leads by {self.by}: better than every other candidate{nearest}."
         if not leading:
             return f"No conclusion: each candidate is worse than another one by {self.by}."
-        pairs = [pair for pair in self.pairs if {pair["base"], pair["head"]} <= {*leading}]
+        pairs = [pair for pair in self._compared if {pair["base"], pair["head"]} <= {*leading}]
         if 2 * len(pairs) < len(leading) * (len(leading) - 1):
-            return f"No conclusion: not all of {first} could be compared by {self.by}."
+            return f"No conclusion: not all of {first} could be compared by {self.by}{self._why_not(leading)}."
         size = f": {self._difference(leading[0], leading[1])}" if len(pairs) == 1 else ""
         needed = _would_decide([pair["measures"][self.measure] for pair in pairs], self.missing_labels)
         if not behind:
@@ -180,13 +191,17 @@ class _Compared(NamedTuple):
             f"Significantly worse: {worse}."
         )
 
+    def _why_not(self, names: Sequence[str]) -> str:
+        reason = not_compared(self.pairs, names, self.measure)
+        return f" ({reason})" if reason else ""
+
     def _listed(self, names: Sequence[str]) -> str:
         short = [self.short[name] for name in names]
         return joined(short) if len(short) <= NAMED else listed(short, NAMED)
 
     def _difference(self, one: str, other: str) -> str:
         """The difference of a candidate to another one; empty where they were not compared."""
-        for pair in self.pairs:
+        for pair in self._compared:
             if {pair["base"], pair["head"]} == {one, other}:
                 return _in_words(pair["measures"][self.measure], self.confidence, turned=pair["base"] == one)
         return ""
@@ -207,13 +222,23 @@ def _would_decide(undecided: Sequence[MeasureEntry], missing_labels: str) -> str
     if any(map(by_judge_alone, undecided)):
         return missing_labels or " Only human labels can decide it: the judge's own error is part of the interval."
     needed = [entry["rows_needed"] or 0 for entry in undecided]
-    return f" About {about(max(needed))} rows in all would decide it." if all(needed) else ""
+    if not all(needed):
+        return ""
+    without = max(_rows_without_noise(entry) for entry in undecided)
+    same = about(without) == about(max(needed))
+    steady = "" if same else f", about {about(without)} if the judge always agreed with itself"
+    return f" About {about(max(needed))} rows in all would decide it{steady}."
+
+
+def _rows_without_noise(entry: MeasureEntry) -> int:
+    noise = entry.get("judge_noise")
+    return (noise["rows_needed"] if noise else None) or entry["rows_needed"] or 0
 
 
 def _missing_labels(document: MetricsReport, names: Sequence[str]) -> str:
     """What to do where human labels cover nearly all answers of each candidate, but do not decide."""
     labels = [document["candidates"][name].get(LABEL) for name in names]
-    if document["primary"]["measure"] != MEANING_MATCH or not all(map(_is_covered, labels)):
+    if document["primary"]["measure"] != VERDICT or not all(map(_is_covered, labels)):
         return ""
     lacking = sum(entry["n_not_asked"] + entry["n_failed"] for entry in labels if entry)
     every = lacking + sum(entry["n"] for entry in labels if entry)
@@ -243,7 +268,9 @@ def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRat
     limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
     basis = f"{_by(document, name)}, {n}"
     if "plain" in entry:
-        basis = f"{basis}, by aggregate.mix; {text(entry['plain']['value'])} of the rows as they are"
+        basis = (
+            f"{basis}, by {document['weighting']['option']}; {text(entry['plain']['value'])} of the rows as they are"
+        )
     return CandidateRate(name, entry, text(entry["value"]), limits, basis, is_known=True)
 
 
@@ -251,10 +278,15 @@ def _targets(document: MetricsReport, order: Sequence[str]) -> list[TargetVerdic
     found: dict[str, TargetVerdicts] = {}
     for name in order:
         for measure, one in document.get("targets", {}).get(name, {}).items():
-            least = rate(one["target"]) if is_rate(document, measure) else number(one["target"])
-            target = found.setdefault(measure, TargetVerdicts(f"{measure} ≥ {least}", {}))
+            target = found.setdefault(measure, TargetVerdicts(_target(document, measure, one), {}))
             target.verdicts.setdefault(one["verdict"], []).append(name)
     return list(found.values())
+
+
+def _target(document: MetricsReport, measure: str, entry: Mapping[str, Any]) -> str:
+    if "max" in entry:
+        return f"{measure} ≤ {number(entry['max'])} {RESOURCES[measure.rpartition('_')[0]]}"
+    return f"{measure} ≥ {(rate if is_rate(document, measure) else number)(entry['target'])}"
 
 
 def _failures_title(document: MetricsReport) -> str:
@@ -263,7 +295,7 @@ def _failures_title(document: MetricsReport) -> str:
         return "Wrong answers by kind"
     entry = next((metrics[measure] for metrics in document["candidates"].values() if measure in metrics), None)
     by = source(measure, entry["signature"] if entry else "")
-    return f"Answers that {by} calls wrong, by kind" if measure == MEANING_MATCH else f"Answers that fail {by}, by kind"
+    return f"Answers that {by} calls wrong, by kind" if measure == VERDICT else f"Answers that fail {by}, by kind"
 
 
 def _by_of_all(document: MetricsReport, names: Sequence[str]) -> str:

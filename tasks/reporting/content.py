@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tasks.comparison.document import ComparisonDocument, PairEntry
+from tasks.comparison.several_document import SeveralVersions
 from tasks.reporting.cards import CardGroup
 from tasks.reporting.checks import StageChecks
 from tasks.reporting.conclusion import Conclusion
@@ -12,10 +13,19 @@ from tasks.reporting.evidence import SliceLines
 from tasks.reporting.explorer import Explorer
 from tasks.reporting.fields import FieldTable
 from tasks.reporting.histograms import Distribution
+from tasks.reporting.preference import PreferenceSection
 from tasks.reporting.provenance import Provenance
+from tasks.reporting.resources import ResourceTable
 from tasks.reporting.score_tables import MetricScores, SliceTable
-from tasks.reporting.trends import Series
+from tasks.reporting.trends import Series, Trend
 from tasks.scores.metrics_report import AgreementEntry, MetricsReport
+
+
+class ComparedVersions(NamedTuple):
+    """Several versions, and the primary measure over them; trend: None if no version states it, or it is not shown."""
+
+    document: SeveralVersions
+    trend: Trend | None = None
 
 
 class Content(NamedTuple):
@@ -25,11 +35,13 @@ class Content(NamedTuple):
     version: of the tables, if it is known. agreement: candidate → metric → agreement with the human labels, the highest
     first.
     candidate_pairs: comparisons of every two candidates. repeated: None unless questions have several answers.
+    preference: None unless the judge was asked for it. resources: what answers took.
     fields: None unless answers are scored by json_fields.
     lead: the leading metric. families: title → its metrics. without_distribution: metric → the reason.
     slices: slice column → a table for each metric. small_n: fewer measured answers are marked as few.
     comparison: of another version with this one, as `python -m flows.compare --json` writes it; None without one.
-    history: past runs by schedule; None without a history. explorer: None if no answer fits. max_chars: of a text.
+    history: past runs by schedule; None without a history. several: three or more versions compared; beside a history,
+    its runs with this version. explorer: None if no answer fits. max_chars: of a text.
     """
 
     measured: MetricsReport
@@ -55,3 +67,6 @@ class Content(NamedTuple):
     explorer: Explorer | None
     provenance: Provenance
     max_chars: int
+    preference: PreferenceSection | None = None
+    resources: Sequence[ResourceTable] = ()
+    several: ComparedVersions | None = None

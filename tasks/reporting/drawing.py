@@ -18,6 +18,8 @@ SHAPES = (
     "M-2-4h4l2.3 4l-2.3 4h-4l-2.3-4z",  # hexagon
 )
 TAG = re.compile(r"<[^>]*>")
+# The drawing program makes addresses within the page absolute. The page has other ways there for the keyboard.
+LINK = re.compile(r'xlink:href="[^"#]*#')
 ROLE = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 INK = {"labelColor": "currentColor", "domainColor": "var(--line)", "tickColor": "var(--line)"}
 CONFIG = {
@@ -50,4 +52,4 @@ def svg(chart: Mapping[str, Any]) -> str:
     import vl_convert
 
     drawn = vl_convert.vegalite_to_svg({**chart, "config": CONFIG}, allowed_base_urls=[])
-    return TAG.sub(lambda tag: ROLE.sub("", tag[0]), drawn)
+    return TAG.sub(lambda tag: LINK.sub('tabindex="-1" aria-label="its answers" href="#', ROLE.sub("", tag[0])), drawn)

@@ -8,7 +8,7 @@ from tasks.comparison.wording import number_of_draws
 from tasks.console.format import counted, rate_interval
 from tasks.reporting.conclusion import NAMED, UNKNOWN
 from tasks.scores.metrics_report import MetricEntry, MetricsReport, PassEntry, SpreadEntry
-from tasks.scores.primary import MEANING_MATCH
+from tasks.scores.primary import VERDICT
 
 
 class PassTable(NamedTuple):
@@ -92,7 +92,7 @@ def _share(entry: PassEntry) -> str:
 def _caution(document: MetricsReport, measure: str, by: str) -> str:
     """What to say of verdicts whose error is not in the intervals."""
     unknown = [name for name, one in document.get("headlines", {}).items() if one["status"] in {UNKNOWN, "estimated"}]
-    if measure != MEANING_MATCH or not unknown:
+    if measure != VERDICT or not unknown:
         return ""
     return f"The intervals are of the verdicts: the error of {by} is not in them."
 

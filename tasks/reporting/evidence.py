@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from math import exp, log
 from typing import NamedTuple
 
 from tasks.comparison.release import source
@@ -18,17 +19,22 @@ from tasks.console.format import (
     rate_interval,
 )
 from tasks.reporting.conclusion import NAMED, best_first, is_rate, short_names
+from tasks.reporting.score_tables import by_column
 from tasks.scores.human_labels import LABEL
 from tasks.scores.metrics_report import (
     AgreementEntry,
-    CalibrationEntry,
     Interval,
     MetricsReport,
+    PanelMetricEntry,
+    SelfAgreementEntry,
     SliceEntry,
     WorstSlice,
 )
-from tasks.scores.primary import MEANING_MATCH
+from tasks.scores.primary import VERDICT
 from tasks.scores.verdict_source import OFFLINE
+
+# Logit of 95 %.
+LOGIT = log(19.0)
 
 
 class SliceLines(NamedTuple):
@@ -83,12 +89,79 @@ def trust(document: MetricsReport) -> list[str]:
     outside = {name: rate(shares[name]) for name in agreements if name in shares}
     if outside:
         lines.append(f"Answers outside its domain: {_by_candidate(outside)}.")
-    shares = document.get("by_offline_judge", {}) if judged == MEANING_MATCH else {}
+    shares = document.get("by_offline_judge", {}) if judged == VERDICT else {}
     if decided := {name: rate(shares[name]) for name in measured if name in shares}:
-        lines.append(f"Answers that {OFFLINE} decided: {_by_candidate(decided)}; a language model judged the others.")
-    if judged == MEANING_MATCH and (calibration := document.get("calibration")):
-        lines.append(_calibration(calibration))
+        band = _band_of_cascade(next(iter(measured.values()))["signature"])
+        lines.append(
+            f"Answers that {OFFLINE} decided{band}: {_by_candidate(decided)}; a language model judged the others."
+        )
+    found = [*lines, *panel(document), *graded(document), *self_agreement(document), *recalibration(document)]
+    return [*lost_votes(document), *found]
+
+
+def panel(document: MetricsReport) -> list[str]:
+    """How far the judges of a panel agree with each other and with human labels, on the primary measure: sentences."""
+    found, metric = document.get("panel"), _voted(document)
+    if found is None or metric is None:
+        return []
+    votes = _votes(document, metric)
+    weights = found["weights"].get(metric)
+    names = joined(found["jurors"])
+    each = f"by weights learnt from labels, on average {listed([number(w) for w in weights])}" if weights else "equally"
+    lines = [f"{capitalized(metric)} by a panel of {len(found['jurors'])}: {names}; their votes count {each}."]
+    split = {
+        name: ", ".join([rate(one["not_unanimous"]), *([counted(one["ties"], "tie")] if one["ties"] else [])])
+        for name, one in votes.items()
+        if one["not_unanimous"] is not None
+    }
+    lines += [f"Answers on which their votes differ: {_by_candidate(split)}."] if split else []
+    pairs = {
+        name: f"{_rate(one['pair'])}, alpha {_coefficient(one['alpha'])}"
+        for name, one in votes.items()
+        if one["pair"] and one["alpha"]
+    }
+    lines += [f"Two of them say the same: {_by_candidate(pairs)}."] if pairs else []
+    for number_of, juror in enumerate(found["jurors"]):
+        own = {name: one["jurors"][number_of]["accuracy"] for name, one in votes.items()}
+        agree = {name: _rate(accuracy) for name, accuracy in own.items() if accuracy}
+        lines += [f"{juror} alone agrees with human labels: {_by_candidate(agree)}."] if agree else []
+    if weighting := document.get("weighting"):
+        lines.append(f"Intervals of numbers by {weighting['option']} are over rows alone, not over judges.")
     return lines
+
+
+def lost_votes(document: MetricsReport) -> list[str]:
+    """The judges of a panel that lack votes which other judges gave: sentences."""
+    found = document.get("panel")
+    if found is None:
+        return []
+    lines = []
+    for place, juror in enumerate(found["jurors"]):
+        own = [one["jurors"][place] for metrics in found["candidates"].values() for one in metrics.values()]
+        votes, missing = (sum(one[name] for one in own) for name in ("votes", "missing"))
+        if missing:
+            lacks = f"{count(missing)} of {counted(votes + missing, 'vote')} of {juror} are missing"
+            lines.append(f"{lacks if votes else f'{juror} of the panel gave no vote'}: the other judges decided alone.")
+    return lines
+
+
+def _voted(document: MetricsReport) -> str | None:
+    """The metric whose votes are shown: that of the primary measure, or else the first with votes."""
+    found = document.get("panel")
+    voted = dict.fromkeys(metric for metrics in found["candidates"].values() for metric in metrics) if found else {}
+    return next((metric for metric in (_judged(document), *voted) if metric in voted), None)
+
+
+def _votes(document: MetricsReport, metric: str) -> dict[str, PanelMetricEntry]:
+    found = document["panel"]["candidates"]
+    return {name: found[name][metric] for name in best_first(document) if metric in found.get(name, {})}
+
+
+def _band_of_cascade(signature: str) -> str:
+    """The band that the signature of a cascade's verdicts states, in words."""
+    fields = dict(field.partition(":")[::2] for field in signature.split("|"))
+    low, _, high = fields.get("band", "").partition("-")
+    return f" (probability below {low} or above {high})" if high else ""
 
 
 def raters(document: MetricsReport) -> list[str]:
@@ -104,6 +177,35 @@ def raters(document: MetricsReport) -> list[str]:
     return lines
 
 
+def graded(document: MetricsReport) -> Iterator[str]:
+    """How far each metric of a judge agrees with grades that people gave: sentences."""
+    for grades, by_candidate in by_column(document.get("graded", {})).items():
+        for metric, entries in by_column(by_candidate).items():
+            told = {
+                name: f"kappa {_coefficient(one['kappa'])}, Spearman {_coefficient(one['spearman'])}"
+                for name, one in entries.items()
+            }
+            answers = counted(sum(one["n"] for one in entries.values()), "answer")
+            yield f"{metric} against the human grades {grades}: {_by_candidate(told)} ({answers})."
+
+
+def self_agreement(document: MetricsReport) -> Iterator[str]:
+    """How often two verdicts of the judge on one answer are equal, and what that adds to the variance: sentences."""
+    found = by_column(document.get("self_agreement", {}))
+    for column in sorted(found, key=lambda name: name != _judged(document)):
+        entries = found[column]
+        told = {name: _said_twice(entry) for name, entry in entries.items()}
+        answers = counted(sum(entry["n"] for entry in entries.values()), "answer")
+        yield f"The judge against itself, {column}: {_by_candidate(told)} ({answers} judged more than once)."
+
+
+def _said_twice(entry: SelfAgreementEntry) -> str:
+    apart = entry["distance"]
+    distance = f", {number(apart['value'])} apart" if apart and apart["value"] is not None else ""
+    share = "" if entry["share"] is None else f", {rate(entry['share'])} of the variance"
+    return f"{_rate(entry['equal'])} the same{distance}{share}"
+
+
 def _adjudicators(document: MetricsReport) -> Iterator[str]:
     for name, one in document.get("raters", {}).items():
         short = short_names([name])[name]
@@ -114,16 +216,21 @@ def _adjudicators(document: MetricsReport) -> Iterator[str]:
 def _judged(document: MetricsReport) -> str:
     """The metric whose agreement with human labels counts: the primary measure, or the judge if labels decide."""
     decides = document["primary"]["measure"].partition(".")[0]
-    return MEANING_MATCH if decides == LABEL else decides
+    return VERDICT if decides == LABEL else decides
 
 
-def _calibration(found: CalibrationEntry) -> str:
-    """How far the offline judge's probabilities are off, and what Platt scaling gains."""
-    return (
+def recalibration(document: MetricsReport) -> Iterator[str]:
+    """How far the offline judge's probabilities are off, what Platt scaling makes of them, and what uses the result."""
+    found = document.get("calibration")
+    if found is None or not (found["used"] or _judged(document) == VERDICT):
+        return
+    low, high = (rate(1.0 / (1.0 + exp(-found["intercept"] - found["slope"] * logit))) for logit in (-LOGIT, LOGIT))
+    yield (
         f"The probabilities of {OFFLINE} (offline_match) do not fit {counted(found['n'], 'label')} "
         f"(p = {found['p_value']:.2g}): they expect {rate(found['expected'])} right answers, and "
-        f"{rate(found['right'])} are. Recalibrated on the labels, their mean squared error would be "
-        f"{number(found['error_recalibrated'])} instead of {number(found['error'])}."
+        f"{rate(found['right'])} are. Recalibrated on the labels, 5 % becomes {low} and 95 % {high}, and their mean "
+        f"squared error {number(found['error_recalibrated'])} instead of {number(found['error'])}."
+        f"{' The estimates from labels use the recalibrated ones; verdicts are as before.' if found['used'] else ''}"
     )
 
 

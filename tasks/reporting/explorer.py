@@ -4,24 +4,26 @@ import json
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from tasks.console.format import abridged, abridged_apart, visible
-from tasks.reporting.chosen_rows import ChosenRows
+from tasks.reporting.chosen_rows import ChosenRows, whole_chars
 from tasks.reporting.drawing import colour, shape
 from tasks.reporting.explanations import metric_of
 from tasks.reporting.notable_rows import Answers, Kind
-from tasks.reporting.packed_texts import PackedExplanation
+from tasks.reporting.packed_texts import PackedExplanation, packed
 from tasks.reporting.part_answers import LABEL
 from tasks.reporting.run_summary import RunSummary
 from tasks.reporting.score_tables import family_title
+from tasks.reporting.sheets import COLUMNS, PAGE, hashed
 from tasks.scores.columns import Mask, ScoreColumn
 
 # Bytes of the page without the explorer's section that answers may fill up: the whole page stays below 10 MB.
-PAGE = 9_950_000
+PAGE_BYTES = 9_950_000
 # Characters of base64 at most.
 PAYLOAD = 7_500_000
 # Characters of base64 that answers may take, however long the rest of the page is.
@@ -54,7 +56,8 @@ class Packing(NamedTuple):
     """Everything that the payload is made of.
 
     rows: the answers with their texts. answers: their numbers. kinds: of notable rows. columns: name of a table and one
-    of its columns. first: the metric that the page selects first.
+    of its columns. first: the metric that the page selects first. whole: characters of a text at most. max_chars:
+    characters of a text that the page shows before it is asked for all of them. total: answers of the run.
     """
 
     rows: ChosenRows
@@ -62,22 +65,26 @@ class Packing(NamedTuple):
     kinds: Sequence[Kind]
     columns: Sequence[tuple[str, ScoreColumn]]
     first: str | None
+    whole: int
+    max_chars: int
+    total: int
 
 
-def packing_of(summary: RunSummary) -> Packing:
+def packing_of(summary: RunSummary, max_chars: int) -> Packing:
     """Return what the row explorer is made of, without the columns that no answer of the run was asked for."""
     rows = summary.rows.first_ids(summary.explored)
     answers, asked = rows.answers(summary.run), summary.survey.asked - {LABEL}
     columns = [(table, column) for table, column in rows.columns if column.name in asked]
-    return Packing(rows, answers, summary.kinds_of(answers), columns, summary.run.closest)
+    total = summary.survey.rows
+    whole = whole_chars(max_chars, len(rows.places))
+    return Packing(rows, answers, summary.kinds_of(answers), columns, summary.run.closest, whole, max_chars, total)
 
 
-def explorer(packing: Packing, total: int, most: int = PAYLOAD) -> Explorer | None:
-    """Pack as many answers as fit.
+def explorer(packing: Packing, most: int = PAYLOAD) -> Explorer | None:
+    """Pack all answers with whole texts if they fit, else as many answers as fit with texts that are cut.
 
     Args:
         packing: The answers, most worth reading first.
-        total: How many answers the run has.
         most: Characters of the payload at most.
 
     Returns:
@@ -87,14 +94,17 @@ def explorer(packing: Packing, total: int, most: int = PAYLOAD) -> Explorer | No
     while n:
         payload = pack(document(packing, n))
         if len(payload) <= most:
-            return Explorer(payload, n, total)
+            return Explorer(payload, n, packing.total)
+        if packing.whole > packing.max_chars:
+            packing = packing._replace(whole=packing.max_chars)
+            continue
         n = _whole_ids(packing.rows, min(n - 1, int(n * SHRINK * most / len(payload))))
     return None
 
 
 def room(rest: str) -> int:
     """Return how many characters a payload may have beside the rest of the page."""
-    return max(LEAST, min(PAYLOAD, PAGE - len(rest.encode())))
+    return max(LEAST, min(PAYLOAD, PAGE_BYTES - len(rest.encode())))
 
 
 def pack(document: Mapping[str, Any]) -> str:
@@ -110,20 +120,25 @@ def document(packing: Packing, n: int) -> dict[str, Any]:
     """
     answers, texts, starts = packing.answers, packing.rows.texts, _starts(packing.rows)[:n]
     inputs = [texts.inputs[row] for row in np.flatnonzero(starts).tolist()]
-    responses = texts.responses[:n]
+    responses, cut = texts.responses[:n], partial(packed, limit=packing.whole)
     return {
+        "fold": packing.max_chars,
+        "sheet": f"{PAGE}-{packing.total}-of-{packing.total}-{hashed(texts.names)[:8]}",
+        "sheet_columns": COLUMNS,
+        "names": texts.names[:n],
         "candidates": _candidates(answers.names),
         "metrics": [_metric(table, column, n) for table, column in packing.columns],
         "first": packing.first,
         "slices": [_slice(name, [one.slices[name] for one in inputs]) for name in (inputs[0].slices if inputs else ())],
-        "ids": [one.id for one in inputs],
-        "inputs": [one.input for one in inputs],
-        "references": [one.references for one in inputs],
+        "weights": [_rounded(one.weight) for one in inputs if one.weight is not None],
+        "ids": [cut(one.id) for one in inputs],
+        "inputs": [cut(one.input) for one in inputs],
+        "references": [[*map(cut, one.references)] for one in inputs],
         "more": [one.more for one in inputs],
         "asked": (starts.cumsum() - 1).tolist(),
         "candidate": packing.rows.ranks[:n].tolist(),
-        "responses": [text for text, _ in responses],
-        "lengths": [length for _, length in responses],
+        "responses": [*map(cut, responses)],
+        "lengths": [text.length if text else 0 for text in responses],
         "labels": "".join(LABELS.get(value, NO_LABEL) for value in answers.label[:n].tolist()),
         "kinds": [_kind(kind, n) for kind in packing.kinds],
         "reasons": [

@@ -1,6 +1,6 @@
 """Histograms of scores as inline SVG: one for each candidate, over the bounds of the metric."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor
@@ -191,29 +191,35 @@ def _value(counts: NDArray[np.int64], candidate: int, values: BinValues, rank: i
     return float(values.values[start + place])
 
 
-def histogram(scores: Distribution, swatches: Mapping[str, str]) -> str:
+def histogram(scores: Distribution, swatches: Mapping[str, str], address: Callable[..., str] | None = None) -> str:
     """Draw the distribution as an SVG with one row for each candidate.
 
     Args:
         scores: The distribution to draw.
         swatches: Candidate → its colour, in the order of the rows.
+        address: metric, candidate, from, to → where the answers of a bar are; None: bars lead nowhere.
 
     Returns:
         The SVG. The style sheet of the page sets its colours.
     """
     header = {"title": None, "labelOrient": "top", "labelAnchor": "start", "labelPadding": 2, "labelLimit": WIDTH}
     order = [visible(name) for name in swatches if name in scores.shares]
+    layers = [*_layers(scores, swatches, linked=address is not None)]
     return svg(
         {
-            "data": {"values": _bars(scores)},
+            "data": {"values": _bars(scores, address)},
             "facet": {"row": {"field": "candidate", "type": "nominal", "sort": order, "header": header}},
             "spacing": 6,
-            "spec": {"width": WIDTH, "height": HEIGHT, "layer": [*_layers(scores, swatches)]},
+            "spec": {
+                "width": WIDTH,
+                "height": HEIGHT,
+                "layer": layers,
+            },
         }
     )
 
 
-def _layers(scores: Distribution, swatches: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _layers(scores: Distribution, swatches: Mapping[str, str], *, linked: bool) -> Iterator[dict[str, Any]]:
     """Yield the bars, then the line at the threshold if there is one."""
     span = {"domain": [float(scores.edges[0]), float(scores.edges[-1])], "nice": False}
     colours = {"domain": [*map(visible, swatches)], "range": [*swatches.values()]}
@@ -227,6 +233,7 @@ def _layers(scores: Distribution, swatches: Mapping[str, str]) -> Iterator[dict[
             "y": {"field": "share", "type": "quantitative", "axis": share_axis},
             "y2": {"datum": 0},
             "color": {"field": "candidate", "type": "nominal", "scale": colours, "legend": None},
+            **({"href": {"field": "address"}} if linked else {}),
         },
     }
     if scores.threshold is not None:
@@ -234,10 +241,20 @@ def _layers(scores: Distribution, swatches: Mapping[str, str]) -> Iterator[dict[
         yield {"mark": line, "encoding": {"x": {"datum": scores.threshold}}}
 
 
-def _bars(scores: Distribution) -> list[dict[str, object]]:
+def _bars(scores: Distribution, address: Callable[..., str] | None) -> list[dict[str, object]]:
+    def answers(name: str, low: float, high: float) -> str | None:
+        ends = {"from": f"{low:.6g}", "to": f"{high:.6g}"}
+        return address(metric=scores.metric, candidate=name, **ends) if address else None
+
     gap = GAP * float(scores.edges[1] - scores.edges[0])
     return [
-        {"candidate": visible(name), "from": float(low) + gap, "to": float(high) - gap, "share": float(share)}
+        {
+            "candidate": visible(name),
+            "from": float(low) + gap,
+            "to": float(high) - gap,
+            "share": float(share),
+            "address": answers(name, low, high),
+        }
         for name, shares in scores.shares.items()
         for low, high, share in zip(scores.edges, scores.edges[1:], shares, strict=False)
         if share

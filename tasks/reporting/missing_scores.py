@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.metrics.base import DISABLED, NOT_ASKED
+from tasks.metrics.base import DISABLED
 from tasks.pipeline.tables import Parts
 
 STATUS = "judge_status"
@@ -59,6 +59,5 @@ def _reasons(table: Parts, number: int, metric: MissingScores) -> Reasons:
 
 
 def _reason(details: str | None, status: str | None) -> str:
-    if status in NOT_ASKED:
-        return f"judge {status}" if status == DISABLED else str(status)
-    return str(json.loads(details or "{}").get("unmeasured", status or "no reason given"))
+    reason = str(json.loads(details or "{}").get("unmeasured", status or "no reason given"))
+    return f"judge {reason}" if reason == DISABLED else reason

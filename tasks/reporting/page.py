@@ -4,10 +4,12 @@ from base64 import b64encode
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
-from tasks.comparison import wording
+from tasks.comparison import several_wording, wording
 from tasks.console.format import (
     about,
+    abridged,
     coefficient,
     count,
     counted,
@@ -15,16 +17,17 @@ from tasks.console.format import (
     number,
     points_interval,
     rate,
-    rate_interval,
     shown,
     visible,
 )
 from tasks.pipeline.hashing import sha256
-from tasks.reporting import axes, candidate_matrix, trends
+from tasks.reporting import axes, candidate_matrix, reliability, trends
 from tasks.reporting.content import Content
 from tasks.reporting.drawing import colour, shape
+from tasks.reporting.explorer import NAME_CHARS
 from tasks.reporting.histograms import histogram
-from tasks.reporting.score_tables import by_metric, passing
+from tasks.reporting.preference import strength
+from tasks.reporting.score_tables import by_column, by_metric, passing
 from tasks.reporting.trend_charts import trend_charts
 from tasks.reporting.word_diff import word_diff
 from tasks.scores.failure_kinds import KINDS
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 FOLDER = Path(__file__).parent
+# What the field of a slice begins with in an address.
+SLICE = "slice."
 # Characters of the data set's hash in the head of the page.
 HASH_CHARS = 12
 
@@ -41,17 +46,24 @@ HASH_CHARS = 12
 def render(content: Content) -> str:
     """Render the page as one self-contained HTML file; the same content gives the same bytes."""
     history = content.history or ()
-    gone = sorted({name for series in history for name in series.candidates} - {*content.candidates})
+    over_versions = content.several and content.several.trend
+    past = {name for series in history for name in series.candidates}
+    past |= {point.candidate for point in over_versions.points} if over_versions else set()
+    gone = sorted(past - {*content.candidates})
     candidates = [*sorted(content.candidates), *gone]  # colours and marks follow names, which change less than ranks
     swatches = {name: colour(number) for number, name in enumerate(candidates)}
     own = {name: swatches[name] for name in content.candidates}
     environment = _environment(content.max_chars)
     environment.globals["shapes"] = {name: shape(number) for number, name in enumerate(candidates)}
     charts = [(series, [(trend, trend_charts(trend, swatches)) for trend in series.trends]) for series in history]
-    head, script = bundle("*.js"), bundle("sections/*.js")
+    head, script = bundle("*.js"), bundle("sections/*.js") + explorer_script()
     return environment.get_template("index.html.j2").render(
         content._asdict() | {"history": charts},
-        histograms=[(scores, histogram(scores, own)) for scores in content.distributions],
+        trend_of_versions=trend_charts(over_versions, swatches) if over_versions else None,
+        histograms=[
+            (scores, histogram(scores, own, rows_address if content.explorer else None))
+            for scores in content.distributions
+        ],
         identity=_identity(content),
         failure_kinds=KINDS,
         swatches=swatches,
@@ -84,16 +96,19 @@ def _environment(max_chars: int) -> "Environment":
     )
     functions = [
         *(about, coefficient, number, rate, level, count, counted, visible),
-        *(breakable, passing, by_metric, expectation, trends.timestamp, trends.duration, trends.cost),
+        *(breakable, passing, by_column, by_metric, expectation, strength, unbroken),
+        *(trends.timestamp, trends.duration, trends.cost),
     ]
     environment.filters |= {function.__name__: function for function in functions}
     environment.filters["truncate"] = pass_environment(partial(do_truncate, end="…"))
     environment.globals |= {
         "say": wording,
+        "tell": several_wording,
         "points_interval": points_interval,
-        "rate_interval": rate_interval,
         "axis": axes,
+        "reliability": reliability,
         "pairwise": candidate_matrix,
+        "rows_address": rows_address,
         "word_diff": word_diff,
         "shown": partial(shown, limit=max_chars),
     }
@@ -103,6 +118,28 @@ def _environment(max_chars: int) -> "Environment":
 def bundle(pattern: str) -> str:
     """Concatenate the files of this folder that match a pattern."""
     return "".join(file.read_text(encoding="utf-8") for file in sorted(FOLDER.glob(pattern)))
+
+
+def explorer_script() -> str:
+    """Return the script of the row explorer: its files as one function, which starts after the first paint."""
+    start = "requestAnimationFrame(() => setTimeout(() => start(block)));\n"
+    head = 'const block = document.getElementById("answers");\nif (!block) return;\n'
+    return f'(() => {{\n"use strict";\n{head}{bundle("sections/explorer/*.js")}{start}}})();\n'
+
+
+def rows_address(**fields: str) -> str:
+    """Return the address of the answers that match, as explorer/address.js reads it; a slice: `slice.` and its column.
+
+    >>> rows_address(metric="f1", **{"slice.topic": "art & more"})
+    '#rows?metric=f1&slice.topic=art+%26+more'
+    """
+    return f"#rows?{urlencode({_named(name): _named(value) for name, value in fields.items()})}"
+
+
+def _named(text: str) -> str:
+    """A name, or the field of a slice, as the row explorer has it."""
+    field = text[: len(SLICE)] if text.startswith(SLICE) else ""
+    return field + visible(abridged(text.removeprefix(SLICE), NAME_CHARS))
 
 
 def script_hash(script: str) -> str:
@@ -119,6 +156,15 @@ def breakable(name: str) -> "Markup":
     from markupsafe import Markup, escape
 
     return Markup("_<wbr>").join(Markup(".<wbr>").join(map(escape, part.split("."))) for part in name.split("_"))
+
+
+def unbroken(text: str) -> str:
+    """Keep each number on the line of its percent sign.
+
+    >>> unbroken("78.7 % right")
+    '78.7\\xa0% right'
+    """
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def expectation(name: str) -> str:

@@ -19,14 +19,10 @@ LABEL = "label"
 
 
 class PrimaryColumn(NamedTuple):
-    """The column of the primary measure.
-
-    by: who gave its verdicts, in words. offline: whether data/judge has the offline judge's reasons.
-    """
+    """The column of the primary measure; by: who gave its verdicts, in words."""
 
     name: str
     by: str
-    offline: bool
 
 
 class RunColumns(NamedTuple):
@@ -98,8 +94,7 @@ class RunPart:
         chosen: shape (n,), the answers whose texts are looked at; None: all.
         """
         wrong = self.is_wrong() if chosen is None else self.is_wrong() & chosen
-        offline = self.run.primary is not None and self.run.primary.offline
-        return failures.kinds_of_part(self.load, self.run.tables["judge"], self.number, wrong, offline=offline)
+        return failures.kinds_of_part(self.load, self.number, wrong)
 
     def right_elsewhere(self, of_split: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
         """As of `Answers`, given that of each of `split_ids`; None: no id is in several parts."""

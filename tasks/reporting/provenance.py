@@ -89,10 +89,11 @@ def _section(lineages: Mapping[str, Mapping[str, Any]], stage: str, section: str
 
 
 def _facts(candidates: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return candidate → what params note about it; in the long form, only the candidates with a note."""
+    """Return candidate → what params note about it, and its model; in the long form, only those with a note."""
     if isinstance(candidates.get("column"), str):
         return dict(candidates.get("about") or {})
-    return {name: candidate.get("about") or {} for name, candidate in candidates.items()}
+    asked = {name: {"model": one["model"]} if "model" in one else {} for name, one in candidates.items()}
+    return {name: asked[name] | (candidate.get("about") or {}) for name, candidate in candidates.items()}
 
 
 def _about(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -118,7 +119,8 @@ def _recorded_values(by_stage: Mapping[str, Mapping[str, str]]) -> list[Recorded
 def _signatures(metrics: Sequence[MetricScores]) -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {}
     for metric in metrics:
-        columns.setdefault(metric.facts.signature, []).append(metric.name)
+        for signature in metric.signatures:
+            columns.setdefault(signature, []).append(metric.name)
     return columns
 
 
@@ -151,7 +153,9 @@ def _bill(model: str, usage: "Usage", prices: Mapping[str, Price]) -> str:
     tokens = f"{usage.prompt:,} prompt and {usage.completion:,} completion tokens{uncounted}"
     if model not in prices:
         return f"{tokens}; run.judge.prices has no {model}"
-    dollars = cost(prices[model].of(usage.prompt, usage.completion))
+    price = prices[model]
+    saved = price.saved(usage.batch_prompt, usage.batch_completion)
+    dollars = cost(price.of(usage.prompt, usage.completion) - saved)
     return f"{tokens}: {'more than ' if more else ''}{dollars}"
 
 

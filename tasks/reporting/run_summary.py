@@ -9,7 +9,7 @@ import pyarrow as pa
 from tasks.comparison.release import source
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
-from tasks.reporting.chosen_rows import ChosenRows, Gathering, gathered, rows_of_ids
+from tasks.reporting.chosen_rows import ChosenRows, Gathering, gathered, rows_of_ids, whole_chars
 from tasks.reporting.histograms import Bins, BinValues, Distribution, distribution, quartile_bins
 from tasks.reporting.missing_scores import Missing, MissingScores
 from tasks.reporting.notable_rows import Answers, Kind, in_order, notable_kinds
@@ -22,8 +22,7 @@ from tasks.scores import failures
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import details_column, score_columns, score_tables
 from tasks.scores.metrics_report import Candidates, MetricsReport, fitted_thresholds
-from tasks.scores.primary import MEANING_MATCH
-from tasks.scores.verdict_source import VerdictSource
+from tasks.scores.primary import VERDICT
 
 # Table → column → its facts, in the order of the table.
 Facts = Mapping[str, Mapping[str, ColumnFacts]]
@@ -90,10 +89,13 @@ def summary_of(run: RunColumns, facts: Facts, measured: Measured, options: Repor
     turns = in_turns([found.queues[kind] for kind in kinds], most)
     kind_of = dict([*turns.items()][: options.rows_to_look_at])
     ids = pa.array([*turns, *(name for name in found.others if name not in turns)], pa.string())[:most]
-    explored = int((rows_of_ids(crew, run, ids).cumsum() <= options.answers).sum())
+    answers = rows_of_ids(crew, run, ids).cumsum()
+    explored = int((answers <= options.answers).sum())
+    explored_rows = int(answers[explored - 1]) if explored else 0
     ids = ids[: max(explored, len(kind_of))]
     quartiles = {name: (bins[name], quartile_bins(counts)) for name, counts in found.counts.items()}
-    rows = gathered(crew, run, Gathering(ids, len(kind_of), options.max_chars, quartiles))
+    whole = whole_chars(options.max_chars, explored_rows)
+    rows = gathered(crew, run, Gathering(ids, len(kind_of), whole, options.max_chars, quartiles))
     return RunSummary(
         run=run,
         facts=facts,
@@ -116,14 +118,12 @@ def _run(parts: Mapping[str, Parts], measured: Measured, report: MetricsReport, 
     with_scores = {name for name, _ in measured}
     gated = {one.name: one for one in every if one.passed is not None and one.name != LABEL}
     usable = {name: column for name, column in gated.items() if name in with_scores}
-    nearest = [*_by_kappa(report["candidates"]), MEANING_MATCH, *(one.name for one in columns["semantic"]), *usable]
+    nearest = [*_by_kappa(report["candidates"]), VERDICT, *(one.name for one in columns["semantic"]), *usable]
     closest = [usable[name] for name in dict.fromkeys(nearest) if name in usable]
-    verdicts = next((one.facts.signature for one in every if one.name == MEANING_MATCH), "")
     column = failures.decisive(every, report["primary"]["measure"])
     primary = None
     if column is not None:
-        by = source(column.name, column.facts.signature)
-        primary = PrimaryColumn(column.name, by, VerdictSource.of(verdicts).is_offline)
+        primary = PrimaryColumn(column.name, source(column.name, column.facts.signature))
     run = RunColumns(
         tables,
         fitted,

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +12,7 @@ from tasks.reporting.missing_scores import Reasons, most_frequent
 from tasks.scores.column_facts import ColumnFacts
 
 Row = dict[str, Any]
+Entry = TypeVar("Entry")
 # Table → the title of its metrics; that of a stage that a user adds is its name.
 FAMILIES = {
     "load": "Human labels and imported scores",
@@ -51,6 +52,11 @@ class MetricScores(NamedTuple):
         return "" if not self.gated or self.name == "label" else f"passes {self.facts.rule}"
 
     @property
+    def signatures(self) -> list[str]:
+        """The signatures of the candidates' estimates; of a column that is not measured, that of its scores."""
+        return [*dict.fromkeys(row["signature"] for row in self.rows.values())] or [self.facts.signature]
+
+    @property
     def methods(self) -> dict[str, list[str]]:
         """Method of an interval → the candidates with this method."""
         candidates: dict[str, list[str]] = {}
@@ -64,12 +70,18 @@ def passing(row: Row) -> Row:
     return {name: row[f"pass_{name}"] for name in ("value", "low", "high")}
 
 
+def by_column(entries: Mapping[str, Mapping[str, Entry]]) -> dict[str, dict[str, Entry]]:
+    """Regroup candidate → column → entry as column → candidate → entry."""
+    regrouped: dict[str, dict[str, Entry]] = {}
+    for candidate, own in entries.items():
+        for name, entry in own.items():
+            regrouped.setdefault(name, {})[candidate] = entry
+    return regrouped
+
+
 def by_metric(agreement: Mapping[str, Mapping[str, Row]]) -> dict[str, dict[str, Row]]:
     """Regroup candidate → metric → agreement as metric → candidate → agreement, the highest mean accuracy first."""
-    regrouped: dict[str, dict[str, Row]] = {}
-    for candidate, metrics_of in agreement.items():
-        for name, entry in metrics_of.items():
-            regrouped.setdefault(name, {})[candidate] = entry
+    regrouped = by_column(agreement)
 
     def accuracy(name: str) -> float:
         return fmean(entry["accuracy"]["value"] for entry in regrouped[name].values())
@@ -82,6 +94,12 @@ class SliceRow(NamedTuple):
 
     value: str
     rows: dict[str, Row]
+
+    @property
+    def lowest(self) -> float:
+        """The lowest pass rate of a candidate; 2 where none is measured."""
+        rates = [row["pass_value"] for row in self.rows.values() if row["pass_value"] is not None]
+        return min(rates, default=2.0)
 
 
 class SliceTable(NamedTuple):

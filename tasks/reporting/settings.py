@@ -5,7 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tasks.pipeline.settings import Positive, Section, Share
+from tasks.pipeline.settings import Positive, Section
+from tasks.scores.targets import ShareOrMaximum
 
 
 class Report(Section):
@@ -13,7 +14,7 @@ class Report(Section):
 
     rows_to_look_at: ids with a card. answers: answers in the row explorer. max_chars: characters of a text.
     slice_values: values of a slice column. small_n: fewer measured answers than these are marked as few.
-    targets: measure → minimum rate.
+    targets: measure → minimum rate; of latency, tokens and cost {max: number}.
     """
 
     rows_to_look_at: Annotated[int, Field(ge=0)]
@@ -21,4 +22,4 @@ class Report(Section):
     max_chars: Positive
     slice_values: Positive
     small_n: Annotated[int, Field(ge=0)]
-    targets: Mapping[Annotated[str, Field(min_length=1)], Share]
+    targets: Mapping[Annotated[str, Field(min_length=1)], ShareOrMaximum]

@@ -15,7 +15,19 @@ from tasks.pipeline.files import read_json
 from tasks.pipeline.yaml import load_yaml
 from tasks.reporting.conclusion import CandidateRate, Conclusion, conclude
 from tasks.reporting.draws import repeated_answers
-from tasks.reporting.evidence import most_frequent_failures, raters, trust, worst_slices
+from tasks.reporting.evidence import (
+    graded,
+    lost_votes,
+    most_frequent_failures,
+    panel,
+    raters,
+    recalibration,
+    self_agreement,
+    trust,
+    worst_slices,
+)
+from tasks.reporting.preference import preference_section
+from tasks.reporting.resources import resource_lines
 from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
 
 if TYPE_CHECKING:
@@ -134,7 +146,7 @@ def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
         [*_evidence(conclusion, document)],
         cells,
         {name: _usual_counts([row[name] for row in cells.values() if name in row]) for name in candidates},
-        [*failed_checks, *_unmeasured(candidates), *_rejected(document["dataset"])],
+        [*failed_checks, *lost_votes(document), *_unmeasured(candidates), *_rejected(document["dataset"])],
     )
 
 
@@ -144,9 +156,10 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         return
     if conclusion.reason:
         yield conclusion.reason
-    if mix := document.get("mix"):
-        shares = listed([f"{value} {rate(share)}" for value, share in mix["shares"].items()])
-        yield f"By the mix of aggregate.mix, {mix['column']}: {shares}; the metrics below are of the rows as they are"
+    if weighting := document.get("weighting"):
+        shares = listed([f"{value} {rate(share)}" for value, share in weighting.get("shares", {}).items()])
+        column = f"{weighting['column']}{f': {shares}' if shares else ''}"
+        yield f"By {weighting['option']}, {column}; the metrics below are of the rows as they are"
     short = _short(name for target in conclusion.targets for names in target.verdicts.values() for name in names)
     for target in conclusion.targets:
         verdicts = (f"{says}: {listed([short[name] for name in names])}" for says, names in target.verdicts.items())
@@ -155,14 +168,22 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         yield from (f"{name}: {sentence}" for name, sentence in repeated.sentences.items())
         by_error = sorted(repeated.spreads.items(), key=lambda item: -item[1]["error"])
         yield from [f"{name}: {spread['advice']}" for name, spread in by_error[:1]]
+    if preferred := preference_section(document):
+        yield from [preferred.sentence, *preferred.lines]
     worst = worst_slices(document)
     if conclusion.is_known and worst.are_significant:
         yield f"Worst slice: {worst.lines[0]}"
     if kinds := most_frequent_failures(document):
         yield f"{conclusion.failures_title}: {kinds}"
+    more = [*panel(document), *graded(document), *self_agreement(document)]
     if not conclusion.reason:
-        yield from trust(document)[:1]
+        scaled = [*recalibration(document)]
+        others = [*scaled, *more, *lost_votes(document)]
+        yield from [line for line in trust(document) if line not in others][:1]
         yield from raters(document)
+        yield from scaled
+    yield from more
+    yield from resource_lines(document, _short([*document["candidates"]][:RATES]))
 
 
 def _cell(entry: MetricEntry) -> MetricCell:
@@ -223,6 +244,10 @@ def _rejected(dataset: DatasetCounts) -> Iterator[str]:
     if unanswered := dataset.get("unanswered"):
         listing = listed([f"{cut(name)} ({count:,})" for name, count in unanswered.items()], REASONS)
         yield f"questions without a record of a candidate, so its rates are over the rest: {listing}"
+    if failed := dataset.get("failed_answers"):
+        reasons = [(f"{cut(name)}: {cut(why)}", n) for name, whys in failed.items() for why, n in whys.items()]
+        listing = listed([f"{reason} ({count:,})" for reason, count in reasons], REASONS)
+        yield f"{counted(sum(n for _, n in reasons), 'question')} without an answer of the model: {listing}"
     if conflicts := dataset.get("label_conflicts"):
         yield f"{counted(sum(conflicts.values()), 'answer has', 'answers have')} contradicting labels: as if none"
     if stale := dataset.get("stale_labels", 0):

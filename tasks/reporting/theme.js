@@ -1,42 +1,47 @@
 (() => {
   "use strict";
-  const KEY = "goldmeter-theme";
-  const THEMES = ["system", "light", "dark"];
+  // What a button of the head chooses, the first one unless another is remembered; it becomes data-… of the root.
+  const CHOICES = {
+    theme: { label: "Theme", values: ["system", "light", "dark"] },
+    paper: { label: "Print", values: ["two pages", "everything"] },
+  };
   const root = document.documentElement;
 
-  function remembered() {
+  function remembered(name) {
     try {
-      return localStorage.getItem(KEY);
+      return localStorage.getItem(`goldmeter-${name}`);
     } catch { // a page opened from disk may have no storage
       return null;
     }
   }
 
-  function remember(theme) {
+  function remember(name, value) {
     try {
-      localStorage.setItem(KEY, theme);
-    } catch { // without storage the theme lasts until the page is closed
+      localStorage.setItem(`goldmeter-${name}`, value);
+    } catch { // without storage a choice lasts until the page is closed
     }
   }
 
-  function show(theme) {
-    if (theme === "system") delete root.dataset.theme;
-    else root.dataset.theme = theme;
+  function show(name, value) {
+    if (value === CHOICES[name].values[0]) delete root.dataset[name];
+    else root.dataset[name] = value;
   }
 
-  let theme = THEMES.find((name) => name === remembered()) ?? "system";
-  show(theme); // before the first paint
-
-  document.addEventListener("DOMContentLoaded", () => {
-    const button = document.getElementById("theme");
-    const label = () => { button.textContent = `Theme: ${theme}`; };
-    button.addEventListener("click", () => {
-      theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
-      show(theme);
-      remember(theme);
-      label();
+  for (const [name, { label, values }] of Object.entries(CHOICES)) {
+    let value = values.find((each) => each === remembered(name)) ?? values[0];
+    show(name, value); // before the first paint
+    document.addEventListener("DOMContentLoaded", () => {
+      const button = document.getElementById(name);
+      if (!button) return;
+      const write = () => { button.textContent = `${label}: ${value}`; };
+      button.addEventListener("click", () => {
+        value = values[(values.indexOf(value) + 1) % values.length];
+        show(name, value);
+        remember(name, value);
+        write();
+      });
+      write();
+      button.hidden = false;
     });
-    label();
-    button.hidden = false;
-  });
+  }
 })();

@@ -1,5 +1,6 @@
 """Charts of a measure over time as inline SVG: lines with intervals, floors, baselines, alarms and changes."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,6 +64,8 @@ SIZES = {
     "narrow": Size(300, 130, 42, 16, (5, 4), 14, 18, change_values=False, dotted=16, name=0, mark=0.8),
     "small": Size(264, 76, 42, 12, (5, 3), 12, 18, change_values=False, dotted=16, name=None, mark=0.6),
 }
+# Characters of a version's name under the axis.
+VERSION_CHARS = 14
 # Margins at the top and the bottom, in pixels.
 ABOVE, BELOW = 12, 24
 # Width of a letter, as a share of the font size.
@@ -149,7 +152,9 @@ class _Plot:
 
     @property
     def x(self) -> Row:
-        """The channel of the time."""
+        """The channel of the time, or of the versions in their order."""
+        if not self.trend.dated:
+            return self._versions
         width = self.span[1] - self.span[0]
         form = next(form for longest, form in FORMATS.items() if width <= longest)
         runs = {point.run.started for point in self.trend.points}
@@ -161,6 +166,22 @@ class _Plot:
         axis |= {"values": sorted(map(_ms, runs))} if few else {"tickCount": self.size.ticks[0]}
         scale = {"type": "utc", "domain": [*map(_ms, self.span)]}
         return {"field": "t", "type": "temporal", "axis": axis, "scale": scale}
+
+    @property
+    def _versions(self) -> Row:
+        names = {
+            f"v{_ms(point.run.started)}": abridged(visible(point.run.name), VERSION_CHARS)
+            for point in self.trend.points
+        }
+        axis: Row = {"title": None, "grid": False, "labelFontSize": self.size.font, "labelOverlap": True}
+        axis |= {"values": [int(time[1:]) for time in names], "labelSeparation": 8}
+        axis |= {"labelExpr": f"({json.dumps(names)})['v' + time(datum.value)]"}
+        return {
+            "field": "t",
+            "type": "temporal",
+            "axis": axis,
+            "scale": {"type": "utc", "domain": [*map(_ms, self.span)]},
+        }
 
     def y(self, field: str = "v") -> Row:
         """The channel of a field with values."""

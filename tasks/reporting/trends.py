@@ -69,7 +69,8 @@ class MeasureChange(NamedTuple):
 class Trend(NamedTuple):
     """One measure over time, oldest point first.
 
-    share: whether it is a pass rate, which is written in percent. large: whether it gets a large chart.
+    share: whether it is a pass rate, which is written in percent. large: whether it gets a large chart. dated: False if
+    the runs are versions: named, and in an order that their times only stand for.
     """
 
     measure: str
@@ -77,6 +78,7 @@ class Trend(NamedTuple):
     points: list[TrendPoint]
     changes: list[MeasureChange]
     large: bool
+    dated: bool = True
 
     def figure(self, value: float | None) -> str:
         """Format a value of this measure."""
@@ -98,10 +100,14 @@ class Trend(NamedTuple):
     def description(self) -> str:
         """The chart in words, for screen readers."""
         runs = [*dict.fromkeys(point.run for point in self.points)]
-        first, last = timestamp(runs[0].started), timestamp(runs[-1].started)
+        first, last = self.when(runs[0]), self.when(runs[-1])
         when = f"from {first} to {last}" if len(runs) > 1 else f"at {first}"
-        changes = (f"measured differently from {timestamp(change.run.started)} on" for change in self.changes)
-        return "; ".join([f"{counted(len(runs), 'run')} {when}", *self._lines(), *changes])
+        changes = (f"measured differently from {self.when(change.run)} on" for change in self.changes)
+        return "; ".join([f"{counted(len(runs), 'run' if self.dated else 'version')} {when}", *self._lines(), *changes])
+
+    def when(self, run: PastRun) -> str:
+        """The time of a run, or the name of a version."""
+        return timestamp(run.started) if self.dated else visible(run.name)
 
     def _lines(self) -> Iterator[str]:
         for name in dict.fromkeys(point.candidate for point in self.points):

@@ -1,4 +1,4 @@
-"""Page of a version that also shows its comparison with another version, or past runs."""
+"""Page of a version that also shows its comparison with other versions, or past runs."""
 
 import json
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from tasks.ledger.verdict_evidence import VerdictEvidence
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import LEDGER, stages
 from tasks.reporting.assembly import report_files
+from tasks.reporting.content import ComparedVersions
 from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
 from tasks.versions.version import Version
@@ -22,15 +23,21 @@ COMMIT_CHARS = 7
 
 
 def write_page(
-    head: Version, comparison: ComparisonDocument | None, path: Path, history: Sequence[Series] | None = None
+    head: Version,
+    path: Path,
+    *,
+    comparison: ComparisonDocument | None = None,
+    history: Sequence[Series] | None = None,
+    several: ComparedVersions | None = None,
 ) -> None:
-    """Write the page of a version by section `report` of params.yaml, with a comparison or past runs.
+    """Write the page of a version by section `report` of params.yaml, with comparisons or past runs.
 
     Args:
         head: The version whose tables and documents the page shows.
-        comparison: Its comparison with another version, if the page shows it.
         path: Where to write the page.
+        comparison: Its comparison with another version, if the page shows it.
         history: Past runs by schedule, if the page shows them.
+        several: Several versions compared, if the page shows them.
 
     Raises:
         VersionError: The version lacks a table or a document of the page.
@@ -49,6 +56,7 @@ def write_page(
             prices=params.run_params().judge.prices,
             comparison=comparison,
             history=history,
+            several=several,
             version=_named(head),
         )
     except KeyError as error:

@@ -1,6 +1,6 @@
 """What the metadata of a table states of each score column; other modules read and write it through this one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -13,6 +13,12 @@ TO_FIT = "learnt"
 COLUMNS = "columns"
 # Key of the metadata of data/load: whether rows of one id may stand in several parts; they may where it is not stated.
 SPLIT_IDS = "split_ids"
+# Column of data/load: how often each row stands for real traffic; there is none without dataset.weight.
+WEIGHT = "weight"
+# Columns of data/load that say what an answer took, and their units; there are those that a candidate maps.
+RESOURCES = {"latency": "seconds", "tokens": "tokens", "cost": "US dollars"}
+# Statistic of what answers took → the share of answers up to the quantile; the mean has none.
+SHARES: Mapping[str, float | None] = {"mean": None, "p50": 0.5, "p95": 0.95}
 # The end of a measure's name that asks for the score of a column with a pass rate.
 VALUE = ".value"
 # Facts that a table's metadata holds as they are, of every column.
@@ -27,6 +33,7 @@ class ColumnFacts:
     threshold: None for a binary score, which passes at its upper bound, and for a score without a pass rate.
     rate_signature: None for a column without a pass rate.
     awaits_threshold: whether human labels are to fit the threshold, and have not yet.
+    by_people: whether people gave the scores, so that rows without one are not labelled.
     """
 
     metric: str
@@ -39,6 +46,7 @@ class ColumnFacts:
     threshold: float | None = None
     rate_signature: str | None = None
     awaits_threshold: bool = False
+    by_people: bool = False
 
     @classmethod
     def from_json(cls, stated: Mapping[str, Any]) -> Self:
@@ -46,12 +54,14 @@ class ColumnFacts:
         facts = {name: stated[name] for name in STATED} | {"rate_signature": stated.get("rate_signature")}
         facts["bounds"] = None if facts["bounds"] is None else tuple(facts["bounds"])
         awaits = stated.get("threshold") == TO_FIT
-        return cls(**facts, threshold=None if awaits else stated.get("threshold"), awaits_threshold=awaits)
+        facts |= {"awaits_threshold": awaits, "by_people": stated.get("by_people", False)}
+        return cls(**facts, threshold=None if awaits else stated.get("threshold"))
 
     def to_json(self) -> dict[str, Any]:
         """The facts as the table's metadata has them."""
         rate = {"threshold": TO_FIT if self.awaits_threshold else self.threshold, "rate_signature": self.rate_signature}
-        return {name: getattr(self, name) for name in STATED} | ({} if self.rate_signature is None else rate)
+        facts = {name: getattr(self, name) for name in STATED} | ({} if self.rate_signature is None else rate)
+        return facts | ({"by_people": True} if self.by_people else {})
 
     @property
     def has_pass_rate(self) -> bool:
@@ -93,6 +103,15 @@ class ColumnFacts:
         if self.bounds is None:
             raise ValueError(f"{self.metric}: neither a threshold nor bounds: no row can pass")
         return self.bounds[1] if self.higher_is_better else self.bounds[0]
+
+
+def resource_measures(kinds: Iterable[str] = RESOURCES) -> list[str]:
+    """The names by which params.yaml calls statistics of what answers took.
+
+    >>> resource_measures(["latency"])
+    ['latency_mean', 'latency_p50', 'latency_p95']
+    """
+    return [f"{kind}_{statistic}" for kind in kinds for statistic in SHARES]
 
 
 def stated(table_facts: Mapping[str, Any]) -> dict[str, ColumnFacts]:

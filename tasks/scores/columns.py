@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tasks.errors import DataError
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.pipeline.tables import Parts, about
-from tasks.scores.column_facts import COLUMNS, ColumnFacts, stated
+from tasks.scores.column_facts import COLUMNS, WEIGHT, ColumnFacts, stated
 from tasks.scores.label_status import PROBABILITY
 from tasks.scores.verdict_source import JUDGED_BY, OFFLINE_JUDGE
 
@@ -26,7 +26,7 @@ Ratings = NDArray[np.int8]
 RATINGS = "ratings"
 NOT_RATED = -1
 # Tables that hold no scores, or only those of data/load; every other table that aggregate and report read does.
-NO_SCORES = frozenset({"load", "load_rejected", "normalize", "embed", "aggregate"})
+NO_SCORES = frozenset({"load", "load_rejected", "normalize", "embed", "preference", "aggregate"})
 KEYS = ("id", "candidate")
 # Column of data/judge: whether a row lies in the judge's domain.
 IN_DOMAIN = "in_domain"
@@ -107,6 +107,7 @@ class Candidate:
     ratings: what each rater says of the row's answer, shape (n, raters): 1 right, 0 wrong, NOT_RATED; None unless
     labels of several raters are mapped.
     questions: hash of the question that each row answers, shape (n,); None unless questions have several draws.
+    weights: how often each row counts, shape (n,), 0 or more; None unless weights are mapped.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Candidate:
     checks: Hashes | None = None
     question_checks: Hashes | None = None
     ratings: Ratings | None = None
+    weights: Floats | None = None
 
     @property
     def labels_designed(self) -> bool:
@@ -142,6 +144,10 @@ class Candidate:
         """The keys of the rows' clusters in a part: each row its own where none has a group."""
         return lone_clusters(self.keys) if self.groups is None else self.groups
 
+    def with_weights_of(self, exponent: int) -> "Candidate":
+        """The candidate with weights of at most 1; exponent: of the power of two that is larger than all weights."""
+        return self if self.weights is None else replace(self, weights=np.ldexp(self.weights, -exponent))
+
     def with_fitted(self, thresholds: Mapping[str, float]) -> "Candidate":
         """The candidate with the fitted thresholds of its columns; thresholds: column → fitted threshold."""
         return replace(self, columns=[column.with_fitted(thresholds) for column in self.columns])
@@ -150,7 +156,7 @@ class Candidate:
 # Arrays of a candidate with one element for each row.
 _BY_ROW = (
     "keys", "positions", "groups", "label_probability", "outside", "by_offline", "questions", "checks",
-    "question_checks", "ratings",
+    "question_checks", "ratings", "weights",
 )  # fmt: skip
 
 
@@ -189,6 +195,7 @@ def candidates(
         _require_same_rows(keys, table, part)
     columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds, part, named)]
     chances = read([PROBABILITY])[PROBABILITY].to_numpy() if PROBABILITY in rows.schema.names else None
+    weights = read([WEIGHT])[WEIGHT].to_numpy() if WEIGHT in rows.schema.names else None
     by_offline = next((_by_offline(table, part) for table in score_tables if JUDGED_BY in table.schema.names), None)
     judges = [table for table in score_tables if IN_DOMAIN in table.schema.names and by_offline is None]
     outside = next((_outside(table, part) for table in judges), None)
@@ -210,6 +217,7 @@ def candidates(
             checks=None if checks is None else checks[order],
             question_checks=None if question_checks is None else question_checks[order],
             ratings=None if ratings is None else ratings[order],
+            weights=None if weights is None else weights[order],
         )
 
 
@@ -336,13 +344,13 @@ def _not_asked(
     read: Callable[[Sequence[str]], pa.Table], schema: pa.Schema, name: str, facts: ColumnFacts, missing: Mask
 ) -> Mask:
     """Which rows of a column are unmeasured by design; read: names of columns → those columns."""
-    if name == "label":
+    if name == "label" or facts.by_people:
         return missing
-    if "judge_status" in schema.names:
+    details = details_column(schema.names, name, facts)
+    if details is None and "judge_status" in schema.names:
         status = read(["judge_status"])["judge_status"]
         by_design = pc.is_in(status, pa.array(sorted(NOT_ASKED))).to_numpy(zero_copy_only=False)
         return np.asarray(missing & by_design.astype(np.bool_), np.bool_)
-    details = details_column(schema.names, name, facts)
     if details is None or not missing.any():
         return np.zeros_like(missing)
     reasons = read([details])[details].filter(pa.array(missing)).to_pylist()
@@ -360,6 +368,11 @@ def _groups(groups: pa.ChunkedArray, ids: NDArray[np.uint64]) -> NDArray[np.intp
     """The key of each row's cluster: a hash of its name; a row without one is its own."""
     if groups.null_count == len(groups):
         return None
+    return group_keys(groups, ids)
+
+
+def group_keys(groups: pa.ChunkedArray, ids: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return the key of each row's cluster, its group or else itself; ids: hashes of their ids."""
     alone = groups.is_null().to_numpy(zero_copy_only=False)
     return np.where(alone, lone_clusters(ids), hashed(groups.fill_null("")).view(np.intp))
 

@@ -14,7 +14,7 @@ from tasks.scores.label_status import STALE
 from tasks.scores.metrics_report import DatasetCounts
 
 # What data/load says of its files, where it is not empty.
-OF_LOAD = ("left_out", "label_conflicts", "unanswered")
+OF_LOAD = ("left_out", "label_conflicts", "unanswered", "failed_answers")
 # Bits of the hash of a row's content, and bytes of a piece in which hashes are added up.
 HASH_BITS, PIECE = 256, 4
 

@@ -5,7 +5,8 @@ from typing import Any
 import pyarrow as pa
 
 from tasks.scores.estimates import rounded
-from tasks.scores.metrics_report import Candidates, MetricEntry
+from tasks.scores.metrics_report import Candidates, MetricEntry, PreferenceEntry
+from tasks.scores.preferences import win_rates
 
 # Columns that an entry of reports/metrics.json repeats, in its order.
 REPEATED = ("value", "low", "high", "n", "n_not_asked", "n_failed", "worst", "best", "method", "signature")
@@ -24,8 +25,10 @@ def tree(table: pa.Table) -> Candidates:
     return candidates
 
 
-def summary(table: pa.Table) -> dict[str, dict[str, float]]:
+def summary(table: pa.Table, preference: PreferenceEntry | None = None) -> dict[str, dict[str, float]]:
     """Return reports/summary.json: candidate → metric → value to 4 significant digits, nothing else.
+
+    With preferences, also win rates such as `preferred_over.aurora`.
 
     A metric with a threshold also has `<metric>.pass`, its pass rate, so that DVC shows what a threshold changes.
     """
@@ -36,6 +39,9 @@ def summary(table: pa.Table) -> dict[str, dict[str, float]]:
             if row["threshold"] is not None and row["pass_value"] is not None:
                 named[f"{row['metric']}.pass"] = row["pass_value"]
             values.setdefault(row["candidate"], {}).update((name, float(f"{n:.4g}")) for name, n in named.items())
+    for candidate, rates in win_rates(preference).items():
+        own = values.setdefault(candidate, {})
+        own |= {name: float(f"{one['value']:.4g}") for name, one in rates.items() if one["value"] is not None}
     return values
 
 

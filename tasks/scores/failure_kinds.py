@@ -1,4 +1,4 @@
-"""Kinds of failure: one for each answer that the primary measure calls wrong, from its texts and the judge's reason."""
+"""Kinds of failure: one for each answer that the primary measure calls wrong, from its texts."""
 
 import re
 import unicodedata
@@ -50,16 +50,6 @@ KINDS = (
 )
 NAMES = tuple(kind.name for kind in KINDS)
 
-# Beginning of the offline judge's reason for a wrong answer → kind. The other reasons need the texts as well.
-_REASONS: Mapping[str, int] = {
-    "the response is blank": EMPTY,
-    "the answer says that it does not know (": REFUSAL,
-    "a hedge (": HEDGE,
-    "another candidate (": ALTERNATIVES,
-    "other candidates stand beside the accepted answer ": ALTERNATIVES,
-    "a negation (": DENIED,
-    "the number ": WRONG_NUMBER,
-}
 # Refusals and hedges in the languages of the function words below and a few more; apostrophes are straight.
 _REFUSAL = re.compile(
     r"\b(?:i (?:really |honestly )?(?:don't|do not) (?:know|have)|i(?:'m| am) (?:not able|unable)|"
@@ -117,12 +107,11 @@ _STOP = frozenset("a an the of in on at to by for and is was are were be it its 
 
 
 class Row(NamedTuple):
-    """The texts of a wrong answer; reason: the offline judge's, None without one."""
+    """The texts of a wrong answer."""
 
     question: str | None
     references: Sequence[str | None]
     response: str | None
-    reason: str | None = None
 
 
 def failure_kind(row: Row) -> int:
@@ -142,9 +131,6 @@ def failure_kind(row: Row) -> int:
     contained = [reference for reference in references if _contains(response, reference)]
     if not contained and _REFUSAL.search(response.raw[:REFUSED].casefold()):
         return REFUSAL
-    kind = next((kind for start, kind in _REASONS.items() if row.reason and row.reason.startswith(start)), None)
-    if kind is not None:
-        return kind
     if contained:
         return _kind_of_present(response, contained)
     return _kind_of_absent(response, question, references)

@@ -21,7 +21,6 @@ Counts = NDArray[np.int64]
 # The kind of a row that is not wrong, or was not measured.
 NOT_WRONG = -1
 TEXTS = ("input", "references", "response")
-REASON = "judge_reason"
 
 
 def decisive(columns: Sequence[AnyColumn_co], measure: str) -> AnyColumn_co | None:
@@ -36,15 +35,13 @@ def wrong(column: ScoreColumn) -> Mask:
     return ~np.isnan(column.values) & ~passed
 
 
-def kinds_of_part(load: Parts, judge: Parts, number: int, is_wrong: Mask, *, offline: bool) -> Kinds:
+def kinds_of_part(load: Parts, number: int, is_wrong: Mask) -> Kinds:
     """The number of the kind of each wrong row of a part, NOT_WRONG for the others; shape (n,).
 
     Args:
         load: data/load.
-        judge: data/judge, whose reasons count if they are the offline judge's.
         number: Of the part, which has n rows.
         is_wrong: Shape (n,).
-        offline: Whether the offline judge gave the reasons.
     """
     found: Kinds = np.full(len(is_wrong), NOT_WRONG, np.int8)
     positions = np.flatnonzero(is_wrong)
@@ -55,14 +52,8 @@ def kinds_of_part(load: Parts, judge: Parts, number: int, is_wrong: Mask, *, off
     asked, accepted, given = (
         texts[name].to_pylist() if texts is not None and name in present else [None] * len(positions) for name in TEXTS
     )
-    has_reasons = offline and REASON in judge.schema.names
-    reasons = (
-        judge.part(number, [REASON])[REASON].take(positions).to_pylist() if has_reasons else [None] * len(positions)
-    )
-    for position, question, references, response, reason in zip(
-        positions.tolist(), asked, accepted, given, reasons, strict=True
-    ):
-        found[position] = failure_kind(Row(question, references or [], response, reason or None))
+    for position, question, references, response in zip(positions.tolist(), asked, accepted, given, strict=True):
+        found[position] = failure_kind(Row(question, references or [], response))
     return found
 
 

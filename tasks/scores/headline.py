@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tasks.console.format import counted
 from tasks.errors import ParamsError
 from tasks.metrics.base import Floats
 from tasks.models.offline.measured import measured
 from tasks.scores.column_facts import VALUE
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
-from tasks.scores.primary import MEANING_MATCH, Primary, column, primary
+from tasks.scores.primary import VERDICT, Primary, column, primary
 from tasks.scores.sums import CandidateSums, System
 from tasks.scores.verdict_source import OFFLINE, VerdictSource
 
@@ -73,8 +74,28 @@ def leaders(
         return {"measure": primary.name, "names": names, "decided": False, "note": note}
     beaten = {loser for pair in pairs if (loser := _loser(pair, primary.name))}
     best = [name for name in names if name not in beaten]
-    decided = len(best) == 1
-    return {"measure": primary.name, "names": best, "decided": decided, "note": _lead_note(best, len(names))}
+    decided, reason = len(best) == 1, not_compared(pairs, best, primary.name)
+    note = f"not all could be compared: {reason}" if reason else _lead_note(best, len(names))
+    return {"measure": primary.name, "names": best, "decided": decided, "note": note}
+
+
+def not_compared(pairs: Sequence[Mapping[str, Any]], names: Sequence[str], measure: str) -> str:
+    """Which of these candidates could not be compared with each other, and why; empty where all were.
+
+    Args:
+        pairs: The comparisons of the candidates.
+        names: The candidates.
+        measure: The primary measure.
+    """
+    found = [
+        f"{pair['base']} and {pair['head']}: {refused['reason']}"
+        for pair in pairs
+        for refused in pair.get("refused", ())
+        if refused["measure"] == measure and {pair["base"], pair["head"]} <= {*names}
+    ]
+    if len(found) > 1:
+        return f"{found[0]} (and {counted(len(found) - 1, 'more pair')})"
+    return found[0] if found else ""
 
 
 def rates(
@@ -102,8 +123,8 @@ def rates(
         metrics, headline = entries.get(one.name, {}), shown[one.name]
         own = {f"{metric}{VALUE}": _limited(entry) for metric, entry in metrics.items() if _is_graded(one, metric)}
         own |= {metric: _limited(_rate(one, metric, entry)) for metric, entry in metrics.items()}
-        if (verdicts := metrics.get(MEANING_MATCH)) and verdicts["value"] is not None:
-            own[MEANING_MATCH] = _limited(_by_judge(one, verdicts, judge, confidence))
+        if (verdicts := metrics.get(VERDICT)) and verdicts["value"] is not None:
+            own[VERDICT] = _limited(_by_judge(one, verdicts, judge, confidence))
         if label := metrics.get(LABEL):
             # Labels of selected rows say nothing of the others.
             own[LABEL] = _limited(label.get("ppi", label)) if have_labels([one]) else NOTHING
@@ -136,13 +157,13 @@ def _headline(
     judge: VerdictSource,
     confidence: float,
 ) -> HeadlineEntry:
-    if primary.name in {LABEL, MEANING_MATCH} and (labelled := _by_labels(primary, candidate, metrics, judge)):
+    if primary.name in {LABEL, VERDICT} and (labelled := _by_labels(primary, candidate, metrics, judge)):
         return labelled
     entry = metrics.get(primary.name.partition(".")[0])
     if entry is None or entry["value"] is None:
         note = f"{primary.name} is not measured"
         return _entry(primary.name, NOTHING, 0, "nobody", "unknown", note)
-    if primary.name != MEANING_MATCH:
+    if primary.name != VERDICT:
         rate = _rate(candidate, primary.name, entry) if primary.name in metrics else entry
         if rate["value"] is None:
             note = f"the threshold of {primary.name} is not fitted: too few human labels, or nothing should pass"
@@ -161,7 +182,7 @@ def _by_labels(
         return None
     n, rows = entry["n"], labels.n_rows
     if powered := entry.get("ppi"):
-        judged = (metrics.get(MEANING_MATCH) or {"n": 0})["n"]
+        judged = (metrics.get(VERDICT) or {"n": 0})["n"]
         by = f"{LABELS} and {judge.name if judged else OFFLINE}"  # the offline judge's probability is always there
         return _entry(LABEL, powered, n, by, "measured", _powered_note(powered, rows))
     if primary.name == LABEL and n:
@@ -176,7 +197,8 @@ def _powered_note(powered: PredictionPowered, rows: int) -> str:
     worth = powered["worth"]
     added = f"; with scores of all rows they are worth {worth:,}" if worth and worth > powered["n"] else ""
     how = "by a design" if powered["method"].startswith("designed") else "at random"
-    return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen {how}{added}"
+    scaled = "; the offline judge's probabilities are recalibrated on labels" if "signature" in powered else ""
+    return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen {how}{added}{scaled}"
 
 
 def _by_judge(
@@ -188,7 +210,7 @@ def _by_judge(
     unknown = {"value": rate["value"], "low": None, "high": None}
     if not judge.is_offline:
         note = f"by {judge.name}; its error on your data is not known, so no claim. {proposal}"
-        return _entry(MEANING_MATCH, unknown, n, judge.name, "unknown", note)
+        return _entry(VERDICT, unknown, n, judge.name, "unknown", note)
     share = candidate.share_outside
     if share > MOST_OUTSIDE:
         outside = sorted(candidate.outside.items(), key=lambda item: (-item[1], item[0]))
@@ -197,10 +219,10 @@ def _by_judge(
             f"by {OFFLINE}, but {share:.0%} of the answers lie outside its domain ({why}), so no claim. {proposal} "
             "Or use a language model as judge, and label some rows to check it."
         )
-        return _entry(MEANING_MATCH, unknown, n, OFFLINE, "unknown", note)
+        return _entry(VERDICT, unknown, n, OFFLINE, "unknown", note)
     if (model := offline_bias()) is None:
         note = f"by {OFFLINE}, whose model is another one than was measured, so no claim. {proposal}"
-        return _entry(MEANING_MATCH, unknown, n, OFFLINE, "unknown", note)
+        return _entry(VERDICT, unknown, n, OFFLINE, "unknown", note)
     limits = _transported(rate, share, model, confidence)
     checked = "not checked on your data"
     if labels >= FEWEST and not candidate.labels_random:
@@ -209,7 +231,7 @@ def _by_judge(
         f"by {OFFLINE}; {checked}. The interval includes its error on {model.systems} systems of "
         f"{model.sets} other data sets. {proposal}"
     )
-    return _entry(MEANING_MATCH, limits, n, OFFLINE, "estimated", note)
+    return _entry(VERDICT, limits, n, OFFLINE, "estimated", note)
 
 
 def _transported(rate: Mapping[str, Any], share: float, model: "BiasModel", confidence: float) -> Limited:
@@ -233,8 +255,8 @@ def standard_error(low: float, high: float, confidence: float) -> float:
 
 
 def has_offline_verdicts(candidate: System) -> bool:
-    """Whether the offline judge gave all or some verdicts of the candidate's `meaning_match`."""
-    judged = column(candidate, MEANING_MATCH)
+    """Whether the offline judge gave all or some verdicts on the candidate's answers."""
+    judged = column(candidate, VERDICT)
     return judged is not None and VerdictSource.of(judged.facts.signature).has_offline
 
 

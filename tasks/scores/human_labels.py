@@ -157,7 +157,7 @@ def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, 
 
 
 def prediction_powered(
-    candidate: Candidate, offline: Floats, confidence: float, *, random: bool
+    candidate: Candidate, offline: Floats, confidence: float, *, random: bool, recalibrated: bool = False
 ) -> PredictionPowered | None:
     """The share of right answers, from labels on a part of the rows, chosen at random, and every metric on all of them.
 
@@ -166,6 +166,7 @@ def prediction_powered(
         offline: The offline judge's probabilities, shape (n,).
         confidence: Between 0.5 and 1.
         random: Whether params say that the labelled rows were chosen at random, with equal or known probabilities.
+        recalibrated: Whether `offline` are recalibrated on labels.
 
     Returns:
         None for labels that were not chosen at random, too few labels, and labels on every row with equal chances.
@@ -176,18 +177,19 @@ def prediction_powered(
     labelled = None if label is None else ~np.isnan(label.values)
     if label is None or labelled is None or not random or labelled.sum() < FEWEST:
         return None
-    scores = _cheap_scores(candidate, offline)
-    clusters, rest = _split(candidate.groups, labelled, ~labelled)
+    scores = cheap_scores(candidate, offline)
+    clusters, rest = split(candidate.groups, labelled, ~labelled)
     if is_one_cluster(clusters) or not (designed or (scores.shape[1] and not labelled.all())):
         return None
     expected = expected_labels(label.values, scores, candidate.groups)
-    by = f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted"
+    scaled = ", offline_match recalibrated" if recalibrated and most_have(offline) else ""
+    by = f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}{scaled}, cross-fitted"
     if designed:
         result = _designed(candidate, label.values, expected, confidence)
     else:
         labels, inside, outside = label.values[labelled], expected[labelled], expected[~labelled]
         result = with_warnings(lambda: ppi_mean(labels, inside, outside, clusters, rest, confidence=confidence))
-    return _powered_entry(result, by)
+    return powered_entry(result, by)
 
 
 def designed_estimates(
@@ -209,7 +211,7 @@ def designed_estimates(
     label = _column(candidate, LABEL)
     if label is None:
         return
-    expected = expected_labels(label.values, _cheap_scores(candidate, offline), candidate.groups)
+    expected = expected_labels(label.values, cheap_scores(candidate, offline), candidate.groups)
     yield None, None, _designed(candidate, label.values, expected, confidence).estimate
     for name, coded in candidate.slices.items():
         for code in np.unique(coded.codes):
@@ -223,7 +225,7 @@ def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence
     from tasks.statistics import designed_mean
 
     labelled = ~np.isnan(labels)
-    clusters, rest = _split(candidate.groups, labelled, ~labelled)
+    clusters, rest = split(candidate.groups, labelled, ~labelled)
     chances = np.asarray(candidate.label_probability)[labelled]
     if is_one_cluster(clusters):
         labelled[:], chances, clusters, rest = False, chances[:0], None, None
@@ -233,7 +235,9 @@ def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence
     )
 
 
-def expected_labels(labels: Floats, scores: Floats, groups: NDArray[np.intp] | None) -> Floats:
+def expected_labels(
+    labels: Floats, scores: Floats, groups: NDArray[np.intp] | None, bounds: tuple[float, float] = (0.0, 1.0)
+) -> Floats:
     """The label that a cross-fitted regression on the scores expects of each row, shape (n,); 0 without scores."""
     from tasks.statistics import cross_fitted
 
@@ -242,7 +246,7 @@ def expected_labels(labels: Floats, scores: Floats, groups: NDArray[np.intp] | N
     clusters = None if groups is None else groups[labelled]
     if scores.shape[1] and labelled.any() and not is_one_cluster(clusters):
         expected[labelled], expected[~labelled] = cross_fitted(
-            labels[labelled], scores[labelled], scores[~labelled], clusters
+            labels[labelled], scores[labelled], scores[~labelled], clusters, bounds=bounds
         )
     return expected
 
@@ -270,32 +274,39 @@ def prediction_powered_judge(
     bounds = column.facts.bounds
     if not rest.any() or measured.sum() < FEWEST or bounds is None:
         return None
-    clusters = _split(candidate.groups, measured, rest)
+    clusters = split(candidate.groups, measured, rest)
     if is_one_cluster(clusters[0]):
         return None
     values = column.values[measured]
     result = with_warnings(lambda: ppi_mean(values, offline[measured], offline[rest], *clusters, bounds, confidence))
-    return _powered_entry(result, "offline_match")
+    return powered_entry(result, "offline_match")
 
 
-def _cheap_scores(candidate: Candidate, offline: Floats) -> Floats:
-    """Scores that nearly all rows have, shape (n, k)."""
-    columns = [column.values for column in candidate.columns if column.name != LABEL] + [offline]
+def cheap_scores(candidate: Candidate, offline: Floats, labels: str = LABEL) -> Floats:
+    """Scores that nearly all rows have, without that of the labels; shape (n, k)."""
+    columns = [column.values for column in candidate.columns if column.name != labels] + [offline]
     return filled(columns, len(candidate.keys))
 
 
 def filled(columns: Sequence[Floats], rows: int) -> Floats:
     """The columns that nearly all rows have, a missing score replaced by the column's mean; shape (rows, k)."""
-    measured = [values for values in columns if np.isnan(values).mean() <= MOST_MISSING]
+    measured = [values for values in columns if most_have(values)]
     complete = [np.where(np.isnan(values), np.nanmean(values), values) for values in measured]
     return np.column_stack(complete) if complete else np.empty((rows, 0))
 
 
-def _split(groups: NDArray[np.intp] | None, measured: Mask, rest: Mask) -> tuple[Any, Any]:
+def most_have(values: Floats) -> bool:
+    """Whether nearly all rows have the score; of others none is used."""
+    return bool(np.isnan(values).mean() <= MOST_MISSING)
+
+
+def split(groups: NDArray[np.intp] | None, measured: Mask, rest: Mask) -> tuple[Any, Any]:
+    """The clusters of some rows and of others; None where no row has a group."""
     return (None, None) if groups is None else (groups[measured], groups[rest])
 
 
-def _powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
+def powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
+    """The estimate as reports/metrics.json has it; score: in words."""
     return {
         "value": result.value,
         "low": result.low,

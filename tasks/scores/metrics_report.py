@@ -9,6 +9,8 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 from tasks.errors import DataError
 from tasks.pipeline import contents
 
+# Name beside those of the score → field of a pass rate.
+_RATE = {"pass_rate": "value", "pass_rate_low": "low", "pass_rate_high": "high", "threshold": "threshold"}
 METRICS = "reports/metrics.json"
 
 
@@ -60,6 +62,8 @@ class CalibrationEntry(TypedDict):
 
     tested: independent rows in the test. expected: the share of right answers by the probabilities. right: by the
     labels. error, error_recalibrated: mean squared errors, before Platt scaling and after it, cross-fitted.
+    intercept, slope: of the curve, the mean over the folds: logit(recalibrated) = intercept + slope · logit(p).
+    used: whether an estimate from labels and scores uses the recalibrated probabilities.
     """
 
     n: int
@@ -69,6 +73,22 @@ class CalibrationEntry(TypedDict):
     right: float
     error: float
     error_recalibrated: float
+    intercept: float
+    slope: float
+    used: bool
+
+
+class ReliabilityEntry(TypedDict):
+    """Labelled rows with about equal probabilities of the offline judge.
+
+    low, high, expected: their lowest, highest and mean probability. right: the share of right answers by the labels.
+    """
+
+    low: float
+    high: float
+    expected: float
+    right: Limited
+    n: int
 
 
 class AgreementEntry(TypedDict):
@@ -88,11 +108,42 @@ class AgreementEntry(TypedDict):
     in_sample: NotRequired[InSampleEntry]
 
 
+class SelfAgreementEntry(TypedDict):
+    """How far a judge agrees with itself on n rows that it was asked about more than once.
+
+    pairs: of verdicts on one row. equal: chance that two verdicts on a row are equal. distance: mean absolute
+    difference of two of them, in the units of the score; None for true or false, and for names. noise: variance that
+    the judge adds to a row's score. share: of the variance of scores; None where that is 0, and for names.
+    """
+
+    n: int
+    pairs: int
+    equal: Interval
+    distance: Interval | None
+    noise: float | None
+    share: float | None
+
+
+class GradedEntry(TypedDict):
+    """How far a judge's scores agree with grades of people on n rows.
+
+    kappa: Cohen's, with quadratic weights. spearman: the rank correlation.
+    """
+
+    n: int
+    kappa: Interval
+    spearman: Interval
+
+
+# Candidate → column of grades → score column of a judge.
+GradedAgreement = dict[str, dict[str, dict[str, GradedEntry]]]
+
+
 class PredictionPowered(TypedDict):
     """An estimate from n measured rows and a cheap score on n_rest others.
 
     worth: the number of measured rows that would give as narrow an interval; None when it is not finite.
-    score: the cheap score, in words.
+    score: the cheap score, in words. signature: of the value, if recalibrated probabilities are part of it.
     """
 
     value: float
@@ -103,6 +154,7 @@ class PredictionPowered(TypedDict):
     worth: int | None
     score: str
     method: str
+    signature: NotRequired[str]
 
 
 class PassEntry(Limited):
@@ -148,7 +200,7 @@ class RepeatedEntry(TypedDict):
 
 
 class WeightedEntry(Limited):
-    """A metric by the shares of `aggregate.mix`, and its pass rate by them.
+    """A metric by `aggregate.mix` or `dataset.weight`, and its pass rate.
 
     n_eff: Kish's effective number of rows. missing: why there is no value, in words.
     """
@@ -158,11 +210,15 @@ class WeightedEntry(Limited):
     missing: NotRequired[str]
 
 
-class MixEntry(TypedDict):
-    """The shares of `aggregate.mix`: a slice column, and value → its share."""
+class WeightingEntry(TypedDict):
+    """What says how often rows count: an option of params.yaml, and the column of the data set that it names.
 
+    shares: of `aggregate.mix`: value of the slice column → its share.
+    """
+
+    option: str
     column: str
-    shares: dict[str, float]
+    shares: NotRequired[dict[str, float]]
 
 
 class MetricEntry(Limited):
@@ -200,7 +256,8 @@ class HeadlineEntry(Limited):
 
     measure: what was measured. n: measured rows, or labels. by: who says so, in words.
     status: `measured`; `estimated`: the interval includes the judge's error on other data; `unknown`: no claim, no
-    limits. note: one sentence or more for the reader. plain: with `aggregate.mix`, the rate of the rows as they are.
+    limits. note: one sentence or more for the reader. plain: with weights, the rate of the rows as they
+    are.
     """
 
     measure: str
@@ -315,6 +372,48 @@ class RatersEntry(TypedDict):
     metrics: dict[str, OneRaterEntry]
 
 
+class JurorEntry(TypedDict):
+    """One judge of a panel on one metric: its votes, and rows that other judges voted on and it did not.
+
+    mean: of its votes as scores. accuracy: how often it says what human labels say, where a metric says the same.
+    """
+
+    votes: int
+    missing: int
+    mean: float | None
+    accuracy: Interval | None
+
+
+class PanelMetricEntry(TypedDict):
+    """The votes of a panel on one metric of a candidate, on n rows with two votes or more.
+
+    not_unanimous: share of these rows on which votes differ. ties: rows whose votes are a tie. pair:
+    how often two jurors say the same, of numbers whether they pass; None for few rows, or without a threshold. alpha:
+    Krippendorff's, of the same. low_of_rows, high_of_rows: limits of the value with this panel as it is; those of the
+    metric take the jurors as a random sample. jurors: in the order of the panel.
+    """
+
+    n: int
+    not_unanimous: float | None
+    ties: int
+    pair: Interval | None
+    alpha: Interval | None
+    low_of_rows: float
+    high_of_rows: float
+    jurors: list[JurorEntry]
+
+
+class PanelEntry(TypedDict):
+    """A panel of judges. weights: metric → the mean weight of each juror, where params give some; else each has a vote.
+
+    candidates: candidate → metric → its votes.
+    """
+
+    jurors: list[str]
+    weights: dict[str, list[float]]
+    candidates: dict[str, dict[str, PanelMetricEntry]]
+
+
 class ThresholdEntry(TypedDict):
     """The threshold of a column that agrees best with human labels, and its accuracy on other rows.
 
@@ -333,6 +432,94 @@ class ThresholdEntry(TypedDict):
     is_judge: NotRequired[bool]
 
 
+class NamedPairEntry(TypedDict):
+    """Preferences between the answers of candidates a and b to n inputs.
+
+    wins, ties, losses: of b. identical: ties of equal answers, which no judge saw. asked: comparisons in both orders.
+    flips: those whose verdicts differ by order; they are ties. win_rate: of b over a, ties half. unmeasured: reason →
+    inputs.
+    """
+
+    a: str
+    b: str
+    n: int
+    wins: int
+    ties: int
+    losses: int
+    identical: int
+    asked: int
+    flips: int
+    win_rate: Interval
+    p_value: float | None
+    unmeasured: dict[str, int]
+
+
+class PositionEntry(TypedDict):
+    """How far n comparisons depend on the order of the answers.
+
+    flips: the share with different verdicts. first: the points of the answer shown first, a tie half; a judge without
+    position bias gives 0.5.
+    """
+
+    n: int
+    flips: Interval
+    first: Interval
+
+
+class PreferenceRank(TypedDict):
+    """A candidate's rank among n comparisons of it, from 1; the intervals, best to worst, hold together for all.
+
+    strength: Bradley-Terry's, log odds relative to the mean of all; a limit is None where it is infinite.
+    """
+
+    candidate: str
+    rank: int
+    best: int
+    worst: int
+    n: int
+    strength: Limited
+
+
+class PreferenceEntry(TypedDict):
+    """What `judge.preference` found. ranks: of three candidates and more, the strongest first.
+
+    not_ranked: why there are no ranks.
+    """
+
+    signature: str
+    prompt: str
+    pairs: list[NamedPairEntry]
+    position: NotRequired[PositionEntry]
+    ranks: NotRequired[list[PreferenceRank]]
+    not_ranked: NotRequired[str]
+
+
+class ResourceStatistic(Limited):
+    """A mean or quantile of what answers took; a limit that so few answers do not have is None, as `method` says."""
+
+    method: str
+
+
+class ResourceEntry(TypedDict):
+    """What n answers of a candidate took, in `unit`; n_missing: its answers without a number.
+
+    p50, p95: the median and the 95th percentile: so large a share of the answers took at most as much.
+    """
+
+    unit: str
+    n: int
+    n_missing: int
+    total: float | None
+    mean: ResourceStatistic
+    p50: ResourceStatistic
+    p95: ResourceStatistic
+    signature: str
+
+
+# Candidate → latency, tokens or cost → what its answers took.
+Resources = dict[str, dict[str, ResourceEntry]]
+
+
 class DatasetCounts(TypedDict):
     """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows.
 
@@ -341,7 +528,8 @@ class DatasetCounts(TypedDict):
     questions with several draws, and their smallest and largest number of draws. left_out: joined file → its records
     that became no row.
     label_conflicts: joined file → answers whose labels contradict each other. unanswered: candidate → questions for
-    which a long table has no record of it.
+    which a long table has no record of it. failed_answers: candidate that was asked → why an answer is missing → how
+    many.
     """
 
     rows: int
@@ -349,6 +537,7 @@ class DatasetCounts(TypedDict):
     labels_left_out: NotRequired[int]
     label_conflicts: NotRequired[dict[str, int]]
     unanswered: NotRequired[dict[str, int]]
+    failed_answers: NotRequired[dict[str, dict[str, int]]]
     questions: NotRequired[int]
     draws_each: NotRequired[list[int]]
     stale_labels: NotRequired[int]
@@ -357,6 +546,32 @@ class DatasetCounts(TypedDict):
     rejected_reasons: dict[str, int]
     truncated_texts: int | None
     hash: str
+
+
+class CriterionRate(Limited):
+    """How often a criterion is met, on n answers of a candidate."""
+
+    n: int
+    method: str
+
+
+class CriterionEntry(TypedDict):
+    """A criterion of a rubric. points: the least and the most that rows give for it. questions: that have it."""
+
+    criterion: str
+    points: list[float]
+    questions: int
+    candidates: dict[str, CriterionRate]
+
+
+class CriteriaEntry(TypedDict):
+    """The criteria by which a metric grades answers, those of most questions first.
+
+    different: criteria of measured answers, also those that are not listed, because they are rare.
+    """
+
+    different: int
+    listed: list[CriterionEntry]
 
 
 class Correlations(TypedDict):
@@ -373,12 +588,16 @@ Candidates = dict[str, dict[str, MetricEntry]]
 class MetricsReport(TypedDict):
     """The whole document. comparisons: pairs of candidates, in the form that tasks.comparison.document reads.
 
-    headlines: by candidate. targets: candidate → measure → minimum rate and verdict, of `report.targets`.
-    raters: by candidate, where several people rated its answers.
-    failures: by candidate; none where the primary measure has no pass rate. outside_domain: candidate → share of its
-    judged answers outside the offline judge's domain. by_offline_judge: candidate → share of its judged answers that
-    the offline judge of a cascade decided. calibration: of the offline judge, if labels reject it. pass_at: the k of
-    pass@k and pass^k, where questions have draws. mix: by which headlines, targets and comparisons go.
+    headlines: by candidate. targets: candidate → measure → minimum rate and verdict, of `report.targets`. raters:
+    by candidate, where several people rated its answers. failures: by candidate; none where the primary measure has
+    no pass rate. outside_domain: candidate → share of its judged answers outside the offline judge's domain.
+    by_offline_judge: candidate → share of its judged answers that the offline judge of a cascade decided.
+    calibration: of the offline judge, if labels reject it.
+    reliability: of its probabilities, where labels are. panel: where several judges voted. pass_at: the k of
+    pass@k and pass^k, where questions have draws. weighting: by which headlines, targets and comparisons go.
+    criteria: by metric whose verdicts are on criteria. self_agreement: candidate → score column, where the judge
+    was asked about rows more than once. graded: agreement with grades of people, where there are any. resources: what
+    answers took, where the data say it.
     """
 
     schema: Literal[1]
@@ -398,8 +617,15 @@ class MetricsReport(TypedDict):
     outside_domain: NotRequired[Mapping[str, float]]
     by_offline_judge: NotRequired[Mapping[str, float]]
     calibration: NotRequired[CalibrationEntry]
+    reliability: NotRequired[list[ReliabilityEntry]]
+    panel: NotRequired[PanelEntry]
     pass_at: NotRequired[list[int]]
-    mix: NotRequired[MixEntry]
+    weighting: NotRequired[WeightingEntry]
+    criteria: NotRequired[dict[str, CriteriaEntry]]
+    graded: NotRequired[GradedAgreement]
+    self_agreement: NotRequired[Mapping[str, Mapping[str, SelfAgreementEntry]]]
+    preference: NotRequired[PreferenceEntry]
+    resources: NotRequired[Resources]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 
@@ -424,6 +650,12 @@ def reading(path: Path = Path(METRICS), version: str = "") -> Iterator[MetricsRe
         raise DataError(f"{name}: not found; `dvc repro` writes it") from None
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(f"{name}: not what aggregate writes ({error!r}); `dvc repro` writes it anew") from None
+
+
+def numbers(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of one metric of a candidate in one row, as the history has them: of its pass rate, None without."""
+    plain = {name: entry[name] for name in ("value", "low", "high", "n", "n_not_asked", "n_failed", "signature")}
+    return plain | {column: entry.get("pass_rate", {}).get(name) for column, name in _RATE.items()}
 
 
 def fitted_thresholds(thresholds: Mapping[str, ThresholdEntry]) -> dict[str, float]:

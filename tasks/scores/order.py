@@ -26,8 +26,8 @@ def best_first(rates: Mapping[str, Limited], *, higher_is_better: bool = True) -
 def primary_first(measures: Iterable[str], primary: str) -> list[str]:
     """The measures with the primary one first; its score stands beside its pass rate.
 
-    >>> primary_first(["bleu", "f1", "meaning_match"], "f1.value")
-    ['f1', 'bleu', 'meaning_match']
+    >>> primary_first(["bleu", "f1", "meteor"], "f1.value")
+    ['f1', 'bleu', 'meteor']
     """
     name = primary.partition(".")[0]
     return sorted(measures, key=lambda measure: measure.partition(".")[0] != name)

@@ -13,7 +13,8 @@ from tasks.pipeline.progress import Progress
 from tasks.pipeline.workers import Crew
 from tasks.scores import human_labels, metrics_report
 from tasks.scores.columns import Candidate
-from tasks.scores.offline_calibration import OFFLINE_MATCH, calibration_entry, labelled_probabilities
+from tasks.scores.criterion_rates import counted, criteria_entry, criteria_sums
+from tasks.scores.offline_calibration import OFFLINE_MATCH, LabelledProbabilities, joined, labelled_probabilities
 from tasks.scores.score_parts import (
     PartSums,
     ScoreParts,
@@ -80,14 +81,18 @@ class Passes:
         add_up = partial(part_sums, fitted=fitted, grouped=grouped, guarantee=self.guarantee)
         return summed(self._map(add_up))
 
-    def second(
-        self, sums: PartSums, fitted: Mapping[str, float], measure: str, *, grouped: bool, offline: bool
-    ) -> SecondSums:
+    def second(self, sums: PartSums, fitted: Mapping[str, float], measure: str, *, grouped: bool) -> SecondSums:
         """What depends on these sums: jackknives, deviations from means, and failures by the primary measure."""
         stats = {name: corpus_totals(one) for name, one in sums.candidates.items()}
         means = {} if self.guarantee else {n: steady_means(one, self.confidence) for n, one in sums.candidates.items()}
-        totals = Totals(fitted, grouped, measure, offline, stats, means)
+        totals = Totals(fitted, grouped, measure, stats, means)
         return summed(self._map(partial(second_sums, totals=totals)))
+
+    def criteria(self, metric: str, *, grouped: bool) -> metrics_report.CriteriaEntry:
+        """How often each criterion is met by which the metric grades."""
+        count = summed(self._map(partial(counted, metric=metric)))
+        add_up = partial(criteria_sums, metric=metric, listed=count.listed, grouped=grouped, guarantee=self.guarantee)
+        return criteria_entry(count, summed(self._map(add_up)), self.confidence, guarantee=self.guarantee)
 
     def in_sample(self) -> metrics_report.InSampleEntry | None:
         """What to say of the offline judge's agreement if it was trained on inputs of these rows."""
@@ -96,11 +101,11 @@ class Passes:
             inputs = few_inputs(inputs | found)
         return human_labels.in_sample(inputs.values())
 
-    def calibration(self, confidence: float) -> metrics_report.CalibrationEntry | None:
-        """What human labels say of the offline judge's probabilities, if they reject them."""
+    def labelled_probabilities(self) -> LabelledProbabilities | None:
+        """The rows with a human label and a probability of the offline judge; None without the latter."""
         if OFFLINE_MATCH not in self.parts.judge.schema.names:
             return None
-        return calibration_entry(self._map(labelled_probabilities), confidence)
+        return joined(self._map(labelled_probabilities))
 
     def _map(self, function: Callable[[ScoreParts, int], Found]) -> Iterator[Found]:
         total = len(self.parts.load)

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tasks.errors import ParamsError, did_you_mean
+from tasks.metrics.correctness import correctness_verdict
 from tasks.scores.column_facts import VALUE
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.sums import AnyColumn_co, Counted, OfColumns, System
 
-MEANING_MATCH = "meaning_match"
+# The judge's verdict on whether an answer is right.
+VERDICT = correctness_verdict()
 # The share of a candidate's rows that may lack a label when all rows are said to be labelled: rejected answers, typos.
 MOST_UNLABELLED = 0.05
 NAMED = "named in gate.primary"
@@ -42,10 +44,10 @@ def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = 
     labelled = [_is_labelled(candidate, random=random) for candidate in candidates]
     if all(labelled):
         return Primary(LABEL, "human labels of all systems" if len(labelled) > 1 else "human labels")
-    judged = [_is_measured(column(candidate, MEANING_MATCH)) for candidate in candidates]
+    judged = [_is_measured(column(candidate, VERDICT)) for candidate in candidates]
     if all(judged):
         any_label = any(_is_measured(column(candidate, LABEL)) for candidate in candidates)
-        return Primary(MEANING_MATCH, "human labels do not cover all systems" if any_label else "no human labels")
+        return Primary(VERDICT, "human labels do not cover all systems" if any_label else "no human labels")
     raise ParamsError(
         "gate.primary: none, but there are neither human labels of all systems nor verdicts of a judge; name the "
         f"measure that decides: {', '.join(measure_names(candidates))}"

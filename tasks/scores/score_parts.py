@@ -19,7 +19,7 @@ from tasks.scores.dataset_counts import PartCounts, part_counts
 from tasks.scores.estimates import corpus_score
 from tasks.scores.failures import FailureSums
 from tasks.scores.human_labels import LABEL, MOST_HASHED, MOST_LABELLED, with_few_labelled
-from tasks.scores.primary import MEANING_MATCH, column
+from tasks.scores.primary import VERDICT, column
 from tasks.scores.sums import CandidateSums, ColumnSums, Summand, added, candidate_sums
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
@@ -40,11 +40,13 @@ class ScoreParts:
     """The tables of a run that aggregate reads; parts of one number have the same rows.
 
     load: data/load. scores: the other tables with scores. judge: data/judge, which is one of them.
+    weight_exponent: of the power of two that is larger than all weights; 0 without weights.
     """
 
     load: Parts
     scores: tuple[Parts, ...]
     judge: Parts
+    weight_exponent: int = 0
 
     def candidates(
         self, number: int, fitted: Mapping[str, float], named: Container[str] | None = None, *, grouped: bool
@@ -61,7 +63,10 @@ class ScoreParts:
             DataError: A table has other rows, or rows in another order.
         """
         found = candidates(self.load, self.scores, fitted, number, named)
-        return [replace(one, groups=one.cluster_keys if grouped else None) for one in found]
+        return [
+            replace(one, groups=one.cluster_keys if grouped else None).with_weights_of(self.weight_exponent)
+            for one in found
+        ]
 
     def whole(self, fitted: Mapping[str, float]) -> list[Candidate]:
         """The numbers of each candidate in all parts."""
@@ -185,15 +190,14 @@ class SecondSums(NamedTuple):
 class Totals(NamedTuple):
     """What the second pass over the parts needs of the first.
 
-    fitted: column → fitted threshold. grouped: whether any row has a group. measure: the primary measure.
-    offline: whether the offline judge gave the verdicts. stats: candidate → place → sums of the statistics of a corpus
-    score in units of 2 ** -1074, of independent rows. means: candidate → place → mean of scores that may be steady.
+    fitted: column → fitted threshold. grouped: whether any row has a group. measure: the primary measure. stats:
+    candidate → place → sums of the statistics of a corpus score in units of 2 ** -1074, of independent rows. means:
+    candidate → place → mean of scores that may be steady.
     """
 
     fitted: Mapping[str, float]
     grouped: bool
     measure: str
-    offline: bool
     stats: Mapping[str, Mapping[Place, tuple[int, ...]]]
     means: Mapping[str, Mapping[Place, float]]
 
@@ -272,7 +276,7 @@ def _failures(parts: ScoreParts, number: int, found: Sequence[Candidate], totals
     for one in found:
         if (decisive := failures.decisive(one.columns, totals.measure)) is not None:
             is_wrong[one.positions] = failures.wrong(decisive)
-    kinds = failures.kinds_of_part(parts.load, parts.judge, number, is_wrong, offline=totals.offline)
+    kinds = failures.kinds_of_part(parts.load, number, is_wrong)
     return {one.name: FailureSums.of(kinds[one.positions], one.groups) for one in found}
 
 
@@ -284,7 +288,7 @@ def _domain_reasons(judge: Parts, number: int) -> pa.ChunkedArray | None:
 
 def _with_domain(sums: CandidateSums, candidate: Candidate, reasons: pa.ChunkedArray | None) -> CandidateSums:
     """The sums with how many judged rows lie outside of the judge's domain, and why; and how many a cascade decided."""
-    verdicts = column(candidate, MEANING_MATCH)
+    verdicts = column(candidate, VERDICT)
     judged = candidate.positions if verdicts is None else candidate.positions[~np.isnan(verdicts.values)]
     if reasons is None:
         return sums

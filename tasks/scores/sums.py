@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from tasks.scores.columns import Candidate, ScoreColumn
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics.gaffke import Distribution
     from tasks.statistics.moments import Moments
+    from tasks.statistics.weighted import WeightedSums
 
 Codes = NDArray[np.intp]
 
@@ -59,6 +60,47 @@ class OfColumns(Protocol[AnyColumn_co]):
     def columns(self) -> Sequence[AnyColumn_co]: ...
 
 
+class WeightedColumn(NamedTuple):
+    """Weighted sums of a score column's measured rows.
+
+    scores: in [0, 1] where the scores have bounds. passes: of verdicts, 1 or 0; None for a column without a pass rate.
+    outside: the weight of rows outside of the judge's domain, in units of 2 ** -1074.
+    """
+
+    scores: "WeightedSums"
+    passes: "WeightedSums | None"
+    outside: int
+
+    @classmethod
+    def of(cls, column: ScoreColumn, candidate: Candidate) -> "WeightedColumn | None":
+        """Add up the rows of a candidate; None without weights."""
+        from tasks.statistics.corpus import EVERYTHING
+        from tasks.statistics.moments import Moments
+        from tasks.statistics.weighted import WeightedSums
+
+        if candidate.weights is None:
+            return None
+        measured = ~np.isnan(column.values)
+        values, weights = column.values[measured], candidate.weights[measured]
+        groups = None if candidate.groups is None else candidate.groups[measured]
+        if bounds := column.facts.bounds:
+            values = np.clip((values - bounds[0]) / (bounds[1] - bounds[0]), 0.0, 1.0)
+        passed = None if column.passed is None else column.passed[measured].astype(np.float64)
+        outside = np.zeros(0) if candidate.outside is None else weights[candidate.outside[measured]]
+        return cls(
+            WeightedSums.of(values, weights, groups),
+            None if passed is None else WeightedSums.of(passed, weights, groups),
+            Moments.of(outside, EVERYTHING).total,
+        )
+
+    def __add__(self, other: object) -> "WeightedColumn":
+        """The sums of the rows of both."""
+        if not isinstance(other, WeightedColumn):
+            return NotImplemented
+        passes = None if self.passes is None or other.passes is None else self.passes + other.passes
+        return WeightedColumn(self.scores + other.scores, passes, self.outside + other.outside)
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnSums:
     """Sums over some rows of one score column of one candidate.
@@ -67,6 +109,7 @@ class ColumnSums:
     moments: of the measured rows' scores. passed: measured rows that pass; None for a column without a pass rate.
     stats: sums of the statistics of measured rows in units of 2 ** -1074; None where the corpus score is a mean.
     clusters: None for independent rows. spread: how often each score occurs, if coverage is to be guaranteed.
+    weighted: over all rows, where weights are mapped; else None.
     """
 
     name: str
@@ -79,6 +122,7 @@ class ColumnSums:
     stats: tuple[int, ...] | None
     clusters: ClusterSums | None
     spread: "Distribution | None"
+    weighted: WeightedColumn | None = None
 
     @property
     def n_measured(self) -> int:
@@ -110,6 +154,7 @@ class ColumnSums:
             stats=None if self.stats is None or other.stats is None else _added(self.stats, other.stats, sign),
             clusters=None if not (self.clusters and other.clusters) else self.clusters.with_more(other.clusters, sign),
             spread=None if not (self.spread and other.spread) or sign < 0 else self.spread + other.spread,
+            weighted=None if not (self.weighted and other.weighted) or sign < 0 else self.weighted + other.weighted,
         )
 
 
@@ -184,10 +229,12 @@ def candidate_sums(candidate: Candidate, *, guarantee: bool = False) -> Candidat
         place = np.full(len(values), -1)
         place[present] = np.arange(len(present))
         by_column = [
-            _by_code(one, place[codes], len(present), candidate, guarantee=guarantee) for one in candidate.columns
+            by_code(one, place[codes], len(present), candidate, guarantee=guarantee) for one in candidate.columns
         ]
         found[name] = {values[code]: [of[i] for of in by_column] for i, code in enumerate(present)}
     [columns] = found.pop(None).values()
+    pairs = zip(columns, candidate.columns, strict=True)
+    columns = [replace(sums, weighted=WeightedColumn.of(one, candidate)) for sums, one in pairs]
     slices = {name: values for name, values in found.items() if name is not None}
     return CandidateSums(candidate.name, columns, slices, candidate.labels_random, candidate.labels_designed)
 
@@ -204,7 +251,7 @@ def added(parts: Iterable[Mapping[str, CandidateSums]]) -> dict[str, CandidateSu
     }
 
 
-def _by_code(
+def by_code(
     column: ScoreColumn, codes: Codes, count: int, candidate: Candidate, *, guarantee: bool
 ) -> list[ColumnSums]:
     """The sums of a column over the rows of each code from 0 to count - 1."""

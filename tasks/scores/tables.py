@@ -59,17 +59,19 @@ def facts_of(metric: Metric, signed: Mapping[str, object]) -> dict[str, ColumnFa
     """Column → its facts, of each column of a metric; signed: what else is part of the signatures."""
     shared = ColumnFacts(
         metric=metric.name,
-        family=type(metric).__module__.split(".")[-2],
+        family=metric.family,
         signature=metric.signature(**signed),
         bounds=metric.bounds,
-        higher_is_better=metric.higher_is_better,
         corpus_is_mean=metric.corpus_is_mean,
         options=metric.model_dump(),
     )
     fixed = None if isinstance(metric.threshold, str) else metric.threshold
     rate = metric.rate_signature(**signed)
     gated = replace(shared, threshold=fixed, rate_signature=rate, awaits_threshold=metric.threshold == TO_FIT)
-    return {name: gated if name == metric.column else shared for name in metric.columns}
+    return {
+        name: replace(gated if name == metric.column else shared, higher_is_better=metric.is_higher_better(name))
+        for name in metric.columns
+    }
 
 
 def expect_scores(metrics: Iterable[Metric]) -> Contract:
@@ -87,11 +89,8 @@ def expect_scores(metrics: Iterable[Metric]) -> Contract:
     )
 
 
-def expect_metric(metric: Metric, **passing: float) -> list[Any]:
-    """Scores of one metric within its bounds; its result follows from the score.
-
-    passing: pass_from or pass_above; the metric's threshold, or its highest score, if not given.
-    """
+def expect_metric(metric: Metric) -> list[Any]:
+    """Scores of one metric within its bounds; its result follows from the score."""
     from great_expectations import expectations as gxe
 
     from tasks.pipeline.expectations import ExpectResultToFollowFromScore
@@ -101,8 +100,9 @@ def expect_metric(metric: Metric, **passing: float) -> list[Any]:
     within = [gxe.ExpectColumnValuesToBeBetween(column=c, min_value=low, max_value=high) for c in metric.columns]
     if isinstance(metric.threshold, str):
         return [*within, gxe.ExpectColumnValuesToBeNull(column=result)]
-    usual = {"pass_from": high if metric.threshold is None else metric.threshold}
-    return [*within, ExpectResultToFollowFromScore(column_A=score, column_B=result, **(passing or usual))]
+    limit = high if metric.threshold is None else metric.threshold
+    passing = {"pass_from": limit} if metric.pass_above is None else {"pass_above": metric.pass_above}
+    return [*within, ExpectResultToFollowFromScore(column_A=score, column_B=result, **passing)]
 
 
 def _columns(metric: Metric, pairs: Pairs) -> dict[str, pa.Array]:

@@ -1,29 +1,50 @@
-"""Targets of a run without a baseline: the minimum rates of `report.targets`, met or not."""
+"""Targets of a run without a baseline: minimum rates, and maxima of what answers take; met or not."""
 
 from collections.abc import Mapping
-from typing import Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from tasks.errors import ParamsError, did_you_mean
+from tasks.pipeline.settings import Section, Share
 from tasks.scores.metrics_report import Limited
 
 TargetVerdict = Literal["met", "not met", "undecided"]
+# Prefix of measures that are win rates over the candidate that follows.
+PREFERRED_OVER = "preferred_over."
 # Candidate → measure → its rate.
 Rates = Mapping[str, Mapping[str, Limited]]
+
+
+class Maximum(Section):
+    """A target of which less is better.
+
+    max: of latency in seconds, tokens, or cost in US dollars.
+    """
+
+    max: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+def _kind(given: Any) -> str:
+    return "|max" if isinstance(given, dict | Maximum) else "|share"
+
+
+# A share, or a maximum of what answers take.
+ShareOrMaximum = Annotated[Annotated[Share, Tag("|share")] | Annotated[Maximum, Tag("|max")], Discriminator(_kind)]
 
 
 class Targets(BaseModel):
     """The targets in section `report` of params.yaml, whose other options change no number."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
-    targets: Mapping[str, float] = {}
+    targets: Mapping[str, float | Maximum] = {}
 
 
 class TargetEntry(TypedDict):
-    """A minimum rate, and whether it is met."""
+    """A minimum rate, or a maximum of what answers take, and whether it is met."""
 
-    target: float
+    target: NotRequired[float]
+    max: NotRequired[float]
     verdict: TargetVerdict
 
 
@@ -40,8 +61,21 @@ def target_verdict(target: float, low: float | None, high: float | None) -> Targ
     return "not met" if high < target else "undecided"
 
 
-def decided(targets: Mapping[str, float], rates: Rates) -> dict[str, dict[str, TargetEntry]]:
+def maximum_verdict(target: float, low: float | None, high: float | None) -> TargetVerdict:
+    """Decide from the interval of a number of which less is better; a limit that is missing decides nothing.
+
+    >>> maximum_verdict(2.0, 1.2, 1.9), maximum_verdict(2.0, 2.1, None), maximum_verdict(2.0, 1.2, None)
+    ('met', 'not met', 'undecided')
+    """
+    if high is not None and high <= target:
+        return "met"
+    return "not met" if low is not None and low > target else "undecided"
+
+
+def decided(targets: Mapping[str, float | Maximum], rates: Rates) -> dict[str, dict[str, TargetEntry]]:
     """Decide on every target for each candidate; a candidate without the rate is undecided.
+
+    A target of a win rate is one for those candidates that were compared with the named one.
 
     Raises:
         ParamsError: No candidate has a rate that a target names.
@@ -52,11 +86,17 @@ def decided(targets: Mapping[str, float], rates: Rates) -> dict[str, dict[str, T
             suggestion = did_you_mean(name, names) or ";"
             raise ParamsError(f"report.targets.{name}: unknown measure{suggestion} allowed: {', '.join(names)}")
     return {
-        candidate: {name: _entry(target, measures.get(name)) for name, target in targets.items()}
+        candidate: {
+            name: _entry(target, measures.get(name))
+            for name, target in targets.items()
+            if name in measures or not name.startswith(PREFERRED_OVER)
+        }
         for candidate, measures in rates.items()
     }
 
 
-def _entry(target: float, rate: Limited | None) -> TargetEntry:
+def _entry(target: float | Maximum, rate: Limited | None) -> TargetEntry:
     low, high = (None, None) if rate is None else (rate["low"], rate["high"])
+    if isinstance(target, Maximum):
+        return {"max": target.max, "verdict": maximum_verdict(target.max, low, high)}
     return {"target": target, "verdict": target_verdict(target, low, high)}

@@ -1,4 +1,4 @@
-"""Verdict source: who gave the verdicts of `meaning_match`."""
+"""Verdict source: who gave the verdicts on whether answers are right."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ OFFLINE_JUDGE, LANGUAGE_MODEL = "offline judge", "language model"
 
 @dataclass(frozen=True)
 class VerdictSource:
-    """Who gave the verdicts of `meaning_match`.
+    """Who gave the verdicts on whether answers are right.
 
     name: in words. is_offline: whether it is the offline judge, whose error was measured. is_cascade: whether the
     offline judge decided some rows, and a language model judged the others.
@@ -22,11 +22,15 @@ class VerdictSource:
 
     @classmethod
     def of(cls, signature: str) -> "VerdictSource":
-        """Read the signature of meaning_match, "meaning_match|provider:openai|model:…"."""
+        """Read the signature of these verdicts, such as "…|provider:openai|model:…"."""
         fields = dict(part.partition(":")[::2] for part in signature.split("|")[1:])
         model = fields.get("model") or "a judge"
         if fields.get("provider") == "cascade":
             return cls(f"the cascade of {OFFLINE} and {model}", is_offline=False, is_cascade=True)
+        if "panel" in fields:
+            *others, last = fields["model"].split("+")
+            models = f"{', '.join(others)} and {last}" if others else f"{fields['panel']} × {last}"
+            return cls(f"the panel of {models}", is_offline=False)
         is_offline = fields.get("provider") == "offline"
         return cls(OFFLINE if is_offline else model, is_offline)
 

@@ -1,6 +1,7 @@
 """Estimates, intervals, tests and sample sizes: arrays in, small immutable results out."""
 
 from tasks.statistics.agreement import Agreement, agreement
+from tasks.statistics.bradley_terry import PairSums, Strength, strengths
 from tasks.statistics.clusters import FewClusters
 from tasks.statistics.corpus import FewRows, corpus_interval
 from tasks.statistics.correlation import correlations
@@ -31,14 +32,15 @@ from tasks.statistics.sequential import DriftState, alpha_spending, drift_detect
 from tasks.statistics.threshold import FittedThreshold, threshold_from_labels
 from tasks.statistics.transported import BiasModel, bias_model, transported, transported_difference
 from tasks.statistics.wilson import score_interval
+from tasks.statistics.win_rate import WinRate, win_rate
 
 __all__ = [
     "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",
-    "FewRows", "FittedThreshold", "PairedDifference", "PpiDifference", "PpiEstimate", "TooManyRowsError",
-    "VarianceSplit", "agreement", "alpha_spending", "benjamini_hochberg", "bias_model", "corpus_difference",
-    "corpus_influence", "corpus_interval", "correlations", "cross_fitted", "designed_difference", "designed_mean",
-    "detectable_corpus_difference", "detectable_difference", "drift_detector", "holm", "max_t", "mcnemar_midp",
-    "mean_interval", "paired_difference", "pass_all", "pass_at", "ppi_difference", "ppi_mean", "question_interval",
-    "required_rows", "rows_to_find", "score_interval", "sidak", "threshold_from_labels", "transported",
-    "transported_difference", "variance_split",
+    "FewRows", "FittedThreshold", "PairSums", "PairedDifference", "PpiDifference", "PpiEstimate", "Strength",
+    "TooManyRowsError", "VarianceSplit", "WinRate", "agreement", "alpha_spending", "benjamini_hochberg",
+    "bias_model", "corpus_difference", "corpus_influence", "corpus_interval", "correlations", "cross_fitted",
+    "designed_difference", "designed_mean", "detectable_corpus_difference", "detectable_difference",
+    "drift_detector", "holm", "max_t", "mcnemar_midp", "mean_interval", "paired_difference", "pass_all", "pass_at",
+    "ppi_difference", "ppi_mean", "question_interval", "required_rows", "rows_to_find", "score_interval", "sidak",
+    "strengths", "threshold_from_labels", "transported", "transported_difference", "variance_split", "win_rate",
 ]  # fmt: skip

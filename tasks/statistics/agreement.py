@@ -102,13 +102,13 @@ def _kappa(passes: BoolArray, good: BoolArray, codes: Codes | None, confidence: 
     disagreement = (1.0 - observed) / (1.0 - by_chance)
     # Each row changes kappa through the observed agreement and through the agreement expected by chance.
     chance = (2.0 * b - 1.0) * (passes - a) + (2.0 * a - 1.0) * (good - b)
-    n_eff, df = _equality_n(equal, equal - observed - disagreement * chance, codes)
+    n_eff, df = equality_n(equal, equal - observed - disagreement * chance, codes)
     limits = score_interval(observed, n_eff, df, confidence)
     low, high = (1.0 - (1.0 - limit) / (1.0 - by_chance) for limit in limits)
     return within(1.0 - disagreement, (low, high), KAPPA_BOUNDS, n, "score+delta")
 
 
-def _equality_n(equal: FloatArray, adds: FloatArray, codes: Codes | None) -> tuple[float, float | None]:
+def equality_n(equal: FloatArray, adds: FloatArray, codes: Codes | None) -> tuple[float, float | None]:
     """Return the effective rows of observed agreement when its variance stands for kappa's, and degrees of freedom."""
     if codes is not None:
         return clustered_n(equal, codes, adds)

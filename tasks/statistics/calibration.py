@@ -6,11 +6,11 @@ from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from tasks.statistics.arrays import FloatArray, binary_array, check_scores, finite_array
 from tasks.statistics.clusters import FewClusters, Labels, cluster_codes
-from tasks.statistics.cross_fit import cross_fitted
+from tasks.statistics.cross_fit import assigned_folds, fitted
 
 # Draws of the test: the smallest p value is 1/1000.
 DRAWS = 999
@@ -18,21 +18,34 @@ DRAWS = 999
 _BLOCK = 1_000_000
 # Probabilities are at least this far from 0 and 1: the logit is then finite, and no label impossible.
 _LEAST = 1e-6
+# Parts of the labels for cross-fitting.
+FOLDS = 5
+# Intercept and slope of the curve that changes no probability.
+_UNCHANGED = np.array([0.0, 1.0])
 # Statistics that differ by less are ties.
 _ROUNDING = 1e-9
 
 
 class Calibration(NamedTuple):
-    """How far probabilities fit labels on n rows.
+    """How far probabilities fit labels on n rows, and the curve that fits them better.
 
     Attributes:
         p_value: Of the hypothesis that each row is right with its probability; tested on one row of each cluster.
         recalibrated: Probabilities after Platt scaling, of each row by a curve that was fitted without its fold and its
-            cluster, by `cross_fitted`; shape (n,).
+            cluster; shape (n,).
+        curves: Intercept and slope of the curve without each fold, shape (folds, 2): a row is right with the
+            probability logistic(intercept + slope · logit(p)).
     """
 
     p_value: float
     recalibrated: FloatArray
+    curves: FloatArray
+
+    def of(self, p: npt.ArrayLike) -> FloatArray:
+        """Return the recalibrated probabilities of rows without a label: the mean of the curves; shape as of p."""
+        logits = _logits(finite_array(p, "p", 1))
+        scaled: FloatArray = np.mean([expit(_linear(curve, logits)) for curve in self.curves], axis=0)
+        return scaled
 
 
 def calibration(p: npt.ArrayLike, labels: npt.ArrayLike, clusters: Labels | None = None) -> Calibration:
@@ -50,23 +63,49 @@ def calibration(p: npt.ArrayLike, labels: npt.ArrayLike, clusters: Labels | None
     Raises:
         ValueError: Another shape, a probability outside [0, 1], labels other than 0 and 1, or a single cluster.
 
+    The curves' slope has a normal prior around 1 with standard deviation 1, so that few labels leave p nearly as it is.
+
     Source: Cox 1958 (logistic recalibration); Barnard 1963 (Monte Carlo tests); Platt 1999 (scaling).
 
     >>> halves = calibration([0.9, 0.1] * 50, [1, 0, 0, 1] * 25)
-    >>> halves.p_value, halves.recalibrated.round(1).tolist()[:2]
-    (0.001, [0.5, 0.5])
+    >>> halves.p_value, halves.recalibrated.round(1).tolist()[:2], halves.of([0.5]).round(2).tolist()
+    (0.001, [0.5, 0.5], [0.5])
     """
     probabilities, right = finite_array(p, "p", 1), binary_array(labels, "labels").astype(np.float64)
     check_scores(probabilities, (0.0, 1.0), "p")
     if right.shape != probabilities.shape:
         raise ValueError(f"p has shape {probabilities.shape}, labels {right.shape}: expected one label per row")
-    probabilities = np.clip(probabilities, _LEAST, 1.0 - _LEAST)
-    logits = logit(probabilities)
+    probabilities, logits = _clipped(probabilities), _logits(probabilities)
     with warnings.catch_warnings(action="ignore", category=FewClusters):  # an exact test needs no more of them
         codes = np.arange(right.size) if clusters is None else cluster_codes(clusters, right.size)
     first = np.unique(codes, return_index=True)[1]
-    recalibrated, _ = cross_fitted(right, logits[:, None], np.empty((0, 1)), clusters)
-    return Calibration(_p_value(probabilities[first], right[first], logits[first]), recalibrated)
+    recalibrated, curves = _scaled(right, logits, clusters)
+    return Calibration(_p_value(probabilities[first], right[first], logits[first]), recalibrated, curves)
+
+
+def _scaled(right: FloatArray, logits: FloatArray, clusters: Labels | None) -> tuple[FloatArray, FloatArray]:
+    """Return the cross-fitted probabilities and the curve without each fold; of one row p as it is."""
+    table = logits[:, None]
+    fold = assigned_folds(right, table, clusters, FOLDS)
+    used = np.unique(fold)
+    if used.size < 2:  # noqa: PLR2004 (one to fit, one to scale)
+        return expit(logits), _UNCHANGED[None]
+    curves = [fitted(table[fold != out], right[fold != out], _UNCHANGED, _UNCHANGED) for out in used]
+    own = np.array(curves)[np.searchsorted(used, fold)]
+    return np.asarray(expit(_linear(own.T, logits))), np.array(curves)
+
+
+def _linear(curve: FloatArray, logits: FloatArray) -> FloatArray:
+    linear: FloatArray = curve[0] + curve[1] * logits
+    return linear
+
+
+def _clipped(p: FloatArray) -> FloatArray:
+    return np.clip(p, _LEAST, 1.0 - _LEAST)
+
+
+def _logits(p: FloatArray) -> FloatArray:
+    return np.asarray(logit(_clipped(p)))
 
 
 def _p_value(p: FloatArray, labels: FloatArray, logits: FloatArray) -> float:

@@ -55,7 +55,7 @@ def cross_fitted(
     table, others = finite_array(x_labelled, "x_labelled", 2), finite_array(x_rest, "x_rest", 2)
     _check_tables(labels, table, others, folds)
     table, others = _standardised(table, others)
-    fold = _folds(labels, table, clusters, folds)
+    fold = assigned_folds(labels, table, clusters, folds)
     used = np.unique(fold)
     inside, outside = np.zeros(labels.size), np.zeros(others.shape[0])
     for left_out in used if used.size > 1 else ():
@@ -66,7 +66,7 @@ def cross_fitted(
     return bounds[0] + (bounds[1] - bounds[0]) * inside, bounds[0] + (bounds[1] - bounds[0]) * outside
 
 
-def _folds(labels: FloatArray, table: FloatArray, clusters: Labels | None, folds: int) -> Codes:
+def assigned_folds(labels: FloatArray, table: FloatArray, clusters: Labels | None, folds: int) -> Codes:
     """Assign whole clusters, sorted by their mean scores and labels, to the folds in turn."""
     if labels.size == 0:
         return np.zeros(0, dtype=np.intp)
@@ -91,19 +91,35 @@ def _standardised(table: FloatArray, others: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _logistic(table: FloatArray, labels: FloatArray) -> FloatArray:
-    """Fit intercept and slopes by damped Newton steps; the slopes have a standard normal prior."""
+    """Fit intercept and slopes, the slopes with a standard normal prior."""
     n, k = table.shape
     level = (float(labels.sum()) + 0.5) / (n + 1.0)
-    model = np.array([log(level / (1.0 - level)), *np.zeros(k)])
-    penalty = np.array([_INTERCEPT_PENALTY, *np.ones(k)])
-    design = np.column_stack([np.ones(n), table])
-    loss = _loss(design, labels, penalty, model)
+    return fitted(table, labels, np.array([log(level / (1.0 - level)), *np.zeros(k)]), np.zeros(1 + k))
+
+
+def fitted(table: FloatArray, labels: FloatArray, start: FloatArray, prior: FloatArray) -> FloatArray:
+    """Fit a logistic regression by damped Newton steps.
+
+    Args:
+        table: Shape (n, k).
+        labels: In [0, 1], shape (n,).
+        start: Intercept and slopes to begin with, shape (1 + k,).
+        prior: Means of their normal priors, shape (1 + k,); the standard deviation is 10 for the intercept, else 1.
+
+    Returns:
+        Intercept and slopes, shape (1 + k,).
+    """
+    model, penalty = start, np.array([_INTERCEPT_PENALTY, *np.ones(table.shape[1])])
+    design = np.column_stack([np.ones(labels.size), table])
+    loss = _loss(design, labels, penalty, model, prior)
     for _ in range(_NEWTON_STEPS):
         expected = expit(design @ model)
-        gradient = design.T @ (expected - labels) + penalty * model
+        gradient = design.T @ (expected - labels) + penalty * (model - prior)
         curvature = (design.T * (expected * (1.0 - expected))) @ design + np.diag(penalty)
         step = np.linalg.solve(curvature, gradient)
-        while (shorter := _loss(design, labels, penalty, model - step)) > loss and np.abs(step).max() > _CONVERGED:
+        while (shorter := _loss(design, labels, penalty, model - step, prior)) > loss and np.abs(
+            step
+        ).max() > _CONVERGED:
             step /= 2.0
         model, loss = model - step, shorter
         if np.abs(step).max() <= _CONVERGED:
@@ -111,9 +127,9 @@ def _logistic(table: FloatArray, labels: FloatArray) -> FloatArray:
     return model
 
 
-def _loss(design: FloatArray, labels: FloatArray, penalty: FloatArray, model: FloatArray) -> float:
+def _loss(design: FloatArray, labels: FloatArray, penalty: FloatArray, model: FloatArray, prior: FloatArray) -> float:
     linear = design @ model
-    return float(np.logaddexp(0.0, linear).sum() - labels @ linear + 0.5 * (penalty @ model**2))
+    return float(np.logaddexp(0.0, linear).sum() - labels @ linear + 0.5 * (penalty @ (model - prior) ** 2))
 
 
 def _linear(table: FloatArray, model: FloatArray) -> FloatArray:

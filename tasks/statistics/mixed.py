@@ -95,10 +95,21 @@ def bounded_limits(
     value = min(max((mean.value - bounds[0]) / width, 0.0), 1.0)
     spread = sqrt(value * (1.0 - value))
     variance = _length(np.where(np.isfinite(errors), errors / width, spread), correlation) ** 2
-    tail = (1.0 - confidence) / 2.0
-    low = 1.0 - _upper(1.0 - value, variance, largest, 1.0 - tail)
-    high = _upper(value, variance, largest, 1.0 - tail)
+    low, high = one_more_limits(value, variance, largest, confidence)
     return bounds[0] + width * low, bounds[0] + width * high
+
+
+def one_more_limits(value: float, variance: float, weight: float, confidence: float) -> tuple[float, float]:
+    """The limits of a mean in [0, 1] with one row more, of this weight, at the bound on the side of the limit.
+
+    Args:
+        value: The mean.
+        variance: Of the mean.
+        weight: Of the row, where all weights of the others add up to 1; above 0.
+        confidence: Of the interval.
+    """
+    level = (1.0 + confidence) / 2.0
+    return 1.0 - _upper(1.0 - value, variance, weight, level), _upper(value, variance, weight, level)
 
 
 def _upper(value: float, variance: float, largest: float, level: float) -> float:

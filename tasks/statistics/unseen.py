@@ -3,6 +3,11 @@
 Small deviations may hide rare large ones that no row has shown yet. An interval therefore allows for the square of the
 largest possible deviation, times 2.4 / n². Rows away from the mean reduce that, to nothing where their evidence reaches
 5. If all rows are equal, the limits are ±3.04/n of the largest deviation.
+
+The largest deviation is that of the metric's bounds, never of the scores seen: that no row of the base scored above .3
+says nothing about rare rows that did, and those lose the most. If 99 % of rows rise from .3 to .31 and 1 % fall from 1
+to 0, the true change is 0; 100 rows have none of the latter in 37 % of draws, and .01 ± 3.04 · (.3 + .01)/100 excludes
+0 in each of them (64 % coverage in 3,000 draws).
 """
 
 from math import inf

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tasks.errors import LedgerError
-from tasks.ledger import open_store
+from tasks.ledger import REPLIES, open_store
+from tasks.pipeline.dvc_yaml import LEDGER
 from tasks.versions.version import Version, versions
 
 # Store below `root()` → the DVC out with its evidence.
-EVIDENCE = {"judge": "data/ledger/judge", "embed": "data/ledger/embed"}
+EVIDENCE = {kind: f"{LEDGER}{kind}" for kind in (*REPLIES, "embed")}
+NOUNS = {"answer": "answers", "judge": "verdicts", "embed": "vectors"}
 
 
 def import_revisions(revisions: Sequence[str]) -> str:
@@ -41,5 +43,4 @@ def _take_in(name: str, folder: Path) -> str:
     ledger = open_store(name)
     added = ledger.take_in(folder)
     ledger.close()
-    noun = "verdicts" if name == "judge" else "vectors"
-    return f"{added} {noun} added, {ledger.disagreements} differ from the store's"
+    return f"{added} {NOUNS[name]} added, {ledger.disagreements} differ from the store's"

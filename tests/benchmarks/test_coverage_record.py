@@ -2,10 +2,14 @@
 
 import io
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 from rich.console import Console
 
@@ -153,6 +157,18 @@ def test_two_processes_give_what_one_gives() -> None:
     spread = workers.in_order(workers.measure(studies, 1, processes=2))
 
     assert spread == workers.in_order([workers.measured(*studies[0], 1)])
+
+
+@pytest.mark.long
+def test_workers_end_with_a_parent_that_is_killed() -> None:
+    command = [sys.executable, "-m", "benchmarks.coverage", "families", "--draws", str(10**7)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as parent:
+        while len(children := psutil.Process(parent.pid).children()) < 3:  # two workers and the resource tracker
+            time.sleep(0.1)
+        time.sleep(3.0)  # they have started their studies
+        parent.kill()
+
+    assert not psutil.wait_procs(children, timeout=20.0)[1]
 
 
 def test_the_table_on_the_terminal_names_what_is_missed() -> None:

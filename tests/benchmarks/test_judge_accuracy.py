@@ -25,8 +25,8 @@ from benchmarks.judge_accuracy import (
 )
 from benchmarks.nq301 import BEM, GPT4, HUMAN, Listed, letters
 from tasks.models.offline import training
+from tasks.models.offline.labelled import Labelled
 from tasks.models.offline.measured import share_trained_on
-from tasks.models.offline.training import Labelled
 from tests.models.offline import pairs
 
 PAIRS = [*adversarial()]

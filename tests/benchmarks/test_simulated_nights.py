@@ -3,9 +3,12 @@
 from math import inf
 
 import numpy as np
+import pytest
 
 from benchmarks import nights
 from tasks.monitoring.baseline_looks import BaselineLook
+
+pytestmark = pytest.mark.long
 
 
 def test_unchanged_answers_alarm_few_teams_however_often_they_are_looked_at() -> None:

@@ -72,7 +72,7 @@ def test_the_table_for_the_documentation_has_a_row_for_each_campaign(tmp_path: P
     assert markdown(tmp_path / "torture.json").splitlines() == [
         "| campaign | trials | outcomes | failures | machine |",
         "|---|---|---|---|---|",
-        "| flipped bits | 3,000 | 2,991 named, 9 healed | 0 | 2 cores of &#124; x |",
+        "| flipped bits | 3,000 | 2,991 named, 9 healed | 0 | 2 cores of \\| x |",
     ]
 
 

@@ -17,7 +17,7 @@ from tasks.metrics.catalogue import configure
 from tasks.normalize import Params as NormalizeParams
 from tasks.normalize import normalize
 from tasks.pipeline.tables import Parts, about, describe, write_part
-from tasks.scores.column_facts import SPLIT_IDS
+from tasks.scores.column_facts import RESOURCES, SPLIT_IDS
 from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version
 
@@ -80,11 +80,19 @@ def load_table(rows: Sequence[Row], scores: Mapping[str, dict[str, Any]] | None 
         **{name: pa.array([each.get(name) for each in rows], pa.float64()) for name in scores or {}},
         "content": pa.array(asked, pa.string()),
     }
+    columns |= {
+        name: pa.array([each.get(name) for each in rows], pa.float64())
+        for name in RESOURCES
+        if any(name in each for each in rows)
+    }
+    if weighted := any("weight" in each for each in rows):
+        columns["weight"] = pa.array([each["weight"] for each in rows], pa.float64())
     if any("question" in each for each in rows):
         columns["question"] = pa.array([each["question"] for each in rows], pa.string())
         columns["draw"] = pa.array([int(each["id"].partition("#")[2]) for each in rows], pa.int64())
     labelled = {"label": LABEL.to_json()} if any(each["label"] is not None for each in rows) else {}
     facts = {"columns": labelled | dict(scores or {}), "missing_response": "unmeasured", "labels": "all"}
+    facts |= {"weight": "w"} if weighted else {}
     return describe(pa.table(columns), facts)
 
 

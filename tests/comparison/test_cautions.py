@@ -80,7 +80,7 @@ def test_few_clusters_are_told_wherever_a_comparison_is_read(
         [each | {"group": f"g{n % groups}"} for n, each in enumerate(answers(text))] for text in ("+" * 40, "+." * 20)
     )
 
-    shown = " ".join(write(compared(older, newer)).split()).replace("&#95;", "_")
+    shown = " ".join(write(compared(older, newer)).split())
 
     assert shown.count(caution) == 1
     [after] = re.findall(rf"{caution}(.{{0,80}})", shown)

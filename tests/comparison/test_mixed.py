@@ -56,7 +56,7 @@ def test_shares_that_do_not_fit_the_rows_block_the_gate(tmp_path: Path, shares: 
 
 
 def test_shares_are_of_one_column_and_add_up_to_1() -> None:
-    assert Mixing.model_validate({"mix": {"year": {2024: 0.5, 2025: 0.5}}}).chosen == Mix(
+    assert Mixing.model_validate({"mix": {"year": {2024: 0.5, 2025: 0.5}}}).chosen_mix == Mix(
         "year", {"2024": 0.5, "2025": 0.5}
     )
     for wrong in ({"a": {"x": 0.5}}, {"a": {"x": 1.0}, "b": {"y": 1.0}}, {"a": {"x": -1.0, "y": 2.0}}):

@@ -199,16 +199,15 @@ def test_an_answer_on_the_terminal_is_shown_as_it_is(tmp_path: Path) -> None:
 def test_markdown_holds_no_markup_of_others(hostile: Any) -> None:
     shown = to_markdown(hostile)
 
-    tags = set(re.findall(r"<[^>]*>", shown))
+    tags = set(re.findall(r"(?<!\\)<[^>]*>", shown))
     assert tags == {"<details>", "<summary>", "</summary>", "</details>"}
-    assert "](" not in shown
-    assert "`" not in shown
-    assert not re.search(r"[@#]\w(?<!&#\d)", re.sub(r"&#\d+;", "", shown))
+    assert not re.search(r"(?<!\\)(\]\(|`)", shown)
+    assert not re.search(r"[@#]\w", shown)
     assert not re.search(r"://|www\.", shown)
 
 
 def test_every_row_of_a_markdown_table_has_its_cells(hostile: Any) -> None:
-    lines = to_markdown(hostile).splitlines()
+    lines = to_markdown(hostile).replace(r"\|", "").splitlines()
 
     assert {line.count("|") for line in lines if line.startswith("| ") and "measure" in line} == {9}
     tables = [line.count("|") for line in lines if line.startswith("|")]

@@ -33,12 +33,19 @@ STAGE = """
     mode = mode.read_text() if mode.exists() else ""
     with open("started.log", "a") as log:
         log.write(f"{name} {os.environ.get('GOLDMETER_RETRY_FAILED', '-')}\\n")
+    if spent := os.environ.get("GOLDMETER_SPENT"):
+        with open(spent, "a") as file:
+            file.write("x")
+        with open(f"attempts.{name}", "a") as file:
+            file.write(Path(spent).read_text() + "\\n")
     Path(f"pid.{name}").write_text(str(os.getpid()))
     print(f"{name} works on it")
     if mode.startswith("together "):
         wait_for(*(f"pid.{other}" for other in mode.split()[1:]))
     if mode.startswith("fail "):
         sys.exit(print(f"{name}: the reason\\n  and what to do", file=sys.stderr) or int(mode.split()[1]))
+    if mode == "at work":
+        sys.exit(print("error: judge: batches are at work at http://h: 0 of 9", file=sys.stderr) or 75)
     if mode == "hang":
         child = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

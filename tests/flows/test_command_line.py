@@ -145,8 +145,9 @@ def test_the_list_imports_nothing_slow() -> None:
     assert python("-c", code).stdout.splitlines()[-1] == "set()"
 
 
+@pytest.mark.long
 def test_a_command_by_name_runs_its_module() -> None:
-    by_name, module = python("-m", "flows", "compare", "--help"), python("-m", "flows.compare", "--help")
+    by_name, module = python("-m", "flows", "run", "--help"), python("-m", "flows.evaluate", "--help")
 
     assert (by_name.returncode, by_name.stdout) == (0, module.stdout)
 
@@ -169,10 +170,19 @@ def test_a_list_to_a_closed_or_full_output_prints_no_traceback(arguments: list[s
 def test_an_unknown_command_is_an_error_that_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert flows.main(["evalute"]) == 2
 
-    assert capsys.readouterr().err == (
+    assert capsys.readouterr().err.startswith(
         "error: 'evalute': no such command; did you mean evaluate? "
-        "allowed: init, evaluate, compare, schedule, label, train_judge\n"
+        "allowed: init, evaluate, compare, schedule, label, train_judge, run, "
     )
+
+
+@pytest.mark.parametrize("name", ["history", "judge"])
+def test_a_command_of_tasks_has_its_name_here_too(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        flows.main([name, "--help"])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: python -m tasks {name} ")
 
 
 @pytest.mark.parametrize(

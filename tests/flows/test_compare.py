@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.compare import main
+from tasks.console.markdown import escaped
 from tasks.pipeline.tables import describe, write_part
 from tasks.pipeline.yaml import load_yaml
 from tests.comparison import repository
@@ -434,9 +436,21 @@ def test_a_flow_prints_the_table_as_without_it(folders: Path) -> None:
 
     assert flow.returncode == without.returncode == 1
     assert without.stdout in flow.stdout
+    said = without.stdout.splitlines()[0]
+    with sqlite3.connect(folders / "prefect/prefect.db") as database:
+        [run] = database.execute(
+            "SELECT run.name, run.tags, run.state_type, run.state_name, state.message "
+            "FROM flow_run AS run JOIN flow_run_state AS state ON state.id = run.state_id"
+        )
+        [(kept,)] = database.execute("SELECT data FROM artifact WHERE key = 'comparison'")
+    assert (run[0], sorted(json.loads(run[1]))) == ("qa.jsonl: old → new", ["goldmeter", "qa.jsonl"])
+    assert run[2:] == ("FAILED", "Do not ship", said)
+    assert f"**{escaped(said)}**" in json.loads(kept)
 
 
-@pytest.mark.parametrize("arguments", [[], ["--map"], ["a", "b", "c"], ["a", "--unknown"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["--map"], ["a", "--against", "last"], ["a", "b", "c", "--flow"], ["a", "--unknown"]]
+)
 def test_arguments_that_are_none_end_with_the_usage(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)

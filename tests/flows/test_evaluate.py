@@ -2,14 +2,17 @@
 
 import json
 import logging
+import re
 import sqlite3
 from collections.abc import Callable
+from socket import gethostname
 from typing import Any, NamedTuple
 
 import pytest
 
 from flows import artifacts
 from flows import evaluate as flow
+from tasks.console.markdown import escaped
 
 pytestmark = pytest.mark.long
 
@@ -43,7 +46,7 @@ DATASET = {"rows": 8, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 
 
 @pytest.fixture(scope="module")
 def project(make_project: Make) -> Any:
-    made = make_project(STAGES, retries={"default": 0, "lexical": 1, "embed": 1})
+    made = make_project(STAGES, retries={"default": 0, "lexical": 1, "embed": 1, "judge": 1})
     (made.folder / "reports").mkdir()
     (made.folder / "reports/index.html").write_text("")
     scores = {"small": {"exact_match": metric(0.25)}, "large": {"exact_match": metric(0.5)}}
@@ -67,10 +70,11 @@ def first(project: Any) -> Ended:
 
 @pytest.fixture(scope="module")
 def failed(project: Any, first: Ended) -> Ended:
-    """One stage fails for a reason only the user can mend, one for another reason; each may be tried again once."""
+    """One stage fails for a reason only the user can mend, two for another reason; each may be tried again once."""
     assert first.status == 0
     project.mode("lexical", "fail 2")
     project.mode("embed", "fail 1")
+    project.mode("judge", "fail 1")
     return evaluate(project)
 
 
@@ -79,6 +83,7 @@ def mended(project: Any, failed: Ended) -> Ended:
     assert failed.status == 1
     project.mode("lexical", "mended")
     project.mode("embed", "mended")
+    project.mode("judge", "mended")
     return evaluate(project, "--retry-failed", GOLDMETER_FLOW_RUN=RUN_NAME)
 
 
@@ -112,14 +117,14 @@ def test_a_run_ends_with_the_metrics_and_the_path_of_the_report(first: Ended) ->
     assert report == "report: reports/index.html"
 
 
-def test_prefect_keeps_the_same_summary_and_a_link_to_the_report(project: Any, first: Ended) -> None:
+def test_prefect_keeps_the_same_summary_and_the_path_of_the_report(project: Any, first: Ended) -> None:
     assert first.status == 0
     with sqlite3.connect(project.folder.parent / "prefect/prefect.db") as database:
         kept = dict(database.execute("SELECT key, data FROM artifact").fetchall())
 
     table = json.loads(kept["summary"])
-    assert "| exact_match | 0.250 &#91;0.000, 1.000&#93; | 0.500 &#91;0.000, 1.000&#93; |" in table
-    assert json.loads(kept["report"]) == f"[reports/index.html]({(project.folder / 'reports/index.html').as_uri()})"
+    assert "| exact_match | 0.250 \\[0.000, 1.000\\] | 0.500 \\[0.000, 1.000\\] |" in table
+    assert json.loads(kept["report"]) == f"`{project.folder / 'reports/index.html'}` on {escaped(gethostname())}"
 
 
 @pytest.mark.usefixtures("mended")
@@ -145,16 +150,30 @@ def test_the_last_thing_printed_is_what_the_stages_said(failed: Ended) -> None:
     assert failed.output.endswith(
         "\nstage lexical: exit status 2\n\nlexical: the reason\n  and what to do\n"
         "\nstage embed: exit status 1\n\nembed: the reason\n  and what to do\n"
+        "\nstage judge: exit status 1\n\njudge: the reason\n  and what to do\n"
     )
 
 
 def test_what_only_the_user_can_mend_is_not_tried_again(failed: Ended) -> None:
     assert failed.started.count("lexical -") == 1
-    assert failed.started.count("embed -") == 2
+    assert failed.started.count("embed -") == failed.started.count("judge -") == 2
 
 
-def test_what_reads_from_a_failed_stage_does_not_run(failed: Ended) -> None:
+@pytest.mark.usefixtures("mended")
+def test_the_attempts_of_a_judge_share_a_file_of_what_they_spent_and_each_run_begins_anew(project: Any) -> None:
+    assert (project.folder / "attempts.judge").read_text().split() == ["x", "x", "xx", "x"]
+    assert not (project.folder / "attempts.embed").exists()
+
+
+def test_what_reads_from_a_failed_stage_is_skipped(failed: Ended) -> None:
     assert "report -" not in failed.started
+    [ended] = re.findall("(INFO|ERROR) .* 'report' - (Finished.*)", failed.output)
+    assert ended[0] == "INFO"
+    assert re.fullmatch(r"Finished in state Skipped\('not run: stage \w+ failed', type=COMPLETED\)", ended[1])
+
+
+def test_the_error_of_a_failed_stage_is_what_it_said(failed: Ended) -> None:
+    assert re.search("ERROR .* 'embed' - stage embed: exit status 1: embed: the reason and what to do\n", failed.output)
 
 
 def test_only_what_failed_and_what_reads_from_it_runs_again(mended: Ended) -> None:
@@ -170,6 +189,20 @@ def test_retry_failed_asks_the_judge_again_and_tells_only_the_judge(mended: Ende
     assert sorted(mended.started) == ["embed -", "judge 1", "lexical -"]
 
 
+def test_batches_that_are_at_work_end_the_run_without_a_failure(make_project: Make) -> None:
+    project = make_project(STAGES, retries={"default": 2})
+    project.mode("judge", "at work")
+
+    status, output = project.evaluate()
+
+    assert status == 75, output
+    assert output.endswith("\njudge: batches are at work at http://h: 0 of 9\n")
+    assert sorted(project.started()) == ["embed -", "judge -", "lexical -", "load -"]
+    project.mode("judge", "")
+    assert project.evaluate()[0] != 75
+    assert project.started() == ["judge -", "report -"]
+
+
 def test_a_run_whose_artifacts_prefect_does_not_take_is_good(
     project: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -179,7 +212,7 @@ def test_a_run_whose_artifacts_prefect_does_not_take_is_good(
     monkeypatch.chdir(project.folder)
     monkeypatch.setattr(artifacts, "create_markdown_artifact", unavailable)
     monkeypatch.setattr(flow, "get_run_logger", lambda: logging.getLogger("seen"))
-    monkeypatch.setattr(flow, "_run_stages", lambda **_: [])
+    monkeypatch.setattr(flow, "_run_stages", lambda *_, **__: [])
 
     flow.evaluate.fn()
 

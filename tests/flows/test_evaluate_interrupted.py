@@ -21,8 +21,8 @@ import psutil
 import pytest
 
 from tasks.pipeline.yaml import dump_yaml
+from tests.asking.test_signals import CONCURRENCY, stored
 from tests.counting_judge import CountingJudge, counting_judge
-from tests.judging.test_signals import CONCURRENCY, stored
 
 pytestmark = pytest.mark.long
 
@@ -77,7 +77,7 @@ def test_a_signal_to_the_flow_ends_all_of_it(project: Any, number: signal.Signal
 # Calls that are answered at once; the others take longer than a command that has nothing to finish gets to end.
 AT_ONCE = 6
 SLOW = 7.0
-JUDGE = "from pathlib import Path; from tests.judging.test_signals import ask; ask('{url}', Path())"
+JUDGE = "from pathlib import Path; from tests.asking.test_signals import ask; ask('{url}', Path())"
 
 
 @pytest.fixture

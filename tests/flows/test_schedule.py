@@ -18,7 +18,7 @@ from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 
 from flows import schedule as served
 from flows.schedule import _settle_missed_before_start, deployment_of, main, times
-from flows.serving import stale_runs
+from flows.serving import on_demand, stale_runs
 from flows.serving.flow import CHECKOUT, HOST, committed
 from flows.system.server import SERVE_AGAIN, Server
 from tasks.errors import GoldmeterError, ParamsError
@@ -323,12 +323,23 @@ def test_a_server_that_does_not_take_the_end_of_the_runs_keeps_no_process(monkey
 
 
 def test_the_file_for_work_pools_says_what_params_say():
-    deployments = load_yaml(ROOT / "prefect.yaml")["deployments"]
+    deployments = [each for each in load_yaml(ROOT / "prefect.yaml")["deployments"] if "schedules" in each]
     shipped, own = (load_yaml(path)["schedule"] for path in (PARAMS, ROOT / "params.yaml"))
 
     assert {each["name"]: shown(each) for each in deployments} in [
         {name: expected(name, Schedule(**one)) for name, one in said.items()} for said in (shipped, own)
     ]
+
+
+def test_the_file_for_work_pools_has_the_flows_that_are_run_on_demand():
+    deployments = [each for each in load_yaml(ROOT / "prefect.yaml")["deployments"] if "schedules" not in each]
+
+    assert [each["entrypoint"] for each in deployments] == [
+        f"flows/{flow.name}.py:{flow.name}" for flow in on_demand.FLOWS
+    ]
+    assert {(each["name"], *each["tags"], *each["concurrency_limit"].values()) for each in deployments} == {
+        ("goldmeter", "goldmeter", 1, "ENQUEUE")
+    }
 
 
 def shown(deployment):

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.judging.offline_rows import offline_table
-from tasks.judging.rows import SCHEMA
+from tasks.judging.rows import schema_of
 from tasks.judging.sampling import sampled
-from tasks.judging.settings import Judge
+from tasks.judging.settings import Judge, default_metric
 from tasks.judging.statuses import STATUSES, statuses
 from tasks.metrics.base import (
     DISABLED,
@@ -32,6 +32,7 @@ CELL = st.sampled_from(
 )
 LIST = st.lists(CELL.filter(lambda text: text is not None), max_size=3)
 TEXTS_OF_ROW = ("input", "response", "response_normalized")
+SCHEMA = schema_of(map(default_metric, ["meaning_match", "similarity_judge"]))
 LISTS = ("references", "references_normalized", "phrases")
 ROW = st.fixed_dictionaries({**dict.fromkeys(TEXTS_OF_ROW, CELL), **dict.fromkeys(LISTS, LIST)})
 COLUMNS = (*TEXTS_OF_ROW, *LISTS[:2])

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tasks.asking.budget import REPLY_TOKENS
 from tasks.errors import ModelError
 from tasks.judging import preflight
-from tasks.judging.budget import REPLY_TOKENS
 from tasks.judging.canaries import canaries
 from tasks.judging.plan import Plan
 from tasks.pipeline.run import Price
@@ -71,6 +71,9 @@ def test_what_the_ledger_has_is_not_asked_again(
         write_with_one_new_row()
         preflight.show()
         assert capsys.readouterr().out.startswith("judge: 2 calls to gpt-5-mini")
+        plan = preflight.plan_next_run()
+        assert plan
+        assert plan.reply_tokens == 10  # of the replies in the ledger
         assert len(server.calls) == CALLS
         assert not [path for path in Path().rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
@@ -153,6 +156,17 @@ def test_a_model_without_a_price_is_named() -> None:
     assert str(replace(plan, canaries=2, canary_prompt=700.0)).endswith(
         " tokens (run.judge.prices has no m); 2 of these calls, about 860 tokens, are canaries (judge.canaries)"
     )
+
+
+def test_second_questions_are_part_of_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    ask_a_server(retest=1.0, canaries=False)
+
+    preflight.show()
+
+    again = 2 * len(ROWS)
+    said = capsys.readouterr().out
+    assert said.startswith(f"judge: {2 * again} calls to ")
+    assert f"; {again} of these calls ask about a row once more (judge.retest)\n" in said
 
 
 def test_the_cost_is_that_of_requests_and_replies() -> None:

@@ -98,19 +98,6 @@ def test_scores_are_within_bounds_or_missing_with_the_response(metric, rows):
 
 
 @law
-@given(rows=ROWS)
-@pytest.mark.parametrize("metric", PROFILES)
-def test_neither_row_order_nor_batch_size_matters(metric, rows):
-    together = stats(metric, rows)
-
-    assert np.array_equal(together, stats(metric, rows))
-    assert np.array_equal(together[::-1], stats(metric, rows[::-1]))
-    for i, row in enumerate(rows):
-        assert np.array_equal(together[i : i + 1], stats(metric, [row]))
-        assert np.array_equal(metric.score(together)[i], metric.score(together[i]), equal_nan=True)
-
-
-@law
 @given(rows=ROWS, more=TEXTS.filter(str.strip))
 @pytest.mark.parametrize("metric", BEST_OF_REFERENCES)
 def test_adding_a_reference_never_lowers_a_best_of_references_score(metric, rows, more):

@@ -1,8 +1,6 @@
-import json
-
 import pytest
 
-from tasks.models.chat.capabilities import FORMATS, CapabilityStore, Support
+from tasks.models.chat.capabilities import FORMATS, Support, is_about_format
 
 
 def test_less_and_less_is_asked_for():
@@ -17,31 +15,27 @@ def test_less_and_less_is_asked_for():
     assert formats == [*FORMATS[1:]]
 
 
-def test_what_was_found_out_is_remembered_by_server(tmp_path):
-    memory = CapabilityStore(tmp_path / "servers.json")
-    memory.save("here a", Support("text", ("seed",)))
-    memory.save("there b", Support())
-
-    assert CapabilityStore(tmp_path / "servers.json").load("here a") == Support("text", ("seed",))
-    assert memory.load("there b") == Support()
-    assert memory.load("elsewhere") is None
-    assert [path.name for path in tmp_path.iterdir()] == ["servers.json"]
+@pytest.mark.parametrize(
+    ("message", "support"),
+    [
+        ("Unsupported value: 'temperature' does not support 0 with this model.", Support(dropped=("temperature",))),
+        ("""[{'error': {'message': 'Unknown name "seed": Cannot find field.'}}]""", Support(dropped=("seed",))),
+        ("Unrecognized request argument supplied: response_format", Support("json_object")),
+        ('Either "json_schema" or "grammar" can be specified, but not both', Support("json_object")),
+    ],
+)
+def test_refusals_of_known_servers_are_understood(message, support):
+    assert Support().reduced(message) == support
+    assert is_about_format(message)
 
 
 @pytest.mark.parametrize(
-    "content", ["", "no json", "[1]", '{"here": 1}', '{"here": {"format": "xml"}}', '{"here": {"format": ["text"]}}']
+    "support", [Support(), Support("text", ("seed",)), Support("json_object", ("temperature", "seed"))]
 )
-def test_what_can_not_be_read_is_found_out_again(tmp_path, content):
-    (tmp_path / "servers.json").write_text(content)
-
-    assert CapabilityStore(tmp_path / "servers.json").load("here") is None
+def test_a_summary_states_all_of_it(support):
+    assert Support.of(support.summary) == support
 
 
-def test_a_folder_that_can_not_be_written_is_no_error(tmp_path):
-    CapabilityStore(tmp_path / "nowhere" / "servers.json").save("here", Support())
-
-
-def test_unknown_options_in_the_memory_are_left_out(tmp_path):
-    (tmp_path / "servers.json").write_text(json.dumps({"here": {"format": "text", "dropped": ["seed", "model"]}}))
-
-    assert CapabilityStore(tmp_path / "servers.json").load("here") == Support("text", ("seed",))
+@pytest.mark.parametrize("summary", ["", "xml", "json_schema without model", "text without"])
+def test_another_summary_states_nothing(summary):
+    assert Support.of(summary) is None

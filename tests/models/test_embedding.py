@@ -137,6 +137,7 @@ def test_vectors_are_those_of_plain_sentence_transformers(plain, precision, chan
     assert np.abs(vectors @ vectors.T - expected @ expected.T).max() <= change
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("precision", "change"), [("fp32", 1e-6), ("bf16", 5e-3)])
 def test_a_processor_without_packed_products_gives_the_same_precision(encoder, precision, change, monkeypatch):
     monkeypatch.setattr("tasks.models.embedding.packed_linear.packable", set)
@@ -149,6 +150,7 @@ def test_a_processor_without_packed_products_gives_the_same_precision(encoder, p
     assert (np.abs(vectors - expected).max() > 1e-5) == (precision == "bf16")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("architecture", ["t5", "distilbert"])
 def test_other_architectures_give_the_vectors_of_plain_sentence_transformers(architecture, tmp_path):
     from sentence_transformers import SentenceTransformer

@@ -102,6 +102,7 @@ def test_a_stage_that_fails_leaves_tables_that_can_still_be_checked(project: Pat
     assert contents.damages(["data/load", "data/load_rejected"]) == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("project")
 def test_a_flipped_bit_of_a_manifest_or_of_a_part_in_storage_stops_the_next_stage(tmp_path: Path) -> None:
     (tmp_path / "storage").mkdir()

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import pytest
+
 from tests.small_project import ROOT
 
 
@@ -12,6 +14,7 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.long
 def test_great_expectations_imports_scipy_stats_when_an_expectation_uses_it() -> None:
     code = """
 import sys, pandas as pd
@@ -30,6 +33,7 @@ print([result.failed for result in validation.check(frame, [far])], "scipy.stats
     assert run(code).splitlines() == ["[1, 1] False", "[1] True"]
 
 
+@pytest.mark.long
 def test_it_imports_scipy_stats_in_the_version_that_was_measured() -> None:
     code = "import sys, great_expectations.expectations; print('scipy.stats' in sys.modules)"
 
@@ -37,6 +41,7 @@ def test_it_imports_scipy_stats_in_the_version_that_was_measured() -> None:
     assert run(code) == "True"
 
 
+@pytest.mark.long
 def test_a_module_that_is_imported_already_is_not_replaced() -> None:
     code = "import sys, scipy.stats as own; from tasks.pipeline.validation import load_gx; load_gx()"
 

@@ -141,6 +141,7 @@ def test_any_params_are_json_that_every_parser_reads_and_hold_no_password(value:
     assert _plain(plain) == plain
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("project")
 def test_a_stage_writes_its_lineage_into_its_validation_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 5)

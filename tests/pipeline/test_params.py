@@ -56,6 +56,21 @@ def test_params_state_every_section_that_a_stage_sees() -> None:
         (lambda p: p["gate"].update(primary="f1.vale"), r"^gate\.primary: .*did you mean f1\.value"),
         (lambda p: p["report"].update(targets={"meteo": 0.5}), r"^report\.targets: .*did you mean meteor"),
         (
+            lambda p: p["report"].update(targets={"preferred_over.aurora": 0.5}),
+            r"^report\.targets\.preferred_over\.aurora: no preference is asked for \(judge\.preference\)",
+        ),
+        (
+            lambda p: (
+                p["judge"].update(provider="openai", preference={}),
+                p["report"].update(targets={"preferred_over.auror": 0.5}),
+            ),
+            r"^report\.targets: .*did you mean preferred_over\.aurora",
+        ),
+        (
+            lambda p: p["judge"].update(preference={}),
+            r"^judge\.preference: preference needs a language model: set provider to openai or cascade",
+        ),
+        (
             lambda p: (p["dataset"].update(scores=TOXICITY), p["report"].update(targets={"score_toxicity": 0.1})),
             r"^report\.targets\.score_toxicity: less of it is better, and a target is a minimum",
         ),

@@ -34,7 +34,7 @@ def test_every_stage_declares_itself(name: str) -> None:
     assert issubclass(stage.params, Section)
     assert bool(stage.expect) == (f"reports/validation/{name}.json" in entry.outs)
     if stage.by_part:
-        assert (len(entry.tables_read), len(entry.tables_written)) == (1, 1)
+        assert len(entry.tables_read) == 1 <= len(entry.tables_written)
 
 
 def test_a_stage_without_a_module_is_an_error_of_dvc_yaml() -> None:

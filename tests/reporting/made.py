@@ -73,6 +73,11 @@ def load_table(rows):
         columns["draw"] = pa.array([each["draw"] for each in rows], pa.int64())
     if any("ratings" in each for each in rows):
         columns["ratings"] = pa.array([each["ratings"] for each in rows], pa.list_(pa.bool_()))
+    if any("weight" in each for each in rows):
+        columns["weight"] = pa.array([each["weight"] for each in rows], pa.float64())
+    for kind in ("latency", "tokens", "cost"):
+        if any(kind in each for each in rows):
+            columns[kind] = pa.array([each.get(kind) for each in rows], pa.float64())
     labelled = any(each["label"] is not None for each in rows)
     return describe(pa.table(columns), {"columns": {"label": LABEL} if labelled else {}})
 
@@ -101,7 +106,7 @@ def tables(rows):
     failed = [json.dumps({"unmeasured": "no vector"}) if each["meaning"] is None else None for each in rows]
     meaning = [each["meaning"] for each in rows]
     nothing = [None] * len(rows)
-    judge = score_table(rows, "meaning_match", "judge", None, nothing, nothing)
+    judge = score_table(rows, "meaning_match", "judge", None, nothing, nothing).drop_columns("meaning_match_details")
     return {
         "load": load_table(rows),
         "lexical": score_table(rows, "f1", "lexical", 0.5, [each["f1"] for each in rows], nothing),

@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.comparison.gate import verdict
-from tasks.reporting.candidate_matrix import MOST_IN_FULL, against, in_full, lead_measure, leads, left_out, matrix
+from tasks.reporting.candidate_matrix import (
+    MOST_IN_FULL,
+    against,
+    all_compared,
+    in_full,
+    lead_measure,
+    leads,
+    left_out,
+    matrix,
+)
 
 LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None}
 
@@ -51,6 +60,12 @@ def test_the_best_stands_first_and_each_pair_both_ways_round():
     }
     assert found.cells["a", "b"].difference == {"value": -0.25, "low": -0.375, "high": -0.125}
     assert found.cells["b", "a"].difference == {"value": 0.25, "low": 0.125, "high": 0.375}
+
+
+def test_candidates_of_a_refused_pair_are_not_all_compared():
+    assert all_compared(matrix(PAIRS, "label"), ["a", "b", "c"])
+    assert not all_compared(matrix(PAIRS[:2], "label"), ["a", "b", "c"])
+    assert all_compared(matrix(PAIRS[:2], "label"), ["a", "b"])
 
 
 def test_what_one_candidate_is_beside_the_others():

@@ -49,6 +49,21 @@ def sentence(*arguments: Any, **more: Any) -> str:
 THREE = {"gpt4": headline(0.81), "chatgpt": headline(0.74), "newbing": headline(0.82)}
 
 
+def test_of_the_rows_that_would_decide_it_is_said_how_many_a_steady_judge_would_need() -> None:
+    two = {"aurora": headline(0.787), "borealis": headline(0.857)}
+    noise = {"share": 0.4, "rows_needed": 524}
+
+    unsteady = sentence(two, [pair("aurora", "borealis", -0.038, 0.178, needed=873, judge_noise=noise)])
+    steady = sentence(
+        two, [pair("aurora", "borealis", -0.038, 0.178, needed=873, judge_noise=noise | {"rows_needed": 873})]
+    )
+
+    assert unsteady.endswith(
+        " About 880 rows in all would decide it, about 530 if the judge always agreed with itself."
+    )
+    assert steady.endswith(" About 880 rows in all would decide it.")
+
+
 def test_two_that_cannot_be_told_apart() -> None:
     two = {"aurora": headline(0.787), "borealis": headline(0.857)}
 
@@ -121,6 +136,15 @@ def test_one_leader_of_three_and_none() -> None:
 def test_pairs_that_were_not_compared_allow_no_conclusion() -> None:
     assert sentence(THREE, [pair("gpt4", "newbing", -0.01, 0.05)]) == (
         "No conclusion: not all of newbing, gpt4 and chatgpt could be compared by human labels."
+    )
+
+
+def test_candidates_that_could_not_be_compared_are_named_with_the_reason() -> None:
+    refused = {"measure": "label", "role": "primary", "reason": "no row is measured in both", "blocks": True}
+    pairs = [{"base": "a", "head": "b", "measures": {}, "refused": [refused]}]
+
+    assert sentence({"a": headline(0.8), "b": headline(0.7)}, pairs) == (
+        "No conclusion: not all of a and b could be compared by human labels (a and b: no row is measured in both)."
     )
 
 

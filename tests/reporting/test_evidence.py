@@ -2,7 +2,17 @@
 
 from typing import Any
 
-from tasks.reporting.evidence import most_frequent_failures, raters, trust, worst_slices
+import pytest
+
+from tasks.reporting.evidence import (
+    lost_votes,
+    most_frequent_failures,
+    panel,
+    raters,
+    recalibration,
+    trust,
+    worst_slices,
+)
 from tests.reporting.test_conclusion import OFFLINE, document, headline
 
 TWO = {"aurora": headline(0.7), "borealis": headline(0.8)}
@@ -102,18 +112,25 @@ def test_of_a_cascade_it_is_said_how_many_answers_each_judge_decided_and_which_o
     del own["a"]["meaning_match"]["agreement"]
     unknown = {"a": headline(0.7, status="unknown")}
     assert trust(document(unknown, candidates=own, by_offline_judge={"a": 0.58})) == [decided]
+    own["a"]["meaning_match"]["signature"] += "|band:0.02-0.93|offline:0"
+    [decided] = trust(document(unknown, candidates=own, by_offline_judge={"a": 0.58}))
+    assert decided.startswith("Answers that the offline judge decided (probability below 0.02 or above 0.93): 58.0 %; ")
 
 
-def test_probabilities_that_labels_reject_are_said_to_be_off() -> None:
+@pytest.mark.parametrize("used", [True, False])
+def test_probabilities_that_labels_reject_are_said_to_be_off(*, used: bool) -> None:
     own = judged(a=agreement(0.95, 0.8, baseline=0.8, is_judge=True))
     found = {"n": 400, "tested": 200, "p_value": 0.001, "expected": 0.612, "right": 0.72}
-    found |= {"error": 0.1436, "error_recalibrated": 0.1238}
+    found |= {"error": 0.1436, "error_recalibrated": 0.1238, "intercept": 0.5, "slope": 0.5, "used": used}
+    uses = " The estimates from labels use the recalibrated ones; verdicts are as before." if used else ""
 
     assert trust(document({"a": headline(0.7)}, candidates=own, calibration=found))[-1] == (
         "The probabilities of the offline judge (offline_match) do not fit 400 labels (p = 0.001): they expect 61.2 % "
-        "right answers, and 72.0 % are. Recalibrated on the labels, their mean squared error would be 0.124 instead of "
-        "0.144."
+        "right answers, and 72.0 % are. Recalibrated on the labels, 5 % becomes 27.4 % and 95 % 87.8 %, and their mean "
+        f"squared error 0.124 instead of 0.144.{uses}"
     )
+    by_overlap = document({"a": headline(0.7)}, candidates={}, calibration=found, primary={"measure": "f1"})
+    assert len([*recalibration(by_overlap)]) == used  # of no interest without the judge, unless a number uses it
 
 
 def test_without_labels_the_headline_says_what_is_known_of_the_judge() -> None:
@@ -177,3 +194,39 @@ def test_kinds_of_failure_are_added_up_over_the_candidates() -> None:
 
     assert most_frequent_failures(document(TWO, failures=failures)) == "hedge 11, refusal 3"
     assert most_frequent_failures(document(TWO)) == ""
+
+
+def vote_entry(accuracy: float | None, missing: int = 0) -> dict[str, Any]:
+    limits = None if accuracy is None else {"value": accuracy, "low": accuracy - 0.1, "high": accuracy + 0.1}
+    return {"votes": 0 if missing == 200 else 200 - missing, "missing": missing, "mean": 0.5, "accuracy": limits}
+
+
+def test_the_judges_of_a_panel_stand_beside_each_other_and_who_is_missing_comes_first() -> None:
+    votes = {
+        "n": 200,
+        "not_unanimous": 0.25,
+        "ties": 3,
+        "pair": {"value": 0.8, "low": 0.7, "high": 0.9},
+        "alpha": {"value": 0.5, "low": 0.4, "high": 0.6},
+        "jurors": [vote_entry(0.9), vote_entry(None, missing=200), vote_entry(0.7, missing=50)],
+    }
+    found = {"jurors": ["m0", "m1", "m2"], "weights": {}, "candidates": {"aurora": {"meaning_match": votes}}}
+    lost = [
+        "m1 of the panel gave no vote: the other judges decided alone.",
+        "50 of 200 votes of m2 are missing: the other judges decided alone.",
+    ]
+    told = [
+        "Meaning_match by a panel of 3: m0, m1 and m2; their votes count equally.",
+        "Answers on which their votes differ: 25.0 %, 3 ties.",
+        "Two of them say the same: 80.0 % [70.0, 90.0], alpha 0.50 [0.40, 0.60].",
+        "m0 alone agrees with human labels: 90.0 % [80.0, 100].",
+        "m2 alone agrees with human labels: 70.0 % [60.0, 80.0].",
+    ]
+
+    measured = document({"aurora": headline(0.7)}, candidates=judged(aurora=None), panel=found)
+    assert trust(measured)[:2] == lost_votes(measured) == lost
+    assert panel(measured) == told
+    mixed = measured | {"weighting": {"option": "aggregate.mix", "column": "topic"}}
+    assert panel(mixed) == [*told, "Intervals of numbers by aggregate.mix are over rows alone, not over judges."]
+    weighted = measured | {"panel": found | {"weights": {"meaning_match": [2.5, 0.0, 1.0]}}}
+    assert panel(weighted)[0].endswith("; their votes count by weights learnt from labels, on average 2.50, 0, 1.00.")

@@ -18,6 +18,7 @@ from tasks.reporting.part_answers import RunColumns
 from tasks.reporting.run_summary import summary_of
 from tasks.reporting.score_tables import FAMILIES
 from tasks.reporting.settings import Report
+from tasks.reporting.sheets import row_name
 from tasks.scores.columns import score_columns
 from tests.reporting.made import ROWS, SECTION, load_table, parts_of, row, tables, with_score, written
 
@@ -28,7 +29,7 @@ MIXED = [
 ]
 
 
-def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=(), **more):
+def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=(), whole=None, **more):
     """The payload of these rows, where semantic_similarity leads."""
     made = parts_of(tables(rows) | dict(extra), folder, part_rows)
     given = {name: made[name] for name in FAMILIES}
@@ -36,7 +37,8 @@ def explored(rows, folder, part_rows=3, limit=1000, max_chars=200, extra=(), **m
     names, first = sorted({each["candidate"] for each in rows}), "semantic_similarity"
     options = Report(**(SECTION | {"rows_to_look_at": 0, "answers": limit, "max_chars": max_chars}))
     summary = summary_of(RunColumns(given, {}, names, None, first, first), facts, {}, options, Crew())
-    return explorer(packing_of(summary), summary.survey.rows, **more)
+    packing = packing_of(summary, max_chars)
+    return explorer(packing._replace(whole=whole) if whole else packing, **more)
 
 
 def unpacked(payload):
@@ -118,6 +120,15 @@ def test_slice_values_stand_the_commonest_first(document):
     assert dict(zip(document["ids"], topic["codes"], strict=True)) == {"q1": 2, "q2": 0, "q3": 0, "q4": 1}
 
 
+def test_weights_stand_beside_the_ids_where_there_are_any(document, tmp_path):
+    rows = [one | {"weight": float(one["id"][1:]) / 4} for one in ROWS]
+
+    found = unpacked(explored(rows, tmp_path).payload)
+
+    assert dict(zip(found["ids"], found["weights"], strict=True)) == {"q1": 0.25, "q2": 0.5, "q3": 0.75, "q4": 1.0}
+    assert document["weights"] == []
+
+
 def test_a_missing_slice_value_and_a_missing_answer_are_said(tmp_path):
     rows = [ROWS[0] | {"topic": None, "response": None, "input": None, "references": ()}]
 
@@ -183,11 +194,34 @@ def test_long_texts_are_cut_with_a_note_of_their_length(tmp_path):
     rows = [ROWS[0] | {"input": "i" * 51, "response": "a" * 1000, "references": ("r" * 50,) * 12}]
 
     found = unpacked(explored(rows, tmp_path, max_chars=50).payload)
+    assert found["fold"] == 50
+    assert (found["responses"], found["inputs"], found["references"]) == (["a" * 1000], ["i" * 51], [["r" * 50] * 10])
 
+    found = unpacked(explored(rows, tmp_path / "cut", max_chars=50, whole=50).payload)
     assert found["responses"] == [["a" * 50 + "…", "cut: the first 50 of 1,000 characters"]]
     assert found["lengths"] == [1000]
     assert found["inputs"] == [["i" * 50 + "…", "cut: the first 50 of 51 characters"]]
     assert (found["references"], found["more"]) == ([["r" * 50] * 10], [2])
+
+
+def test_texts_are_cut_before_answers_are_left_out(tmp_path):
+    letters = Random(7)  # noqa: S311 (what does not compress)
+    rows = [ROWS[0] | {"id": f"q{i}", "response": b64encode(letters.randbytes(3000)).decode()} for i in range(9)]
+    whole = explored(rows, tmp_path / "whole", max_chars=100)
+
+    some = explored(rows, tmp_path / "some", max_chars=100, most=len(whole.payload) - 1)
+
+    assert (whole.answers, some.answers) == (9, 9)
+    assert {len(text) for text in unpacked(whole.payload)["responses"]} == {4000}
+    assert {note for _, note in unpacked(some.payload)["responses"]} == {"cut: the first 100 of 4,000 characters"}
+
+
+def test_each_answer_has_the_name_by_which_a_sheet_of_labels_knows_it(document):
+    there = of(document, "q2", "aurora")
+    texts = {"id": "q2", "candidate": "aurora", "input": "What?", "references": ["Paris"], "response": "The capital"}
+
+    assert document["names"][there] == row_name(texts)
+    assert re.fullmatch(r"page-8-of-8-[0-9a-f]{8}", document["sheet"])
 
 
 def test_what_does_not_fit_is_left_out_in_whole_ids_the_worst_stay(tmp_path):
@@ -300,7 +334,7 @@ def test_packing_loses_nothing_and_is_the_same_each_time(content):
 def test_any_text_comes_back_as_a_page_shows_it(tmp_path_factory, texts, part_rows):
     rows = [row(f"q{i}", "aurora", text, None, 0.5, 0.5, input=text) for i, text in enumerate(texts)]
 
-    found = unpacked(explored(rows, tmp_path_factory.mktemp("any"), part_rows, max_chars=10).payload)
+    found = unpacked(explored(rows, tmp_path_factory.mktemp("any"), part_rows, max_chars=10, whole=10).payload)
 
     expected = {f"q{i}": None if text is None else shown(text, 10) for i, text in enumerate(texts)}
     for key, answer in zip(found["ids"], found["responses"], strict=True):

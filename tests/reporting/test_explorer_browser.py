@@ -137,7 +137,7 @@ def test_search_finds_nothing_across_two_texts(page):
 def test_filters_hold_together_and_are_cleared_together(page):
     page.get_by_label("Candidate", exact=True).select_option("aurora")
     page.get_by_label("Metric", exact=True).select_option("f1")
-    page.get_by_label("Result").select_option("fail")
+    page.get_by_label("Result", exact=True).select_option("fail")
     assert {*shown(page)} == {("q2", "aurora"), ("q3", "aurora"), ("q10", "aurora")}
 
     page.get_by_label("Label", exact=True).select_option("right")
@@ -292,6 +292,7 @@ def test_an_answer_opens_and_closes_by_keyboard_beside_the_others_to_its_input(p
     button.focus()
     page.keyboard.press("Enter")
     inside = page.locator(".unfolded")
+    button = page.locator("#rows-body .unfolds")
 
     assert button.get_attribute("aria-expanded") == "true"
     assert inside.locator(".answer .name").all_inner_texts() == ["borealis", "aurora"]
@@ -308,13 +309,16 @@ def test_an_answer_opens_and_closes_by_keyboard_beside_the_others_to_its_input(p
     assert (inside.count(), button.get_attribute("aria-expanded")) == (0, "false")
 
 
-def test_a_cut_text_says_so_and_a_missing_score_says_why(page):
+def test_a_long_text_is_whole_on_demand_and_a_missing_score_says_why(page):
     page.get_by_role("searchbox").fill("lll")
     page.locator("#rows-body .line").click()
     first = page.locator(".unfolded .answer").first
     first.locator("summary").click()
 
-    assert "cut: the first 200 of 1,000 characters" in first.inner_text()
+    assert first.locator(".text").first.inner_text() == "L" * 200 + "…"
+    first.get_by_role("button", name="Show all 1,000 characters").click()
+    assert first.locator(".text").first.inner_text() == "L" * 1000
+    assert first.get_by_role("button", name="Show all").count() == 0
     assert "unmeasured: no vector" in first.locator("details").inner_text()
 
 
@@ -395,8 +399,8 @@ def test_no_number_is_broken(visit, tmp_path, width):
 
 
 def test_numbers_are_written_as_in_the_rest_of_the_page(chromium):
-    source = (FOLDER / "sections/explorer.js").read_text(encoding="utf-8")
-    function = source[source.index("function number(") : source.rindex("})();")]
+    source = (FOLDER / "sections/explorer/elements.js").read_text(encoding="utf-8")
+    function = source[source.index("function number(") :]
     chance = Random(3)  # noqa: S311 (the same texts each time)
     values = [sign * 10 ** chance.uniform(-12, 18) for sign in (1, -1) for _ in range(5000)]
     values += [n / 10**d for n in range(-1500, 1500, 7) for d in range(10)]
@@ -431,7 +435,7 @@ def test_what_is_shown_is_saved_and_no_text_becomes_a_formula(page):
 
 
 def test_no_response_and_cut_texts_are_told_from_others_where_they_are_saved(visit, tmp_path):
-    long = "L" * 201
+    long = "L" * 30_000
     rows = [
         row("empty", "aurora", "", None, 0.5, 0.5),
         row("none", "aurora", None, None, 0.5, 0.5),
@@ -449,6 +453,17 @@ def test_no_response_and_cut_texts_are_told_from_others_where_they_are_saved(vis
         "long": ("yes", "input response references"),
         "many": ("yes", "references"),
     }
+
+
+def test_weights_are_saved_beside_the_answers(visit, tmp_path):
+    rows = [row(f"q{i}", "aurora", "Paris", None, 0.5, 0.5, weight=i / 4) for i in range(3)]
+    page = opened(visit(saved(rows, tmp_path)))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save what is shown as CSV").click()
+    table = [*csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"), newline=""))]
+
+    assert {each["id"]: each["weight"] for each in table} == {"q0": "0", "q1": "0.25", "q2": "0.5"}
+    assert {each["f1"] for each in table} == {"0.5"}
 
 
 def test_a_browser_that_cannot_unpack_says_where_the_answers_are(chromium, path):
@@ -470,6 +485,7 @@ def test_without_scripts_a_sentence_says_where_the_answers_are(visit, path):
 
 
 def test_on_paper_one_line_stands_for_the_answers(page):
+    page.get_by_role("button", name="Print").click()
     page.emulate_media(media="print")
 
     assert page.get_by_text("Search and sort them on a screen.").is_visible()

@@ -3,7 +3,18 @@
 import pytest
 
 from tasks.pipeline.tables import describe
-from tests.browser import DESKTOP, PHONE, Screen, broken_numbers, chromium, on_drawings, overlaps, too_wide, visit
+from tests.browser import (
+    DESKTOP,
+    PAPER,
+    PHONE,
+    Screen,
+    broken_numbers,
+    chromium,
+    on_drawings,
+    overlaps,
+    too_wide,
+    visit,
+)
 from tests.comparison.test_wording import LOSS, measure
 from tests.reporting.made import column, row, score_table, written
 from tests.reporting.test_version_page import of_one
@@ -11,8 +22,6 @@ from tests.reporting.test_version_page import of_one
 __all__ = ["chromium", "visit"]
 pytestmark = pytest.mark.long
 
-PAPER = Screen(688, 1000)
-"""A4 between the margins of the page."""
 NAMES = [f"{'candidate' * 11}{n}" for n in range(12)]
 ROWS = [
     row(f"q{n:02}", name, "Paris", (n + place) % 13 > place, 1e-3 * (n % 3), (n + place) % 7 / 7)
@@ -53,6 +62,7 @@ def test_no_number_lies_on_a_drawing_or_is_broken(visit, path, width):
 
 def test_no_number_is_broken_on_paper(visit, path):
     page = opened(visit(path, PAPER))
+    page.get_by_role("button", name="Print").click()
     page.emulate_media(media="print")
 
     assert broken_numbers(page) == []
@@ -85,5 +95,5 @@ def test_on_a_phone_a_pass_rate_stands_below_an_axis_of_its_own(visit, path):
     def axes(page):
         return page.locator("tbody.apart").first.locator(".ticks").locator("visible=true").all_text_contents()
 
-    assert axes(visit(path)) == ["135", "0%50%100%"]
-    assert axes(visit(path, PHONE)) == ["135", "0%50%100%"] * len(NAMES)
+    assert axes(opened(visit(path))) == ["135", "0%50%100%"]
+    assert axes(opened(visit(path, PHONE))) == ["135", "0%50%100%"] * len(NAMES)

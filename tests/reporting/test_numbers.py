@@ -30,15 +30,17 @@ def answers():
             yield row(f"q{n:02}", name, f"answer {n}", label, f1, None if gone else meaning, topic=topic, why=gone)
 
 
-def made(rows, folder):
-    """The page and metrics.json."""
+def made(rows, folder, **more):
+    """The page and metrics.json; more: sections of it."""
     details = [json.dumps({"unmeasured": REASONS[each["why"]]}) if each["why"] else None for each in rows]
     meaning = [each["meaning"] for each in rows]
     extra = {"semantic": score_table(rows, "semantic_similarity", "semantic", 0.7, meaning, details)}
     section = {"slice_values": 3, "small_n": 8}
-    html = written(rows, folder, part_rows=50, extra=extra, section=section)["reports/index.html"]
     _, documents = inputs(rows, folder / "again", part_rows=50, extra=extra)
-    return html, documents["reports/metrics.json"]
+    measured = documents["reports/metrics.json"] | more
+    changed = {"reports/metrics.json": measured}
+    html = written(rows, folder, part_rows=50, extra=extra, section=section, documents=changed)["reports/index.html"]
+    return html, measured
 
 
 @pytest.fixture(scope="module")
@@ -270,6 +272,25 @@ def test_agreement_with_people(found, name):
             assert cell["data"] == [each["value"], each["low"], each["high"]]
         counts = [entry["false_pass"], entry["false_fail"], entry["n"]]
         assert [passes["text"], fails["text"], labels["text"]] == [f"{each}" for each in counts]
+
+
+def test_the_share_of_right_answers_by_the_judges_probability(tmp_path):
+    bins = [(0.0, 0.1, 0.05, (0.4, 0.2, 0.6), 20), (0.8, 0.97, 0.9, (0.95, 0.85, 0.99), 30)]
+    groups = [
+        dict(zip(("low", "high", "expected", "right", "n"), one, strict=True))
+        | {"right": dict(zip(("value", "low", "high"), one[3], strict=True))}
+        for one in bins
+    ]
+    html, _ = made([*answers()], tmp_path, reliability=groups)
+
+    people = section_of(html, "people")
+    assert "1 of 2 groups of answers are not as often right as the judge expects" in people
+    assert (
+        'aria-label="Right answers by probability: 5.0 % expected, 40.0 % right; 90.0 % expected, 95.0 % right"'
+        in people
+    )
+    cells = table(people.split("probability</caption>")[1].split("<tbody>")[1].split("</tbody>")[0])
+    assert [cell["text"] for cell in cells["80.0 % to 97.0 %"]] == ["90.0 %", "95.0 % 85.0 % to 99.0 %", "30"]
 
 
 def test_thresholds_that_labels_teach(found):

@@ -12,7 +12,7 @@ from tasks.reporting.checks import stage_checks
 from tasks.reporting.provenance import NOT_RECORDED, provenance
 from tasks.reporting.score_tables import MetricScores
 from tasks.scores.column_facts import ColumnFacts
-from tests.reporting.made import ROWS, section_of, validation, written
+from tests.reporting.made import ROWS, inputs, section_of, validation, written
 from tests.test_report import HOSTILE, Page, words_of
 
 PAGE = "reports/index.html"
@@ -157,6 +157,23 @@ def test_the_page_shows_data_candidates_params_code_versions_signatures_and_cost
     assert "path: data/mine.csv" in section
     assert "semantic_similarity|v:1" in section
     assert "aurora prompt: v2 n: [1, 2]" in data
+
+
+def test_a_candidate_that_was_asked_says_its_model():
+    stages = stage_checks(
+        documents(load=made({"dataset": {"candidates": {"live": {"model": "m", "about": {"a": 1}}}}}))
+    )
+
+    assert provenance(stages, (), (), PRICES).about == {"live": [("model", "m"), ("a", "1")]}
+
+
+def test_the_page_says_why_a_model_did_not_answer(tmp_path):
+    measured = inputs(ROWS, tmp_path / "first")[1]["reports/metrics.json"]
+    measured["dataset"]["failed_answers"] = {"aurora": {"timeout": 1_200, "HTTP 400: <b>": 1}}
+
+    html = written(ROWS, tmp_path, documents={"reports/metrics.json": measured})[PAGE]
+
+    assert "Not answeredaurora1,200 × timeout1 × HTTP 400: &lt;b&gt;" in words_of(section_of(html, "data"))
 
 
 def test_what_is_noted_about_candidates_of_a_long_table():

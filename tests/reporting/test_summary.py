@@ -231,6 +231,12 @@ def test_labels_of_other_answers_are_counted(tmp_path):
     assert "\n! 2 labels are of another answer (stale)" in terminal(read(tmp_path, several("a"), stale_labels=2))
 
 
+def test_questions_that_a_model_did_not_answer_are_counted_by_reason(tmp_path: Path) -> None:
+    told = terminal(read(tmp_path, several("a"), failed_answers={"live": {"timeout": 1_200, "content filter": 1}}))
+
+    assert "! 1,201 questions without an answer of the model: live: timeout (1,200), live: \ncontent filter (1)" in told
+
+
 def test_records_of_joined_files_that_are_left_out_are_counted(tmp_path: Path) -> None:
     told = terminal(read(tmp_path, several("a"), left_out={"gpt4.jsonl": 3_309, "labels.csv": 2}))
 
@@ -252,10 +258,10 @@ def test_the_markdown_has_the_same_numbers(tmp_path: Path) -> None:
         "",
         "| metric | small (n 40) | large (n 40) |",
         "|---|---|---|",
-        "| label | 0.750 &#91;0.250, 0.750&#93; | 0.750 &#91;0.250, 0.750&#93; |",
-        "| bleu | 0.125 &#91;0.250, 0.750&#93; | 0.125 &#91;0.250, 0.750&#93; |",
-        "| non_llm_string_similarity | 0.500 &#91;0.250, 0.750&#93; | 0.500 &#91;0.250, 0.750&#93; |",
-        "| meaning_match | 0.700 &#91;0.250, 0.750&#93; | 0.700 &#91;0.250, 0.750&#93; |",
+        "| label | 0.750 \\[0.250, 0.750\\] | 0.750 \\[0.250, 0.750\\] |",
+        "| bleu | 0.125 \\[0.250, 0.750\\] | 0.125 \\[0.250, 0.750\\] |",
+        "| non_llm_string_similarity | 0.500 \\[0.250, 0.750\\] | 0.500 \\[0.250, 0.750\\] |",
+        "| meaning_match | 0.700 \\[0.250, 0.750\\] | 0.700 \\[0.250, 0.750\\] |",
         "",
         "- 5 texts are longer than the embedding model reads: only the beginning counts (embed.long)",
     ]
@@ -357,3 +363,19 @@ def test_what_aggregate_did_not_write_is_an_error_that_says_what_to_do(tmp_path:
 
     with pytest.raises(DataError, match=r"not what aggregate writes .*`dvc repro`"):
         summary.of_last_run(path)
+
+
+def test_what_answers_took_is_one_line_for_each_candidate(tmp_path: Path) -> None:
+    def took(value: float, high: float | None) -> dict[str, Any]:
+        one = {"value": value, "low": value / 2, "high": high, "method": "order statistics"}
+        return {"mean": one, "p50": one, "p95": one, "total": 40 * value, "n": 40, "n_missing": 0}
+
+    resources = {"a": {"latency": took(1.5, None), "tokens": took(300.0, 400.0), "cost": took(2e-5, 3e-5)}}
+    found = read(tmp_path, {"a": {"label": entry()}, "b": {"label": entry()}}, {"resources": resources})
+
+    [line] = [line for line in found.evidence if line.startswith(("a:", "b:"))]
+    assert line.split("; ") == [
+        "a: latency 1.50 s (median), 1.50 s (95th percentile, 0.750 or more)",
+        "tokens 300 (median), 300 (95th percentile, 150 to 400)",
+        "cost 0.00002 US$ on average, 0.000800 in all",
+    ]

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from tasks.comparison.compare import CompareOptions, compare_versions
+from tasks.comparison.several import compare_several
 from tasks.errors import VersionError
+from tasks.monitoring.series import series, trend_of_versions
 from tasks.pipeline.dvc_yaml import stages
+from tasks.reporting.content import ComparedVersions
 from tasks.reporting.version_page import write_page
 from tasks.scores.estimates import rounded
 from tasks.versions.version import Version
@@ -19,6 +22,7 @@ from tests.comparison.test_render import HOSTILE
 from tests.comparison.test_wording import document as made_document
 from tests.comparison.test_wording import measure, pair
 from tests.reporting.made import ROWS, inputs, row, section_of, validation, written
+from tests.reporting.past import DAY, FIRST, entry, past
 from tests.reporting.policy import scripts
 
 PAGE = "reports/index.html"
@@ -172,7 +176,7 @@ def test_a_version_without_its_numbers_has_no_page(tmp_path: Path, project: Path
     inputs(newer, project / "run/data")
 
     with pytest.raises(VersionError, match=r"run: no reports/metrics\.json there"):
-        write_page(Version("run", project / "run", None), found, tmp_path / "page.html")
+        write_page(Version("run", project / "run", None), tmp_path / "page.html", comparison=found)
 
 
 def test_both_answers_are_shown_with_what_only_one_has(tmp_path: Path) -> None:
@@ -224,7 +228,7 @@ def a_run(folder: Path, *, with_ledger: bool) -> Version:
 )
 @pytest.mark.usefixtures("project")
 def test_the_page_of_a_version_says_what_its_verdicts_cost(tmp_path: Path, words: str, *, with_ledger: bool) -> None:
-    write_page(a_run(tmp_path / "run", with_ledger=with_ledger), None, tmp_path / "page.html")
+    write_page(a_run(tmp_path / "run", with_ledger=with_ledger), tmp_path / "page.html")
 
     assert words in (tmp_path / "page.html").read_text(encoding="utf-8")
 
@@ -234,3 +238,72 @@ def test_stale_labels_are_told_on_the_page(tmp_path: Path) -> None:
     found["pairs"][0]["rows"]["stale_labels"] = 3
 
     assert "3 labels are of another answer (stale)" in page(newer, tmp_path / "page", found)
+
+
+def several_of(tmp_path: Path, *names: str) -> ComparedVersions:
+    """Versions with these names, of the same rows but for the last one, whose answers are wrong; with a trend."""
+    compared = []
+    for name in names:
+        wrong = name == names[-1]
+        rows = [row(f"q{n}", "aurora", "Rome" if wrong else "Paris", not wrong, 1.0, 0.9) for n in range(21)]
+        inputs(rows, tmp_path / name / "data")
+        compared.append(Version(name, tmp_path / name, None))
+    document = rounded(compare_several(compared, gate_on("label"), "first"))
+    numbers = {"metric": "label", "n": 21, "pass_rate": 0.9, "pass_rate_low": 0.8, "pass_rate_high": 1.0}
+    entry = {"candidate": "aurora", "value": 0.9, "low": 0.8, "high": 1.0, "threshold": 0.5, **numbers}
+    document["values"] = [
+        entry | {"version": place, "signature": f"label|v:{place // 2}"} for place, _ in enumerate(names)
+    ]
+    return ComparedVersions(document, trend_of_versions(names, document["values"], "label"))
+
+
+def test_several_versions_have_a_trend_and_each_comparison_one_click_away(tmp_path: Path) -> None:
+    several = several_of(tmp_path, "<i>v1", "v2", "v3")
+
+    html = written(ROWS, tmp_path / "page", several=several)[PAGE]
+
+    tags, section = Tags(html), section_of(html, "versions")
+    assert tags.open == []
+    assert sorted(set(tags.ids)) == sorted(tags.ids)
+    assert '<a href="#versions">Versions</a>' in html
+    assert "<i>v1" not in html
+    assert "&lt;i&gt;v1 → v3: Do not ship" in section
+    assert "3 versions from &lt;i&gt;v1 to v3; aurora: last 90.0 %" in section
+    assert "From v3 on it is measured differently: v was 0, is 1." in section
+    assert all(f'href="#compared-{n}"' in section and f'id="compared-{n}"' in section for n in (1, 2))
+    assert re.findall(r"<text[^>]*>(&lt;i&gt;v1|v2|v3)<", section) == ["&lt;i&gt;v1", "v2", "v3"] * 2
+
+
+def test_runs_of_the_history_open_their_comparison(tmp_path: Path) -> None:
+    runs = [entry(FIRST, run="run-1"), entry(FIRST + DAY, run="run-2"), entry(FIRST + 2 * DAY, run="run-3")]
+    several = several_of(tmp_path, "run-2", "run-3", "workspace")
+    document = several.document | {"against": "last"}
+    document["comparisons"] = [
+        {"base": {"name": name, "commit": None}, "head": {"name": "workspace", "commit": None}, "document": found}
+        for name, found in zip(("run-2", "run-3"), [one["document"] for one in document["comparisons"]], strict=True)
+    ]
+
+    html = written(ROWS, tmp_path / "page", history=series(past(*runs)), several=ComparedVersions(document))[PAGE]
+
+    section = section_of(html, "history")
+    assert '<a href="#compared-2"><code>run-3</code></a>' in section
+    assert 'id="compared-2"' in section
+    assert "<td><code>run-1</code></td>" in section
+    assert 'id="versions"' not in html
+
+
+def test_time_and_cost_have_a_table_of_their_own_that_says_what_is_better(tmp_path: Path) -> None:
+    found = []
+    for name, factor in (("a", 1.0), ("b", 3.0)):
+        rows = [row(f"q{n}", "aurora", "Paris", True, 1.0, 0.9, latency=factor * (1.0 + n % 9)) for n in range(90)]
+        inputs(rows, tmp_path / name / "data")
+        found.append(Version(name, tmp_path / name, None))
+    gate = gate_on("label").model_copy(update={"metrics": {"latency_p50": 0.1}})
+    html = page(rows, tmp_path / "page", compare_versions(*found, gate, CompareOptions()))
+    section = " ".join(section_of(html, "comparison").split())
+
+    assert Tags(html).open == []
+    assert "Do not ship: worse by the guard latency_p50." in section
+    assert "<summary>Time and cost: worse on 3</summary>" in section
+    assert "latency in seconds, cost in US dollars; less is better" in section
+    assert section.count("latency_p95") == 1  # not among the other measures, whose differences are drawn to one scale

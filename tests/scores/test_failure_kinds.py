@@ -1,12 +1,10 @@
-"""The kind of a wrong answer: from its texts alone, and with the offline judge's reason."""
+"""The kind of a wrong answer: from its texts."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.offline import judge
-from tasks.models.offline.reasons import NOTHING_FOR, WRONG
-from tasks.scores.failure_kinds import _REASONS, KINDS, NAMES, Row, failure_kind
+from tasks.scores.failure_kinds import KINDS, NAMES, Row, failure_kind
 from tests.hostile_texts import TEXTS
 
 HOSTILE = st.none() | st.text() | st.sampled_from(TEXTS)
@@ -26,6 +24,11 @@ BY_TEXT = [
     ("Wo?", ["am Bodensee"], "Am Bodensee oder am Chiemsee", "right one among alternatives"),
     ("What is its largest moon?", ["Titan"], "Not Titan but Rhea", "right one denied"),
     ("How many bones has a hand?", ["27"], "A hand has 29 bones.", "wrong number"),
+    (None, ["Louis XVI"], "Louis XIV", "another answer"),
+    (None, ["Eagle"], "Eagle, I think, but I could be wrong about that", "hedge"),
+    (None, ["Thomas Edison"], "Either Nikola Tesla or Thomas Edison", "right one among alternatives"),
+    (None, ["the pancreas"], "The liver, not the pancreas", "right one denied"),
+    (None, ["Ulan Bator"], "I can't answer that.", "refusal"),
     ("How many people in 1,900?", ["1,500"], "In 1,900 there were 15,000.", "wrong number"),
     ("Which island states?", ["Haiti and the Dominican Republic"], "Haiti", "incomplete"),
     ("Who won?", ["Bardeen, Brattain and Shockley"], "Bardeen and Brattain", "incomplete"),
@@ -39,40 +42,17 @@ BY_TEXT = [
 
 
 @pytest.mark.parametrize(("question", "references", "response", "kind"), BY_TEXT)
-def test_kind_by_the_texts_alone(question, references, response, kind):
+def test_kind(question, references, response, kind):
     assert NAMES[failure_kind(Row(question, references, response))] == kind
-
-
-@pytest.mark.parametrize(
-    ("references", "response", "kind"),
-    [
-        (["Louis XVI"], "Louis XIV", "wrong number"),
-        (["Eagle"], "Eagle, I think, but I could be wrong about that", "hedge"),
-        (["Thomas Edison"], "Either Nikola Tesla or Thomas Edison", "right one among alternatives"),
-        (["the pancreas"], "The liver, not the pancreas", "right one denied"),
-        (["Ulan Bator"], "I can't answer that.", "refusal"),
-    ],
-)
-def test_kind_with_the_reason_of_the_offline_judge(references, response, kind):
-    [reason] = judge([""], [references], [response]).reasons
-
-    assert NAMES[failure_kind(Row(None, references, response, reason))] == kind
-
-
-def test_reasons_that_decide_are_reasons_of_the_offline_judge():
-    known = [reason.sentence for reason in (*WRONG, NOTHING_FOR)] + ["the response is blank"]
-
-    for start in _REASONS:
-        assert any(sentence.startswith(start.rstrip()) for sentence in known), start
 
 
 def test_names_are_distinct():
     assert len(set(NAMES)) == len(KINDS)
 
 
-@given(HOSTILE, st.lists(HOSTILE, max_size=3), HOSTILE, HOSTILE)
-def test_whatever_the_texts_there_is_a_kind(question, references, response, reason):
-    kind = failure_kind(Row(question, references, response, reason))
+@given(HOSTILE, st.lists(HOSTILE, max_size=3), HOSTILE)
+def test_whatever_the_texts_there_is_a_kind(question, references, response):
+    kind = failure_kind(Row(question, references, response))
 
     assert 0 <= kind < len(KINDS)
     assert kind == 0 or (response is not None and response.strip())

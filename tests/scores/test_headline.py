@@ -210,6 +210,23 @@ def test_candidates_that_cannot_be_told_apart_from_the_best_lead_together() -> N
     assert (alone["names"], alone["decided"]) == (["a"], True)
 
 
+def test_candidates_that_could_not_be_compared_are_not_said_to_be_alike() -> None:
+    ones = [candidate(name, label=[1, 0] * 50) for name in "abc"]
+    shown = headlines(
+        ON_LABELS, [*map(summed, ones)], {one.name: entries(one) for one in ones}, VerdictSource.of(""), 0.95
+    )
+    reason = "40 of 100 rows could not be measured"
+    refused = {"measure": "label", "role": "primary", "reason": reason, "blocks": True}
+    pairs = [{"base": "a", "head": "b", "measures": {}, "refused": [refused]}, pair("a", "c", -0.2, -0.1)]
+
+    best = leaders(ON_LABELS, shown, [*pairs, pair("b", "c", -0.2, -0.1)])
+
+    assert (best["names"], best["decided"]) == (["a", "b"], False)
+    assert best["note"] == f"not all could be compared: a and b: {reason}"
+    alone = leaders(ON_LABELS, shown, [pairs[0], pair("b", "c", 0.1, 0.2), pair("a", "c", 0.1, 0.2)])
+    assert (alone["names"], alone["note"]) == (["c"], "better than every other candidate")
+
+
 def test_nobody_leads_by_a_judge_whose_error_is_unknown() -> None:
     ones = [candidate(name, meaning_match=[1, 0] * 50) for name in "ab"]
     model = VerdictSource.of("meaning_match|provider:openai|model:m")

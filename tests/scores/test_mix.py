@@ -3,7 +3,6 @@
 import json
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -13,8 +12,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tasks.aggregate import Aggregate, Params, aggregate
-from tasks.errors import ParamsError
-from tasks.scores.mix import check_mix
 from tests.test_aggregate import PARAMS, lexical, rows, stored
 
 COUNTS = st.dictionaries(st.text(min_size=1), st.integers(1, 1000), min_size=1, max_size=20)
@@ -56,29 +53,6 @@ def test_values_that_yaml_reads_as_numbers_are_text_as_in_slices() -> None:
 
     assert mix is not None
     assert mix.shares == {"2024": 0.5, "true": 0.5}
-
-
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        ({"slices": ["language"]}, r"aggregate\.mix\.topic: no column of dataset\.slices; there is: language"),
-        ({"labels": "designed"}, "not possible with dataset.labels: designed"),
-        ({"has_draws": True}, "not possible with repeated answers"),
-        ({"guarantee": True}, "not possible with aggregate.guarantee"),
-        ({"floors": {"label": 0.8}}, "schedule.nightly.floors: not possible with aggregate.mix"),
-    ],
-)
-def test_what_can_not_be_combined_is_refused_before_a_run(changed: dict[str, Any], reason: str) -> None:
-    options = {"slices": ["topic"], "labels": "all", "has_draws": False, "guarantee": False, "floors": {}} | changed
-    nightly = SimpleNamespace(floors=options["floors"])
-    sections = {
-        "aggregate": SimpleNamespace(mix={"topic": {"a": 1.0}}, guarantee=options["guarantee"]),
-        "dataset": SimpleNamespace(**{name: options[name] for name in ("slices", "labels", "has_draws")}),
-        "schedule": SimpleNamespace(root={"nightly": nightly}),
-    }
-
-    with pytest.raises(ParamsError, match=reason):
-        check_mix(sections)
 
 
 def test_parts_change_no_number_by_the_mix(tmp_path: Path) -> None:

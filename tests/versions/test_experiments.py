@@ -143,6 +143,7 @@ def test_facts_that_nobody_knows() -> None:
     assert "Cost: unknown" in said
 
 
+@pytest.mark.long
 def test_dvc_lists_shows_applies_pushes_and_pulls_it_and_versions_compare(clone: Path) -> None:
     git("init", "-q", "--bare", str(clone / "hub.git"))
     git("remote", "add", "hub", str(clone / "hub.git"))
@@ -455,6 +456,7 @@ def forked(act: Callable[[], object]) -> int:
         os._exit(0)
 
 
+@pytest.mark.long
 def test_a_kill_before_any_git_command_blocks_nothing(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit()
     made_by, before, untouched = facts(), snapshot(), of_the_user()

@@ -50,7 +50,7 @@ class Project:
     """A scratch copy of the project with a git history, and commands run in it with the network guarded."""
 
     def __init__(self, folder: Path) -> None:
-        """Use the project in `folder/project`; `fresh` and `copy` make one."""
+        """Use the project in `folder/project`; `empty`, `fresh` and `copy` make one."""
         self.folder = folder / "project"
         self.log = folder / "connections"
         guard = folder / "guard"
@@ -68,12 +68,17 @@ class Project:
         }
 
     @classmethod
-    def fresh(cls, folder: Path) -> Self:
-        """Copy the checkout, without its tables, and commit it."""
+    def empty(cls, folder: Path) -> Self:
+        """Guard the network for a folder `project` that is still to be made."""
         guard = folder / "guard"
         guard.mkdir(parents=True)
         (guard / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
-        project = cls(folder)
+        return cls(folder)
+
+    @classmethod
+    def fresh(cls, folder: Path) -> Self:
+        """Copy the checkout, without its tables, and commit it."""
+        project = cls.empty(folder)
         shutil.copytree(ROOT, project.folder, ignore=LEFT_BEHIND)
         for written in ("data", "reports"):
             for path in (project.folder / written).iterdir():

@@ -92,6 +92,28 @@ def test_the_flow_keeps_the_table_as_an_artifact(project: Any) -> None:
     assert "25 rows changed result" in table
 
 
+def test_what_answers_took_reaches_the_report_the_summary_and_the_gate(project: Any) -> None:
+    lines = project.read(DATA).splitlines()
+    rows = [json.loads(line) | {"aurora_s": 0.25 * (1 + n % 8)} for n, line in enumerate(lines)]
+    (project.folder / DATA).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    project.edit("params.yaml", "label: aurora_correct\n", "label: aurora_correct\n      latency: aurora_s\n")
+    project.edit("params.yaml", "  targets: {} ", "  targets: {latency_p95: {max: 0.5}} ")
+    project.edit("params.yaml", "  metrics: {} ", "  metrics: {latency_p50: 0.1} ")
+
+    ran = project.repro()
+    summary = project.run("python", "-m", "tasks", "summary")
+
+    assert "lexical" not in ran
+    assert json.loads(project.read("reports/metrics.json"))["resources"]["aurora"]["latency"]["n"] == len(rows)
+    assert "aurora: latency 1.00 s (median), 2.00 s (95th percentile" in summary
+    assert "Target latency_p95 ≤ 0.500 seconds: not met: aurora; undecided: borealis" in summary
+    assert "Time and cost" in project.read("reports/index.html")
+    [pair, _] = compare(project, "main", status=2)["pairs"]
+    assert {"measure": "latency_p50", "role": "guard", "reason": "only there after", "blocks": True} in pair["refused"]
+    project.run("git", "reset", "--quiet", "--hard")
+    project.run("dvc", "checkout", "--force")
+
+
 def test_tables_that_are_only_in_a_remote(project: Any) -> None:
     before = compare(project, "v1", "v2", status=1)
     project.run("dvc", "remote", "add", "--default", "shared", str(project.folder.parent / "remote"))

@@ -30,9 +30,9 @@ def test_new_rows_are_loaded_after_an_update(project: Any) -> None:
     with sqlite3.connect(project.folder / "answers.db") as database:
         database.execute("INSERT INTO answers VALUES ('Why?', 'so', 'v1', 'so', 1), ('Why?', 'so', 'v2', 'no', 0)")
 
-    before = project.run("dvc", "repro", "--single-item", "load")
+    before = project.run("dvc", "repro", "load")
     project.run("dvc", "update", "data/answers.csv.dvc")
-    after = project.run("dvc", "repro", "--single-item", "load")
+    after = project.run("dvc", "repro", "load")
 
     assert "Stage 'load' didn't change" in before
     assert "Running stage 'load'" in after

@@ -87,12 +87,12 @@ def squeezed(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def newcomer(project: Project, example: Project) -> Newcomer:
-    """In a clone whose .venv is the one that runs the tests: `make setup` has nothing to do.
+    """In a clone whose .venv is the one that runs the tests: `make setup-dev` has nothing to do.
 
     DVC has the tables of the bundled example already; that every stage makes them is tested in test_whole_run.py.
     """
-    if not Path(sys.prefix, ".ready").exists():
-        pytest.skip("needs the environment of `make setup`")
+    if not Path(sys.prefix, ".ready-dev").exists():
+        pytest.skip("needs the environment of `make setup-dev`")
     shutil.copytree(ROOT / "tests", project.folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(example.folder / ".dvc/cache", project.folder / ".dvc/cache")
     project.commit("tests")

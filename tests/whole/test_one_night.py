@@ -144,6 +144,7 @@ def test_a_worse_night_fails_with_what_is_worse_and_where(project: Any) -> None:
     assert outcome["experiment"] == experiments(project)[-1]
     assert "| worse |" in outcome["markdown"]
     assert set(ran) == {
+        "answer",
         "embed",
         "judge",
     }  # their outputs persist: a new commit's are in no run cache of DVC

@@ -15,6 +15,7 @@ from tests.whole.conftest import DATA, Project
 
 pytestmark = pytest.mark.long
 
+MARKS = (".ready", ".ready-dev")
 GH = """#!/usr/bin/env python
 import json, os, pathlib, sys
 
@@ -99,12 +100,13 @@ class Runner:
 
 
 def _installed(folder: Path) -> None:
-    """As if `make setup` had installed everything: what this Python has, by links, and the mark that says so."""
+    """As if `make setup-dev` had installed everything: what this Python has, by links, and the marks that say so."""
     (folder / ".venv").mkdir()
     for path in Path(sys.prefix).iterdir():
-        if path.name != ".ready":
+        if path.name not in MARKS:
             (folder / ".venv" / path.name).symlink_to(path)
-    (folder / ".venv/.ready").touch()
+    for mark in MARKS:
+        (folder / ".venv" / mark).touch()
 
 
 @pytest.fixture(scope="module")

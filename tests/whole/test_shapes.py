@@ -84,7 +84,6 @@ SHAPES = [
         "inspect.eval", {"mockllm/model": 6}, "meaning_match", {"score_match": (0.4, 5), "score_includes": (0.4, 5)},
         failed=1, told="mockllm/model has no answer in 1 of 6 rows",
     ),
-    Shape("long.csv", {"gpt4": 10, "fid": 10}, "label", {"label": (0.5, 10), "exact_match": (1.0, 10)}),
     Shape("joined", {"gpt4": 10, "fid": 10}, "label", {"label": (1.0, 10), "exact_match": (1.0, 10)}),
 ]  # fmt: skip
 
@@ -94,10 +93,7 @@ def write_shapes(project: Any) -> None:
         (shutil.copytree if "." not in log else shutil.copy)(LOGS / log, project.folder / "data" / log)
     asked = [{"question": f"What is {i} plus {i}?", "gold": f"the {i + i}"} for i in range(10)]
     said = {"gpt4": [row["gold"] for row in asked], "fid": ["nothing"] * 10}
-    lines = ["question,gold,model,response,grade"]
     for name, answers in said.items():
-        rows = zip(asked, answers, strict=True)
-        lines += [f"{row['question']},{row['gold']},{name},{answer},{i % 2}" for i, (row, answer) in enumerate(rows)]
         write(project, f"joined/{name}.jsonl", [
             {"question": row["question"], "prediction": answer} for row, answer in zip(asked, answers, strict=True)
         ])  # fmt: skip
@@ -106,7 +102,6 @@ def write_shapes(project: Any) -> None:
         {"question": row["question"], "model": name, "verdict": ("INCORRECT", "CORRECT")[name == "gpt4"]}
         for name in said for row in asked
     ])  # fmt: skip
-    (project.folder / "data/long.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,15 @@
 
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tasks.pipeline.dvc_yaml import stages
-from tests.whole.conftest import Project, ran
+from tasks.pipeline.yaml import load_yaml
+from tests.whole.conftest import ROOT, Project, ran
 
 pytestmark = pytest.mark.long
 
@@ -29,6 +31,23 @@ def test_a_fresh_copy_runs_every_stage(project: Any, example: Project) -> None:
     assert sorted(ran((example.folder.parent / "repro").read_text(encoding="utf-8"))) == sorted(stages())
     assert metrics(project)["aurora"]["label"]["n"] == 258
     assert (project.folder / "reports/index.html").exists()
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="validation reports state the version of Python")
+def test_it_is_the_committed_run_but_for_the_last_bits_of_vectors(project: Any) -> None:
+    of_vectors = {out for name in ("embed", "semantic", "aggregate", "report") for out in stages()[name].outs}
+
+    committed, now = (
+        {
+            (name, kind, entry["path"]): entry["md5"]
+            for name, stage in load_yaml(folder / "dvc.lock")["stages"].items()
+            for kind in ("deps", "outs")
+            for entry in stage[kind]
+            if entry["path"] not in of_vectors - {"reports/summary.json"}
+        }
+        for folder in (ROOT, project.folder)
+    )
+    assert now == committed, "dvc.lock is behind: make example, then commit it"
 
 
 def test_then_everything_is_up_to_date(project: Any) -> None:

@@ -16,6 +16,7 @@ from flows.init.proposal.section import quoted, shown
 from tasks.console.format import counted
 from tasks.dataset.readers import detect
 from tasks.dataset.sources import Record, records
+from tasks.scores.column_facts import RESOURCES
 
 MOST_RECORDS = 50_000
 # Files of a log's folder, at any depth.
@@ -50,7 +51,7 @@ def propose_log(path: str, tool: str) -> Proposal:
         "draw": _draw(by_name),
         "input": _if_filled(by_name, "input"),
         "references": _if_filled(by_name, "references"),
-        "candidates": {"column": "candidate", "response": "response"},
+        "candidates": {"column": "candidate", "response": "response", **_taken(by_name)},
         "group": _if_filled(by_name, "group"),
         "slices": [column.name for column in slices],
         "contexts": _if_filled(by_name, "contexts"),
@@ -88,6 +89,13 @@ def _draw(by_name: Mapping[str, Column]) -> str | bool | None:
 
 def _if_filled(by_name: Mapping[str, Column], name: str) -> str | None:
     return name if name in by_name and by_name[name].values else None
+
+
+def _taken(by_name: Mapping[str, Column]) -> dict[str, str]:
+    """The columns of what answers took; a tool may write 0 where it does not know."""
+    return {
+        name: name for name in RESOURCES if name in by_name and any(float(text) > 0.0 for text in by_name[name].texts)
+    }
 
 
 def _flat(options: Mapping[str, object]) -> set[str]:

@@ -61,6 +61,7 @@ EXCLUDED = frozenset({
     "duplicate", "unusable", "broken",
 })  # fmt: skip
 PHRASES = frozenset({"phrase", "phrases", "keyword", "keywords", "must", "points"})
+CRITERIA = frozenset({"criteria", "rubric", "rubrics"})
 # Words of a column that numbers repeated answers to a question.
 DRAWS = frozenset({
     "draw", "epoch", "repeat", "repetition", "trial", "attempt", "sample", "iteration", "seed", "run", "try",

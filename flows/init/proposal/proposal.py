@@ -43,11 +43,14 @@ UNSET: Mapping[str, Any] = {
     "label_file": None,
     "labels": "all",
     "group": None,
+    "weight": None,
     "slices": [],
     "phrases": None,
     "contexts": None,
     "relevant": None,
+    "criteria": None,
     "scores": {},
+    "expect": [],
 }
 
 
@@ -143,6 +146,7 @@ def about(found: Roles, records: Sequence[Record], chosen: Chosen) -> dict[str, 
         "phrases": _phrases(found.unused),
         "contexts": found.contexts.comment,
         "relevant": found.relevant.comment,
+        "criteria": _criteria(found.unused),
         "scores": _scores(found.unused),
     }
     return {option: text for option, text in comments.items() if text}
@@ -271,6 +275,11 @@ def _gaps(found: Roles, mark: Column, records: Sequence[Record]) -> str:
 def _phrases(unused: Iterable[Column]) -> str:
     named = [c for c in unused if c.kind in {"list", "text", "encoded"} and names.PHRASES & set(names.words(c.name))]
     return f"column of phrases for semantic_list_contains; perhaps {shown(named[0].name)}" if named else ""
+
+
+def _criteria(unused: Iterable[Column]) -> str:
+    named = [column for column in unused if names.CRITERIA & set(names.words(column.name))]
+    return f"column of criteria for a judge with scale: criteria; perhaps {shown(named[0].name)}" if named else ""
 
 
 def _scores(unused: Iterable[Column]) -> str:

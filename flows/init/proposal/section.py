@@ -27,17 +27,21 @@ COMMENTS = {
     "id": "none: a hash of the input",
     "draw": "repeated answers: the column that numbers them; true: in their order",
     "references": "a column (list, or text split at reference_separator), columns, or {path:, id:, column:}",
-    "candidates": "the systems: {NAME: {response: column, label: column}}, or {column: model, response: answer}",
+    "candidates": "the systems: {NAME: {response: column, label: column}}, {NAME: {model: m}}, or {column: model, "
+    "response: answer}",
     "lists": "of a list as answer: first, join (by line ends), draws (repeated answers); none: rejected",
     "other_questions": "answers in a joined file to questions that are not in path: reject, leave_out",
     "label_file": "human labels in a file of their own: {path:, id: or input:, candidate: or response:, label:}",
     "labels": "how the labelled rows were selected: all, random, designed, other",
     "group": "rows that belong together: a conversation, a document",
+    "weight": "column of how often each row stands for real traffic, 0 or more; headlines and the gate go by it",
     "slices": "columns whose values are reported one by one",
     "phrases": "column of phrases for semantic_list_contains",
     "contexts": "column of the retrieved texts, or their ids",
     "relevant": "column of the relevant texts' ids",
+    "criteria": "column of what a judge with scale: criteria asks about: texts, or {text:, points:}",
     "scores": "scores computed elsewhere: {toxicity: column} or {toxicity: {column: c, bounds: [0, 1], …}}",
+    "expect": "expectations of your own about the rows of data/load: docs/how-to/great-expectations.md",
 }
 _PLAIN = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
 

@@ -33,10 +33,11 @@ def is_large(records: Records) -> bool:
 
 
 def _is_wide(dataset: Dataset) -> bool:
-    """Whether each record holds all answers to a question, one of each candidate, without probabilities of labels."""
-    joined = [candidate.path for candidate in dataset.named.values()] + [dataset.label_file]
+    """Whether each record holds all answers to a question, one of each candidate; not for what columns do not read."""
+    joined = [candidate.path for candidate in dataset.named.values()] + [dataset.label_file, dataset.asked]
     joined += [dataset.references.path] if dataset.references else []
-    return not (dataset.long or dataset.has_draws or any(joined) or dataset.labels == "designed")
+    unread = dataset.labels == "designed" or dataset.criteria is not None
+    return not (dataset.long or dataset.has_draws or any(joined) or unread)
 
 
 def _is_unicode(name: str) -> bool:

@@ -73,7 +73,7 @@ def compute(part: Part, params: Params) -> tuple[dict[str, pa.Table], Found]:
         exact |= piece.exact
         nested |= piece.nested
         repeats = repeats and replace(repeats, first=repeats.first + rows[-1].repeats)
-    facts = description(params, unrelated(params.dataset), {}, {})
+    facts = description(params, unrelated(params.dataset), {}, {}, {})
     columns = frozenset(name for some in rows for name in some.columns)
     ids = np.concatenate([some.ids for some in rows])
     return part_of(rows, facts), Found(ids, columns, frozenset(exact), frozenset(nested))

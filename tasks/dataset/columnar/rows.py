@@ -21,6 +21,7 @@ from tasks.dataset.settings import CandidateMapping
 from tasks.dataset.table import RATINGS, REJECTED, LoadPart, schema
 from tasks.pipeline.division import Undivided
 from tasks.pipeline.tables import describe
+from tasks.scores.column_facts import WEIGHT
 from tasks.text.kernels import Bytes, Flags, Integers, Words
 from tasks.text.utf8 import utf8
 
@@ -152,6 +153,9 @@ class _Columns:
         inputs = self._optional(dataset.input)
         references = self._references()
         shared: dict[str, Any] = {"group": self._optional(dataset.group)}
+        if dataset.weight:
+            shared[WEIGHT], is_odd = values.weights(self.piece.texts(dataset.weight))
+            self.is_odd |= is_odd
         if dataset.slices:
             slices = [self._text(name) for name in dataset.slices]
             shared["slices"] = pa.StructArray.from_arrays(slices, fields=[*_field("slices", self.source).type])
@@ -220,9 +224,14 @@ class _Columns:
             self.is_odd |= found.is_odd
             columns = {"label": found.values, "label_status": found.status, "ratings": found.ratings}
         for key, score in self.dataset.scores.items():
-            numbers, is_odd = values.scores(self.piece.texts(score.column_of(name)), score)
+            texts = [self.piece.texts(column) for column in score.columns_of(name)]
+            columns[f"score_{key}"], is_odd = values.scores(texts, score)
             self.is_odd |= is_odd
-            columns[f"score_{key}"] = numbers
+        for kind in self.dataset.resources:
+            columns[kind] = pa.nulls(rows, pa.float64())
+            if own := candidate.resources.get(kind):
+                columns[kind], is_odd = values.amounts([self.piece.texts(column) for column in own])
+                self.is_odd |= is_odd
         if self.dataset.missing_response == "wrong":
             response = pc.fill_null(response, "")
         return columns | {"candidate": pa.repeat(pa.scalar(name), rows), "response": response}

@@ -1,5 +1,6 @@
 """The rules of `tasks.dataset.mapping` for labels and scores, on columns; a row that a rule does not read is odd."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -98,16 +99,50 @@ def _verdict(text: str | None, given: LabelMapping) -> int:
     return NO_LABEL if label is None else int(label)
 
 
-def scores(texts: Texts, given: ScoreMapping) -> tuple[pa.Array, Flags]:
-    """Return the scores of n answers, and the rows that hold no number within the bounds."""
+def scores(columns: Sequence[Texts], given: ScoreMapping) -> tuple[pa.Array, Flags]:
+    """Return the scores of n answers, the mean of their columns, and the rows that hold no number within the bounds."""
+    found = [_scores(texts, given) for texts in columns]
+    if len(found) == 1:
+        return found[0]
+    numbers = np.array([one.to_numpy(zero_copy_only=False) for one, _ in found])
+    has_number = ~np.isnan(numbers)
+    total, count = np.where(has_number, numbers, 0.0).sum(axis=0), has_number.sum(axis=0)
+    means = pa.array(total / np.maximum(count, 1), pa.float64(), mask=count == 0)
+    return means, np.logical_or.reduce([is_odd for _, is_odd in found])
+
+
+def _scores(texts: Texts, given: ScoreMapping) -> tuple[pa.Array, Flags]:
     is_null = _flags(texts.values.is_null())
-    is_number = _flags(pc.fill_null(pc.match_substring_regex(texts.values, NUMBER), fill_value=False))
-    numbers = pc.if_else(pa.array(is_number), texts.values, None).cast(pa.float64())
+    numbers, is_number = _numbers(texts)
     is_odd = texts.is_odd | ~(is_null | is_number)
     if given.bounds is not None:
         values = numbers.to_numpy(zero_copy_only=False)
         is_odd |= is_number & ~((values >= given.bounds[0]) & (values <= given.bounds[1]))
     return numbers, is_odd
+
+
+def weights(texts: Texts) -> tuple[pa.Array, Flags]:
+    """Return the weights of n records, and the rows that hold no number of 0 or more."""
+    numbers, is_number = _numbers(texts)
+    values = numbers.to_numpy(zero_copy_only=False)
+    return pc.add(numbers, 0.0), texts.is_odd | ~is_number | ~(values >= 0.0)  # -0 is 0
+
+
+def amounts(columns: Sequence[Texts]) -> tuple[pa.Array, Flags]:
+    """Return the sums of columns for n answers, null where one is, and the rows with anything else than 0 or more."""
+    total, is_odd = None, np.zeros(len(columns[0].values), np.bool_)
+    for texts in columns:
+        numbers, is_number = _numbers(texts)
+        is_odd |= texts.is_odd | ~(_flags(texts.values.is_null()) | is_number)
+        is_odd |= _flags(pc.fill_null(pc.less(numbers, 0.0), fill_value=False))
+        total = pc.add(numbers if total is None else pc.add(total, numbers), 0.0)  # -0 is 0
+    return total, is_odd
+
+
+def _numbers(texts: Texts) -> tuple[pa.Array, Flags]:
+    """Return the numbers that texts state, and which of them do."""
+    is_number = _flags(pc.fill_null(pc.match_substring_regex(texts.values, NUMBER), fill_value=False))
+    return pc.if_else(pa.array(is_number), texts.values, None).cast(pa.float64()), is_number
 
 
 def _codes(texts: pa.StringArray) -> tuple[NDArray[np.int64], list[str | None]]:

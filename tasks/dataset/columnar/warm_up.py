@@ -17,7 +17,7 @@ CSV = """id,input,references,response
 """
 _MAPPING = dict.fromkeys(Dataset.model_fields) | {
     "id": "id", "input": "input", "references": "references", "candidates": {"a": {"response": "response"}},
-    "exclude": {"id": "2"}, "slices": (), "scores": {},
+    "exclude": {"id": "2"}, "slices": (), "scores": {}, "expect": (),
     "missing_response": "wrong", "labels": "all", "other_questions": "reject",
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 A reader yields records with these columns: `id`, `input`, `references` (a list), `response` (null for an error or a
 missing sample), `candidate` (the model or run), `error` (text or null), and where the log has them `draw`, `group`,
-`contexts`, `score_<name>` and `metadata.<name>`.
+`contexts`, `latency` (seconds), `tokens`, `cost` (US dollars), `score_<name>` and `metadata.<name>`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from tasks.dataset.readers.head import Head
 from tasks.dataset.readers.log import (
     LARGEST_COUNT,
+    amount,
     as_records,
     conversation,
     count,
@@ -180,6 +181,9 @@ def _values(sample: Mapping[str, Any], log: Log, where: str) -> dict[str, Value]
         candidate=log.model,
         error=error or (NO_ATTACHMENT if is_incomplete else None),
         draw=sample["epoch"] if log.epochs > 1 else None,
+        # Without the time that a sample waited for retries and rate limits.
+        latency=amount(sample.get("working_time")),
+        tokens=_tokens(sample, log.model),
         scores=dict(_scores(sample.get("scores"))),
         metadata={**(metadata if isinstance(metadata, dict) else {}), "task": log.task, "sample": sample["id"]},
     )
@@ -199,6 +203,14 @@ def _response(sample: Mapping[str, Any], texts: Mapping[str, Any]) -> tuple[str 
     completion = output.get("completion")
     text = completion if isinstance(completion, str) else text_of(choices[0].get("message"))
     return (_attached(text, texts), None) if text is not None else (None, "no output")
+
+
+def _tokens(sample: Mapping[str, Any], model: str) -> str | None:
+    """Return the tokens of the model's calls, without those of models that grade."""
+    by_model, output = sample.get("model_usage"), sample.get("output")
+    own = by_model.get(model) if isinstance(by_model, dict) else None
+    usage = own or (output.get("usage") if isinstance(output, dict) else None)
+    return amount(usage.get("total_tokens")) if isinstance(usage, dict) else None
 
 
 def _attached(text: str | None, attachments: Mapping[str, Any]) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tasks.dataset.formats.json_records import json_list
 from tasks.dataset.readers.head import Head
-from tasks.dataset.readers.log import as_records, conversation, flat, number, objects, part, text_of
+from tasks.dataset.readers.log import amount, as_records, conversation, flat, number, objects, part, text_of
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
@@ -76,6 +76,9 @@ def _values(row: Mapping[str, Any], models: Mapping[str, set[str]], where: str) 
         candidate=_candidate(row, models, where),
         error=_error(row) if failed else None if response is not None else "no output",
         group=session if isinstance(session, str) and session else None,
+        latency=amount(row.get("latency")),
+        tokens=amount(row.get("totalTokens")),
+        cost=amount(row.get("totalCost")),
         scores={name: _mean(value) for name, value in row.items() if isinstance(value, list) and name not in NO_SCORES},
         metadata={
             **(metadata if isinstance(metadata, dict) else {}),

@@ -31,13 +31,17 @@ def flat(
     draw: str | int | None = None,
     group: str | None = None,
     contexts: Sequence[str] | None = None,
+    latency: str | None = None,
+    tokens: str | None = None,
+    cost: str | None = None,
     scores: Mapping[str, str | None] | None = None,
     metadata: Mapping[str, Value] | None = None,
 ) -> dict[str, Value]:
-    """Return the values of a record under the names that all readers use; `draw`, `group`, `contexts` may be absent.
+    """Return the values of a record under the names that all readers use; those from `draw` to `cost` may be absent.
 
-    A record with an error has no response and no scores, although some tools write 0.
+    A record with an error has no response and no scores, although some tools write 0; nor what the answer took.
     """
+    taken = {"latency": latency, "tokens": tokens, "cost": cost}
     return {
         "id": id,
         "input": input,
@@ -48,6 +52,7 @@ def flat(
         **({} if draw is None else {"draw": str(draw)}),
         **({} if group is None else {"group": group}),
         **({} if contexts is None else {"contexts": list(contexts)}),
+        **({} if error else {name: value for name, value in taken.items() if value is not None}),
         **{f"score_{name}": None if error else value for name, value in (scores or {}).items()},
         **{
             f"metadata.{key}": value
@@ -149,6 +154,12 @@ def number(value: Any) -> str | None:
         return value if isfinite(float(value)) else None
     except ValueError:
         return None
+
+
+def amount(value: Any) -> str | None:
+    """Return a number of 0 or more as it is written; None for anything else."""
+    text = number(value)
+    return text if text is not None and value not in {"true", "false"} and float(text) >= 0.0 else None
 
 
 def text_of(content: Any) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tasks.dataset.readers.head import Head
-from tasks.dataset.readers.log import MISSING, conversation, flat, objects, part, text_of
+from tasks.dataset.readers.log import MISSING, amount, conversation, flat, objects, part, text_of
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
@@ -91,7 +91,13 @@ def _records(custom_id: str, request: Reply | None, reply: Reply | None, batch: 
             candidate=text_of(body.get("model")) or text_of(answered.get("model")) or batch.model or NO_MODEL,
             error=error or (None if text is not None else "no text in the response"),
             draw=draw if draws > 1 else None,
+            tokens=_tokens(answered) if draws == 1 else None,  # of all choices together
         )
+
+
+def _tokens(body: Mapping[str, Any]) -> str | None:
+    usage = body.get("usage")
+    return amount(usage.get("total_tokens")) if isinstance(usage, dict) else None
 
 
 def _asked(request: Reply | None) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.dataset.readers.head import Head
-from tasks.dataset.readers.log import as_records, count, document, flat, number, part, require_version, text_of
+from tasks.dataset.readers.log import amount, as_records, count, document, flat, number, part, require_version, text_of
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
@@ -103,9 +103,23 @@ def _values(result: Mapping[str, Any], test_id: str, candidate: str, draw: int |
         candidate=candidate,
         error=_error(result, response),
         draw=draw,
+        **_taken(result),
         scores={"success": number(result.get("success")), "score": number(result.get("score"))} | _named(result),
         metadata={**(metadata if isinstance(metadata, dict) else {}), "prompt": _prompt(result)},
     )
+
+
+def _taken(result: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the seconds, tokens and cost of an answer; of one from promptfoo's cache the tokens alone."""
+    response = result.get("response")
+    answer = response if isinstance(response, dict) else {}
+    usage = answer.get("tokenUsage")
+    tokens = {"tokens": amount(usage.get("total")) if isinstance(usage, dict) else None}
+    if answer.get("cached") == "true":
+        return tokens
+    milliseconds = amount(result.get("latencyMs"))
+    seconds = None if milliseconds is None else repr(float(milliseconds) / 1000.0)
+    return {**tokens, "latency": seconds, "cost": amount(result.get("cost"))}
 
 
 def _compared(assertion: Any) -> list[str]:

@@ -3,20 +3,13 @@
 from typing import ClassVar
 
 from tasks.metrics.judged import JudgeMetric
-
-RATINGS = [1, 2, 3, 4, 5]
+from tasks.metrics.verdict_types import Scale, VerdictType
 
 
 class SimilarityJudge(JudgeMetric):
     """The rating; with several draws, their mean."""
 
     default_threshold: ClassVar[float | None] = 3.0
-    verdict_name: ClassVar[str] = "rating"
-    verdict_schema: ClassVar[dict[str, object]] = {"type": "integer", "enum": RATINGS}
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return (float(RATINGS[0]), float(RATINGS[-1]))
-
-    def verdict_score(self, value: object) -> float | None:
-        return float(value) if isinstance(value, int) and not isinstance(value, bool) and value in RATINGS else None
+    verdict_type: ClassVar[VerdictType] = Scale("rating", 1, 5)
+    knows_canaries: ClassVar[bool] = True
+    explanation: ClassVar[str | None] = None

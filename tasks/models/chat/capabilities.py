@@ -1,17 +1,14 @@
-"""Capabilities of a server, detected with the first call and stored beside the ledger."""
+"""Capabilities of a server, detected with the first call; the ledger and the signature state them."""
 
 import re
-from contextlib import suppress
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Final, Self
 
-from tasks.errors import DataError
-from tasks.pipeline.files import read_json, replacing, to_json
-
 # Ways to ask for JSON, the strictest first.
-FORMATS: Final = ("json_schema", "json_object", "text")
+TEXT: Final = "text"
+FORMATS: Final = ("json_schema", "json_object", TEXT)
 OPTIONAL: Final = ("temperature", "seed")
+WITHOUT: Final = " without "
 
 
 @dataclass(frozen=True)
@@ -21,10 +18,20 @@ class Support:
     format: str = FORMATS[0]
     dropped: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, summary: str) -> Self | None:
+        """Return the capabilities that a summary states; None if it is none.
+
+        >>> Support.of("json_object without seed")
+        Support(format='json_object', dropped=('seed',))
+        """
+        name, *dropped = summary.split(WITHOUT)
+        return cls(name, tuple(dropped)) if name in FORMATS and {*dropped} <= {*OPTIONAL} else None
+
     @property
     def summary(self) -> str:
         """The capabilities in a few words, for signatures and the ledger."""
-        return " without ".join([self.format, *self.dropped])
+        return WITHOUT.join([self.format, *self.dropped])
 
     def reduced(self, message: str) -> Self | None:
         """Return the next weaker request after a refusal with this message; None if there is none."""
@@ -47,29 +54,3 @@ def _names(message: str, name: str) -> bool:
 
 
 _UNSUPPORTED = re.compile(r"unsupported|not? support|unknown|unrecogni|not (?:permitted|allowed)|extra", re.IGNORECASE)
-
-
-class CapabilityStore:
-    """Capabilities by server and model, in a file; what can't be read or written is detected again."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def load(self, server: str) -> Support | None:
-        """Return the stored capabilities of a server."""
-        entry = self._read().get(server)
-        if not isinstance(entry, dict) or entry.get("format") not in FORMATS:
-            return None
-        dropped = entry.get("dropped")
-        return Support(entry["format"], tuple(name for name in OPTIONAL if name in (dropped or ())))
-
-    def save(self, server: str, support: Support) -> None:
-        """Store the capabilities of a server."""
-        with suppress(OSError, ValueError), replacing(self._path) as temporary:
-            temporary.write_text(to_json(self._read() | {server: asdict(support)}), encoding="utf-8")
-
-    def _read(self) -> dict[str, object]:
-        try:
-            return read_json(self._path)
-        except DataError:
-            return {}

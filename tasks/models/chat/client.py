@@ -6,13 +6,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypedDict, Unpack
 
 from tasks.errors import ModelError, ServerError
-from tasks.models.chat.capabilities import CapabilityStore, Support, is_about_format
+from tasks.models.api_key import ApiKey
+from tasks.models.chat.capabilities import TEXT, Support, is_about_format
 from tasks.models.chat.concurrency import ConcurrencyLimit
-from tasks.models.openai_client import key_in, open_client
-from tasks.pipeline.credentials import spelled
+from tasks.models.openai_client import open_client
+from tasks.models.servers import COMPATIBLE, server_class
 
 if TYPE_CHECKING:
     import httpx2
@@ -28,15 +29,27 @@ UNAUTHORISED = frozenset({401, 403})
 REFUSED = frozenset({400, 422})
 # HTTP statuses; 500 and above are errors of the server.
 PAYMENT_REQUIRED, NOT_FOUND, SERVER_ERRORS = 402, 404, 500
-REDIRECTS = range(300, 400)
+SUCCESS, REDIRECTS = range(200, 300), range(300, 400)
 # Larger counts are none: a budget could not add them up.
 MOST_TOKENS = 10**9
 # After this many rows refused or lost before the first reply, the server is blamed and not the rows.
 FAILURES = 3
-SHORTEST_KEY = 8
-"""A shorter "key" (of a local server) is no secret, and replacing it would change replies."""
+# The limit of a reply's tokens, as OpenAI and Azure call it: `max_tokens` is refused by models that think.
+NEW_LIMIT = "max_completion_tokens"
 _STARTED = "goldmeter.started"
 _REFUSAL = "HTTP {}: "
+
+
+# JSON schema of a reply; None for a text.
+Schema: TypeAlias = Mapping[str, Any] | None
+
+
+class Options(TypedDict, total=False):
+    """Options of a request; None is the server's default. seed: of the draw. max_tokens: of the reply."""
+
+    temperature: float | None
+    seed: int | None
+    max_tokens: int | None
 
 
 class Reply(NamedTuple):
@@ -47,7 +60,7 @@ class Reply(NamedTuple):
         problem: Why the text can't be a verdict, such as a refusal or a timeout.
         model: The model that the server says it used.
         tokens: Tokens of prompt and completion.
-        latency: Seconds.
+        latency: Seconds of the last call, without those before it and the pauses between them.
         attempts: Number of calls.
         support: The capabilities assumed in the request; None if nothing came back.
         down: The server, and not the request, is the cause.
@@ -78,16 +91,21 @@ class Endpoint:
     Attributes:
         base_url: Address of the server.
         model: Name of the model.
-        api_key_env: Environment variable with the key; None for a server without keys.
+        api_key: The key.
         timeout: Seconds of a whole exchange, and of the longest pause before a retry.
         retries: Retries of a call that failed for a transient reason.
     """
 
     base_url: str
     model: str
-    api_key_env: str | None
+    api_key: ApiKey
     timeout: float
     retries: int
+
+    @property
+    def place(self) -> str:
+        """The path in params.yaml that describes the model."""
+        return self.api_key.setting.rpartition(".")[0]
 
 
 class _RefusedError(Exception):
@@ -102,16 +120,22 @@ class Chat:
     """Calls one model; threads may share it, and the concurrency limit applies to all of them.
 
     The first call detects what the server supports: JSON schema, JSON mode, temperature, seed.
+
+    Args:
+        endpoint: The server.
+        limit: Of calls at once.
+        known: What the server supports, if earlier replies show it.
+        is_json: Whether replies are JSON; else no format is requested.
     """
 
-    def __init__(self, endpoint: Endpoint, limit: ConcurrencyLimit, capabilities: CapabilityStore) -> None:
+    def __init__(
+        self, endpoint: Endpoint, limit: ConcurrencyLimit, known: Support | None = None, *, is_json: bool = True
+    ) -> None:
         self._endpoint = endpoint
-        self._key = key_in(endpoint.api_key_env)
-        self._limit, self._capabilities = limit, capabilities
-        self._lock = threading.Lock()
-        self._server = f"{endpoint.base_url} {endpoint.model}"
-        remembered = capabilities.load(self._server)
-        self._support, self._settled = remembered or Support(), remembered is not None
+        self._key = endpoint.api_key.value
+        self._limit, self._lock = limit, threading.Lock()
+        first = Support() if is_json else Support(TEXT)
+        self._known, self._support, self._settled = known, known or first, known is not None
         self._suspected: Support | None = None
         self._fatal: ModelError | None = None
         self._failures = 0
@@ -123,51 +147,95 @@ class Chat:
         """Close the connections."""
         self._client.close()
 
-    def ask(self, system: str, user: str, schema: Mapping[str, Any], *, temperature: float, seed: int) -> Reply:
+    def ask(self, system: str, user: str, schema: Schema, **options: Unpack[Options]) -> Reply:
         """Return the reply to one request.
 
         Args:
-            system: The prompt.
+            system: The system message; empty: there is none.
             user: The message about the row.
-            schema: JSON schema of the reply.
-            temperature: Temperature of the model.
-            seed: Seed of the draw.
+            schema: JSON schema of the reply; None for a text.
+            options: Of the request.
 
         Raises:
             ModelError: No call can succeed: key, model or address are wrong.
         """
-        options = {"temperature": temperature, "seed": seed}
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        messages, given = _messages(system, user), self._given(options)
         try:
             with self._limit.slot():
                 if self._fatal:
                     raise self._fatal
-                first = self._first_reply(messages, schema, options)
-                return first or self._call(messages, schema, options, self._support)
+                return self._answer(messages, schema, given)
         except _RefusedError as problem:
-            return _no_reply(str(problem), billed=False)
+            return no_reply(str(problem), billed=False)
         except _UnreachableError as problem:
-            return _no_reply(str(problem), down=True, billed=False)
+            return no_reply(str(problem), down=True, billed=False)
         except ModelError as error:
             self._fatal = self._fatal or error
             raise
+
+    @property
+    def support(self) -> Support | None:
+        """What the server supports; None before a first call has detected it."""
+        return self._support if self._settled else None
+
+    def body(self, system: str, user: str, schema: Schema, **options: Unpack[Options]) -> dict[str, Any]:
+        """Return the body of the request that `ask` would send; arguments as there."""
+        return self._body(_messages(system, user), schema, self._given(options), self._support)
+
+    def read(self, status: int, body: object, support: Support) -> Reply:
+        """Return the reply in a batch's result.
+
+        Args:
+            status: The HTTP status of this request.
+            body: The body as JSON decodes it.
+            support: What the request assumed.
+        """
+        if status in SUCCESS:
+            return self._completion(body, None, 1, support)
+        error = body.get("error", body) if isinstance(body, dict) else body
+        said = error if isinstance(error, dict) else {"message": error}
+        if said.get("code") == "content_filter":
+            return no_reply(CONTENT_FILTER, billed=False)
+        down = status in TRANSIENT or status >= SERVER_ERRORS
+        message = "" if down or said.get("message") is None else f": {said['message']}"
+        return no_reply(f"HTTP {status}{self.quoted(message)}", down=down, billed=False)
+
+    def quoted(self, text: str) -> str:
+        """Return the beginning of a server's text, without our key."""
+        return printable(self._clean(text))[:QUOTED_LENGTH]
 
     def stop(self) -> None:
         """Make no further call; every later `ask` raises ModelError."""
         self._fatal = self._fatal or ModelError("stopped")
 
-    def _first_reply(
-        self, messages: list[dict[str, str]], schema: Mapping[str, Any], options: dict[str, Any]
-    ) -> Reply | None:
+    def _answer(self, messages: list[dict[str, str]], schema: Schema, options: dict[str, Any]) -> Reply:
+        """Return the reply; what earlier replies showed is detected again if the server now refuses it."""
+        if first := self._first_reply(messages, schema, options):
+            return first
+        support = self._support
+        try:
+            return self._call(messages, schema, options, support)
+        except _RefusedError as problem:
+            if support != self._known or not is_about_format(str(problem)):
+                raise
+        with self._lock:
+            self._settled = self._support != support
+        return self._first_reply(messages, schema, options) or self._call(messages, schema, options, self._support)
+
+    def _first_reply(self, messages: list[dict[str, str]], schema: Schema, options: dict[str, Any]) -> Reply | None:
         """Return the reply to the first call, which detects the capabilities; None if they are known."""
         if self._settled:
             return None
         with self._lock:
             if self._fatal:
                 raise self._fatal
-            return None if self._settled else self._negotiate(messages, schema, options)
+            try:
+                return None if self._settled else self._negotiate(messages, schema, options)
+            except ModelError as error:
+                self._fatal = self._fatal or error  # before the next call takes the lock
+                raise
 
-    def _negotiate(self, messages: list[dict[str, str]], schema: Mapping[str, Any], options: dict[str, Any]) -> Reply:
+    def _negotiate(self, messages: list[dict[str, str]], schema: Schema, options: dict[str, Any]) -> Reply:
         """Retry with fewer features. If every variant is refused, blame the row, unless the first rows all fail."""
         support: Support | None = self._support
         about_format = True
@@ -176,7 +244,7 @@ class Chat:
                 reply = self._call(messages, schema, options, support)
             except _UnreachableError as problem:
                 raise ServerError(
-                    f"{self._endpoint.base_url}: {problem}. Check judge.base_url, and the network."
+                    f"{self._endpoint.base_url}: {problem}. Check {self._endpoint.place}.base_url, and the network."
                 ) from None
             except _RefusedError as problem:
                 refusal, support = problem, support.reduced(str(problem))
@@ -199,7 +267,6 @@ class Chat:
         """Keep these capabilities if the refusals named the features, or if two rows in a row ended with them."""
         if certain or support == self._suspected:
             self._settled, self._support = True, support
-            self._capabilities.save(self._server, support)
         self._suspected = support
 
     def _count_failure(self, error: ModelError) -> None:
@@ -208,7 +275,7 @@ class Chat:
             raise error
 
     def _call(
-        self, messages: list[dict[str, str]], schema: Mapping[str, Any], options: Mapping[str, Any], support: Support
+        self, messages: list[dict[str, str]], schema: Schema, options: Mapping[str, Any], support: Support
     ) -> Reply:
         import httpx2
         import openai
@@ -216,24 +283,35 @@ class Chat:
         from tasks.models.bounded_client import TooLargeError
 
         start = time.monotonic()
-        accepted = {name: value for name, value in options.items() if name not in support.dropped}
-        body: dict[str, Any] = {"model": self._endpoint.model, "messages": messages, **accepted}
-        if support.format != "text":
-            body["response_format"] = _format(support.format, schema)
+        body = self._body(messages, schema, options, support)
         try:
             response = self._client.post("/chat/completions", body=body, cast_to=httpx2.Response)
         except openai.APIStatusError as error:
             return self._rejected(error, start)
         except openai.APITimeoutError:
-            return _no_reply("timeout", start, self._endpoint.retries + 1, down=True)
+            return no_reply("timeout", start, self._endpoint.retries + 1, down=True)
         except openai.APIConnectionError as error:
             if type(error.__cause__).__name__ == "ConnectError":
                 raise _UnreachableError("no connection") from None
             problem = str(error.__cause__) if isinstance(error.__cause__, TooLargeError) else "connection lost"
-            return _no_reply(problem, start, self._endpoint.retries + 1, down=True)
+            return no_reply(problem, start, self._endpoint.retries + 1, down=True)
         self._limit.answered()
         retries = int(response.request.headers.get("x-stainless-retry-count", 0))
-        return self._reply(response.text, start, retries + 1, support)
+        return self._reply(response.text, response.request.extensions[_STARTED], retries + 1, support)
+
+    def _body(
+        self, messages: list[dict[str, str]], schema: Schema, options: Mapping[str, Any], support: Support
+    ) -> dict[str, Any]:
+        accepted = {name: value for name, value in options.items() if name not in support.dropped}
+        body: dict[str, Any] = {"model": self._endpoint.model, "messages": messages, **accepted}
+        if support.format != TEXT and schema is not None:
+            body["response_format"] = _format(support.format, schema)
+        return body
+
+    def _given(self, options: "Options") -> dict[str, Any]:
+        """Return the options of a request that are stated, by the names that the server has for them."""
+        names = {"max_tokens": "max_tokens" if server_class(self._endpoint.base_url) == COMPATIBLE else NEW_LIMIT}
+        return {names.get(name, name): value for name, value in options.items() if value is not None}
 
     def _rejected(self, error: "APIStatusError", start: float) -> Reply:
         """Return the reply for an HTTP error that concerns the row; raise if it concerns all rows."""
@@ -252,16 +330,16 @@ class Chat:
             ) from None
         if status == PAYMENT_REQUIRED or error.code == "insufficient_quota":
             raise ModelError(
-                f"{url}: the account has no money left for calls; pay in, or name another judge.model."
+                f"{url}: the account has no money left for calls; pay in, or name another {self._endpoint.place}.model."
             ) from None
         if error.code == "content_filter":
-            return _no_reply(CONTENT_FILTER, start)
+            return no_reply(CONTENT_FILTER, start)
         if status in REFUSED:
             message = printable(self._clean(error.message)).removeprefix(f"Error code: {status} - ")
             raise _RefusedError(f"{_REFUSAL.format(status)}{message[:QUOTED_LENGTH]}") from None
         down = status in TRANSIENT or status >= SERVER_ERRORS
         attempts = self._endpoint.retries + 1 if down else 1
-        return _no_reply(f"HTTP {status}", start, attempts, down=down, billed=False)
+        return no_reply(f"HTTP {status}", start, attempts, down=down, billed=False)
 
     @cached_property
     def _client(self) -> "OpenAI":
@@ -290,19 +368,27 @@ class Chat:
         """Parse the body of a response."""
         try:
             completion = json.loads(body)
+        except (ValueError, RecursionError):
+            return self._no_completion(body, start, attempts)
+        return self._completion(completion, start, attempts, support)
+
+    def _completion(self, completion: Any, start: float | None, attempts: int, support: Support) -> Reply:
+        try:
             choice = completion["choices"][0]
             refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
             model, finish = completion.get("model"), choice.get("finish_reason")
             text = self._clean(str(refusal or _text(content)))
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-            body = printable(self._clean(body)[:QUOTED_LENGTH])
-            return _no_reply(f"{NO_COMPLETION}: {body}", start, attempts, down=True)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+            return self._no_completion(json.dumps(completion, ensure_ascii=False), start, attempts)
         problem = REFUSAL if refusal else _cut_off(finish)
         served = printable(self._clean(model)) if isinstance(model, str) else None
         return Reply(text, problem, served, _usage(completion.get("usage")), _since(start), attempts, support)
 
+    def _no_completion(self, body: str, start: float | None, attempts: int) -> Reply:
+        return no_reply(f"{NO_COMPLETION}: {self.quoted(body)}", start, attempts, down=True)
+
     def _unauthorised(self, status: int) -> ModelError:
-        variable = self._endpoint.api_key_env
+        variable = self._endpoint.api_key.variable
         key = (
             f"set {variable} to a valid key" if variable else "the server wants a key: name its variable in api_key_env"
         )
@@ -312,8 +398,7 @@ class Chat:
         )
 
     def _clean(self, text: str) -> str:
-        """Remove our key from a server's text, however JSON spells it: the text may be JSON that is parsed later."""
-        return spelled(self._key).sub("[key]", text) if self._key and len(self._key) >= SHORTEST_KEY else text
+        return self._endpoint.api_key.removed_from(text)
 
 
 def is_about_content(problem: str) -> bool:
@@ -321,11 +406,16 @@ def is_about_content(problem: str) -> bool:
     return problem == CONTENT_FILTER or any(problem.startswith(_REFUSAL.format(status)) for status in REFUSED)
 
 
-def _no_reply(
+def no_reply(
     problem: str, start: float | None = None, attempts: int = 1, *, down: bool = False, billed: bool = True
 ) -> Reply:
-    latency = 0.0 if start is None else _since(start)
-    return Reply(None, problem, None, None, latency, attempts, None, down=down, billed=billed)
+    """Return that there is no reply; start: seconds of `time.monotonic`, None where nothing was timed."""
+    return Reply(None, problem, None, None, _since(start), attempts, None, down=down, billed=billed)
+
+
+def _messages(system: str, user: str) -> list[dict[str, str]]:
+    first = [{"role": "system", "content": system}] if system else []
+    return [*first, {"role": "user", "content": user}]
 
 
 def _text(content: object) -> str:
@@ -336,11 +426,20 @@ def _text(content: object) -> str:
 
 
 def _usage(usage: object) -> dict[str, int] | None:
-    """Return the tokens that the server counted; None without valid counts."""
+    """Return the tokens that the server counted, reasoning included; None without valid counts.
+
+    Servers that leave reasoning out of `completion_tokens` count it in `total_tokens`.
+    """
     if not isinstance(usage, dict):
         return None
-    counts: dict[str, Any] = {name: usage.get(f"{name}_tokens") for name in ("prompt", "completion")}
-    return counts if all(type(count) is int and 0 <= count <= MOST_TOKENS for count in counts.values()) else None
+    prompt, completion, total = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    if prompt is None or completion is None:
+        return None
+    return {"prompt": prompt, "completion": max(completion, (total or 0) - prompt)}
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def printable(text: str) -> str:
@@ -359,5 +458,5 @@ def _cut_off(finish: object) -> str | None:
     return problems.get(finish) if isinstance(finish, str) else None
 
 
-def _since(start: float) -> float:
-    return round(time.monotonic() - start, 3)
+def _since(start: float | None) -> float:
+    return 0.0 if start is None else round(time.monotonic() - start, 3)

@@ -1,6 +1,5 @@
 """Encoders outside this process: an OpenAI-compatible server, or any LangChain Embeddings object."""
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from http import HTTPStatus
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tasks.errors import ModelError, ServerError
+from tasks.models.api_key import ApiKey
 from tasks.models.embedding.batches import ANOTHER, Vectors, Vectors64, batches, encode_batches
 from tasks.models.embedding.reply import NoVectorsError, SaidError, text_of, vectors_of
-from tasks.models.openai_client import key_in, open_client
-from tasks.pipeline.credentials import in_environment, spelled, without_credentials
+from tasks.models.openai_client import open_client
+from tasks.pipeline.credentials import in_environment, without_credentials
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
@@ -93,16 +93,11 @@ class OpenAIEncoder:
     def _client(self) -> "OpenAI":
         from tasks.models.bounded_client import BoundedClient
 
-        return open_client(self.base_url, self._key, RETRIES, BoundedClient(TIMEOUT, MOST_BYTES))
+        return open_client(self.base_url, self._key.value, RETRIES, BoundedClient(TIMEOUT, MOST_BYTES))
 
-    @property
-    def _key(self) -> str | None:
-        if self.api_key_env and not os.environ.get(self.api_key_env, "").strip():
-            raise ModelError(
-                f"embed.api_key_env: the environment variable {self.api_key_env} is not set, and {self._where} "
-                "has texts to embed; set it (null for a server that wants no key)"
-            )
-        return key_in(self.api_key_env)
+    @cached_property
+    def _key(self) -> ApiKey:
+        return ApiKey(self.api_key_env, "embed.api_key_env")
 
     @property
     def _where(self) -> str:
@@ -110,9 +105,7 @@ class OpenAIEncoder:
 
     def _problem(self, what: str, kind: type[ModelError] = ModelError, said: str = "") -> ModelError:
         """Return the error with what the server said, quoted without the key."""
-        if self._key:
-            said = spelled(self._key).sub("***", said)
-        quoted = f": {repr(said)[:QUOTED_LENGTH]}" if said else ""
+        quoted = f": {self._key.removed_from(said)!r}"[: QUOTED_LENGTH + 2] if said else ""
         return kind(f"embed: {self._where} {what}{quoted}")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.offline.lexicon import SEPARATORS
+from tasks.models.offline.lexicon import SEPARATORS, SIGNS
 from tasks.models.offline.texts import Texts
 from tasks.models.offline.vocabulary import Words, read
 
@@ -69,13 +69,17 @@ class RowFeatures(NamedTuple):
         firsts, lasts = self.stream.sources[begins], self.stream.ends[ends - 1]
         ids, raw = self.words.ids, _Decoded(self.words.raw)
         rows = (ids[first:last].tolist() for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True))
-        return [" ".join([word for i in row if (word := raw[i]) not in SEPARATORS]) for row in rows]
+        return [
+            " ".join([word for i in row if (word := raw[i]) not in SEPARATORS and word not in SIGNS]) for row in rows
+        ]
 
 
 def row_features(rows: TextRows) -> RowFeatures:
     """Compute the features of each row, independently of the others."""
+    from tasks.models.offline.cues import cues
     from tasks.models.offline.numerals import stream  # importing numba takes half a second
-    from tasks.models.offline.row_features import described
+    from tasks.models.offline.quantities import units
+    from tasks.models.offline.row_features import Synonyms, described
 
     n = len(rows.responses)
     numbers, texts = rows.questions.followed_by(rows.responses).followed_by(rows.references).numbered()
@@ -84,7 +88,15 @@ def row_features(rows: TextRows) -> RowFeatures:
     words = read(texts)
     streamed = stream(words)
     features, best, spans, clues = described(
-        *streamed[:3], streamed.offsets, *_letters(words.forms, streamed), pairs, reference_texts, rows.offsets
+        *streamed[:3],
+        streamed.offsets,
+        *_letters(words.forms, streamed),
+        pairs,
+        reference_texts,
+        rows.offsets,
+        cues(words, streamed),
+        units(words.forms),
+        Synonyms(*_synonyms(words.forms)),
     )
     matched = pairs[:, 1].copy()
     matched[best >= 0] = reference_texts[(rows.offsets[:-1] + best)[best >= 0]]
@@ -117,5 +129,14 @@ def _letters(forms: Texts, streamed: "Stream") -> tuple[NDArray[np.uint32], Inte
     )
 
 
+def _synonyms(forms: Texts) -> tuple[Integers, NDArray[np.int32]]:
+    """Return the synonyms of each form among the forms, and their offsets."""
+    from tasks.text.wordnet import wordnet
+    from tasks.text.words import Words as Plain
+
+    return wordnet().related(Plain(forms.data, forms.starts, forms.stops))
+
+
+_NO_WORDS = SEPARATORS.keys() | SIGNS.keys()
 # First code beyond Unicode; values of numbers are coded from here on.
 _NUMBERS = 0x110000

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from tasks.models.offline.phrases import BAR, LINE, MONEY
+
 ARTICLE, STOP, HEDGE, BELIEF, CERTAIN, NEGATION, OR, CONTRAST, KNOW, APOLOGY, MODAL, SELF, BE, AND, OF = (
     1 << bit for bit in range(15)
 )
@@ -66,9 +68,12 @@ SEPARATORS: Mapping[str, int] = {
     ",": COMMA,
     "、": COMMA,
     "/": SLASH,
+    "|": SLASH,
     **dict.fromkeys(";:", CLAUSE),
     **dict.fromkeys("()[]", BRACKET),
 }
+# Signs → their marks on the word that follows. "$" separates no words.
+SIGNS: Mapping[str, int] = {"\n": LINE, "|": BAR, "$": MONEY}
 # Signs and abbreviations → the full word.
 _SPELLINGS = (
     "&=and %=percent km=kilometer kilometre=kilometer kilometres=kilometers kms=kilometers metre=meter metres=meters "
@@ -80,7 +85,8 @@ SPELLINGS: Mapping[str, str] = {
 }
 
 # Kinds of number words: how they join their neighbours.
-NO_NUMBER, DIGITS, ONES, TENS, HUNDRED, SCALE = range(6)
+# SIGN is no number.
+NO_NUMBER, DIGITS, ONES, TENS, HUNDRED, SCALE, SIGN = range(7)
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "

@@ -150,6 +150,24 @@ def initials(
 
 
 @compiled
+def acronym(types: Ids, flags: Ids, codes: Codes, offsets: Integers, text: Integers, reference: Integers) -> bool:
+    """Return whether a word of one text in capitals is the initials of some words of the other."""
+    return _spelt_anywhere(types, flags, codes, offsets, text, reference) or _spelt_anywhere(
+        types, flags, codes, offsets, reference, text
+    )
+
+
+@compiled
+def _spelt_anywhere(types: Ids, flags: Ids, codes: Codes, offsets: Integers, short: Integers, long: Integers) -> bool:
+    for i in range(short[0], short[1]):
+        if flags[i] & UPPER and not flags[i] & NUMBER:
+            for begin in range(long[0], long[1]):
+                if _spelt(types, flags, codes, offsets, begin, long[1], types[i], 0) > 0:
+                    return True
+    return False
+
+
+@compiled
 def abbreviated(
     types: Ids, flags: Ids, stems: Ids, codes: Codes, offsets: Integers, text: Integers, reference: Integers
 ) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from tasks.models.offline.lexicon import (
     NUMBER,
     ONES,
     SCALE,
+    SIGN,
     SLASH,
     TENS,
     UPPER,
@@ -38,6 +39,7 @@ class Stream(NamedTuple):
         sources: int32, index of its first word as read.
         ends: int32, index after its last word as read.
         offsets: int64.
+        signs: int32, marks of the signs before the word.
     """
 
     types: Ids
@@ -46,38 +48,41 @@ class Stream(NamedTuple):
     sources: Ids
     ends: Ids
     offsets: Integers
+    signs: Ids
 
 
 def stream(words: Words) -> Stream:
     """Return the words of the texts; types of numbers follow those of other words, ascending by value."""
-    types, flags, values, sources, ends, offsets = merged(
+    types, flags, values, sources, ends, offsets, signs = merged(
         words.ids, words.offsets, words.types, words.flags, words.kinds, words.values
     )
     numbers = ~np.isnan(values)
     _, which = np.unique(values[numbers], return_inverse=True)
     types[numbers] = len(words.forms) + which
-    return Stream(types, flags, values, sources, ends, offsets)
+    return Stream(types, flags, values, sources, ends, offsets, signs)
 
 
 @compiled
 def merged(
     ids: Ids, offsets: Integers, types: Ids, flags: Ids, kinds: NDArray[np.int8], values: Floats
-) -> tuple[Ids, Ids, Floats, Ids, Ids, Integers]:
-    """Return types, flags, values, sources and ends of the remaining words, and the offset of each text."""
+) -> tuple[Ids, Ids, Floats, Ids, Ids, Integers, Ids]:
+    """Return types, flags, values, sources and ends of the remaining words, the offset of each text, and signs."""
     out_types, out_flags = np.empty(len(ids), np.int32), np.empty(len(ids), np.int32)
     out_values, out_sources = np.empty(len(ids)), np.empty(len(ids), np.int32)
-    out_ends = np.empty(len(ids), np.int32)
+    out_ends, out_signs = np.empty(len(ids), np.int32), np.zeros(len(ids), np.int32)
     out_offsets = np.zeros(len(offsets), np.int64)
     n = 0
     for text in range(len(offsets) - 1):
         start, end = offsets[text], offsets[text + 1]
         for drops_articles in (True, False):
-            i, before = start, END
+            i, before, sign = start, END, 0
             while i < end:
                 word = ids[i]
                 flag = flags[word]
-                if flag & SEPARATOR:
+                is_sign = kinds[word] == SIGN
+                if flag & SEPARATOR or is_sign:
                     before |= flag
+                    sign |= int(values[word]) if is_sign else 0
                     i += 1
                     continue
                 if drops_articles and flag & ARTICLE and (not flag & UPPER or before & END):
@@ -89,9 +94,9 @@ def merged(
                 else:
                     out_values[n], i = _number(ids, flags, kinds, values, i, end)
                     out_flags[n] |= NUMBER
-                out_ends[n] = i
+                out_ends[n], out_signs[n] = i, sign
                 n += 1
-                before = 0
+                before = sign = 0
             if n > out_offsets[text]:
                 break
         out_offsets[text + 1] = n
@@ -102,6 +107,7 @@ def merged(
         out_sources[:n].copy(),
         out_ends[:n].copy(),
         out_offsets,
+        out_signs[:n].copy(),
     )
 
 

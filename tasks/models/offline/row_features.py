@@ -6,11 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.models.offline import feature_names
+from tasks.models.offline.claims import affirmed, around, asked, is_letter, whole_name
 from tasks.models.offline.compiling import Floats, Ids, Integers, compiled
 from tasks.models.offline.context import describe
 from tasks.models.offline.feature_names import CLUES, FEATURES
-from tasks.models.offline.lexicon import AND, COMMA, END, NUMBER, STOP
-from tasks.models.offline.matching import abbreviated, closest, find, hashed, initials, longest_run
+from tasks.models.offline.lexicon import AND, CAPITAL, COMMA, END, NUMBER, STOP
+from tasks.models.offline.matching import abbreviated, acronym, closest, find, hashed, initials, longest_run
+from tasks.models.offline.phrases import PARTICLE
+from tasks.models.offline.quantities import Units, compare_quantities
+from tasks.models.offline.segments import listed
+from tasks.models.offline.trigrams import compare_trigrams
 
 COUNT = len(FEATURES)
 SMALL_WORD = 0.1
@@ -33,9 +38,20 @@ class Forms(NamedTuple):
     letters: Integers
 
 
-class LastRows(NamedTuple):
-    """By stem, the last row whose response, question or reference contains it; shape (s,) each."""
+class Synonyms(NamedTuple):
+    """Synonyms of t forms: form i has `ids[offsets[i]:offsets[i + 1]]`."""
 
+    offsets: Integers
+    ids: Ids
+
+
+class LastRows(NamedTuple):
+    """By type, the last row whose response has it; by stem, the last row whose response, question or reference has it.
+
+    Shape (t,) each.
+    """
+
+    words: Integers
     text: Integers
     question: Integers
     references: Integers
@@ -53,6 +69,9 @@ def described(
     rows: Integers,
     references: Integers,
     firsts: Integers,
+    marks: Ids,
+    known: Units,
+    synonyms: Synonyms,
 ) -> tuple[Floats, Integers, Integers, Integers]:
     """Return features, best reference, span and clues of each row, as in `features.RowFeatures`.
 
@@ -62,31 +81,74 @@ def described(
     n = len(rows)
     hashes, powers = hashed(codes, letters)
     forms = Forms(hashes, powers, letters[1:] - letters[:-1], stems, codes, letters)
-    seen = LastRows(np.full(len(stems), -1), np.full(len(stems), -1), np.full(len(stems), -1))
+    seen = LastRows(np.full(len(stems), -1), np.full(len(stems), -1), np.full(len(stems), -1), np.full(len(stems), -1))
     features, best_references, spans = np.zeros((n, COUNT)), np.full(n, -1), np.full((n, 2), -1)
     clues, candidate = np.full((n, CLUES), -1), np.zeros(COUNT)
     for i in range(n):
         question, text = offsets[rows[i, 0] : rows[i, 0] + 2], offsets[rows[i, 1] : rows[i, 1] + 2]
         _mark(types, stems, question, i, seen.question)
         _mark(types, stems, text, i, seen.text)
+        for each in types[text[0] : text[1]]:
+            seen.words[each] = i
         row, best, whole = features[i], -1.0, np.zeros(text[1] - text[0], np.bool_)
+        found = 0
         for k in range(firsts[i], firsts[i + 1]):
             reference = offsets[references[k] : references[k] + 2]
             _mark(types, stems, reference, i, seen.references)
             candidate[:] = 0
-            begin, end, number = _compare(types, flags, values, forms, text, reference, seen, i, candidate)
+            begin, end, number = _compare(types, flags, values, forms, marks, text, reference, seen, i, candidate)
+            found += candidate[feature_names.EXACT] > 0
             if candidate[feature_names.EXACT]:
                 whole[begin - text[0] : end - text[0]] = True
             if _fit(candidate) > best:
                 clues[i, feature_names.NUMBER_CLUE] = number
                 best, best_references[i], spans[i, 0], spans[i, 1] = _fit(candidate), k - firsts[i], begin, end
                 row[:] = candidate
-        asked = seen.question[stems[types[text[0] : text[1]]]] == i
-        own = asked | (seen.references[stems[types[text[0] : text[1]]]] == i)
+        from_question = seen.question[stems[types[text[0] : text[1]]]] == i
+        accepted = seen.references[stems[types[text[0] : text[1]]]] == i
+        own, span = from_question | accepted, (spans[i, 0], spans[i, 1])
         _count(types, flags, stems, text, seen, i, row)
         _place(flags, text, spans[i, 0], row)
-        describe(flags, text, asked, own, whole, (spans[i, 0], spans[i, 1]), row, clues[i])
+        describe(flags, text, from_question, own, whole, span, row, clues[i])
+        listed(flags, values, marks, text, own, span, row)
+        row[feature_names.NAME_DENSITY] = row[feature_names.NAMES] / max(text[1] - text[0], 1)
+        row[feature_names.REFERENCES] = min(firsts[i + 1] - firsts[i], 10)
+        row[feature_names.REFERENCES_FOUND] = found / max(firsts[i + 1] - firsts[i], 1)
+        if best_references[i] >= 0:
+            at = references[firsts[i] + best_references[i]]
+            reference = offsets[at : at + 2]
+            affirmed(flags, marks, text, reference, row)
+            around(flags, marks, text, own, accepted, reference, span, row)
+            asked(types, flags, stems, marks, question, text, reference, span, row)
+            whole_name(types, flags, stems, marks, text, reference, seen.text, i, row)
+            row[feature_names.SYNONYM_RECALL] = synonym_recall(types, flags, stems, marks, synonyms, reference, seen, i)
+            _measured(types, flags, values, offsets, marks, known, text, references[firsts[i] : firsts[i + 1]], at, row)
+            compare_trigrams(types, codes, letters, text, reference, row)
+            row[feature_names.ACRONYM] = acronym(types, flags, codes, letters, text, reference)
     return features, best_references, spans, clues
+
+
+@compiled
+def _measured(
+    types: Ids, flags: Ids, values: Floats, offsets: Integers, marks: Ids, known: Units, text: Integers,
+    references: Integers, best: int, row: Floats,
+) -> None:  # fmt: skip
+    """Write how quantities match: those of the best reference, or of another one if only that has an equal one."""
+    compare_quantities(types, flags, values, marks, known, text, offsets[best : best + 2], row)
+    other = np.zeros(COUNT)
+    for k in range(len(references)):
+        if row[feature_names.QUANTITY_EQUAL] or references[k] == best:
+            continue
+        other[:] = 0
+        compare_quantities(types, flags, values, marks, known, text, offsets[references[k] : references[k] + 2], other)
+        if other[feature_names.QUANTITY_EQUAL]:
+            for column in (
+                feature_names.QUANTITY_EQUAL,
+                feature_names.QUANTITY_UNEQUAL,
+                feature_names.UNIT_CONFLICT,
+                feature_names.UNIT_MISSING,
+            ):
+                row[column] = other[column]
 
 
 @compiled
@@ -115,6 +177,7 @@ def _compare(
     flags: Ids,
     values: Floats,
     forms: Forms,
+    marks: Ids,
     text: Integers,
     reference: Integers,
     seen: LastRows,
@@ -127,7 +190,7 @@ def _compare(
     row[feature_names.EQUAL] = begin == text[0] and end == text[1] and begin >= 0
     length, first, last = longest_run(types, forms.stems, text, reference)
     row[feature_names.RUN] = length / max(reference[1] - reference[0], 1)
-    soft = _recall(types, flags, forms, text, reference, seen, i, row)
+    soft = _recall(types, flags, forms, marks, text, reference, seen, i, row)
     number = _numbers(types, flags, values, forms.stems, text, reference, seen, i, row)
     if begin >= 0:
         row[feature_names.RUN] = 1
@@ -160,8 +223,9 @@ def _compare(
 
 @compiled
 def _recall(
-    types: Ids, flags: Ids, forms: Forms, text: Integers, reference: Integers, seen: LastRows, i: int, row: Floats
-) -> int:
+    types: Ids, flags: Ids, forms: Forms, marks: Ids, text: Integers, reference: Integers, seen: LastRows,
+    i: int, row: Floats,
+) -> int:  # fmt: skip
     """Write the shares of the reference's words that the text has; return the position of a misspelt one, or -1."""
     total = found = soft = new = new_found = 0.0
     first, last, place, joined = -1.0, -1.0, -1, False
@@ -172,7 +236,7 @@ def _recall(
             parts, parts_found, part = parts + (part >= 0), parts_found + max(part, 0.0), -1.0
         joined |= bool(flags[j] & AND)
         known = forms.stems[types[j]]
-        weight = SMALL_WORD if flags[j] & STOP and not flags[j] & NUMBER else 1.0
+        weight = SMALL_WORD if _is_small(flags, marks, j, reference[1] - reference[0]) else 1.0
         level = 1.0 if seen.text[known] == i else 0.0
         total, found, near = total + weight, found + weight * level, level
         if level == 0 and weight == 1 and j - reference[0] < MOST_WORDS and not flags[j] & NUMBER:
@@ -195,6 +259,37 @@ def _recall(
     row[feature_names.NEW_WORDS] = min(new, 20.0)
     row[feature_names.REFERENCE_IN_QUESTION] = 1 - new / max(total, SMALL_WORD)
     return place
+
+
+@compiled
+def synonym_recall(
+    types: Ids, flags: Ids, stems: Ids, marks: Ids, synonyms: Synonyms, reference: Integers, seen: LastRows, i: int
+) -> float:
+    """Return the share of the reference's words that the text has in another inflection or as a synonym.
+
+    A synonym counts in the form that WordNet gives: whether another inflection is known depends on the other rows.
+    """
+    total = found = 0.0
+    for j in range(reference[0], reference[1]):
+        weight = SMALL_WORD if _is_small(flags, marks, j, reference[1] - reference[0]) else 1.0
+        total += weight
+        if seen.text[stems[types[j]]] == i:
+            found += weight
+        elif types[j] + 1 < len(synonyms.offsets):
+            for k in range(synonyms.offsets[types[j]], synonyms.offsets[types[j] + 1]):
+                if seen.words[synonyms.ids[k]] == i:
+                    found += weight
+                    break
+    return found / max(total, SMALL_WORD)
+
+
+@compiled
+def _is_small(flags: Ids, marks: Ids, j: int, size: int) -> bool:
+    """Return whether the word at j of a reference names nothing by itself: "of", or "z" in a name of several words."""
+    if flags[j] & NUMBER:
+        return False
+    small = is_letter(flags, marks, j) or bool(marks[j] & PARTICLE and not flags[j] & CAPITAL)
+    return bool(flags[j] & STOP) or (size > 1 and small)
 
 
 @compiled

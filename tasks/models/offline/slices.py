@@ -17,7 +17,7 @@ class Slices(NamedTuple):
 
 _SPACE, _UPPER, _LOWER, _DIGIT, _SIGN, _DATE, _OPEN = (1 << bit for bit in range(7))
 _LETTER = _UPPER | _LOWER
-_QUOTE, _STOP, _COMMA, _MINUS = (ord(character) for character in "'.,-")
+_QUOTE, _STOP, _COMMA, _MINUS, _BLANK, _ZERO = (ord(character) for character in "'.,- 0")
 
 
 def _classes() -> Bytes:
@@ -30,7 +30,7 @@ def _classes() -> Bytes:
             | _UPPER * character.isupper()
             | _LOWER * character.islower()
             | _DIGIT * character.isdigit()
-            | _SIGN * (character in ".!?\n,/;:()[]&%")
+            | _SIGN * (character in ".!?\n,/;:()[]&%|$")
             | _DATE * (character in "./-")
             | _OPEN * (character == "(")
         )
@@ -115,9 +115,9 @@ def _word(data: Bytes, begin: int, end: int, i: int) -> int:
         last = _initials(data, end, i)
         return last if last > i else _letters(data, end, i)
     if kind & _DIGIT:
-        return _number(data, end, i)
+        return _number(data, begin, end, i)
     if data[i] == _MINUS and i + 1 < end and _CLASSES[data[i + 1]] & _DIGIT:
-        return _number(data, end, i + 1) if i == begin or _CLASSES[data[i - 1]] & (_SPACE | _OPEN) else i
+        return _number(data, begin, end, i + 1) if i == begin or _CLASSES[data[i - 1]] & (_SPACE | _OPEN) else i
     return i + 1 if kind & _SIGN else i
 
 
@@ -143,9 +143,9 @@ def _letters(data: Bytes, end: int, i: int) -> int:
 
 
 @compiled
-def _number(data: Bytes, end: int, i: int) -> int:
+def _number(data: Bytes, begin: int, end: int, i: int) -> int:
     """Return the end of a number whose digits begin at i: thousands, decimals, ordinal or plural ending."""
-    i = _digits(data, end, i)
+    i = _by_blanks(data, begin, end, i, _digits(data, end, i))
     while i + 3 < end and data[i] == _COMMA and _digits(data, i + 4, i + 1) == i + 4:
         i += 4
     if i + 1 < end and data[i] == _STOP and _CLASSES[data[i + 1]] & _DIGIT:
@@ -160,6 +160,28 @@ def _number(data: Bytes, end: int, i: int) -> int:
         ):
             return i + 2
     return i + 1 if i < end and data[i] == ord("s") else i
+
+
+@compiled
+def _by_blanks(data: Bytes, begin: int, end: int, first: int, last: int) -> int:
+    """Return the end of a number whose thousands are separated by blanks, and whose first group is given, or `last`."""
+    if last - first > 3 or data[first] == _ZERO:  # noqa: PLR2004  # digits of a group
+        return last
+    if first > begin and _CLASSES[data[first - 1]] & _DIGIT:
+        return last
+    if first - 1 > begin and _CLASSES[data[first - 2]] & _DIGIT and _joins(data[first - 1]):
+        return last
+    i = last
+    while i + 3 < end and data[i] == _BLANK and _digits(data, i + 4, i + 1) == i + 4:
+        i += 4
+    if i < end and _CLASSES[data[i]] & _DIGIT:
+        return last
+    return last if i + 1 < end and _joins(data[i]) and _CLASSES[data[i + 1]] & _DIGIT else i
+
+
+@compiled
+def _joins(sign: int) -> bool:
+    return sign in (_BLANK, _COMMA, _STOP)
 
 
 @compiled

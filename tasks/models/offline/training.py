@@ -1,51 +1,32 @@
 """Train the offline judge, and measure its accuracy on rows that it was not trained on."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
-from tasks.errors import DataError
 from tasks.models.offline import RIGHT, feature_names
+from tasks.models.offline.counterfactual import counterfactual_pairs
 from tasks.models.offline.feature_names import DIRECTIONS
 from tasks.models.offline.features import TextRows, row_features
-from tasks.models.offline.trees import FILE, Trees, calibrated, render
+from tasks.models.offline.labelled import RULES, Labelled, human_labelled, written_pairs
+from tasks.models.offline.trees import Trees, calibrated, render
 from tasks.pipeline.hashing import sha256
 from tasks.text.normalization import normalize
 
-RULES = FILE.with_name("rules.jsonl")
-FOLDS, ITERATIONS, SEED, BINS = 5, 280, 20230521, 15
+FOLDS, SEED, BINS = 5, 20230521, 15
+ITERATIONS, LEARNING_RATE, LEAVES, FEATURE_BINS = 260, 0.08, 20, 64
 # Weight of a written pair relative to a human label: the pairs are few, and rules outweigh labels.
 RULE_WEIGHT = 7.0
+# Weight of a counterfactual pair: there are many, and they are worded alike.
+COUNTERFACTUAL_WEIGHT = 0.4
+CALIBRATION_DIGITS = 6
 Floats = NDArray[np.float64]
-
-
-class Labelled(NamedTuple):
-    """An answer and its verdict; all rows of one group are in one fold.
-
-    Attributes:
-        question: The question.
-        references: The accepted answers.
-        response: The answer.
-        verdict: Whether the answer is right.
-        source: The system that gave the answer, or the rule that a written pair illustrates.
-        written: The pair was written for a rule.
-        group: The question, or the wording of a written pair.
-    """
-
-    question: str
-    references: list[str]
-    response: str
-    verdict: bool
-    source: str
-    written: bool
-    group: str
 
 
 class Examples(NamedTuple):
@@ -63,51 +44,26 @@ class Examples(NamedTuple):
         return Examples(self.features[which], self.verdicts[which], self.weights[which], self.folds[which])
 
 
-def human_labelled(path: Path) -> Iterator[Labelled]:
-    """Yield the answers of EVOUNA with human labels, without improper questions; "/" separates golden answers."""
-    for item in _json(path):
-        if item["improper"] or not item["golden_answer"]:
-            continue
-        references = [text for text in item["golden_answer"].split("/") if text.strip()]
-        for system in sorted(key.removeprefix("answer_") for key in item if key.startswith("answer_")):
-            answer, verdict = item[f"answer_{system}"], item.get(f"judge_{system}")
-            if answer and verdict is not None:
-                yield Labelled(
-                    item["question"], references, answer, verdict, system, written=False, group=item["question"]
-                )
+def training_rows(data: Path) -> list[Labelled]:
+    """Return all rows that the judge is trained on: human labels first, then written and counterfactual pairs.
 
-
-def written_pairs(path: Path) -> Iterator[Labelled]:
-    """Yield the written pairs of the rules; pairs with similar wording have a group, else the question is the group."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        pair = json.loads(line)
-        source, group = f"rule {pair['rule']}", pair.get("group", pair["input"])
-        yield Labelled(
-            pair["input"], pair["references"], pair["response"], pair["verdict"], source, written=True, group=group
-        )
-
-
-def _json(path: Path) -> list[dict[str, Any]]:
-    try:
-        items = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DataError(f"{path}: not JSON: {error}; expected a list of objects, as EVOUNA's NQ.json") from error
-    if not isinstance(items, list):
-        raise DataError(f"{path}: a {type(items).__name__}; expected a list of objects, as EVOUNA's NQ.json")
-    return items
+    data: NQ.json of EVOUNA, or a file of its form.
+    """
+    people = [*human_labelled(data)]
+    return [*people, *written_pairs(RULES), *counterfactual_pairs(people)]
 
 
 def examples(rows: Sequence[Labelled]) -> Examples:
     """Return rows as the model sees them."""
     texts = [row.question for row in rows], [row.references for row in rows], [row.response for row in rows]
     features, verdicts = row_features(TextRows.of(*texts)).features, np.array([row.verdict for row in rows])
-    is_written = np.array([row.written for row in rows])
+    is_written, is_made = (np.array([getattr(row, name) for row in rows]) for name in ("written", "counterfactual"))
     exact, part = features[:, feature_names.EXACT] > 0, features[:, feature_names.PARTS] < 1
     against_rules = verdicts & (part | (exact & ~_plain(features)))
     return Examples(
         features,
         verdicts,
-        np.select([is_written, against_rules], [RULE_WEIGHT, 0.0], 1.0),
+        np.select([is_made, is_written, against_rules], [COUNTERFACTUAL_WEIGHT, RULE_WEIGHT, 0.0], 1.0),
         np.array([sha256(normalize(row.group))[0] % FOLDS for row in rows]),
     )
 
@@ -123,9 +79,10 @@ def boosted(train: Examples) -> HistGradientBoostingClassifier:
     """Train trees in which no feature acts against its direction."""
     weighted = train.take(train.weights > 0)
     return HistGradientBoostingClassifier(
-        learning_rate=0.05,
+        learning_rate=LEARNING_RATE,
         max_iter=ITERATIONS,
-        max_leaf_nodes=16,
+        max_leaf_nodes=LEAVES,
+        max_bins=FEATURE_BINS,
         min_samples_leaf=10,  # few enough for pairs that are worded alike
         l2_regularization=2.0,
         max_features=0.5,
@@ -145,10 +102,13 @@ def held_out(rows: Examples) -> Floats:
 
 
 def calibration(scores: Floats, rows: Examples) -> Floats:
-    """Fit slope and intercept of a logistic curve to human labels alone: the mix of written pairs is arbitrary."""
+    """Fit slope and intercept of a logistic curve to human labels alone: the mix of written pairs is arbitrary.
+
+    Rounded, because their last digits depend on the machine.
+    """
     counts = rows.weights == 1
     curve = LogisticRegression(C=np.inf).fit(scores[counts, None], rows.verdicts[counts])
-    return np.array([curve.coef_[0, 0], curve.intercept_[0]])
+    return np.round([curve.coef_[0, 0], curve.intercept_[0]], CALIBRATION_DIGITS)
 
 
 def cross_validated(rows: Examples, scores: Floats) -> Floats:
@@ -217,10 +177,14 @@ def report(rows: Sequence[Labelled], features: Floats, probabilities: Floats) ->
         which = judged & (sources == source)
         substring = baseline[which].mean()
         yield f"    {source}: {right[which].mean():.4f}, substring matching {substring:.4f} ({which.sum()})"
-    yield f"written pairs: {(~judged).sum()}, accuracy {right[~judged].mean():.4f}"
-    for source in sorted(set(sources[~judged])):
-        which = ~judged & (sources == source)
-        yield f"    {source}: {right[which].mean():.4f} ({which.sum()})"
+    made = np.array([row.counterfactual for row in rows])
+    for name, chosen in (("written pairs", ~judged & ~made), ("counterfactual pairs", made)):
+        if not chosen.any():
+            continue
+        yield f"{name}: {chosen.sum()}, accuracy {right[chosen].mean():.4f}"
+        for source in sorted(set(sources[chosen])):
+            which = chosen & (sources == source)
+            yield f"    {source}: {right[which].mean():.4f} ({which.sum()})"
 
 
 def trained(rows: Sequence[Labelled]) -> tuple[bytes, list[str]]:

@@ -20,6 +20,8 @@ from tasks.models.offline.lexicon import (
     NO_NUMBER,
     NUMBER_WORDS,
     SEPARATORS,
+    SIGN,
+    SIGNS,
     SPELLINGS,
     STOP,
     UPPER,
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
 # Characters of a text that are read; the rest is ignored.
 LONGEST = 20_000
 
-_NUMBER = r"(?:(?<![^\s(])[-−])?\d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th|s)?"
-_REST = r"[.!?\n。！？,、/;:()\[\]&%]"
+# Thousands by blanks, as in "33 000", only where no other digit stands beside them.
+_BY_BLANKS = r"(?<!\d)(?<!\d[ ,.])[1-9]\d{0,2}(?: \d{3})+(?! ?\d|[,.]\d)"
+_NUMBER = rf"(?:(?<![^\s(])[-−])?(?:{_BY_BLANKS}|\d+)(?:,\d{{3}})*(?:\.\d+)?(?:st|nd|rd|th|s)?"
+_REST = r"[.!?\n。！？,、/;:()\[\]&%|$]"
 _ASCII = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|[A-Za-z]+(?:'[A-Za-z]+)*|{_NUMBER}|{_REST}")
 _DATE = re.compile(
     r"(?<![\w./-])(?:(?P<y>[12]\d{3})-(?P<m>\d\d)-(?P<d>\d\d)|(\d{1,2})([./-])(\d{1,2})\5([12]\d{3}))(?![\w/-]|\.\d)",
@@ -44,7 +48,7 @@ _UNICODE = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|{_LETTER}+(?:'{_LETTER}+)*|{_NUMB
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_QUOTES = str.maketrans("’‘ʼ＇‐‑–—", "''''----")
+_QUOTES = str.maketrans("’‘ʼ＇‐‑–—•", "''''----|")
 _NO_ASCII = re.compile(r"[^\x00-\x7f]")
 _ROMAN = re.compile(r"(?=[IVXL]{2})(?:X[LX]|L?X{0,3})(?:IX|IV|V?I{0,3})\Z")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
@@ -207,8 +211,10 @@ def number_word(word: str, form: str) -> tuple[int, float]:
     >>> number_word("1,500.5", "15005"), number_word("forty", "forty"), number_word("XIV", "xiv")
     ((1, 1500.5), (3, 40.0), (1, 14.0))
     """
+    if word in SIGNS:
+        return SIGN, float(SIGNS[word])
     if word.lstrip("-−")[:1].isdecimal():
-        digits = word.rstrip("stndrh").replace(",", "").replace("−", "-")
+        digits = word.rstrip("stndrh").replace(",", "").replace(" ", "").replace("−", "-")
         return (DIGITS, float(digits)) if len(digits) < 300 else (NO_NUMBER, np.nan)  # noqa: PLR2004  # finite
     if form in NUMBER_WORDS:
         return NUMBER_WORDS[form]
@@ -225,6 +231,8 @@ def _roman(word: str) -> int:
 def _flags(word: str, form: str, known: frozenset[str]) -> int:
     if word in SEPARATORS:
         return SEPARATORS[word]
+    if word in SIGNS:
+        return 0
     flags = FLAGS.get(form, 0)
     if word == "May":
         flags &= ~(MODAL | STOP)

@@ -57,16 +57,23 @@ MAPPINGS = st.fixed_dictionaries(
                 {"m": {"response": "a", "label": {"columns": ["ok", "ok2", "skip"]}}, "n": {"response": "b"}},
                 {"m": {"response": "a", "label": {"columns": ["ok", "ok2"]}, "labelled": "labelled"}},
                 {"m": {"response": "a", "label": {"column": "s", "at_least": 1}}},
+                {"m": {"response": "a", "latency": "s"}, "n": {"response": "b", "tokens": ["s", "skip"]}},
                 {"m": {"response": "a", "label": {"column": "ok", "right": ["yes", True], "wrong": ["no", 3]}}},
             ]
         ),
         "group": st.just("who"),
+        "weight": st.sampled_from(["s", "s", "a"]),
         "slices": st.sampled_from([["who"], ["who", "ref2"], ["q"]]),
         "phrases": st.sampled_from(["t", "ref"]),
         "contexts": st.sampled_from(["t", "ref"]),
         "relevant": st.sampled_from(["t", "ref2"]),
         "scores": st.sampled_from(
-            [{"x": {"column": "s", "bounds": (0, 1)}}, {"x": {"column": "s"}}, {"x": {"column": "{candidate}"}}]
+            [
+                {"x": {"column": "s", "bounds": (0, 1)}},
+                {"x": {"column": "s"}},
+                {"x": {"column": "{candidate}"}},
+                {"x": {"columns": ["s", "ok"], "bounds": (0, 1), "human": True}},
+            ]
         ),
         "missing_response": st.just("wrong"),
         "lists": st.sampled_from(["first", "join", "draws"]),

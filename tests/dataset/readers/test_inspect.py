@@ -30,6 +30,17 @@ def written(folder, log):
     return path
 
 
+def test_tokens_of_a_model_that_grades_are_not_those_of_the_answer(tmp_path):
+    [first, *others] = JSON["samples"]
+    usage = {"mockllm/model": {"total_tokens": 7}, "openai/grader": {"total_tokens": 900}}
+    graded, broken = first | {"model_usage": usage}, first | {"model_usage": {}, "output": None, "working_time": -1}
+
+    of_both = [read(written(tmp_path, changed(samples=[one, *others])))[0] for one in (graded, broken)]
+
+    assert of_both[0]["tokens"] == "7"
+    assert not {"tokens", "latency"} & of_both[1].keys()
+
+
 def changed(**changes):
     return JSON | changes
 
@@ -42,6 +53,8 @@ def test_a_sample_is_one_record():
         "response": "The answer is 0",
         "candidate": "mockllm/model",
         "error": None,
+        "latency": "0.007",
+        "tokens": "20",
         "score_match": "1",
         "score_includes": "1",
         "metadata.topic": "sums",

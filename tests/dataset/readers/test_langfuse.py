@@ -22,6 +22,7 @@ TRACE = {
     "output": "Because.",
     "metadata": {"topic": "causes"},
     "latency": 0.5,
+    "totalCost": 0.0031,
     "helpful": [1, 0],
     "tone": None,
 }
@@ -49,6 +50,8 @@ def test_a_trace_is_one_record(read, name):
             "candidate": "support",
             "error": None,
             "group": "s1",
+            "latency": "0.5",
+            "cost": "0.0031",
             "score_helpful": "0.5",
             "metadata.topic": "causes",
             "metadata.name": "support",

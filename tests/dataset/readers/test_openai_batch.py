@@ -49,6 +49,15 @@ def test_outputs_are_joined_with_requests_in_the_order_of_the_requests(read):
     assert [row["response"] for row in rows] == ["one", "two"]
 
 
+def test_tokens_are_of_an_answer_and_not_of_several(read):
+    used = {"usage": {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}}
+    rows = read(
+        input=[request("a"), request("b", n=2)], output=[response("a", "x", **used), response("b", "x", "y", **used)]
+    )
+
+    assert [row.get("tokens") for row in rows] == ["12", None, None]
+
+
 @pytest.mark.parametrize(
     ("lines", "error"),
     [

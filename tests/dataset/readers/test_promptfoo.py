@@ -36,12 +36,25 @@ def test_a_test_of_a_prompt_is_one_record():
         "response": "4, of course",
         "candidate": "tiny, prompt 1",
         "error": None,
+        "latency": "0.026",
+        "cost": "0",
         "score_success": "1",
         "score_score": "1",
         "score_has": "1",
         "metadata.topic": "maths",
         "metadata.prompt": "Question: {{question}}",
     }
+
+
+def test_an_answer_from_the_cache_says_nothing_of_time_and_cost(tmp_path):
+    def cached(results):
+        for result in results["results"]:
+            result["response"] = {"output": "4", "cached": True, "tokenUsage": {"total": 12, "cached": 12}}
+
+    first = of(read(written(tmp_path, cached)), "0", 1)
+
+    assert first["tokens"] == "12"
+    assert not {"latency", "cost"} & first.keys()
 
 
 def test_an_error_of_the_provider_is_a_null_response():

@@ -184,6 +184,17 @@ def test_missing_answers_that_would_stop_the_run_are_told(
     assert ("2 of the 2 without an answer of aurora among them: {invalid: true}" in out) == stops
 
 
+def test_what_answers_took_is_mapped_where_a_log_knows_it() -> None:
+    logs = ROOT / "tests/dataset/readers/logs"
+    candidates = {"column": "candidate", "response": "response", "latency": "latency"}
+
+    # This promptfoo wrote a cost of 0 for every answer: it knows no price.
+    assert propose_log(str(logs / "promptfoo.json"), "promptfoo").options["candidates"] == candidates
+    own = propose_log(str(logs / "inspect.json.gz"), "inspect").options["candidates"]
+    assert own == candidates | {"tokens": "tokens"}
+    assert "latency" not in propose_log(str(logs / "deepeval.json"), "deepeval").options["candidates"]
+
+
 @pytest.mark.usefixtures("project")
 def test_failed_scores_that_would_stop_the_run_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copy(ROOT / "tests/dataset/readers/logs/deepeval.json", "data/deepeval.json")
@@ -201,6 +212,7 @@ def test_failed_scores_that_would_stop_the_run_are_told(capsys: pytest.CaptureFi
     assert "the run stops" not in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("project")
 def test_a_long_first_run_is_told_with_the_way_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tasks.__main__.main(["load"]) == 0

@@ -625,6 +625,13 @@ def test_a_label_is_the_reference_of_a_classifier() -> None:
     assert proposal.unsure["references"].startswith("true and false; people's verdict")
 
 
+def test_criteria_are_only_suggested() -> None:
+    proposal = of(ROW | {"rubric": ["Names it", "Is polite"]})
+
+    assert proposal.options["criteria"] is None
+    assert proposal.comments["criteria"].endswith("; perhaps rubric")
+
+
 def test_phrases_are_only_suggested() -> None:
     proposal = of({"question": "q", "reference": "a", "response": "b", "keywords": ["x"]})
 
@@ -794,7 +801,7 @@ def test_of_our_own_params_every_other_byte_stays() -> None:
 
     changed = replaced(text, proposal.section)
 
-    start, end = text.index("dataset:"), text.index("\nload:")
+    start, end = text.index("dataset:"), text.index("\nanswer:")
     assert changed == text[:start] + proposal.section + text[end:]
     assert replaced(changed, proposal.section) == changed
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("project")
 def chosen(size: int, by: By, labelled: list[int] | None = None) -> tuple[Design, Choice]:
     run = read_run()
     before = base_design(np.isin(range(len(run.ids)), labelled or []), run.answered, "all")
-    return before, choose(run, before, size, by)
+    return before, choose(run, before, size, by, 0.95)
 
 
 @pytest.mark.parametrize("by", BY)
@@ -101,6 +101,36 @@ def test_the_width_is_said_of_each_candidate_and_is_smaller_than_by_random_label
     assert b.startswith("b: about 6 labels")
     active, random = (float(part.split("±")[1].split()[0].rstrip(";")) for part in b.split(";"))
     assert active < random
+
+
+def test_labels_that_reject_the_judge_change_chances_and_widths_and_it_is_said() -> None:
+    # A judge that is as sure as it is wrong: of both kinds of answers three in five are right.
+    questions = [{**QUESTIONS[0], "id": f"q{i}", "ya": i % 5 < 3, "yb": i % 5 < 3} for i in range(120)]
+    for one in questions[60:]:
+        one["ya"] = one["yb"] = None
+    candidates = {name: {"response": name, "label": f"y{name}"} for name in ("a", "b")}
+    make_run(questions, candidates=candidates)
+    judge(load_again(), [0.98, 0.5] * 120)
+    run = read_run()
+    labelled = ~np.isnan(run.labels)
+    random, selected = (base_design(labelled, run.answered, labels) for labels in ("random", "all"))
+
+    choice, as_it_is = (choose(run, before, 40, "active", 0.95) for before in (random, selected))
+
+    assert labelled.sum() == 120
+    assert (choice.labels, as_it_is.labels) == (120, 0)
+    sure, unsure = (choice.p[[name == other for other in run.candidates]] for name in ("a", "b"))
+    assert [sure.mean(), unsure.mean()] == pytest.approx([0.6, 0.6], abs=0.05)
+    chances = [one.probabilities[~labelled].reshape(-1, 2).mean(axis=0) for one in (choice, as_it_is)]
+    assert chances[0][0] / chances[0][1] == pytest.approx(1.0, abs=0.05)
+    assert chances[1][0] / chances[1][1] < 0.5
+    first, _, last = widths(run, random, choice, 0.95)
+    assert "% by the offline judge, recalibrated, to about ±" in first
+    assert last == (
+        "at 95 % confidence; 120 labels reject the offline judge's probabilities, which are recalibrated on them"
+    )
+    *_, last = widths(run, selected, as_it_is, 0.95)
+    assert last == "at 95 % confidence, where the offline judge's probabilities are right; wider elsewhere"
 
 
 def test_no_width_is_said_of_what_is_no_sample() -> None:

@@ -90,7 +90,7 @@ def test_what_was_labelled_comes_back(questions: list[Any], given_words: list[st
     wanted = load_params(path=DATA.as_posix(), candidates=CANDIDATES)
     loaded(wanted)
     run = read_run()
-    choice = choice_of(run, base_design(~run.answered, run.answered, "all"), len(run.ids), "random")
+    choice = choice_of(run, base_design(~run.answered, run.answered, "all"), len(run.ids), "random", 0.95)
     _, sheet = write_sheet(run, choice, Path("out"))
     given = ["1", *given_words][: len(run.ids)]
     left = iter(given)

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from flows.label.choice import read_name
 from flows.label.weights import Design, Drawn, base_design, combined, mixed_share, squared_weights
 
 ANSWERED = np.ones(5, np.bool_)
@@ -68,6 +69,14 @@ def test_disagreement_is_no_sample_and_what_follows_is_one() -> None:
     assert disputed.labels == "other"
     assert design.labels == "designed"
     assert design.probabilities[:2].tolist() == [1.0, 0.25]
+
+
+def test_rows_that_were_labelled_on_the_page_of_the_report_are_no_sample() -> None:
+    design = combined(NONE, drawn([0], [np.nan], "page"), ANSWERED)
+
+    assert read_name("page-6-of-6-0f3a9c1d") == ("page", 6, 6)
+    assert design.labels == "other"
+    assert "on the page of the report" in design.notes[0]
 
 
 def test_a_sheet_that_was_chosen_from_other_rows_is_no_sample() -> None:

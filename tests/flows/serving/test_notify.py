@@ -2,11 +2,17 @@
 
 import json
 import logging
+import re
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prefect.blocks.core import Block
+from prefect.blocks.notifications import CustomWebhookNotificationBlock
+from prefect.blocks.system import Secret
+from prefect.events import Event, EventTrigger
+from prefect.events.schemas.automations import AutomationCore
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.serving import notify
@@ -14,7 +20,9 @@ from flows.serving.notify import NotifyError, Outcome, call, check, message, rep
 from tasks.console.markdown import escaped
 from tasks.errors import ParamsError
 from tasks.pipeline.schedule import Notify
+from tasks.pipeline.yaml import parse_yaml
 from tests.flows.webhook import webhook
+from tests.small_project import ROOT
 
 WORSE = Outcome(
     ok=False,
@@ -24,6 +32,7 @@ WORSE = Outcome(
     alarms=("meaning_match: below its floor .85",),
     markdown="| measure |",
 )
+GOOD = Outcome(ok=True, sentence="all is well")
 NOW = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
 LOG = logging.getLogger("told")
 
@@ -298,3 +307,71 @@ def test_any_text_can_be_an_outcome(text):
 
 def test_an_outcome_is_read_as_it_was_written():
     assert Outcome.read(WORSE.model_dump_json()) == WORSE
+
+
+@pytest.fixture
+def blocks(monkeypatch):
+    """Name → block, in place of those of a server."""
+    saved: dict[str, Block] = {}
+
+    def load(name: str, *, _sync: bool) -> Block:
+        if name not in saved:
+            raise ValueError(f"no block {name} at https://user:secret@example.org")
+        return saved[name]
+
+    monkeypatch.setattr(notify.Block, "load", load)
+    return saved
+
+
+def through_block(name: str) -> Notify:
+    return section(None).model_copy(update={"block": name})
+
+
+def custom(url: str, *, allow_private_urls: bool = True) -> CustomWebhookNotificationBlock:
+    content = {"title": "{{subject}}", "body": "{{body}}"}
+    return CustomWebhookNotificationBlock(
+        name="team", url=url, json_data=content, allow_private_urls=allow_private_urls
+    )
+
+
+def test_a_notification_block_of_prefect_is_told_once(events, blocks):
+    with webhook() as hook:
+        blocks["custom-webhook/team"] = custom(hook.url)
+        report("nightly", through_block("custom-webhook/team"), WORSE, "run-1", LOG)
+        report("nightly", through_block("custom-webhook/team"), GOOD, "run-2", LOG)
+
+    assert [one.content for one in hook.received] == [
+        {"title": "goldmeter nightly", "body": f"{WORSE.sentence}\nmeaning_match: below its floor .85"}
+    ]
+    assert [kind for kind, _ in events] == ["goldmeter.schedule.failed", "artifact"]
+
+
+@pytest.mark.parametrize(
+    ("block", "problem"),
+    [
+        (None, "did not accept the outcome: ValueError"),
+        (Secret(value="x"), "is not a notification block; expected such as slack-webhook/NAME"),
+        (custom("http://127.0.0.1:9/a-secret-path"), "did not accept the outcome: ConnectError"),
+    ],
+)
+def test_a_block_that_is_missing_wrong_or_refused_is_named_without_its_secret(events, blocks, caplog, block, problem):
+    blocks |= {"custom-webhook/team": block} if block else {}
+
+    report("nightly", through_block("custom-webhook/team"), WORSE, "run-1", LOG)
+
+    assert caplog.messages == [f"block: schedule.nightly.notify.block: custom-webhook/team {problem}"]
+    assert "secret" not in caplog.text
+    assert [kind for kind, _ in events] == ["goldmeter.schedule.failed", "artifact"]
+
+
+def test_the_automation_in_the_documentation_reacts_to_the_event(events):
+    text = (ROOT / "docs/how-to/nightly-runs.md").read_text(encoding="utf-8")
+    [automation] = re.findall(r"<!-- automation -->\n```yml\n(.*?)```", text, re.DOTALL)
+    trigger = AutomationCore.model_validate(parse_yaml(automation)).trigger
+    assert isinstance(trigger, EventTrigger)
+
+    report("nightly", section(None), WORSE, "run-1", LOG)
+
+    event = Event(**events[0][1])
+    assert trigger.expect == {event.event}
+    assert trigger.match.matches(event.resource)

@@ -16,7 +16,7 @@ from dvc.repo import Repo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.record import Recorded
+from flows.record import AtWork, Recorded
 from flows.serving import scheduled_run
 from flows.serving.scheduled_run import LONGEST_LINE, QUOTED, main, override_params, require_versioned, run_schedule
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
@@ -215,6 +215,14 @@ def test_stages_that_fail_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) 
     assert outcome == scheduled_run.Outcome(
         ok=False, sentence="stage load: exit status 2 · … · second · third · fourth"
     )
+
+
+@pytest.mark.usefixtures("worktree")
+def test_batches_that_are_at_work_are_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    message = AtWork("judge: batches are at work at http://h/v1: 0 of 9 requests are answered")
+    monkeypatch.setattr(scheduled_run, "run_and_record", lambda _: Recorded(message, None, None))
+
+    assert run_schedule("nightly") == scheduled_run.Outcome(ok=True, sentence=str(message))
 
 
 @pytest.mark.usefixtures("worktree", "recorded")

@@ -19,9 +19,9 @@ def reply(**changes: object) -> str:
 
 
 def test_a_reply_is_read() -> None:
-    assert MeaningMatch().parse(reply(), "N") == (1.0, "same city")
+    assert MeaningMatch().parse(reply(), "N") == (1.0, "same city", "")
     assert MeaningMatch().parse(f"\n {reply(verdict=False)}\n", "N").score == 0.0
-    assert SimilarityJudge().parse('{"nonce": "N", "reason": "", "rating": 4}', "N") == (4.0, "")
+    assert SimilarityJudge().parse('{"nonce": "N", "reason": "", "rating": 4}', "N") == (4.0, "", "")
 
 
 def test_one_fence_is_stripped_only_where_the_server_cannot_be_asked_for_json() -> None:
@@ -66,11 +66,11 @@ def test_results_and_corpus_scores() -> None:
 @pytest.mark.parametrize("metric", [MeaningMatch(), SimilarityJudge()])
 def test_a_prompt_states_the_seven_rules_and_what_to_reply(metric: JudgeMetric) -> None:
     for rule in range(1, 8):
-        assert f"\n{rule}. " in metric.prompt
+        assert f"\n{rule}. " in metric.instructions
     for name in metric.reply_schema["properties"]:
-        assert f'"{name}"' in metric.prompt
+        assert f'"{name}"' in metric.instructions
     for variable in ("input", "ground_truth", "output"):
-        assert f'"{variable}"' in metric.prompt
+        assert f'"{variable}"' in metric.instructions
 
 
 def test_signatures_say_version_and_threshold() -> None:

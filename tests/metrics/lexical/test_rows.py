@@ -41,6 +41,8 @@ def test_rows_may_be_shuffled_and_scored_in_parts(metric, data, rows):
 
     assert np.array_equal(stats(metric, [rows[i] for i in order]), together[order])
     assert np.array_equal(in_parts(metric, rows, cuts), together)
+    for score, one in zip(metric.score(together), together, strict=True):
+        assert np.array_equal(score, metric.score(one), equal_nan=True)
 
 
 @pytest.fixture(scope="module")

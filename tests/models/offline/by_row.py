@@ -17,6 +17,7 @@ from tasks.models.offline.lexicon import (
     KNOWN,
     NUMBER,
     SEPARATORS,
+    SIGNS,
     STOP,
 )
 from tasks.models.offline.reasons import NOTHING_AGAINST, NOTHING_FOR, RIGHT, WRONG, Reason, _quoted
@@ -76,7 +77,7 @@ def outside(rows: RowFeatures, i: int) -> str | None:
 def quoted(rows: RowFeatures, begin: int, end: int) -> str:
     first, last = rows.stream.sources[begin], rows.stream.ends[end - 1]
     words = (rows.words.raw[i] for i in rows.words.ids[first:last].tolist())
-    return " ".join(word for word in words if word not in SEPARATORS)
+    return " ".join(word for word in words if word not in SEPARATORS and word not in SIGNS)
 
 
 def _first(row: Sequence[float], clues: Sequence[int], begin: int, *, right: bool) -> Reason:

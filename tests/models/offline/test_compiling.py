@@ -4,6 +4,8 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 
+import pytest
+
 from tasks.models.offline import compiling, quick_scorer
 
 CALLEE = """
@@ -33,6 +35,7 @@ RUN = """
 """
 
 
+@pytest.mark.long
 def test_a_kernel_is_compiled_again_after_a_change_in_a_module_that_it_calls(tmp_path):
     def run(amount: int, sources: str) -> str:
         (tmp_path / "callee.py").write_text(dedent(CALLEE).format(amount=amount))

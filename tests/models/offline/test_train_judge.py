@@ -6,7 +6,9 @@ import pytest
 from flows.train_judge import main
 from tasks.errors import DataError
 from tasks.models.offline import RIGHT, judge, training
-from tasks.models.offline.training import Labelled, calibration_error, contains, examples, human_labelled, written_pairs
+from tasks.models.offline.counterfactual import counterfactual_pairs
+from tasks.models.offline.labelled import RULES, Labelled, human_labelled, written_pairs
+from tasks.models.offline.training import calibration_error, contains, examples, training_rows
 from tasks.models.offline.trees import read
 from tests.models.offline import pairs
 
@@ -95,7 +97,7 @@ def test_the_shipped_model_is_of_this_data(evouna):
 
 def test_pairs_worded_alike_are_in_one_fold_and_have_both_verdicts():
     """A fold that had seen a pair's twin would say nothing of pairs to come."""
-    rows = [*written_pairs(training.RULES)]
+    rows = [*written_pairs(RULES)]
     folds, verdicts = examples(rows).folds, {}
     by_question = {(row.question, fold) for row, fold in zip(rows, folds, strict=True)}
     for row in rows:
@@ -106,4 +108,11 @@ def test_pairs_worded_alike_are_in_one_fold_and_have_both_verdicts():
 
 
 def test_the_written_pairs_are_read():
-    assert {row.source for row in written_pairs(training.RULES)} == {f"rule {n}" for n in range(1, 8)}
+    assert {row.source for row in written_pairs(RULES)} == {f"rule {n}" for n in range(1, 8)}
+
+
+def test_the_training_rows_are_human_labels_and_then_pairs(data):
+    rows, people = training_rows(data), [*human_labelled(data)]
+
+    assert rows == [*people, *written_pairs(RULES), *counterfactual_pairs(people)]
+    assert [row.written for row in rows] == [False] * 120 + [True] * (len(rows) - 120)

@@ -1,0 +1,1 @@
+"""The command `goldmeter`: makes projects, and runs the commands of the project in the current folder."""

@@ -1,0 +1,1 @@
+"""Candidates with a model: questions become requests, and replies become data/answer."""

@@ -1,0 +1,130 @@
+"""A candidate that is asked: where its model is, and the request of each question to it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+from tasks.asking.requests import Request
+from tasks.dataset.settings import AskedCandidate, Dataset
+from tasks.ledger.entries import canonical
+from tasks.metrics.prompt_template import prompt_text, render, slices_of
+from tasks.metrics.verdict_types import Criterion
+from tasks.models.api_key import ApiKey
+from tasks.models.chat.client import CUT_OFF, REFUSAL
+from tasks.models.servers import address, server_class
+from tasks.pipeline.hashing import sha256
+
+STAGE = "answer"
+OPENAI_KEY = "OPENAI_API_KEY"
+
+
+class Answered(NamedTuple):
+    """What the ledger keeps of a reply that is an answer; its text is the entry's `raw`."""
+
+    score: float = 1.0
+    reason: str | None = None
+    met: str = ""
+
+
+@dataclass(frozen=True)
+class AnswerQuestion:
+    """What is asked of a candidate: the message alone, below its system message.
+
+    A refusal in words, and an answer that `max_tokens` cut off, are answers: users of the system see them, too.
+    """
+
+    instructions: str
+    version: str | None
+    name: ClassVar[str] = STAGE
+    reply_schema: ClassVar[None] = None
+    criteria: ClassVar[tuple[Criterion, ...]] = ()
+    accepted_problems: ClassVar[frozenset[str]] = frozenset({REFUSAL, CUT_OFF})
+
+    @cached_property
+    def prompt_hash(self) -> str:
+        """The sha256, in hex, of everything in a request but the message."""
+        return sha256(canonical({"system": self.instructions, "version": self.version})).hex()
+
+    def with_criteria(self, criteria: Sequence[Criterion]) -> Self:  # noqa: ARG002 (there are none)
+        return self
+
+    def message(self, fields: str, nonce: str) -> str:  # noqa: ARG002 (a text has no nonce)
+        return fields
+
+    def parse(self, reply: str, nonce: str, *, fenced: bool = False) -> Answered:  # noqa: ARG002 (it is any text)
+        """Return that a reply is an answer. Raises ValueError when it is blank."""
+        if not reply.strip():
+            raise ValueError("the reply has no text")
+        return Answered()
+
+
+@dataclass(frozen=True)
+class System:
+    """A candidate that is asked; see `asking.model.AskedModel`."""
+
+    name: str
+    options: AskedCandidate
+    stage: ClassVar[str] = STAGE
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> list[Self]:
+        """The candidates of a data set that are asked."""
+        return [cls(name, options) for name, options in dataset.asked.items()]
+
+    @property
+    def base_url(self) -> str:
+        return self.options.base_url
+
+    @property
+    def model(self) -> str:
+        return self.options.model
+
+    @cached_property
+    def api_key(self) -> ApiKey:
+        """The key of the server; one that is not stated is sent to OpenAI only."""
+        is_openai = server_class(self.base_url) == "openai"
+        is_stated = "api_key_env" in self.options.model_fields_set
+        variable = self.options.api_key_env if is_stated else OPENAI_KEY if is_openai else None
+        return ApiKey(variable, f"dataset.candidates.{self.name}.api_key_env")
+
+    @cached_property
+    def server_key(self) -> tuple[str, str]:
+        return server_class(self.base_url), self.options.server or address(self.base_url)
+
+    @cached_property
+    def question(self) -> AnswerQuestion:
+        """What it is asked."""
+        system = self.options.system
+        return AnswerQuestion("" if system is None else prompt_text(system), self.options.version)
+
+    @property
+    def questions(self) -> Mapping[str, AnswerQuestion]:
+        return {STAGE: self.question}
+
+    def requests(self, row: Mapping[str, Any]) -> Iterator[Request]:
+        """Yield the request of each draw.
+
+        row: input, contexts and slices of a question, as data/load has them.
+
+        Raises:
+            TemplateError: The message can't be made from this row.
+        """
+        options, (server, where) = self.options, self.server_key
+        message = self._message(row)
+        for draw in range(options.draws):
+            yield Request(
+                server, where, self.model, self.question, message, options.temperature, options.seed, draw,
+                options.max_tokens,
+            )  # fmt: skip
+
+    @cached_property
+    def _template(self) -> tuple[str, list[str]]:
+        text = prompt_text(self.options.prompt)
+        return text, slices_of(text)
+
+    def _message(self, row: Mapping[str, Any]) -> str:
+        text, slices = self._template
+        named = {name: (row.get("slices") or {}).get(name) for name in slices}
+        values = {"input": row["input"], "contexts": row.get("contexts"), "slices": named}
+        return render(text, values, is_fenced=False)

@@ -1,0 +1,155 @@
+"""Sends many requests to a model at once, and adds every reply to the ledger as it comes."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from itertools import islice
+from typing import NamedTuple
+
+from tasks.asking.budget import Budget
+from tasks.asking.model import Parsed
+from tasks.asking.reply_entries import attempt_seed, entry_of, parsed
+from tasks.asking.requests import Request
+from tasks.asking.signals import end_by, noted_signals
+from tasks.console.terminal import say
+from tasks.errors import ModelError, ServerError
+from tasks.ledger.entries import Entry
+from tasks.ledger.verdicts import Verdicts
+from tasks.models.chat.client import Chat, Reply
+from tasks.pipeline.run import RunJudge
+
+TOO_MANY_REQUESTS = "HTTP 429"
+# Calls that fail one after the other before a server counts as down; more where more calls are made at once.
+FEWEST_FAILURES = 10
+# Seconds after which a signal is noticed at the latest.
+POLL = 0.2
+# Seconds for replies that have arrived to reach the ledger after a second signal.
+LAST_REPLIES = 0.5
+
+
+def dispatch(
+    requests: Iterable[Request],
+    chat: Chat,
+    ledger: Verdicts,
+    budget: Budget,
+    run: RunJudge,
+    on_replies: Callable[[Sequence[Entry]], None],
+) -> None:
+    """Ask every request and add each reply to the ledger as it comes.
+
+    No more than `run.concurrency` replies are ever paid for and not yet on the disk. After SIGINT or SIGTERM no call is
+    made, and the replies to those under way are added; a second signal ends the process without waiting for them.
+
+    Args:
+        requests: Read as fast as they are asked.
+        chat: The connection to the server.
+        ledger: The store of verdicts.
+        budget: Requests that do not fit into it are recorded as not asked.
+        run: Section `run.judge`; `retries` limits how often a reply that can't be parsed is asked for again.
+        on_replies: Called with the entries that were just added.
+
+    Raises:
+        ModelError: No call can succeed.
+        ServerError: The server is down.
+        KeyboardInterrupt: After a signal.
+    """
+    remaining = iter(requests)
+    waiting: set[Future[_Outcome]] = set()
+    failures, limit = 0, max(FEWEST_FAILURES, 2 * run.concurrency)
+    with noted_signals() as signals, ThreadPoolExecutor(run.concurrency) as pool:
+        try:
+            while not signals:
+                for request in islice(remaining, run.concurrency - len(waiting)):
+                    waiting.add(pool.submit(_ask, request, chat, budget, run.retries))
+                if not waiting:
+                    return
+                done, _ = wait(waiting, POLL, FIRST_COMPLETED)
+                if not done:
+                    continue
+                outcomes = [future.result() for future in done if not future.exception()]
+                ledger.add([outcome.entry for outcome in outcomes])
+                waiting -= done
+                on_replies([outcome.entry for outcome in outcomes])
+                for future in done:
+                    future.result()  # raises what the call raised, after the replies of the others were added
+                failures = _count_failures(outcomes, failures, limit)
+        finally:
+            if waiting:  # after a signal or an error
+                chat.stop()
+                _keep_replies([future for future in waiting if not future.cancel()], ledger, signals)
+
+
+class _Outcome(NamedTuple):
+    """The ledger's entry for one request. down: whether there is no reply because of the server."""
+
+    entry: Entry
+    down: bool
+
+
+def _keep_replies(calls: Sequence[Future[_Outcome]], ledger: Verdicts, signals: Sequence[int]) -> None:
+    """Add the replies to the calls under way; after a second signal, only those that have arrived."""
+    running = {*calls}
+    if running and signals:
+        with suppress(OSError):  # nobody reads it if the flow was killed
+            say(f"interrupted; waiting for {len(running)} calls under way (again: end at once)", sys.stderr)
+    while running:
+        is_last = len(signals) > 1
+        done, running = wait(running, LAST_REPLIES if is_last else POLL)
+        ledger.add([future.result().entry for future in done if not future.exception()])
+        if is_last:
+            end_by(signals[-1])
+
+
+def _count_failures(outcomes: Iterable[_Outcome], failures: int, limit: int) -> int:
+    """Count the calls that failed one after the other, after `failures` earlier ones; ServerError at the limit."""
+    for outcome in outcomes:
+        failures = failures + 1 if outcome.down else 0
+        if failures >= limit:
+            problem = outcome.entry["problem"]
+            limited = problem == TOO_MANY_REQUESTS
+            cause = "it limits the rate: lower run.judge.concurrency" if limited else "the server is down"
+            raise ServerError(
+                f"the last {failures} calls failed ({problem}): {cause}. "
+                "What it answered is in the ledger and is not asked again: run again later."
+            )
+    return failures
+
+
+def _ask(request: Request, chat: Chat, budget: Budget, retries: int) -> _Outcome:
+    """Ask one request; ask again while the reply is no verdict."""
+    replies: list[Reply] = []
+    verdict: Parsed | None = None
+    problem: str | None = None
+    while not verdict and len(replies) <= retries and (not replies or replies[-1].worth_another):
+        expected = budget.reserve(request.tokens)
+        if isinstance(expected, str):
+            problem = problem or expected
+            break
+        try:
+            reply = _reply(request, chat, len(replies))
+        except ModelError:
+            budget.refund(expected)
+            if not replies:
+                raise
+            break
+        if reply.billed:
+            budget.settle(expected, reply.tokens)
+        else:
+            budget.refund(expected)
+        verdict, problem = parsed(request, reply)
+        replies.append(reply)
+    entry = entry_of(request, replies, verdict, problem)
+    return _Outcome(entry, down=bool(replies) and replies[-1].down)
+
+
+def _reply(request: Request, chat: Chat, earlier: int) -> Reply:
+    """Ask once, after so many replies that were no verdict."""
+    return chat.ask(
+        request.question.instructions,
+        request.message,
+        request.question.reply_schema,
+        temperature=request.temperature,
+        seed=attempt_seed(request.seed, request.draw, earlier),
+        max_tokens=request.max_tokens,
+    )

@@ -1,0 +1,141 @@
+"""Asks several models one after the other, or a single one, by calls or by batches."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.asking.batch_dispatch import Batches, Calls, require_none_waiting
+from tasks.asking.budget import Budget
+from tasks.asking.dispatch import dispatch
+from tasks.asking.earlier_replies import EarlierReplies
+from tasks.asking.model import AskedModel
+from tasks.asking.plan import CallPlan
+from tasks.asking.requests import Request
+from tasks.console.terminal import say
+from tasks.errors import BatchesAtWorkError, ServerError
+from tasks.ledger.entries import Entry
+from tasks.ledger.verdicts import Verdicts
+from tasks.models.chat.batch_client import BatchClient
+from tasks.models.chat.client import Chat, Endpoint
+from tasks.models.chat.concurrency import ConcurrencyLimit
+from tasks.pipeline.progress import Progress
+from tasks.pipeline.run import RunJudge
+
+
+@dataclass(frozen=True)
+class ModelCalls:
+    """A model, and the calls that are missing.
+
+    earlier: replies of the ledger to other requests. rows: yields the requests that the ledger lacks. before: is called
+    first, with what asks requests by single calls.
+    """
+
+    options: AskedModel
+    plan: CallPlan
+    earlier: EarlierReplies
+    rows: Callable[[], Iterator[Request]]
+    before: Callable[[Callable[[Iterable[Request]], None]], None] = lambda _: None
+
+
+def ask_models(
+    models: Sequence[ModelCalls],
+    names: Sequence[str],
+    ledger: Verdicts,
+    run: RunJudge,
+    progress: Progress,
+    spent: Path | None = None,
+) -> dict[str, ServerError]:
+    """Ask each model everything before the next one: a local server loads one at a time.
+
+    Args:
+        models: The models.
+        names: Of the models.
+        ledger: The store of their replies.
+        run: Section `run.judge`; all models share the budget.
+        progress: Shows the calls.
+        spent: File of what earlier attempts of this run have used of the budget; None: there was none.
+
+    Returns:
+        Model → why its server did not answer, if another one has answered.
+
+    Raises:
+        ModelError: A model can't be used.
+        ServerError: The servers of all models are down.
+        BatchesAtWorkError: Batches of a model are at work; those of the others were sent, too.
+    """
+    counter = _CallCounter(sum(one.plan.calls for one in models), progress)
+    budgets = [_budget(one, number, run, spent) for number, one in enumerate(models)]
+    for budget in budgets:
+        budget.share(budgets)
+    down: dict[str, ServerError] = {}
+    at_work: BatchesAtWorkError | None = None
+    for one, name, budget in zip(models, names, budgets, strict=True):
+        if not one.plan.calls + one.plan.waiting:
+            continue
+        counter.budget = budget
+        try:
+            _ask(one, ledger, budget, run.model_copy(update={"batch_wait": 0.0}) if at_work else run, counter)
+        except BatchesAtWorkError as error:
+            if isinstance(error.__context__, KeyboardInterrupt):
+                raise
+            at_work = at_work or error
+        except ServerError as error:
+            down[name] = error
+            if len(models) > 1:
+                say(f"{one.options.stage}: {name} is left out, because its server does not answer: {error}", sys.stderr)
+    if at_work:
+        raise at_work
+    if len(down) == len(models):
+        raise next(iter(down.values()))
+    return down
+
+
+def _budget(model: ModelCalls, number: int, run: RunJudge, spent: Path | None) -> Budget:
+    """The budget of a model; each but the first has a file of its own for what it has used."""
+    own = spent.with_name(f"{spent.name}-{number}") if spent and number else spent
+    return Budget(run.budget, run.price(model.options.model), model.earlier.longest, own)
+
+
+def _ask(model: ModelCalls, ledger: Verdicts, budget: Budget, run: RunJudge, counter: "_CallCounter") -> None:
+    options = model.options
+    endpoint = Endpoint(options.base_url, options.model, options.api_key, run.timeout, run.retries)
+    limit = ConcurrencyLimit(run.concurrency)
+    is_json = any(question.reply_schema is not None for question in options.questions.values())
+    with (
+        Chat(endpoint, limit, model.earlier.support, is_json=is_json) as chat,
+        BatchClient(endpoint) as client,
+    ):
+
+        def ask(requests: Iterable[Request]) -> None:
+            dispatch(requests, chat, ledger, budget, run, counter.add)
+
+        model.before(ask)
+        batches = Batches(options, client, Calls(chat, ledger, budget, run, counter.add, ask), counter.progress)
+        if run.batch:
+            batches.ask(model.rows)
+        else:
+            if model.plan.waiting:
+                batches.take_in_ended()
+                require_none_waiting(model.rows(), options, ledger)
+            ask(model.rows())
+
+
+class _CallCounter:
+    """Counts answered and failed calls, and shows them with their cost."""
+
+    def __init__(self, calls: int, progress: Progress) -> None:
+        self._calls, self.progress = calls, progress
+        self._done = self._failed = 0
+        self.budget: Budget | None = None
+        # The first reply is that of a single call, which also detects what the server supports: no pace of many.
+        progress("first call", 0, 1)
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Count the entries of new replies."""
+        self._done += len(entries)
+        self._failed += sum(entry["verdict"] is None for entry in entries)
+        failed = f"{self._failed:,} failed" if self._failed else ""
+        spent = None if self.budget is None else self.budget.cost
+        cost = "" if spent is None else f"${spent:,.2f}"
+        self.progress("calls", self._done, self._calls, note=", ".join(filter(None, [failed, cost])))

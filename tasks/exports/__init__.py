@@ -1,0 +1,1 @@
+"""Results in the forms of other tools: JUnit, MLflow, OpenTelemetry, Every Eval Ever, Great Expectations."""

@@ -1,0 +1,93 @@
+"""What is exported of a run: reports/metrics.json of a version, and the candidates that were asked for."""
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from tasks.errors import ExportError
+from tasks.metrics.catalogue import unknown
+from tasks.pipeline.files import replacing
+from tasks.scores.metrics_report import METRICS, Candidates, MetricsReport, reading
+from tasks.versions.version import Version, versions
+
+# Characters of a hash that tell apart names which are shortened or changed to fit a target.
+HASH_CHARS = 8
+
+
+class Results(NamedTuple):
+    """A run. candidates: those to export, with their metrics."""
+
+    version: Version
+    report: MetricsReport
+    candidates: Candidates
+
+
+@contextmanager
+def results(name: str, candidates: Sequence[str] = ()) -> Iterator[Results]:
+    """Read the results of a version, for use in the body of a `with` statement.
+
+    Args:
+        name: Of the version.
+        candidates: Those to export; none for all.
+
+    Raises:
+        VersionError: The version is unknown, has no results, or older ones than its settings and data.
+        ExportError: A candidate is unknown.
+    """
+    with versions([name]) as [of_run]:
+        path = of_run.path(METRICS)
+        of_run.require_current([METRICS])
+        with reading(path, name) as report:
+            every = report["candidates"]
+        for candidate in candidates:
+            if candidate not in every:
+                raise ExportError(f"--candidate: {unknown('candidate', candidate, [*every])}")
+        yield Results(of_run, report, {one: every[one] for one in candidates or every})
+
+
+@contextmanager
+def written(target: Path) -> Iterator[Path]:
+    """Yield the path of a temporary file to be written, which then becomes the target.
+
+    Raises:
+        ExportError: The target is something else than a file, or its folder is missing.
+    """
+    if target.is_symlink() or (target.exists() and not target.is_file()):  # a link such as /dev/stdout stays as it is
+        raise ExportError(f"{target}: is no regular file; expected the path of a file to write")
+    if not target.parent.is_dir():
+        raise ExportError(f"{target}: there is no folder {target.parent}; create it first")
+    try:
+        with replacing(target) as temporary:
+            yield temporary
+    except PermissionError as error:
+        raise ExportError(f"{target}: can't be written: {error.strerror}") from None
+
+
+def own_version() -> str:
+    """The version of goldmeter: of the installed package, or of the clone that the code runs in."""
+    try:
+        return version("goldmeter")
+    except PackageNotFoundError:
+        content = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+        return str(content["project"]["version"])
+
+
+def safe_name(name: str, changed: str, limit: int) -> str:
+    """A name that a target accepts: `changed`, and where that is not the name itself, a hash that tells names apart.
+
+    Args:
+        name: As it is.
+        changed: The name with other characters where the target does not allow its own.
+        limit: The most characters.
+
+    >>> safe_name("f1", "f1", 20), safe_name("a/b", "a_b", 20), safe_name("a\\b", "a_b", 20)
+    ('f1', 'a_b-c14cddc0', 'a_b-6f7ea90e')
+    """
+    if changed == name and len(name) <= limit:
+        return name
+    ending = f"-{sha256(name.encode(errors='backslashreplace')).hexdigest()[:HASH_CHARS]}"
+    return changed[: limit - len(ending)] + ending

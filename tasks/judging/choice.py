@@ -1,0 +1,353 @@
+"""Choice of judges: those of a panel, and the panel, on one sample of labelled rows, against the human labels."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tasks.asking.batch_dispatch import require_none_waiting
+from tasks.asking.earlier_replies import EarlierReplies
+from tasks.asking.model_calls import ModelCalls, ask_models
+from tasks.asking.plan import require_confirmed
+from tasks.asking.requests import Request
+from tasks.console.format import joined, number, points_interval, rate_interval
+from tasks.console.terminal import say
+from tasks.dataset.preflight import loaded_parts
+from tasks.errors import DataError, ParamsError
+from tasks.judging import canaries
+from tasks.judging.panel_verdicts import votes_of
+from tasks.judging.plan import PanelPlan, Plan
+from tasks.judging.rows import entries_of, missing, verdicts_of
+from tasks.judging.settings import FAMILY, Judge
+from tasks.judging.statuses import ANSWERED, STATUSES, statuses
+from tasks.ledger import root
+from tasks.ledger.entries import Entry
+from tasks.ledger.verdicts import Verdicts
+from tasks.metrics.base import Floats
+from tasks.metrics.catalogue import declaring
+from tasks.metrics.judged import JudgeMetric
+from tasks.pipeline import params
+from tasks.pipeline.dvc_yaml import LEDGER, recorded
+from tasks.pipeline.hashing import sha256
+from tasks.pipeline.progress import Progress, quiet
+from tasks.pipeline.run import Price, RunJudge
+from tasks.scores.estimates import ONE_CLUSTER, is_one_cluster
+from tasks.scores.label_status import PROBABILITY
+from tasks.scores.panel_votes import FOLDS, folds
+
+if TYPE_CHECKING:  # importing scipy takes half a second
+    from tasks.statistics import Estimate, PairedDifference
+
+# Labelled rows that are judged, unless more or fewer are asked for.
+ROWS = 300
+# With fewer labels any figure would be noise.
+FEWEST = 20
+# Labels of either kind from which on weights can be learnt, each fold from four fifths of them.
+FEWEST_OF_A_KIND = 20
+CONFIDENCE = 0.95
+# Decimals of a weight in params.yaml.
+DIGITS = 2
+
+
+class Sample(NamedTuple):
+    """Labelled rows, n of them.
+
+    part: rows of data/normalize. labels: 1 or 0, shape (n,). groups: of rows that belong together, length n. designed:
+    whether a design chose the labels, more of them where a judge is unsure.
+    """
+
+    part: pa.Table
+    labels: Floats
+    groups: list[str]
+    designed: bool = False
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the rows."""
+        ids: list[str] = self.part["id"].to_pylist()
+        return ids
+
+
+class JurorFigures(NamedTuple):
+    """One judge on a sample.
+
+    accuracy: how often it says what the label says. alone, without: this, and the agreement of the panel without it,
+    less that of the panel.
+    cost: US dollars per 1,000 rows; None if it has no price, or the server counts no tokens. seconds: of a call.
+    failed: rows without a vote.
+    """
+
+    name: str
+    accuracy: "Estimate"
+    alone: "PairedDifference | None"
+    without: "PairedDifference | None"
+    cost: float | None
+    seconds: float
+    failed: int
+
+
+class Weights(NamedTuple):
+    """Weights of the jurors by human labels, and what they gain.
+
+    folds: shape (FOLDS, k). gain: agreement of the weighted panel, each row by weights of other folds, less that of the
+    plain one; None if there are too few labels of a kind. supported: whether it is certainly above 0.
+    """
+
+    folds: Floats
+    gain: "PairedDifference | None"
+
+    @property
+    def supported(self) -> bool:
+        return self.gain is not None and self.gain.low > 0.0
+
+
+class Choice(NamedTuple):
+    """Judges of a panel on a sample. panel: agreement of their majority. ties: rows on which it is a tie."""
+
+    jurors: list[JurorFigures]
+    panel: "Estimate"
+    ties: int
+    weights: Weights
+
+
+def show(rows: int = ROWS, progress: Progress = quiet) -> None:
+    """Ask the judges of `judge.panel` about labelled rows, and print how each agrees with the labels and what it costs.
+
+    Only what the ledger lacks is asked, within the budget. A sample contains every smaller one.
+
+    Raises:
+        ParamsError: There is no panel, or the calls are more than `run.judge.confirm_calls`.
+        DataError: There are too few labelled rows.
+    """
+    options, run = params.for_stage("judge").judge, params.run_params().judge
+    if options.panel is None:
+        raise ParamsError("judge.panel: lists no judges to choose from: [{model: a}, {model: b}, …]")
+    metric = next((metric for metric in options.metrics if metric.is_correctness), None)
+    if metric is None:
+        listed = " or ".join(declaring(FAMILY, "is_correctness"))
+        raise ParamsError(f"judge.metrics: human labels say whether answers are right, as {listed} does; ask for it")
+    alone = Judge.model_construct(
+        **{name: getattr(options, name) for name in Judge.model_fields} | {"metrics": (metric,)}
+    )
+    sample = _sample(alone, rows)
+    with Verdicts(root() / "judge", recorded("judge", "judge", "base_url")) as ledger:
+        ledger.take_in(Path(LEDGER, "judge"))
+        down = _ask(sample, alone, ledger, run, progress)
+        votes = np.column_stack([_votes(sample, one, metric, ledger) for one in alone.jurors])
+        entries = [[*_entries(sample, one, ledger)] for one in alone.jurors]
+    prices = [run.prices.get(one.model) for one in alone.jurors]
+    for line in lines(choice(votes, sample, alone.juror_names, entries, prices), sample, [*down]):
+        say(line)
+
+
+def choice(
+    votes: Floats,
+    sample: Sample,
+    names: Sequence[str],
+    entries: Sequence[Sequence[Entry]] = (),
+    prices: Sequence[Price | None] = (),
+) -> Choice:
+    """Compare judges by their votes on a sample.
+
+    Args:
+        votes: Shape (n, k), 1 or 0, NaN for a missing vote.
+        sample: The rows and their labels.
+        names: Of the judges.
+        entries: Of each judge in the ledger.
+        prices: Of each judge.
+    """
+    from tasks.statistics import Estimate, mean_interval, paired_difference
+    from tasks.statistics.majority import majority
+    from tasks.statistics.panel import cross_fitted_weights
+
+    clusters = None if len({*sample.groups}) == len(sample.groups) else np.array(sample.groups)
+    of_rows, labels = folds(sample.ids), sample.labels
+
+    def agreement(verdicts: Floats) -> Floats:
+        """1 where a verdict is the label's, 1/2 for a tie, NaN without one."""
+        return 1.0 - np.abs(verdicts - labels)
+
+    def difference(first: Floats, second: Floats) -> "PairedDifference | None":
+        both = ~np.isnan(first) & ~np.isnan(second)
+        own = _of(clusters, both)
+        if both.sum() < FEWEST or is_one_cluster(own):
+            return None
+        return paired_difference((first - second)[both], own, confidence=CONFIDENCE)
+
+    def share(agrees: Floats) -> "Estimate":
+        known = ~np.isnan(agrees)
+        own = _of(clusters, known)
+        if is_one_cluster(own):
+            return Estimate(float(agrees[known].mean()), 0.0, 1.0, int(known.sum()), ONE_CLUSTER)
+        return mean_interval(agrees[known], own, confidence=CONFIDENCE)
+
+    verdicts = majority(votes)
+    plain = agreement(verdicts)
+    jurors = [
+        JurorFigures(
+            name,
+            share(agreement(votes[:, j])),
+            difference(agreement(votes[:, j]), plain),
+            difference(agreement(majority(np.delete(votes, j, axis=1))), plain),
+            _cost(entries[j], prices[j]) if len(entries) else None,
+            float(np.mean([entry["latency"] for entry in entries[j]])) if len(entries) and entries[j] else np.nan,
+            int(np.isnan(votes[:, j]).sum()),
+        )
+        for j, name in enumerate(names)
+    ]
+    weights = np.round(cross_fitted_weights(votes, labels, of_rows, FOLDS), DIGITS)
+    is_taught = min(labels.sum(), (1.0 - labels).sum()) >= FEWEST_OF_A_KIND and bool(weights.any(axis=1).all())
+    gain = difference(agreement(majority(votes, weights[of_rows])), plain) if is_taught else None
+    return Choice(jurors, share(plain), int(np.count_nonzero(verdicts == 0.5)), Weights(weights, gain))  # noqa: PLR2004 (a tie)
+
+
+def lines(found: Choice, sample: Sample, down: Sequence[str] = ()) -> Iterator[str]:
+    """Say what was found, a line each."""
+    right, n = int(sample.labels.sum()), len(sample.labels)
+    yield f"judge: agreement with {n:,} human labels ({right:,} right, {n - right:,} wrong), {CONFIDENCE:.0%} intervals"
+    if sample.designed:
+        yield (
+            "caution: a design chose these labels (dataset.labels: designed), more of them of difficult answers; the "
+            "agreement on all answers differs, and is mostly higher"
+        )
+    width = max(len(name) for name in [*(one.name for one in found.jurors), "majority"])
+    for one in found.jurors:
+        cost = "no price" if one.cost is None else f"${one.cost:,.2f} per 1,000 rows"
+        seconds = "" if np.isnan(one.seconds) else f", {one.seconds:.1f} s a row"
+        lost = f", {one.failed:,} rows without a vote" if one.failed else ""
+        lost += " (its server is down)" if one.name in down else ""
+        yield f"  {one.name:{width}}  {_share(one.accuracy)}, {cost}{seconds}{lost}"
+    ties = f", {found.ties:,} ties count half" if found.ties else ""
+    yield f"  {'majority':{width}}  {_share(found.panel)}{ties}"
+    yield "against the majority of all:"
+    for one in found.jurors:
+        yield f"  {one.name:{width}}  alone {_points(one.alone)}; without it {_points(one.without)}"
+    yield from _dispensable(found.jurors)
+    yield from _weights(found.weights, [one.name for one in found.jurors])
+
+
+def _share(estimate: "Estimate") -> str:
+    return rate_interval(estimate.value, estimate.low, estimate.high) if estimate.n else "no vote"
+
+
+def _points(difference: "PairedDifference | None") -> str:
+    if difference is None:
+        return "too few rows"
+    return points_interval(difference.value, difference.low, difference.high)
+
+
+def _dispensable(jurors: Sequence[JurorFigures]) -> Iterator[str]:
+    """Say which judges do without the panel, and which the panel can do without."""
+    alone = [(one.name, one.alone) for one in jurors if one.alone is not None]
+    without = [(one.name, one.without) for one in jurors if one.without is not None]
+    yield from _named("better alone than the panel", [name for name, found in alone if found.low > 0.0])
+    same = [name for name, found in alone if found.low <= 0.0 <= found.high]
+    yield from _named("alone not worse than the panel, as far as these labels tell", same)
+    yield from _named("the panel is worse without one of", [name for name, found in without if found.high < 0.0])
+    yield from _named("the panel is better without one of", [name for name, found in without if found.low > 0.0])
+    dispensable = [(name, found.low) for name, found in without if found.low <= 0.0 <= found.high]
+    least = min((low for _, low in dispensable), default=0.0)
+    yield from _named(
+        "dispensable, as far as these labels tell",
+        [name for name, _ in dispensable],
+        f"; to leave one of them out loses {-100.0 * least:.1f} points at most",
+    )
+
+
+def _named(what: str, names: Sequence[str], more: str = "") -> Iterator[str]:
+    if names:
+        yield f"{what}: {joined(names)}{more}"
+
+
+def _weights(weights: Weights, names: Sequence[str]) -> Iterator[str]:
+    if weights.gain is None:
+        yield (
+            f"weights: none; they need {FEWEST_OF_A_KIND} labels or more of right and of wrong answers, and a judge "
+            "that tells them apart"
+        )
+        return
+    gain = points_interval(weights.gain.value, weights.gain.low, weights.gain.high)
+    if not weights.supported:
+        yield f"weights: none; learnt from these labels they gain {gain}, which may be chance: each has one vote"
+        return
+    mean = ", ".join(f"{name} {number(w)}" for name, w in zip(names, weights.folds.mean(axis=0), strict=True))
+    yield f"weights: {mean}; each row by labels of other rows alone, they gain {gain}. In section judge of params.yaml:"
+    listed = ", ".join(f"[{', '.join(f'{w:g}' for w in fold)}]" for fold in weights.folds.tolist())
+    yield f"  panel_weights: [{listed}]"
+
+
+def _sample(options: Judge, rows: int) -> Sample:
+    """Return the labelled rows with the smallest hashes of their ids."""
+    if rows < FEWEST:
+        raise ParamsError(f"--choose {rows}: expected {FEWEST} rows or more")
+    parts, labels, groups, designed = list[pa.Table](), list[float](), list[str](), False
+    for part, load in loaded_parts():
+        to_judge = statuses(part, options) == STATUSES.index(ANSWERED)
+        chosen = pa.array(to_judge & load["label"].is_valid().to_numpy())
+        parts.append(part.filter(chosen))
+        some = load.filter(chosen)
+        designed = PROBABILITY in load.column_names
+        labels += some["label"].cast(pa.float64()).to_pylist()
+        groups += pc.coalesce(some["group"], some["id"]).to_pylist()
+    if len(labels) < FEWEST:
+        raise DataError(
+            f"{len(labels):,} rows to judge have a human label; {FEWEST} or more are needed to choose judges: "
+            "python -m flows.label --by random"
+        )
+    table = pa.concat_tables(parts)
+    hashes = [sha256(f"choose:{row}") for row in table["id"].to_pylist()]
+    first = np.sort(np.array(sorted(range(len(hashes)), key=hashes.__getitem__)[:rows]))
+    return Sample(table.take(first), np.array(labels)[first], [groups[row] for row in first], designed)
+
+
+def _ask(
+    sample: Sample, options: Judge, ledger: Verdicts, run: RunJudge, progress: Progress
+) -> Mapping[str, Exception]:
+    """Ask what the ledger lacks, by single calls."""
+    single = run.model_copy(update={"batch": False})
+
+    def asked(juror: Judge) -> ModelCalls:
+        def requests(parts: Iterable[pa.Table], others: Sequence[Request] = ()) -> Iterator[Request]:
+            return missing(parts, juror, ledger, others=others, retry_failed=False)
+
+        require_none_waiting(requests([sample.part]), juror, ledger)
+        invented, earlier = canaries.requests(juror), EarlierReplies(ledger)
+        planned = missing([sample.part], juror, ledger, others=invented, retry_failed=False, earlier=earlier)
+        plan = Plan.of_judge(planned, juror, single, earlier=earlier)
+        before = partial(canaries.ask, lambda: requests([], invented), juror, ledger)
+        return ModelCalls(juror, plan, earlier, lambda: requests([sample.part]), before)
+
+    jurors = [asked(one) for one in options.jurors]
+    plan = PanelPlan.of([one.plan for one in jurors], options.juror_names)
+    if not plan.calls:
+        return {}
+    say(f"judge: {plan}")
+    require_confirmed(plan, run, ", or choose by fewer rows")
+    return ask_models(jurors, options.juror_names, ledger, single, progress)
+
+
+def _votes(sample: Sample, juror: Judge, metric: JudgeMetric, ledger: Verdicts) -> NDArray[np.float64]:
+    judged = [row.judged[metric.name] for row in verdicts_of(sample.part, juror, ledger)]
+    votes = np.array([[one.verdicts[0] if one.verdicts else np.nan] for one in judged])
+    return votes_of(metric, juror).scored(votes, metric.column)[:, 0]
+
+
+def _entries(sample: Sample, juror: Judge, ledger: Verdicts) -> Iterator[Entry]:
+    return (entry for block in entries_of(sample.part, juror, ledger) for entry in block.values())
+
+
+def _cost(entries: Sequence[Entry], price: Price | None) -> float | None:
+    """US dollars per 1,000 rows, as single calls."""
+    counted = [entry["tokens"] for entry in entries if entry["tokens"]]
+    if price is None or not counted:
+        return None
+    return 1000.0 * sum(price.of_tokens(tokens, by_batch=False) for tokens in counted) / len(counted)
+
+
+def _of(clusters: NDArray[np.str_] | None, rows: NDArray[np.bool_]) -> NDArray[np.str_] | None:
+    return None if clusters is None else clusters[rows]

@@ -1,0 +1,292 @@
+"""Means and differences over rows that count by weights, with intervals, from sums that add up in any order."""
+
+from math import inf, isfinite, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri, stdtrit
+
+from tasks.statistics.arrays import Bounds, FloatArray, IntArray, check_confidence
+from tasks.statistics.estimate import Estimate, within
+from tasks.statistics.group_totals import GroupTotals
+from tasks.statistics.mixed import one_more_limits
+from tasks.statistics.moments import Moments, exact_product, ratio
+from tasks.statistics.paired import PairedDifference
+from tasks.statistics.paired_ppi import inverted
+
+_EVERYTHING: Bounds = (-np.inf, np.inf)
+# Weights of grouped rows, at most 1, and their products with scores are rounded to multiples of this, so that sums of
+# up to 2 ** 20 rows of a group are exact.
+GRID = 2.0**-32
+# The weight of the row that no sample has shown is Kish's to the power of 1 - x times the largest to the power of x: a
+# rate needs more than a difference, whose other side has such a row too (`python -m benchmarks.coverage weights`).
+_OF_MEAN, _OF_DIFFERENCE = 2.0 / 3.0, 1.0 / 2.0
+
+
+class PartSums(NamedTuple):
+    """Sums of v = weight · score: of v in units of 2 ** -1074, of v² and of weight · v in units of 2 ** -2148."""
+
+    total: int = 0
+    square: int = 0
+    cross: int = 0
+
+    @classmethod
+    def of(cls, weights: FloatArray, scores: FloatArray) -> "PartSums":
+        """Add up rows; both of shape (n,)."""
+        weighted = weights * scores
+        moments = Moments.of(weighted, _EVERYTHING)
+        return cls(moments.total, moments.square, exact_product(weights, weighted))
+
+    def __add__(self, other: object) -> "PartSums":
+        """The sums of the rows of both."""
+        return PartSums(*map(sum, zip(self, other, strict=True))) if isinstance(other, PartSums) else NotImplemented
+
+
+class WeightedSums(NamedTuple):
+    """Sums over rows that count by weights, which add up. Left out: weights of 0, of grouped rows below 2 ** -33.
+
+    Attributes:
+        n: Number of rows.
+        largest: The largest weight.
+        weight: The sum of the weights, in units of 2 ** -1074.
+        square: The sum of their squares, in units of 2 ** -2148.
+        above: Of the scores above 0.
+        below: Of the scores below 0, without their sign.
+        groups: By cluster, the sums of weights, and of weight · score above and below 0; None for independent rows.
+    """
+
+    n: int = 0
+    largest: float = 0.0
+    weight: int = 0
+    square: int = 0
+    above: PartSums = PartSums()
+    below: PartSums = PartSums()
+    groups: GroupTotals | None = None
+
+    @classmethod
+    def of(cls, scores: FloatArray, weights: FloatArray, groups: IntArray | None = None) -> "WeightedSums":
+        """Add up rows.
+
+        Args:
+            scores: Shape (n,), finite.
+            weights: Shape (n,), 0 to 1.
+            groups: The cluster of each row, shape (n,), or None for independent rows.
+        """
+        if groups is not None:
+            weights = np.rint(weights / GRID) * GRID
+        counts = weights > 0.0
+        scores, weights = scores[counts], weights[counts]
+        parts = np.maximum(scores, 0.0), np.maximum(-scores, 0.0)
+        of_weights = Moments.of(weights, _EVERYTHING)
+        totals = None
+        if groups is not None:
+            columns = np.column_stack([weights, *(weights * part for part in parts)])
+            totals = GroupTotals.of(groups[counts], np.rint(columns / GRID) * GRID)
+        return cls(
+            len(weights),
+            float(weights.max(initial=0.0)),
+            of_weights.total,
+            of_weights.square,
+            PartSums.of(weights, parts[0]),
+            PartSums.of(weights, parts[1]),
+            totals,
+        )
+
+    def __add__(self, other: object) -> "WeightedSums":
+        """The sums of the rows of both."""
+        if not isinstance(other, WeightedSums):
+            return NotImplemented
+        return WeightedSums(
+            self.n + other.n,
+            max(self.largest, other.largest),
+            self.weight + other.weight,
+            self.square + other.square,
+            self.above + other.above,
+            self.below + other.below,
+            None if self.groups is None or other.groups is None else self.groups + other.groups,
+        )
+
+    @property
+    def value(self) -> float:
+        """The weighted mean; for n > 0."""
+        return ratio(self.above.total - self.below.total, self.weight)
+
+    @property
+    def n_eff(self) -> float:
+        """Kish's effective number of rows, (sum of weights)² / sum of squared weights; for n > 0.
+
+        Source: Kish 1965.
+        """
+        return ratio(self.weight**2, self.square)
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether all weights are equal."""
+        return self.n * self.square == self.weight**2
+
+
+class _Items(NamedTuple):
+    """Independent items, rows or clusters, each with its share of the weight.
+
+    items: their number. squares: sum of squared shares. largest: share. above, below: means of the scores above and
+    below 0. variances, covariance: of these two means, by linearisation; NaN of a single item.
+    """
+
+    items: int
+    squares: float
+    largest: float
+    above: float
+    below: float
+    variances: tuple[float, float]
+    covariance: float
+
+    @property
+    def variance(self) -> float:
+        """Of the mean, above - below."""
+        return max(sum(self.variances) - 2.0 * self.covariance, 0.0)
+
+    @property
+    def correlation(self) -> float:
+        """Of the two means; 0 without a spread."""
+        spread = sqrt(self.variances[0] * self.variances[1])
+        return min(max(self.covariance / spread, -1.0), 1.0) if spread > 0.0 else 0.0
+
+
+def weighted_mean(sums: WeightedSums, bounds: Bounds = (0.0, 1.0), confidence: float = 0.95) -> Estimate:
+    """Estimate a mean over rows that count by weights, and its interval.
+
+    The mean is Hájek's, sum of weight · score / sum of weights. The limits of bounded scores are those of a beta
+    distribution with the mean and the linearised variance of the sum with one row more, at the bound, as of
+    `one_more_limits`: a variance alone says nothing of heavy rows that were not drawn. The weight of that row lies
+    between Kish's and the largest. Scores without bounds get t(items - 1).
+
+    Args:
+        sums: Of scores rescaled from their bounds to [0, 1]; of scores without bounds as they are.
+        bounds: Of the scores; may be infinite.
+        confidence: In (0, 1).
+
+    Source: Hájek 1971; Fay & Feuer 1997 for weighted sums; Korn & Graubard 1998 for proportions of weighted rows.
+
+    >>> sums = WeightedSums.of(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0.5, 0.25, 0.25, 1.0]))
+    >>> mean = weighted_mean(sums)
+    >>> round(mean.value, 4), round(mean.low, 2), round(mean.high, 2), round(sums.n_eff, 2)  # 1.75/2; 4/1.375
+    (0.875, 0.12, 1.0, 2.91)
+    """
+    check_confidence(confidence)
+    if not sums.n:
+        return Estimate(np.nan, *bounds, 0, "no rows")
+    items, width = _items(sums), bounds[1] - bounds[0]
+    if not isfinite(width):
+        half = _t(items, confidence) * sqrt(items.variance) if items.items > 1 else inf
+        return within(sums.value, (sums.value - half, sums.value + half), bounds, sums.n, "weighted")
+    low, high = _part_limits(items, 0, _OF_MEAN, confidence)
+    lower = bounds[0]
+    scaled = lower + width * low, lower + width * high
+    return within(lower + width * sums.value, scaled, bounds, sums.n, "weighted")
+
+
+def weighted_difference(sums: WeightedSums, width: float = 1.0, confidence: float = 0.95) -> PairedDifference:
+    """Estimate the mean of row differences that count by weights, with its interval and a p value by inversion.
+
+    Gains and losses are two means, each with the limits of `weighted_mean`; the limits of their difference combine them
+    (MOVER), given their correlation.
+
+    Args:
+        sums: Of differences, head - base, as shares of the width; without bounds as they are.
+        width: Upper - lower bound of the metric; may be infinite.
+        confidence: In (0, 1).
+
+    Source: Zou & Donner 2008; Tang, Ling, Ling & Tian 2010 for correlated means.
+    """
+    check_confidence(confidence)
+    unit = width if isfinite(width) else 1.0
+    if not sums.n:
+        return PairedDifference(np.nan, -width, width, 0, "no rows", 1.0)
+    items, value = _items(sums), sums.value
+
+    def excess(alpha: float) -> float:
+        low, high = _difference_limits(items, value, width, 1.0 - alpha)
+        return low if value > 0.0 else -high
+
+    p_value = inverted(excess) if value else 1.0
+    low, high = _difference_limits(items, value, width, confidence)
+    scaled = max(unit * low, -width), min(unit * high, width)
+    return PairedDifference(unit * value, *scaled, sums.n, "weighted", p_value)
+
+
+def difference_limits(sums: WeightedSums, confidence: float = 0.95) -> Bounds:
+    """The limits of `weighted_difference` for a width of 1, without its p value, which takes longer; for n > 0."""
+    low, high = _difference_limits(_items(sums), sums.value, 1.0, confidence)
+    return max(low, -1.0), min(high, 1.0)
+
+
+def _difference_limits(items: _Items, value: float, width: float, confidence: float) -> Bounds:
+    """The limits of gains - losses as shares of the width; without bounds as they are."""
+    if items.items == 1:
+        return -inf, inf
+    if not isfinite(width):
+        half = _t(items, confidence) * sqrt(items.variance)
+        return value - half, value + half
+    gains = _part_limits(items, 0, _OF_DIFFERENCE, confidence)
+    losses = _part_limits(items, 1, _OF_DIFFERENCE, confidence)
+    fewer_gains, more_losses = items.above - gains[0], losses[1] - items.below
+    more_gains, fewer_losses = gains[1] - items.above, items.below - losses[0]
+    return (
+        value - _length(fewer_gains, more_losses, items.correlation),
+        value + _length(more_gains, fewer_losses, items.correlation),
+    )
+
+
+def _length(gains: float, losses: float, correlation: float) -> float:
+    """The distance of a limit of gains - losses, given those of the two means."""
+    return sqrt(max(gains**2 + losses**2 - 2.0 * correlation * gains * losses, 0.0))
+
+
+def _part_limits(items: _Items, part: int, power: float, confidence: float) -> Bounds:
+    """The limits of the mean of the scores above 0 (part 0) or below 0 (part 1)."""
+    value, variance = (items.above, items.below)[part], items.variances[part]
+    if items.items == 1:
+        return 0.0, 1.0
+    tail = (1.0 + confidence) / 2.0
+    # The variance is estimated from the items: their t quantile instead of the normal one.
+    estimated = variance * (_t(items, confidence) / float(ndtri(tail))) ** 2
+    unseen = float(items.squares ** (1.0 - power) * items.largest**power)
+    return one_more_limits(value, estimated, unseen, confidence)
+
+
+def _t(items: _Items, confidence: float) -> float:
+    return float(stdtrit(items.items - 1.0, (1.0 + confidence) / 2.0))
+
+
+def _items(sums: WeightedSums) -> _Items:
+    if sums.groups is not None:
+        return _of_groups(sums.groups.totals)
+    parts, n = (sums.above, sums.below), sums.n
+    means = [ratio(part.total, sums.weight) for part in parts]
+
+    def share(square: int) -> float:
+        return ratio(square, sums.weight**2)
+
+    square = share(sums.square)
+    crosses, lost = [share(part.cross) for part in parts], n / (n - 1.0) if n > 1 else np.nan
+    variances = [
+        max(share(part.square) - 2.0 * mean * cross + mean**2 * square, 0.0) * lost
+        for part, mean, cross in zip(parts, means, crosses, strict=True)
+    ]
+    # No row has both a gain and a loss.
+    covariance = (means[0] * means[1] * square - means[0] * crosses[1] - means[1] * crosses[0]) * lost
+    largest = sums.largest / ratio(sums.weight, 1 << 1074)
+    return _Items(n, square, largest, means[0], means[1], (variances[0], variances[1]), covariance)
+
+
+def _of_groups(totals: FloatArray) -> _Items:
+    """The clusters; totals: of weights, gains and losses, shape (clusters, 3)."""
+    share, above, below = (column / totals[:, 0].sum() for column in totals.T)
+    means = float(above.sum()), float(below.sum())
+    count = len(share)
+    lost = count / (count - 1.0) if count > 1 else np.nan
+    rest: list[npt.NDArray[np.float64]] = [above - share * means[0], below - share * means[1]]
+    variances = float(rest[0] @ rest[0]) * lost, float(rest[1] @ rest[1]) * lost
+    squares = float(share @ share)
+    return _Items(count, squares, float(share.max()), *means, variances, float(rest[0] @ rest[1]) * lost)

@@ -57,7 +57,7 @@ def _flip(folder: Path, files: Files, drawn: str) -> Trial:
     rng = Random(drawn)  # noqa: S311 (a seed repeats the trial)
     kind = rng.choices([*KINDS], [weight for _, weight in KINDS.values()])[0]
     flip = KINDS[kind][0](files, rng)
-    content, bit = flip.path.read_bytes(), rng.randrange(8 * max(1, flip.path.stat().st_size))
+    content, bit = flip.path.read_bytes(), rng.randrange(8 * flip.path.stat().st_size)
     try:
         _write(flip.path, _flipped(content, bit))
         outcome, is_kept = _outcome(flip, _flipped(content, bit))
@@ -116,7 +116,7 @@ def _read_by(stage: str, files: Files) -> list[str]:
     entry = stages()[stage]
     own = [f"data/ledger/{entry.ledger_written}"] if entry.ledger_written else []
     made = {out for each in stages().values() for out in each.outs}
-    return [*_below(files, [dep for dep in entry.deps if dep in made] + own)]
+    return [name for name in _below(files, [dep for dep in entry.deps if dep in made] + own) if files[name]]
 
 
 def _below(files: Files, outs: "tuple[str, ...] | list[str]") -> Files:
@@ -129,7 +129,8 @@ def _object(files: Files, rng: Random) -> Flip:
     out = rng.choice([out for out in outs if stated.maker_of(out["path"]) and out["path"].startswith("data/")])
     hashes = [out["md5"]]
     if out["md5"].endswith(".dir") and rng.randrange(4):
-        hashes = [each["md5"] for each in load_yaml(_cached(out["md5"]))]
+        full = [each["md5"] for each in load_yaml(_cached(out["md5"])) if _cached(each["md5"]).stat().st_size]
+        hashes = full or hashes
     path = Path(out["path"])
 
     def read() -> Files:

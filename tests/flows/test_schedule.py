@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -340,6 +342,30 @@ def test_the_file_for_work_pools_has_the_flows_that_are_run_on_demand():
     assert {(each["name"], *each["tags"], *each["concurrency_limit"].values()) for each in deployments} == {
         ("goldmeter", "goldmeter", 1, "ENQUEUE")
     }
+
+
+def test_each_deployment_mounts_the_clone_where_it_computes():
+    said = load_yaml(ROOT / "prefect.yaml")
+    [step] = said["pull"]
+    [clone] = (options["directory"] for options in step.values())
+
+    for deployment in said["deployments"]:
+        variables = deployment["work_pool"]["job_variables"]
+        assert variables["volumes"] == [f"{clone}:{clone}"]
+        assert variables["checkout"] == clone
+
+
+def test_the_kubernetes_pool_declares_what_its_manifest_uses_and_what_deployments_set():
+    template = json.loads((ROOT / "kubernetes-pool.json").read_text())
+    declared = template["variables"]["properties"]
+    used = set(re.findall(r"{{ (\w+) }}", json.dumps(template["job_configuration"])))
+    pod = template["job_configuration"]["job_manifest"]["spec"]["template"]["spec"]
+
+    assert used == set(declared)
+    assert set(template["variables"]["required"]) <= {
+        *load_yaml(ROOT / "prefect.yaml")["definitions"]["pool"]["job_variables"]
+    }
+    assert {mount["name"] for mount in pod["containers"][0]["volumeMounts"]} == {one["name"] for one in pod["volumes"]}
 
 
 def shown(deployment):

@@ -81,13 +81,15 @@ class Bleu(CorpusMetric):
         return rows
 
     def score(self, stats: Floats) -> Floats:
+        from tasks.text.kernels.elementary import exp, log  # importing numba takes half a second
+
         matches, totals = stats[..., : self.max_order], stats[..., self.max_order : -2]
         response, reference = stats[..., -2], stats[..., -1]
         with np.errstate(divide="ignore", invalid="ignore"):
             precisions, counted = self._precisions(matches, totals, response)
-            mean_log = np.where(counted, np.log(precisions), 0.0).sum(axis=-1) / counted.sum(axis=-1)
+            mean_log = np.where(counted, log(precisions), 0.0).sum(axis=-1) / counted.sum(axis=-1)
             brevity = np.minimum(1.0 - reference / response, 0.0)
-            scores = np.where(matches[..., 0] > 0, self.scale * np.exp(brevity + mean_log), 0.0)
+            scores = np.where(matches[..., 0] > 0, self.scale * exp(brevity + mean_log), 0.0)
         return np.where((stats == 0).all(axis=-1), np.nan, scores)
 
     def signature_fields(self) -> dict[str, object]:
@@ -121,10 +123,12 @@ class Bleu(CorpusMetric):
         if self.smoothing in {"add-k", "method2"}:
             higher = np.arange(self.max_order) > 0
             return matches + higher, totals + higher
-        matched = 0.5 ** np.cumsum(unmatched, axis=-1)
+        matched = np.ldexp(1.0, -np.cumsum(unmatched, axis=-1))
         if self.smoothing == "method4":
+            from tasks.text.kernels.elementary import log  # importing numba takes half a second
+
             # NLTK drops the zeros of a one-token response from the product, as if they had matched.
-            matched = np.where(response > 1, matched * np.log(response) / K, totals)
+            matched = np.where(response > 1, matched * log(response) / K, totals)
         return np.where(unmatched, matched, matches), totals
 
 

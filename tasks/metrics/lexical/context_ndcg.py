@@ -3,6 +3,8 @@
 Source: Järvelin & Kekäläinen 2002, "Cumulated Gain-Based Evaluation of IR Techniques"; relevance is 0 or 1.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,6 @@ class ContextNdcg(RetrievalMetric):
     """
 
     def of_hits(self, hits: NDArray[np.bool_], relevant: int) -> float:
-        discounts = 1.0 / np.log2(np.arange(2, max(len(hits), relevant) + 2))
+        discounts = np.array([1.0 / math.log2(rank) for rank in range(2, max(len(hits), relevant) + 2)])
         ideal = discounts[: min(relevant, self.k or relevant)].sum()
         return float(discounts[: len(hits)][hits].sum() / ideal)

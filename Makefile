@@ -48,7 +48,7 @@ doctest: setup-dev  # the examples in docstrings
 	pytest --quiet --doctest-modules $$(grep -rl --include='*.py' '>>> ' tasks flows)
 
 test-long: setup-dev  # kills, schedules, browsers, whole runs
-	pytest -m long --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
+	pytest -m long --verbose --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test-properties: setup-dev  # every property test with 200 random examples
 	pytest -m property --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder

@@ -263,6 +263,6 @@ CAMPAIGN = Campaign(
     "After a flipped bit in evidence, store, journal, table, report or cache, the next reader names the file, or its "
     "outputs have the same bytes.",
     trials=3_000,
-    few=80,
+    few=40,
     run=_trials,
 )

@@ -134,6 +134,6 @@ CAMPAIGN = Campaign(
     "A call of judge, embedding server or webhook ends within its timeout and 300 MB, follows no redirect to another "
     "host, and gives an error of ours or a sound result.",
     trials=900,
-    few=60,
+    few=24,
     run=_trials,
 )

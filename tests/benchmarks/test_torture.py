@@ -19,7 +19,7 @@ SEED = 1
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", campaigns())
+@pytest.mark.parametrize("name", [name for name, campaign in campaigns().items() if campaign.few])
 def test_a_campaign_finds_no_broken_promise(name: str) -> None:
     campaign = campaigns()[name]
 

@@ -48,6 +48,18 @@ def test_a_module_that_is_imported_already_is_not_replaced() -> None:
     assert run(f"{code}; import scipy.stats; print(scipy.stats is own)") == "True"
 
 
+def test_great_expectations_does_without_databases_and_clouds_which_can_be_imported_afterwards() -> None:
+    code = """
+import sys
+from tasks.pipeline.validation import load_gx
+load_gx()
+print(sorted({"boto3", "botocore", "sqlalchemy"} & sys.modules.keys()))
+import boto3, sqlalchemy
+"""
+
+    assert run(code) == "[]"
+
+
 def test_checking_params_imports_no_slow_library() -> None:
     slow = {"numba", "scipy", "torch", "openai", "sqlalchemy", "altair", "jinja2", "prefect", "great_expectations"}
     code = "import sys, tasks.runner; from tasks.pipeline import params; params.check();"

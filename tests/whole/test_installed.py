@@ -1,7 +1,6 @@
 """The wheel in an environment of its own: `goldmeter init` and `goldmeter run` in a folder that was empty."""
 
 import os
-import shutil
 import subprocess
 import sys
 import venv
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from goldmeter.template import project_files
-from tests.whole.conftest import ROOT, Project, answer
+from tests.whole.conftest import ROOT, Project, answer, take_kernels
 
 pytestmark = pytest.mark.long
 
@@ -54,7 +53,7 @@ def test_a_project_is_made_of_data_and_of_the_wheel_alone(installed: Path, proje
 
 
 def test_it_runs_to_its_report(installed: Path, project: Project) -> None:
-    _take_compiled_kernels(project.folder)
+    take_kernels(project.folder)
 
     output = project.run(str(installed), "run")
 
@@ -66,12 +65,3 @@ def test_it_runs_to_its_report(installed: Path, project: Project) -> None:
 def test_the_command_names_its_version_and_what_a_run_found(installed: Path, project: Project) -> None:
     assert project.run(str(installed), "--version").strip() == "0.1.0"
     assert "aurora" in project.run(str(installed), "summary")
-
-
-def _take_compiled_kernels(folder: Path) -> None:
-    """Copy the machine code of the kernels, which belongs to files of that time: it takes a minute to compile."""
-    for compiled in ROOT.glob("tasks/**/__pycache__"):
-        there = folder / compiled.relative_to(ROOT)
-        shutil.copytree(compiled, there, dirs_exist_ok=True)
-    for name in project_files():
-        shutil.copystat(ROOT / name, folder / name)

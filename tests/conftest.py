@@ -15,6 +15,7 @@ import pytest
 from absl.logging import get_absl_handler
 from hypothesis import is_hypothesis_test, settings
 
+from tests import prefect_database
 from tests.comparison import repository
 from tests.small_project import PARAMS, ROOT, ROWS, write
 
@@ -98,6 +99,11 @@ def _templates_are_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jinja2.Environment, "compile", compile_once)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _prefect_starts_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    prefect_database.share(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

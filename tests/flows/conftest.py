@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from tasks.pipeline.yaml import dump_yaml, load_yaml
+from tests import prefect_database
 from tests.small_project import PARAMS, ROOT
 
 # What every stage of the small project runs: it notes its start, does what its mode says, and writes its out.
@@ -83,6 +84,7 @@ class Project:
         self.folder = folder
         (folder / "modes").mkdir(parents=True)
         (folder / "watch").mkdir()
+        prefect_database.put(folder.parent / "prefect")
         (folder / "watch/sitecustomize.py").write_text(dedent(WATCH_CONNECTIONS))
         (folder / "stage.py").write_text(dedent(STAGE))
         (folder / "prefect.toml").write_text((ROOT / "prefect.toml").read_text())

@@ -20,6 +20,7 @@ from prefect.client.schemas.objects import Deployment, FlowRun
 from prefect.client.schemas.sorting import DeploymentSort, FlowRunSort
 
 from tasks.pipeline.yaml import dump_yaml, load_yaml
+from tests import prefect_database
 from tests.flows.conftest import ROOT, wait_until
 from tests.small_project import PARAMS
 
@@ -90,6 +91,7 @@ class Served:
         self.folder, self.home, self.notes = base / "project", base / "prefect", base / "notes"
         self.port = _free_port()
         self.notes.mkdir(parents=True)
+        prefect_database.put(self.home)
         self.folder.mkdir()
         for name in ("flows", "tasks"):
             shutil.copytree(ROOT / name, self.folder / name)

@@ -12,6 +12,8 @@ from typing import Self
 import pytest
 from filelock import FileLock
 
+from tests import prefect_database
+
 ROOT = Path(__file__).parents[2]
 # Not __pycache__: it holds the kernels' machine code, which takes 40 s to compile.
 LEFT_BEHIND = shutil.ignore_patterns(".git", ".venv", "tmp", "cache", ".*_cache", ".hypothesis", "tests")
@@ -80,6 +82,7 @@ class Project:
         guard = folder / "guard"
         guard.mkdir(parents=True)
         (guard / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
+        prefect_database.put(folder / "prefect")
         return cls(folder)
 
     @classmethod
@@ -100,6 +103,7 @@ class Project:
         """Copy this project with its history, its tables and the cache of DVC."""
         for name in ("guard", "project"):
             shutil.copytree(self.folder.parent / name, folder / name, symlinks=True)
+        prefect_database.put(folder / "prefect")
         return Project(folder)
 
     def run(self, *command: str, status: int = 0, **environment: str) -> str:

@@ -84,7 +84,6 @@ class Project:
         self.folder = folder
         (folder / "modes").mkdir(parents=True)
         (folder / "watch").mkdir()
-        prefect_database.put(folder.parent / "prefect")
         (folder / "watch/sitecustomize.py").write_text(dedent(WATCH_CONNECTIONS))
         (folder / "stage.py").write_text(dedent(STAGE))
         (folder / "prefect.toml").write_text((ROOT / "prefect.toml").read_text())
@@ -152,6 +151,7 @@ class Project:
         ).stdout
 
     def start(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
+        prefect_database.put(self.folder.parent / "prefect")
         return subprocess.Popen(
             [sys.executable, "-m", "flows.evaluate", *arguments],
             cwd=self.folder,

@@ -43,7 +43,7 @@ def test_a_shuffled_long_table_in_many_parts_gives_the_numbers_of_the_wide_one(p
     write(project, "wide.jsonl", wide)
     write(project, "long.jsonl", long)
 
-    configure(project, dataset={"path": "data/wide.jsonl"})
+    configure(project, dataset={"path": "data/wide.jsonl"}, semantic={})
     project.run("dvc", "repro")
     expected = json.loads(project.read("reports/metrics.json"))
     mapping = {"column": "model", "response": "out.text", "label": "out.ok"}
@@ -117,8 +117,7 @@ def test_from_init_to_a_report_without_editing_more_than_it_asks(shapes: Any, sh
     shapes.run("git", "checkout", "--quiet", "params.yaml")
 
     out = shapes.run("python", "-m", "flows.init", f"data/{shape.data}")
-    if shape.told:
-        configure(shapes, aggregate={"max_unmeasured": 0.5})
+    configure(shapes, semantic={}, **({"aggregate": {"max_unmeasured": 0.5}} if shape.told else {}))
     shapes.run("dvc", "add", "--quiet", f"data/{shape.data}")
     shapes.run("dvc", "repro")
 

@@ -37,13 +37,6 @@ def test_two_tags(project: Any) -> None:
     assert "25 rows changed result" in project.run("python", "-m", "flows.compare", "v1", "v2", status=1)
 
 
-def test_a_version_against_itself(project: Any) -> None:
-    found = compare(project, "v1", "v1")
-
-    assert verdicts(found, "aurora") == verdicts(found, "borealis") == {"unchanged"}
-    assert [pair["flips"]["rows"] for pair in found["pairs"]] == [0, 0]
-
-
 def test_two_experiments(project: Any) -> None:
     project.run("dvc", "exp", "run", "--name", "characters", "--set-param", "+lexical.bleu.tokenizer=char")
     project.run("git", "checkout", "--quiet", ".")

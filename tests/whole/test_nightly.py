@@ -1,6 +1,5 @@
 """Nights of the real project behind a real server, while somebody edits; tests run in order on one copy."""
 
-import os
 import re
 import signal
 import socket
@@ -220,40 +219,6 @@ def test_the_history_tells_of_each_night(project: Any) -> None:
 
     assert experiments(project)[-1] in terminal
     assert "Over time" in project.read("reports/history.html")
-
-
-def test_after_a_kill_mid_stage_the_next_night_starts_clean(project: Any, server: Server) -> None:
-    project.write_answers(DATA, wrong=2)  # what was run before, DVC would bring back without a stage
-    project.run("git", "commit", "--quiet", "--all", "--message", "good again")
-    before, done = experiments(project), len(server.runs("COMPLETED"))
-    first = serve(project, server)
-    wait_until(lambda: _stages(project), "a stage works", NIGHT)
-    [killed] = server.runs("RUNNING")
-    os.kill(first.pid, signal.SIGKILL)
-    first.wait(60)
-    wait_until(lambda: not _stages(project), "what it started ends")
-    assert experiments(project) == before
-    assert [run["id"] for run in server.runs("RUNNING")] == [killed["id"]]
-
-    second = serve(project, server)
-    wait_until(lambda: len(server.runs("COMPLETED")) > done, "a night after the kill", NIGHT)
-    second.send_signal(signal.SIGTERM)
-    second.wait(60)
-
-    assert [run["id"] for run in server.runs("CRASHED")][:1] == [killed["id"]]
-    assert len(experiments(project)) > len(before)
-
-
-def _stages(project: Any) -> list[int]:
-    """The processes that run a stage of the project."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("GUARD_LOG") == str(project.log) and process.cmdline()[1:3] == ["-m", "tasks"]:
-                found.append(process.pid)
-        except (psutil.Error, OSError):
-            continue
-    return found
 
 
 def test_no_secret_and_no_connection_left_this_machine(project: Any) -> None:

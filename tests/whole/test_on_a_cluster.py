@@ -78,7 +78,7 @@ def local(example: Project, tmp_path_factory: pytest.TempPathFactory) -> Project
     """The bundled example in nine parts, evaluated by one process."""
     project = example.copy(tmp_path_factory.mktemp("local"))
     configure(project, workers=1)
-    project.run("dvc", "repro")
+    project.evaluate()
     return project
 
 
@@ -90,7 +90,7 @@ def project(local: Project, tmp_path: Path) -> Project:
 def test_all_stages_give_the_bytes_of_one_process(local: Project, project: Project) -> None:
     with started(project, 3) as (address, _):
         configure(project, engine="dask", address=address)
-        project.run("dvc", "repro", "--force")
+        project.evaluate()
 
     assert len(tables(project, "lexical")) > 9
     assert tables(project) == tables(local)
@@ -98,8 +98,7 @@ def test_all_stages_give_the_bytes_of_one_process(local: Project, project: Proje
 
 def test_a_cluster_of_this_machine_gives_the_bytes_of_one_process(local: Project, project: Project) -> None:
     configure(project, engine="dask", workers=2)
-    for stage in ("load", "normalize", "judge", "aggregate"):
-        project.run("python", "-m", "tasks", stage)
+    project.evaluate("load", "normalize", "judge", "aggregate")
 
     assert tables(project) == tables(local)
 

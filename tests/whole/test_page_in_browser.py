@@ -92,9 +92,8 @@ def test_no_number_lies_on_a_drawing_or_is_broken(report: Path, visit: Any, widt
     assert broken_numbers(page) == []
 
 
-@pytest.mark.parametrize(("screen", "theme"), [(DESKTOP, "light"), (PHONE, "dark")])
-def test_no_serious_fault_of_accessibility(report: Path, visit: Any, screen: Screen, theme: str) -> None:
-    page = visit(report, screen, theme)
+def test_no_serious_fault_of_accessibility(report: Path, visit: Any) -> None:
+    page = visit(report)
     unfold(page, most=1)
 
     assert faults(page) == []

@@ -123,10 +123,6 @@ def test_the_second_clone_pulls_all_and_runs_nothing(team: Team) -> None:
     assert files(second, "data", "reports") == files(first, "data", "reports")
 
 
-def test_the_flow_runs_nothing_either(team: Team) -> None:
-    assert "Running stage" not in team.second.run("python", "-m", "flows.evaluate")
-
-
 def test_what_models_said_is_in_the_evidence(team: Team) -> None:
     first, second = team[:2]
 

@@ -44,11 +44,11 @@ def test_a_shuffled_long_table_in_many_parts_gives_the_numbers_of_the_wide_one(p
     write(project, "long.jsonl", long)
 
     configure(project, dataset={"path": "data/wide.jsonl"}, semantic={})
-    project.run("dvc", "repro")
+    project.evaluate()
     expected = json.loads(project.read("reports/metrics.json"))
     mapping = {"column": "model", "response": "out.text", "label": "out.ok"}
     configure(project, dataset={"path": "data/long.jsonl", "candidates": mapping}, load={"part_rows": 40})
-    project.run("dvc", "repro")
+    project.evaluate()
 
     assert json.loads(project.read("reports/metrics.json")) == expected
     assert len([*(project.folder / "data/load").iterdir()]) == 3
@@ -119,7 +119,7 @@ def test_from_init_to_a_report_without_editing_more_than_it_asks(shapes: Any, sh
     out = shapes.run("python", "-m", "flows.init", f"data/{shape.data}")
     configure(shapes, semantic={}, **({"aggregate": {"max_unmeasured": 0.5}} if shape.told else {}))
     shapes.run("dvc", "add", "--quiet", f"data/{shape.data}")
-    shapes.run("dvc", "repro")
+    shapes.evaluate()
 
     assert shape.told in out
     assert ("the run stops" in out) == bool(shape.told)
@@ -157,7 +157,7 @@ def test_twelve_systems_of_twelve_files_with_verdicts_of_a_thirteenth(project: A
         semantic={},
     )  # fmt: skip
 
-    project.run("dvc", "repro")
+    project.evaluate()
 
     document = json.loads(project.read("reports/metrics.json"))
     assert document["dataset"]["rows"] == 12 * 301

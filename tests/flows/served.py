@@ -9,14 +9,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, TypeVar
+from uuid import UUID
 
 import httpx
 import psutil
 from prefect.client.orchestration import PrefectClient
-from prefect.client.schemas.objects import Deployment, FlowRun
+from prefect.client.schemas.objects import Deployment, FlowRun, State
 from prefect.client.schemas.sorting import DeploymentSort, FlowRunSort
 
 from tasks.pipeline.yaml import dump_yaml, load_yaml
@@ -185,6 +187,10 @@ class Served:
         wanted = [run for run in found if run.state.name in states or (not states and run.state.name != "Scheduled")]
         return sorted(wanted, key=lambda run: run.expected_start_time)
 
+    def states(self, run: FlowRun) -> list[State]:
+        """The states that a run has had, oldest first."""
+        return sorted(self.ask(partial(_states, run.id)), key=lambda state: state.timestamp)
+
     def deployments(self) -> dict[str, Deployment]:
         return {each.name: each for each in self.ask(_deployments)}
 
@@ -254,6 +260,10 @@ def stop(process: "subprocess.Popen[Any]", number: int) -> int:
 
 async def _runs(client: PrefectClient) -> Sequence[FlowRun]:
     return await client.read_flow_runs(limit=200, sort=FlowRunSort.EXPECTED_START_TIME_ASC)
+
+
+async def _states(run: UUID, client: PrefectClient) -> Sequence[State]:
+    return await client.read_flow_run_states(run)
 
 
 async def _deployments(client: PrefectClient) -> Sequence[Deployment]:

@@ -97,9 +97,9 @@ def test_after_a_kill_the_run_is_crashed_the_slot_is_free_and_the_next_run_compl
         assert crashed.state.message == stale_runs.LOST
         process = served.scheduled_run(2)
         (running,) = served.runs("Running")
-        # The slot was free at once: what was due since the kill and skipped was due while the second run was running.
-        since = [run for run in served.runs("Cancelled") if run.expected_start_time > killed_at]
-        assert all(run.expected_start_time > running.expected_start_time for run in since)
+        # The slot was free at once: nothing was skipped between the kill and the moment when the second run took it.
+        taken = next(state.timestamp for state in served.states(running) if state.name == "Pending")
+        assert [run.name for run in served.runs("Cancelled") if killed_at < run.state.timestamp < taken] == []
         _supervisor, engine, *_rest = psutil.Process(process).parents()
         engine.kill()
         killed = next(run for run in served.wait_for(2, "Crashed") if run.id != crashed.id)

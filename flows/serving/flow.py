@@ -7,6 +7,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,11 @@ Hide = Callable[[str], str]
 
 
 def _run_name() -> str:
-    due = this_run.scheduled_start_time
-    return f"{this_run.parameters['name']} {due:%Y-%m-%d %H:%M{':%S' if due.second else ''} %Z}"
+    return _named(this_run.parameters["name"], this_run.scheduled_start_time)
+
+
+def _named(name: str, due: datetime) -> str:
+    return f"{name} {due:%Y-%m-%d %H:%M{':%S' if due.second else ''} %Z}"
 
 
 @flow(name="scheduled", flow_run_name=_run_name, persist_result=False)
@@ -68,7 +72,9 @@ def lost(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  #
         receivers = committed(name).notify
     except Exception:  # noqa: BLE001  # as above
         receivers = _notify_as_served(name)
-    outcome = Outcome(ok=False, sentence=f"{flow_run.name} did not end. {state.message}")
+    # Not `flow_run.name`: what Prefect passes was read before the run was named.
+    run = flow_run.name if flow_run.expected_start_time is None else _named(name, flow_run.expected_start_time)
+    outcome = Outcome(ok=False, sentence=f"{run} did not end. {state.message}")
     notify.report(name, receivers, _hidden(outcome, _hiding()), str(flow_run.id), get_logger("goldmeter"))
 
 

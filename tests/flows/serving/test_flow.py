@@ -3,6 +3,7 @@
 import logging
 import subprocess
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import dedent
 from types import SimpleNamespace
@@ -136,11 +137,13 @@ def test_a_disk_that_is_full_is_told(told, monkeypatch):
 @pytest.mark.usefixtures("repository")
 def test_a_crash_is_told_to_whom_it_was_served_for_when_the_commit_does_not_say(told):
     commit({"weekly": schedule()})
-    crashed = SimpleNamespace(parameters={"name": "nightly"}, name="nightly 2 h", id="run-2")
+    due = datetime(2026, 11, 22, 2, tzinfo=UTC)
+    crashed = SimpleNamespace(parameters={"name": "nightly"}, name="economic-firefly", expected_start_time=due, id="2")
 
     module.lost(module.scheduled, crashed, SimpleNamespace(message="Its process is gone"))
 
-    assert told == [(Notify(**TOLD), Outcome(ok=False, sentence="nightly 2 h did not end. Its process is gone"))]
+    sentence = "nightly 2026-11-22 02:00 UTC did not end. Its process is gone"
+    assert told == [(Notify(**TOLD), Outcome(ok=False, sentence=sentence))]
 
 
 def test_the_run_of_the_stages_is_named_after_the_scheduled_run(monkeypatch):

@@ -144,7 +144,7 @@ def exported(model: HistGradientBoostingClassifier, curve: Floats) -> Trees:
 def calibration_error(probabilities: Floats, verdicts: NDArray[np.bool_]) -> float:
     """Return the expected calibration error over bins of equal mass. Source: Nixon et al. 2019."""
     order = np.argsort(probabilities, kind="stable")
-    bins = [(probabilities[rows], verdicts[rows]) for rows in np.array_split(order, BINS)]
+    bins = [(probabilities[rows], verdicts[rows]) for rows in np.array_split(order, min(BINS, len(order)))]
     return float(sum(len(p) * abs(p.mean() - v.mean()) for p, v in bins) / len(order))
 
 

@@ -81,6 +81,7 @@ def test_calibration_error_of_bins():
     probabilities, verdicts = np.repeat([0.2, 0.8], 75), np.tile([True, False, False, False, False], 30)
 
     assert calibration_error(probabilities, verdicts) == pytest.approx(0.3)
+    assert calibration_error(np.array([0.25, 0.5]), np.array([False, True])) == 0.375  # two rows, fewer than bins
 
 
 def test_the_baseline_finds_a_substring():

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,25 +31,6 @@ def unlabelled(project: Project) -> Project:
     project.commit("no labels")
     project.run("dvc", "repro", "judge", "lexical")
     return project
-
-
-@pytest.fixture
-def evaluated(unlabelled: Project, visit: Any, tmp_path: Path) -> Iterator[Any]:
-    """Chooses by a way, labels, takes back and evaluates; returns what was said at both, and the report."""
-
-    def run(by: str) -> tuple[str, str, dict[str, Any]]:
-        choose = ("python", "-m", "flows.label", "--rows", str(ROWS), "--by", by, "--output", str(tmp_path))
-        planned = unlabelled.run(*choose)
-        file = label(visit, next(tmp_path.glob(f"{by}*.html")), truth(unlabelled))
-        said = unlabelled.run("python", "-m", "flows.label", "--take", str(file))
-        unlabelled.run("dvc", "add", "data/examples/labels.jsonl")
-        unlabelled.run("dvc", "repro", "aggregate")
-        return planned, said, json.loads(unlabelled.read("reports/metrics.json"))
-
-    yield run
-    unlabelled.run("git", "checkout", "--quiet", "params.yaml")
-    (unlabelled.folder / "data/examples/labels.jsonl").unlink()
-    unlabelled.run("dvc", "repro", "judge", "lexical")
 
 
 def truth(project: Project) -> dict[tuple[str, str], bool]:
@@ -82,20 +62,18 @@ def require_covers_truth(report: dict[str, Any], project: Project) -> None:
         assert powered["low"] < rate < powered["high"]
 
 
-def test_chosen_labels_promise_and_give_an_interval(evaluated: Any, unlabelled: Project) -> None:
+def test_chosen_labels_promise_and_give_an_interval(unlabelled: Project, visit: Any, tmp_path: Path) -> None:
     """One draw may be wider than one random draw; on average it is narrower: benchmarks.coverage, section designed."""
-    planned, said, active = evaluated("active")
+    choose = ("python", "-m", "flows.label", "--rows", str(ROWS), "--by", "active", "--output", str(tmp_path))
+    planned = unlabelled.run(*choose)
+    file = label(visit, next(tmp_path.glob("active*.html")), truth(unlabelled))
+    said = unlabelled.run("python", "-m", "flows.label", "--take", str(file))
+    unlabelled.run("dvc", "add", "data/examples/labels.jsonl")
+    unlabelled.run("dvc", "repro", "aggregate")
 
     half_widths = re.findall(r"±(\S+) points; as many random ones ±(\S+)", " ".join(planned.split()))
     assert len(half_widths) == len(CANDIDATES)
     assert all(float(own) < float(random) for own, random in half_widths)
     assert f"{ROWS} labels added; {ROWS} answers of the present run have one" in said
     assert load_yaml(unlabelled.folder / "params.yaml")["dataset"]["labels"] == "designed"
-    require_covers_truth(active, unlabelled)
-
-
-def test_random_labels_are_read_too(evaluated: Any, unlabelled: Project) -> None:
-    _, _, random = evaluated("random")
-
-    assert load_yaml(unlabelled.folder / "params.yaml")["dataset"]["labels"] == "random"
-    require_covers_truth(random, unlabelled)
+    require_covers_truth(json.loads(unlabelled.read("reports/metrics.json")), unlabelled)

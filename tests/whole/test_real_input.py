@@ -37,7 +37,7 @@ def test_every_real_row_is_scored_or_accounted_for(project: Any, sample: list[di
     params["aggregate"]["max_unmeasured"] = 0.5
     path.write_text(dump_yaml(params), encoding="utf-8")
 
-    project.run("dvc", "repro")
+    project.evaluate()
 
     document = json.loads(project.read("reports/metrics.json"))
     assert document["dataset"]["rows"] == 5 * (len(sample) - 1)

@@ -1,8 +1,7 @@
 """Rates and differences by the shares of strata: how often their intervals contain the truth."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from math import sqrt
+from functools import cache, partial
 
 import numpy as np
 
@@ -15,8 +14,6 @@ from tasks.statistics.paired import paired_difference
 
 RATES, DIFFERENCES = "rate by a mix of strata", "difference by a mix of strata"
 TARGET, PAIRED_TARGET = 0.94, 0.935
-FEW = 10
-"""A difference is estimated of each draw alone; one of many strata in fewer draws."""
 SHARES: dict[str, Sequence[float]] = {
     "halves": [0.5] * 2,
     ".9 and .1": [0.9, 0.1],
@@ -60,14 +57,10 @@ def _levels(count: int) -> dict[str, Floats]:
     return {f"{p:g}": np.full(count, p) for p in LEVELS} | {".55 to .99": spread, ".99 to .55": spread[::-1]}
 
 
-_KNOWN: dict[tuple[int, int], tuple[float, float, float]] = {}
-
-
+@cache
 def _interval(n: int, k: int) -> tuple[float, float, float]:
-    if (n, k) not in _KNOWN:
-        found = interval_of_moments(Moments.of_passes(n, k))
-        _KNOWN[n, k] = found.value, found.low, found.high
-    return _KNOWN[n, k]
+    found = interval_of_moments(Moments.of_passes(n, k))
+    return found.value, found.low, found.high
 
 
 def _limits(shares: Floats, sizes: IntArray, counts: IntArray) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -84,23 +77,22 @@ def _limits(shares: Floats, sizes: IntArray, counts: IntArray) -> tuple[tuple[fl
 
 def differences(name: str, draws: int) -> Iterator[Cell]:
     """MOVER over the paired intervals of strata; rows that one side alone is right about are rare or common."""
-    shares = np.array(SHARES[name])
-    draws = max(draws // (FEW * int(sqrt(len(shares)))), 100)
+    shares = SHARES[name]
     for n in (10, 50, 200):
         for lost, gained in ((0.02, 0.0), (0.02, 0.02), (0.1, 0.02), (0.3, 0.2)):
             rng = generator(DIFFERENCES, name, n, lost, gained)
             truth, hits = gained - lost, 0
-            for _ in range(draws):
-                moves = rng.choice([-1.0, 1.0, 0.0], (len(shares), n), p=[lost, gained, 1.0 - lost - gained])
-                strata = [_stratum(share, row) for share, row in zip(shares.tolist(), moves, strict=True)]
+            for counts in rng.multinomial(n, [lost, gained, 1.0 - lost - gained], (draws, len(shares))).tolist():
+                strata = [Stratum(share, *_difference(*moves), n) for share, moves in zip(shares, counts, strict=True)]
                 mean = mixed_mean(strata)
                 hits += mean.low <= truth <= mean.high
             yield covered(DIFFERENCES, f"{name}, n = {n}, -{lost:g} +{gained:g}", PAIRED_TARGET, hits, draws)
 
 
-def _stratum(share: float, moves: Floats) -> Stratum:
-    found = paired_difference(moves)
-    return Stratum(share, found.value, found.low, found.high, moves.size)
+@cache
+def _difference(lost: int, gained: int, same: int) -> tuple[float, float, float]:
+    found = paired_difference(np.repeat([-1.0, 1.0, 0.0], [lost, gained, same]))
+    return found.value, found.low, found.high
 
 
 STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (

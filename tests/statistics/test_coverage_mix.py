@@ -8,3 +8,8 @@ def test_a_rate_near_one_in_many_strata_is_covered_where_movers_interval_fails()
 
     assert all(cell.reached for cell in cells.values())
     assert cells["MOVER: twenty alike, n = 10, p = 0.99"].measured < 0.92
+
+
+def test_differences_by_unequal_shares_are_covered() -> None:
+    for cell in mix.differences("five, half in one", 1000):
+        assert cell.reached, cell

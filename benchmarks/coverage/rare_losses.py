@@ -15,8 +15,9 @@ from tasks.statistics.paired import paired_difference
 TOPIC = "paired bounded, gains of most against losses of few"
 GAINS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
 NOISES = (0.0, 0.02, 0.05, 0.1, 0.2)
-NEVER = 1e-12
 ROWS = (10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
+NEVER = 1e-12
+"""A number of losses that is less likely is left out; all of them together change a share by less than 1e-8."""
 
 
 def rare_losses(loss: str, draws: int) -> Iterator[Cell]:
@@ -39,7 +40,7 @@ def rare_cell(gain: float, loss: float, noise: float, n: int, draws: int) -> Cel
 
 
 def _losses(n: int, chance: float) -> Iterator[tuple[int, float]]:
-    """Numbers of losses and their probabilities, without those that could not be seen in the share."""
+    """Numbers of losses in n rows, each with its probability."""
     weights = binom.pmf(np.arange(n + 1), n, chance)
     yield from ((losses, float(weight)) for losses, weight in enumerate(weights) if weight > NEVER)
 

@@ -29,7 +29,7 @@ def configure(project: Project, **options: Any) -> None:
 
 
 def weigh(project: Project) -> None:
-    """Each row stands for one to seven of the real traffic."""
+    """Give the rows weights from 1 to 7, in a column that params.yaml names."""
     path = project.folder / DATA
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     weighed = (json.dumps(row | {"traffic": 1 + number % 7}) + "\n" for number, row in enumerate(rows))
@@ -119,7 +119,7 @@ def test_killed_workers_change_nothing(local: Project, project: Project) -> None
         stage = begun(project, "lexical")
         for worker in workers[:2]:
             worker.kill()
-            time.sleep(0.2)
+            time.sleep(0.2)  # the second dies while the lost part is done again
         output, _ = stage.communicate()
         assert stage.returncode == 0, output
 

@@ -15,7 +15,7 @@ from filelock import FileLock
 from tests import prefect_database
 
 ROOT = Path(__file__).parents[2]
-# Not __pycache__: it holds the kernels' machine code, which takes 40 s to compile.
+# Not __pycache__: compiling hundreds of modules takes seconds.
 LEFT_BEHIND = shutil.ignore_patterns(".git", ".venv", "tmp", "cache", ".*_cache", ".hypothesis", "tests")
 GUARD = """
 import os, sys
@@ -52,13 +52,6 @@ from tasks.runner import run
 
 for name in sys.argv[1:] or stages():
     run(name)
-"""
-MAKE_WORKTREE = """
-from pathlib import Path
-from flows.serving.worktree import prepared
-
-with prepared("nightly", Path.cwd()):
-    pass
 """
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -171,20 +164,6 @@ def answer(number: int, *, wrong: int) -> str:
     given = {"aurora": "<b>[red]Nobody knows" if number < wrong else right, "aurora_correct": number >= wrong}
     others = {"topic": "t", "language": "en", "borealis": "I cannot say", "borealis_correct": False}
     return json.dumps(fields | given | others) + "\n"
-
-
-def take_kernels(folder: Path) -> None:
-    """Copy the kernels' machine code into a clone or worktree, where compiling it takes minutes."""
-    for compiled in ROOT.glob("tasks/**/__pycache__/*.nb[ci]"):
-        there = folder / compiled.relative_to(ROOT)
-        there.parent.mkdir(exist_ok=True)
-        shutil.copyfile(compiled, there)
-
-
-def prepare_worktree(project: Project) -> None:
-    """Make the worktree of the schedule `nightly`, which its first run makes otherwise, with the kernels' code."""
-    project.run("python", "-c", MAKE_WORKTREE)
-    take_kernels(project.folder / ".git/goldmeter/worktrees/nightly")
 
 
 def ran(output: str) -> list[str]:

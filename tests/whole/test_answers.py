@@ -17,7 +17,7 @@ from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.flows.conftest import wait_until
 from tests.hostile_texts import TEXTS
 from tests.judge_server import JudgeServer, Reply, completion, serving
-from tests.whole.conftest import DATA, ROWS, Project, answer, prepare_worktree, ran
+from tests.whole.conftest import DATA, ROWS, Project, answer, ran
 from tests.whole.test_one_night import night
 
 pytestmark = pytest.mark.long
@@ -129,7 +129,6 @@ def test_a_scheduled_run_asks_only_what_is_new(project: Project, live: Live) -> 
     short = {"model": "m", "base_url": live.server.url, "seed": 1, "system": "prompts/tone.txt"}
     edit(project, lambda content: content["dataset"]["candidates"].update(short=short))
     project.commit("a question and a candidate")
-    prepare_worktree(project)
 
     outcome, _ = night(project)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from goldmeter.template import project_files
-from tests.whole.conftest import ROOT, Project, answer, take_kernels
+from tests.whole.conftest import ROOT, Project, answer
 
 pytestmark = pytest.mark.long
 
@@ -41,6 +41,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     (project.folder / "data/mine.jsonl").write_text("".join(lines), encoding="utf-8")
     outside = [part for part in os.environ["PATH"].split(os.pathsep) if not Path(part, "dvc").exists()]
     project.environment["PATH"] = os.pathsep.join(outside)
+    project.environment["NUMBA_CACHE_DIR"] = str(Path(sys.prefix, "var/goldmeter"))  # its environment is a new one
     return project
 
 
@@ -53,7 +54,6 @@ def test_a_project_is_made_of_data_and_of_the_wheel_alone(installed: Path, proje
 
 
 def test_it_runs_to_its_report(installed: Path, project: Project) -> None:
-    take_kernels(project.folder)
 
     output = project.run(str(installed), "run")
 

@@ -11,7 +11,7 @@ import pytest
 
 from tasks.pipeline.yaml import parse_yaml
 from tests import judge_server
-from tests.whole.conftest import DATA, take_kernels
+from tests.whole.conftest import DATA
 
 pytestmark = pytest.mark.long
 
@@ -84,7 +84,6 @@ def test_a_second_worktree_asks_for_its_new_row_alone(project: Any, server: Any)
     project.commit("so far")
     project.run("git", "worktree", "add", "--quiet", "-b", "three", "../worktree")
     other = project.folder.parent / "worktree"
-    take_kernels(other)
     data = other / DATA
     data.write_text(data.read_text(encoding="utf-8") + row("worktree"), encoding="utf-8")
 

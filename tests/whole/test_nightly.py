@@ -14,7 +14,7 @@ import pytest
 
 from tests.flows.conftest import wait_until
 from tests.flows.webhook import Webhook, webhook
-from tests.whole.conftest import DATA, Project, prepare_worktree
+from tests.whole.conftest import DATA, Project
 
 pytestmark = pytest.mark.long
 
@@ -149,7 +149,6 @@ def serving(project: Any, server: Server, hook: Webhook) -> Iterator["subprocess
     """A process that serves a schedule of a few seconds, beside a tag to compare with."""
     plan(project, cron="", interval="5", baseline="v1", url=hook.url, secret_env=SECRET_ENV)
     project.commit("a schedule")
-    prepare_worktree(project)
     process = serve(project, server)
     yield process
     process.kill()

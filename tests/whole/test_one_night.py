@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.flows.conftest import wait_until
-from tests.whole.conftest import Project, prepare_worktree, ran
+from tests.whole.conftest import Project, ran
 
 pytestmark = pytest.mark.long
 
@@ -69,7 +69,6 @@ def prepare(project: Any) -> None:
     project.run("dvc", "remote", "add", "--default", "tables", "../shared.dvc")
     project.edit("params.yaml", "refresh:       ", f"refresh: dvc update {DATA}.dvc  ")
     project.commit("our own data")
-    prepare_worktree(project)
     project.edit("README.md", "# goldmeter", "# goldmeter, edited")
     project.run("git", "add", "README.md")
     project.edit("tasks/errors.py", '"""Errors', '"""Edited errors')

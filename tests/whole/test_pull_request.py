@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.test_workflow import JOBS
-from tests.whole.conftest import DATA, Project, take_kernels
+from tests.whole.conftest import DATA, Project
 
 pytestmark = pytest.mark.long
 
@@ -44,7 +44,6 @@ class Runner:
         self._path, self._base = folder / "path", base
         subprocess.run(["git", "clone", "--quiet", project.folder, self.folder], check=True)
         subprocess.run(["git", "checkout", "--quiet", "--detach", f"origin/{branch}"], cwd=self.folder, check=True)
-        take_kernels(self.folder)
         _installed(self.folder)
         (folder / "bin").mkdir()
         (folder / "bin/gh").write_text(GH, encoding="utf-8")

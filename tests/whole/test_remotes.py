@@ -10,7 +10,7 @@ import pytest
 
 from tasks.judging.canaries import canaries
 from tests import judge_server, s3_server
-from tests.whole.conftest import ROWS, Project, answer, ran, take_kernels
+from tests.whole.conftest import ROWS, Project, answer, ran
 
 pytestmark = pytest.mark.long
 
@@ -43,7 +43,6 @@ class Clone(Project):
     def __init__(self, of: Project, folder: Path) -> None:
         self.folder, self.log = folder / "another place", of.log
         subprocess.run(["git", "clone", "--quiet", of.folder.parent / "origin.git", self.folder], check=True)
-        take_kernels(self.folder)
         kept = {name: value for name, value in of.environment.items() if name not in {"JUDGE_KEY", *STORAGE_KEYS}}
         self.environment = kept | {"HOME": str(folder), "PREFECT_HOME": str(folder / "prefect")}
 

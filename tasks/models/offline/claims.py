@@ -3,7 +3,6 @@
 import numpy as np
 
 from tasks.models.offline import feature_names
-from tasks.models.offline.compiling import Booleans, Floats, Ids, Integers, compiled
 from tasks.models.offline.lexicon import (
     CAPITAL,
     COMMA,
@@ -43,6 +42,7 @@ from tasks.models.offline.phrases import (
     YES,
 )
 from tasks.models.offline.syntax import BREAK, Part, is_name
+from tasks.text.kernels import Flags, Floats, Ids, Integers, compiled
 
 # Words of a question on either side of "or" that may name an alternative.
 ALTERNATIVE = 5
@@ -110,7 +110,7 @@ def affirmed(flags: Ids, marks: Ids, text: Integers, reference: Integers, row: F
 
 @compiled
 def around(
-    flags: Ids, marks: Ids, text: Integers, own: Booleans, accepted: Booleans,
+    flags: Ids, marks: Ids, text: Integers, own: Flags, accepted: Flags,
     reference: Integers, span: Part, row: Floats,
 ) -> None:  # fmt: skip
     """Write the cues before and after the match, and what they introduce."""
@@ -174,7 +174,7 @@ def _opens(flags: Ids, marks: Ids, text: Integers, wanted: int) -> bool:
 
 
 @compiled
-def _stated(flags: Ids, own: Booleans, accepted: Booleans, text: Integers, i: int, row: Floats) -> None:
+def _stated(flags: Ids, own: Flags, accepted: Flags, text: Integers, i: int, row: Floats) -> None:
     """Write whether the first content word after "the answer is" belongs to a reference, or to nobody."""
     for k in range(i + 1, min(text[1], i + 1 + SOON)):
         if flags[k] & NEGATION:
@@ -191,7 +191,7 @@ def _stated(flags: Ids, own: Booleans, accepted: Booleans, text: Integers, i: in
 
 
 @compiled
-def _named_from(flags: Ids, own: Booleans, start: int, first: int, last: int) -> int:
+def _named_from(flags: Ids, own: Flags, start: int, first: int, last: int) -> int:
     count = 0
     for i in range(first, last):
         count += is_name(flags, i) and not own[i - start]
@@ -199,9 +199,7 @@ def _named_from(flags: Ids, own: Booleans, start: int, first: int, last: int) ->
 
 
 @compiled
-def _beside(
-    flags: Ids, marks: Ids, text: Integers, own: Booleans, reference: Integers, span: Part, row: Floats
-) -> None:
+def _beside(flags: Ids, marks: Ids, text: Integers, own: Flags, reference: Integers, span: Part, row: Floats) -> None:
     """Write the names and numbers that continue the match, and those near and after it."""
     start, (begin, end) = text[0], span
     if begin > start and not flags[begin] & BREAK:

@@ -1,7 +1,6 @@
 """Features of the words around a match: hedges, refusals, other names, words of the question."""
 
 from tasks.models.offline import feature_names
-from tasks.models.offline.compiling import Booleans, Floats, Ids, Integers, compiled
 from tasks.models.offline.lexicon import (
     APOLOGY,
     BE,
@@ -25,6 +24,7 @@ from tasks.models.offline.lexicon import (
     STOP,
 )
 from tasks.models.offline.syntax import BREAK, Part, introduced, is_name, joined, negated, soon
+from tasks.text.kernels import Flags, Floats, Ids, Integers, compiled
 
 # Counts of hedges, negations and names are capped here.
 MOST = 20.0
@@ -35,9 +35,9 @@ HEDGED_BEFORE, HEDGED_AFTER = 6, 4
 def describe(
     flags: Ids,
     text: Integers,
-    asked: Booleans,
-    own: Booleans,
-    whole: Booleans,
+    asked: Flags,
+    own: Flags,
+    whole: Flags,
     span: Part,
     row: Floats,
     clues: Integers,
@@ -142,7 +142,7 @@ def refuses(flags: Ids, text: Integers, i: int) -> bool:
 
 
 @compiled
-def _named(flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part, row: Floats) -> None:
+def _named(flags: Ids, text: Integers, own: Flags, span: Part, sentence: Part, row: Floats) -> None:
     """Count other names; a name of several words counts once."""
     start, begin = text[0], span[0]
     for i in range(start, text[1]):
@@ -165,7 +165,7 @@ def _named(flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part
 
 
 @compiled
-def _asked(flags: Ids, text: Integers, asked: Booleans, part: Part, signs: int, words: int) -> float:
+def _asked(flags: Ids, text: Integers, asked: Flags, part: Part, signs: int, words: int) -> float:
     """Return the question's words in the part, as a share of those in the part that has most; 1 without any."""
     here = most = count = 0
     for i in range(text[0], text[1]):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.offline.compiling import Booleans, Ids, Integers, compiled
 from tasks.models.offline.lexicon import ARTICLE, FLAGS
 from tasks.models.offline.phrases import LETTER, OF_LAST_WORD, PHRASES, POSSESSIVE
 from tasks.models.offline.texts import Texts, table_of
+from tasks.text.kernels import Flags, Ids, Integers, compiled
 
 if TYPE_CHECKING:
     from tasks.models.offline.numerals import Stream
@@ -113,7 +113,7 @@ def mark(numbers: Ids, offsets: Integers, phrases: Phrases, of_last: int, marks:
                     marks[i + size - 1] |= classes[phrase] & of_last
 
 
-def is_marked(marks: NDArray[np.int32], which: int) -> Booleans:
+def is_marked(marks: NDArray[np.int32], which: int) -> Flags:
     """Return which words have one of the marks; shape (n,)."""
-    marked: Booleans = marks & which != 0
+    marked: Flags = marks & which != 0
     return marked

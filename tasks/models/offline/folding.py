@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.offline.compiling import Booleans, Bytes, Ids, Integers, compiled
 from tasks.models.offline.lexicon import CAPITAL, UPPER
+from tasks.text.kernels import Bytes, Flags, Ids, Integers, compiled
 
 _QUOTE: Final = ord("'")
 _CASE: Final = ord("a") - ord("A")
@@ -41,7 +41,7 @@ class Folded(NamedTuple):
     data: Bytes
     offsets: Integers
     flags: Ids
-    is_plain: Booleans
+    is_plain: Flags
 
 
 @compiled

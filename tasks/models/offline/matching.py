@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.offline.compiling import Ids, Integers, compiled
 from tasks.models.offline.lexicon import CAPITAL, KNOWN, NUMBER, STOP, UPPER
+from tasks.text.kernels import Ids, Integers, compiled
 
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]

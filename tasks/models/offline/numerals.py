@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.offline.compiling import Floats, Ids, Integers, compiled
 from tasks.models.offline.lexicon import (
     AND,
     ARTICLE,
@@ -25,6 +24,7 @@ from tasks.models.offline.lexicon import (
     UPPER,
 )
 from tasks.models.offline.vocabulary import Words
+from tasks.text.kernels import Floats, Ids, Integers, compiled
 
 SEPARATOR = END | COMMA | SLASH | CLAUSE | BRACKET
 

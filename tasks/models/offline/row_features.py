@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from tasks.models.offline import feature_names
 from tasks.models.offline.claims import affirmed, around, asked, is_letter, whole_name
-from tasks.models.offline.compiling import Floats, Ids, Integers, compiled
 from tasks.models.offline.context import describe
 from tasks.models.offline.feature_names import CLUES, FEATURES
 from tasks.models.offline.lexicon import AND, CAPITAL, COMMA, END, NUMBER, STOP
@@ -16,6 +15,7 @@ from tasks.models.offline.phrases import PARTICLE
 from tasks.models.offline.quantities import Units, compare_quantities
 from tasks.models.offline.segments import listed
 from tasks.models.offline.trigrams import compare_trigrams
+from tasks.text.kernels import Floats, Ids, Integers, compiled
 
 COUNT = len(FEATURES)
 SMALL_WORD = 0.1

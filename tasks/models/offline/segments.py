@@ -1,10 +1,10 @@
 """Segments of a response, as the entries of a list: how many are candidates other than the match."""
 
 from tasks.models.offline import feature_names
-from tasks.models.offline.compiling import Booleans, Floats, Ids, Integers, compiled
 from tasks.models.offline.lexicon import AND, BE, BRACKET, CLAUSE, COMMA, END, MODAL, NUMBER, OR, SLASH, STOP
 from tasks.models.offline.phrases import BAR, LINE, VERB
 from tasks.models.offline.syntax import Part
+from tasks.text.kernels import Flags, Floats, Ids, Integers, compiled
 
 SIGNS = END | COMMA | SLASH | CLAUSE | BRACKET
 # Words of the longest segment that may be a candidate; most that are counted.
@@ -14,7 +14,7 @@ LARGEST_NUMBER = 30
 
 
 @compiled
-def listed(flags: Ids, values: Floats, marks: Ids, text: Integers, own: Booleans, span: Part, row: Floats) -> None:
+def listed(flags: Ids, values: Floats, marks: Ids, text: Integers, own: Flags, span: Part, row: Floats) -> None:
     """Write the lines and segments of a text, and those that name another candidate.
 
     A segment ends at punctuation, a line break, "and" and "or". It names another candidate if it is short and has no
@@ -49,7 +49,7 @@ def listed(flags: Ids, values: Floats, marks: Ids, text: Integers, own: Booleans
 
 
 @compiled
-def _is_candidate(flags: Ids, marks: Ids, own: Booleans, start: int, first: int, last: int) -> bool:
+def _is_candidate(flags: Ids, marks: Ids, own: Flags, start: int, first: int, last: int) -> bool:
     if last - first > SHORT:
         return False
     for i in range(first, last):
@@ -60,7 +60,7 @@ def _is_candidate(flags: Ids, marks: Ids, own: Booleans, start: int, first: int,
 
 
 @compiled
-def _content(flags: Ids, own: Booleans, start: int, first: int, last: int, foreign: bool) -> int:  # noqa: FBT001
+def _content(flags: Ids, own: Flags, start: int, first: int, last: int, foreign: bool) -> int:  # noqa: FBT001
     """Return the content words from first to last; of these, those that are nobody's."""
     count = 0
     for i in range(first, last):

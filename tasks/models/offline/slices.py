@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.models.offline.compiling import Booleans, Bytes, Integers, compiled
+from tasks.text.kernels import Bytes, Flags, Integers, compiled
 
 
 class Slices(NamedTuple):
@@ -41,7 +41,7 @@ _CLASSES = _classes()
 
 
 @compiled
-def plain(data: Bytes, starts: Integers, stops: Integers) -> Booleans:
+def plain(data: Bytes, starts: Integers, stops: Integers) -> Flags:
     """Return which texts `cut` can split: ASCII, with a letter or digit or empty, and without a date in figures."""
     flags = np.ones(len(starts), np.bool_)
     for text in range(len(flags)):
@@ -62,7 +62,7 @@ def plain(data: Bytes, starts: Integers, stops: Integers) -> Booleans:
 
 @compiled
 def cut(
-    data: Bytes, starts: Integers, stops: Integers, is_plain: Booleans, split: Slices
+    data: Bytes, starts: Integers, stops: Integers, is_plain: Flags, split: Slices
 ) -> tuple[Integers, Integers, Integers]:
     """Return begin and end, in `data`, of the words of n texts, and the offsets of each text's words.
 

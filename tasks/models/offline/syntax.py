@@ -1,7 +1,6 @@
 """Features of a match's role in its sentence: negated, one of several candidates, the answer, or an aside."""
 
 from tasks.models.offline import feature_names
-from tasks.models.offline.compiling import Booleans, Floats, Ids, Integers, compiled
 from tasks.models.offline.lexicon import (
     AND,
     ASIDE,
@@ -24,6 +23,7 @@ from tasks.models.offline.lexicon import (
     SLASH,
     STOP,
 )
+from tasks.text.kernels import Flags, Floats, Ids, Integers, compiled
 
 # Begin and end of a range of words.
 Part = tuple[int, int]
@@ -39,9 +39,7 @@ PHRASE = 8
 
 
 @compiled
-def negated(
-    flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part, row: Floats, clues: Integers
-) -> None:
+def negated(flags: Ids, text: Integers, own: Flags, span: Part, sentence: Part, row: Floats, clues: Integers) -> None:
     """Write negation before the match, unless another candidate or "but" comes between, or right after it."""
     (begin, end), start, since = span, text[0], -1
     for i in range(max(sentence[0], begin - NEGATED_BEFORE), begin):
@@ -71,8 +69,8 @@ def negated(
 def joined(
     flags: Ids,
     text: Integers,
-    own: Booleans,
-    whole: Booleans,
+    own: Flags,
+    whole: Flags,
     span: Part,
     sentence: Part,
     row: Floats,
@@ -108,9 +106,7 @@ def joined(
 
 
 @compiled
-def introduced(
-    flags: Ids, text: Integers, own: Booleans, span: Part, sentence: Part, clause: Part, row: Floats
-) -> None:
+def introduced(flags: Ids, text: Integers, own: Flags, span: Part, sentence: Part, clause: Part, row: Floats) -> None:
     """Write whether the match is the sentence's statement, or is mentioned beside another candidate."""
     begin, (first, _), start = span[0], sentence, text[0]
     row[feature_names.SPAN_CAPITAL] = is_name(flags, begin)
@@ -130,7 +126,7 @@ def introduced(
 
 
 @compiled
-def _complete(flags: Ids, own: Booleans, start: int, first: int, begin: int) -> bool:
+def _complete(flags: Ids, own: Flags, start: int, first: int, begin: int) -> bool:
     """Return whether the phrase at `first` names another candidate and ends before the match."""
     other = False
     for i in range(first, min(begin, first + PHRASE)):
@@ -177,7 +173,7 @@ def _apart(flags: Ids, span: Part, i: int) -> bool:
 
 
 @compiled
-def _another(whole: Booleans, start: int, span: Part, sentence: Part, i: int) -> bool:
+def _another(whole: Flags, start: int, span: Part, sentence: Part, i: int) -> bool:
     """Return whether the "or" at i joins another accepted answer to the match, which is no alternative."""
     first, last = (i + 1, min(sentence[1], i + JOINED + 2)) if i >= span[1] else (max(sentence[0], i - JOINED), i)
     found = False
@@ -187,7 +183,7 @@ def _another(whole: Booleans, start: int, span: Part, sentence: Part, i: int) ->
 
 
 @compiled
-def _foreign(flags: Ids, own: Booleans, start: int, first: int, last: int) -> int:
+def _foreign(flags: Ids, own: Flags, start: int, first: int, last: int) -> int:
     """Return the first content word that belongs to neither the question nor a reference, or -1."""
     for i in range(first, last):
         if not own[i - start] and (not flags[i] & (STOP | HEDGE | EITHER) or flags[i] & NUMBER):

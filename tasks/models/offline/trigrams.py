@@ -3,8 +3,8 @@
 import numpy as np
 
 from tasks.models.offline import feature_names
-from tasks.models.offline.compiling import Floats, Ids, Integers, compiled
 from tasks.models.offline.matching import Codes
+from tasks.text.kernels import Floats, Ids, Integers, compiled
 
 # Letters of a reference, words of a response and of the window on it that are compared; more are ignored.
 LETTERS, WORDS, WINDOW = 48, 256, 12

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.offline.compiling import Ids, Integers, compiled
 from tasks.models.offline.lexicon import CAPITAL, CLASSES, KNOWN, NUMBER, STOP
+from tasks.text.kernels import Ids, Integers, compiled
 
 FOREIGN_WORD, OTHER_SCRIPT = 1, 2
 

@@ -5,22 +5,27 @@ from typing import Final, TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.core.caching import CacheImpl
 from numpy.typing import NDArray
+
+from tasks.text.machine_code import EnvironmentLocator
 
 Bytes = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 # Multiplier of hashes: 2 ** 64 divided by the golden ratio.
 # Source: Knuth, The Art of Computer Programming 3, section 6.4.
-# Kernels import nothing else from other modules, because numba recompiles a module only when its own source changes.
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 Function = TypeVar("Function", bound=Callable[..., object])
 
+CacheImpl._locator_classes.insert(0, EnvironmentLocator)  # noqa: SLF001 (its setting takes one list for all)
+
 
 def compiled(function: Function) -> Function:
-    """Compile a function at its first call, and cache the machine code beside its source for later processes.
+    """Compile a function at its first call, and keep the machine code for later processes.
 
     It is compiled for every type of argument, and literals have types of their own: pass np.int64(0), not 0.
     """

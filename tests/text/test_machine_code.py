@@ -1,0 +1,101 @@
+"""Where the machine code of kernels is kept: by what it was compiled from, once for all clones of an environment."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tasks.text import machine_code
+
+ROOT = Path(__file__).parents[2]
+CALLEE = """
+from tasks.text.kernels import compiled
+
+@compiled
+def amount():
+    return {amount}
+"""
+CALLER = """
+from tasks.callee import amount
+from tasks.text.kernels import compiled
+
+@compiled
+def doubled():
+    return 2 * amount()
+"""
+# Prints what the kernel returns, and whether its machine code was there.
+CALL = "from tasks.caller import doubled; print(doubled(), sum(doubled.stats.cache_hits.values()))"
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+def clone(folder: Path, amount: int) -> Path:
+    """A checkout with two kernels, of which one calls the other."""
+    for name in ("__init__.py", "text/__init__.py", "text/machine_code.py", "text/kernels/__init__.py"):
+        (folder / "tasks" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / "tasks" / name, folder / "tasks" / name)
+    (folder / "tasks/callee.py").write_text(CALLEE.format(amount=amount))
+    (folder / "tasks/caller.py").write_text(CALLER)
+    return folder
+
+
+def start(folder: Path) -> "subprocess.Popen[str]":
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    return subprocess.Popen([sys.executable, "-c", CALL], cwd=folder, env=environment, stdout=-1, text=True)
+
+
+def call(folder: Path) -> str:
+    return start(folder).communicate()[0].strip()
+
+
+def test_clones_share_machine_code_by_the_content_of_all_that_a_kernel_calls(tmp_path: Path, kept: Path) -> None:
+    one, other, same = clone(tmp_path / "one", 1), clone(tmp_path / "other", 100), clone(tmp_path / "same", 1)
+
+    assert call(one) == "2 0"
+    assert call(other) == "200 0"
+    assert [call(same), call(one), call(other)] == ["2 1", "2 1", "200 1"]
+    assert (
+        sorted(folder.name.partition("-")[0] for folder in kept.iterdir())
+        == ["tasks.callee"] * 2 + ["tasks.caller"] * 2
+    )
+
+
+def test_processes_that_compile_at_the_same_time_agree(tmp_path: Path) -> None:
+    clones = [clone(tmp_path / str(number), 1 + number % 2) for number in range(4)]
+
+    printed = [process.communicate()[0].split()[0] for process in map(start, clones)]
+
+    assert printed == ["2", "4", "2", "4"]
+    assert [call(each) for each in clones] == ["2 1", "4 1", "2 1", "4 1"]
+
+
+def test_what_no_process_asked_for_in_a_month_is_removed_when_something_is_added(tmp_path: Path, kept: Path) -> None:
+    call(clone(tmp_path / "one", 1))
+    for folder in kept.iterdir():
+        os.utime(folder, (0, 0))
+
+    call(clone(tmp_path / "other", 2))
+
+    assert len(list(kept.iterdir())) == 2
+
+
+def test_without_a_folder_that_can_be_written_numba_keeps_it_where_it_does_by_default(
+    tmp_path: Path, kept: Path
+) -> None:
+    kept.write_text("a file")
+    one = clone(tmp_path / "one", 1)
+
+    assert [call(one), call(one)] == ["2 0", "2 1"]
+
+
+def test_an_environment_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+
+    assert machine_code._root.__wrapped__() == Path(sys.prefix, "var/goldmeter")

@@ -24,6 +24,13 @@ EVOUNA = Path(os.environ.get("GOLDMETER_EVOUNA") or ROOT.parent / "shared/data/e
 """Five systems' answers to Natural Questions (Wang et al. 2023). GOLDMETER_EVOUNA names the folder of the file."""
 PARAMS = ROOT / "params.yaml"
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+EVOUNA_MAPPING = {
+    "path": str(EVOUNA),
+    "exclude": {"improper": True},
+    "references": "golden_answer",
+    "reference_separator": "/",
+    "candidates": {name: {"response": f"answer_{name}", "label": f"judge_{name}"} for name in SYSTEMS},
+}
 
 CANDIDATES = tuple(f"c{number}" for number in range(1, 6))
 SEED = 0
@@ -62,14 +69,7 @@ def real_sections() -> dict[str, Any]:
     sections = params.raw(PARAMS)
     if not EVOUNA.exists():
         return {**sections, "dataset": {**sections["dataset"], "path": str(ROOT / sections["dataset"]["path"])}}
-    mapping = {
-        "path": str(EVOUNA),
-        "exclude": {"improper": True},
-        "references": "golden_answer",
-        "reference_separator": "/",
-        "candidates": {name: {"response": f"answer_{name}", "label": f"judge_{name}"} for name in SYSTEMS},
-    }
-    return {**sections, "dataset": plain(sections["dataset"]) | mapping}
+    return {**sections, "dataset": plain(sections["dataset"]) | EVOUNA_MAPPING}
 
 
 def generated_sections(path: str) -> dict[str, Any]:

@@ -49,12 +49,17 @@ class Project:
 def copy() -> Iterator[Project]:
     """A copy of what git sees of the working tree; gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in shipped():
-            target = Path(folder, name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, target)
+        copy_shipped(Path(folder))
         subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
         yield Project(Path(folder))
+
+
+def copy_shipped(folder: Path) -> None:
+    """Copy what git sees of the working tree to a folder."""
+    for name in shipped():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, target)
 
 
 def shipped() -> list[str]:

@@ -18,11 +18,9 @@ from flows import run_names
 from flows.system import run_logs, server
 from tasks.comparison import logs, render_several, wording
 from tasks.comparison.compare import compare_versions
-from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.comparison.several import compare_several
-from tasks.comparison.several_document import Against, SeveralVersions, from_first_to_last
 from tasks.console.arguments import Parser
 from tasks.console.markdown import escaped
 from tasks.console.terminal import USER_ERROR, console, exit_status, say, write_markup
@@ -34,6 +32,8 @@ from tasks.pipeline.files import to_json
 from tasks.reporting.content import ComparedVersions
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions
+from tasks.wording.comparison_document import ComparisonDocument
+from tasks.wording.several_document import Against, SeveralVersions, from_first_to_last
 
 HEAD = "HEAD"
 STDOUT = Path("-")

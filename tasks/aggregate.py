@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ConfigDict, Field, field_validator
 
-from tasks.comparison.document import PairEntry
 from tasks.comparison.gate import Gate
 from tasks.comparison.named import check_measures
 from tasks.pipeline.contract import Contract
@@ -62,6 +61,7 @@ from tasks.scores.weighting import (
     with_plain,
 )
 from tasks.scores.worst_slices import slice_bands, worst_slices
+from tasks.wording.comparison_document import PairEntry
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics.correlation import PairSums

@@ -15,7 +15,7 @@ FLOORS: tuple[set[str], ...] = (
     {"tasks.models", "tasks.ledger"},
     {"tasks.metrics", "tasks.versions"},
     {"tasks.scores", "tasks.asking"},
-    {"tasks.dataset"},
+    {"tasks.dataset", "tasks.wording"},
     {"tasks.judging", "tasks.comparison", "tasks.answering"},
     {"tasks.reporting"},
     {"tasks.monitoring"},

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tasks.comparison.gate import Verdict
 from tasks.metrics import accuracy, score
 from tasks.metrics.catalogue import families, metric_class, names
 from tasks.pipeline.schedule import Schedule
@@ -22,6 +21,7 @@ from tasks.statistics import (
     required_rows,
     score_interval,
 )
+from tasks.wording.verdicts import Verdict
 from tests.small_project import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

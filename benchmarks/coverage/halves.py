@@ -35,11 +35,13 @@ from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import Primary
 from tasks.scores.tables import facts_of
+from tasks.wording.verdicts import Decision, Verdict
 
 DRAWS = 200
 # Metrics of words that need no normalised text; with the thresholds of params.yaml.
 METRICS = ("exact_match", "f1", "bleu", "gleu", "rouge", "meteor", "non_llm_string_similarity")
 THRESHOLD = 0.5
+STOPPED, STOPPED_GUARDED = Decision.DO_NOT_SHIP, f"{Decision.DO_NOT_SHIP}, guarded"
 ALONE, TOGETHER = "primary alone", "one family of all measures"
 # Pairs that one family finds in nearly every half leave nothing to gain; over all pairs, this much more is to be found.
 MOST_FOUND, LEAST_GAIN = 0.9, 1.3
@@ -78,16 +80,16 @@ def unchanged(candidate: Candidate, draws: int) -> Found:
     """Random halves of one system against each other: how often the gate stops a release, and its guards are wrong."""
     rng = generator("halves", candidate.name, len(candidate.keys))
     half = len(candidate.keys) // 2
-    events = dict.fromkeys(("do not ship", "do not ship, guarded", "a guard differs", "any measure worse"), 0)
+    events = dict.fromkeys((STOPPED, STOPPED_GUARDED, "a guard differs", "any measure worse"), 0)
     for _ in range(draws):
         order = rng.permutation(len(candidate.keys))
         pairs = [[pair(*(_version(candidate, rows) for rows in (order[:half], order[half : 2 * half])))]]
         families = candidate_pairs.compare(pairs, GUARDED, LABEL)
         primary, guards = ([one.verdict for one in families.differences[role]] for role in ("primary", "guard"))
-        events["do not ship"] += "worse" in primary
-        events["do not ship, guarded"] += "worse" in [*primary, *guards]
-        events["a guard differs"] += bool({"worse", "better"} & {*guards})
-        events["any measure worse"] += any(one.verdict == "worse" for one in _one_family(families))
+        events[STOPPED] += Verdict.WORSE in primary
+        events[STOPPED_GUARDED] += Verdict.WORSE in [*primary, *guards]
+        events["a guard differs"] += bool({Verdict.WORSE, Verdict.BETTER} & {*guards})
+        events["any measure worse"] += any(one.verdict is Verdict.WORSE for one in _one_family(families))
     return Found(candidate.name, draws, events)
 
 
@@ -101,9 +103,9 @@ def changed(base: Candidate, head: Candidate, draws: int) -> Found:
         pairs = [[pair(*(_asked(one, half) for one in (base, head)))]]
         families = candidate_pairs.compare(pairs, GUARDED, LABEL)
         [alone] = families.differences["primary"]
-        events[ALONE] += alone.verdict in {"better", "worse"}
+        events[ALONE] += alone.verdict in {Verdict.BETTER, Verdict.WORSE}
         together = next(one for one in _one_family(families) if one.compared.head.name == LABEL)
-        events[TOGETHER] += together.verdict in {"better", "worse"}
+        events[TOGETHER] += together.verdict in {Verdict.BETTER, Verdict.WORSE}
     return Found(f"{base.name} – {head.name}", draws, events)
 
 
@@ -175,7 +177,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _conclusion(name: str, same: Sequence[Found], different: Sequence[Found]) -> bool:
     """Print the shares over all systems and pairs; whether they are on target."""
-    stops = [_rate(name, same, event, 0.05) for event in ("do not ship", "do not ship, guarded", "a guard differs")]
+    stops = [_rate(name, same, event, 0.05) for event in (STOPPED, STOPPED_GUARDED, "a guard differs")]
     _rate(name, same, "any measure worse", None)
     open_pairs = [one for one in different if one.events[TOGETHER] < MOST_FOUND * one.draws]
     ratios = [_power(f"{name}: {what}", pairs) for what, pairs in (("all", different), ("open", open_pairs))]

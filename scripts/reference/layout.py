@@ -7,7 +7,7 @@ from scripts.reference.markdown import code, sentence, table
 
 ORDER = (
     "pipeline", "console", "text", "statistics", "models", "ledger", "metrics", "versions", "scores", "asking",
-    "dataset", "answering", "judging", "comparison", "reporting", "monitoring", "exports",
+    "dataset", "wording", "answering", "judging", "comparison", "reporting", "monitoring", "exports",
 )  # fmt: skip
 """Packages of tasks/ from those that import nothing of ours to those that import most; a test compares the map."""
 FLOWS = ("init", "serving", "system")

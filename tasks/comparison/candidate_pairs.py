@@ -10,17 +10,7 @@ from tasks.comparison import differences, mixed, row_weights
 from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.differences import Difference
-from tasks.comparison.document import (
-    JUDGE_ERROR,
-    CompositionEntry,
-    CrossedEntry,
-    DifferenceEntry,
-    MeasureEntry,
-    PairEntry,
-    RowCounts,
-    SliceEntry,
-)
-from tasks.comparison.gate import ROLES, Gate, Role, Verdict
+from tasks.comparison.gate import Gate
 from tasks.comparison.joint_sums import duplicates
 from tasks.comparison.measures import LABEL, differing, measures, without_threshold
 from tasks.comparison.pairing import Pairing
@@ -32,6 +22,17 @@ from tasks.scores.estimates import rounded
 from tasks.scores.mix import Mix
 from tasks.scores.repeated_answers import parsed
 from tasks.scores.weighting import Weighting
+from tasks.wording.comparison_document import (
+    JUDGE_ERROR,
+    CompositionEntry,
+    CrossedEntry,
+    DifferenceEntry,
+    MeasureEntry,
+    PairEntry,
+    RowCounts,
+    SliceEntry,
+)
+from tasks.wording.verdicts import ROLES, Role, Verdict
 
 # Candidate and measure → variance of a row's score by the judge alone, see `tasks.scores.self_agreement`.
 Noise: TypeAlias = Mapping[tuple[str, str], float]
@@ -316,7 +317,7 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
         "method": estimate.method,
     }
     # More rows reduce no error of a judge.
-    undecided = difference.verdict == "cannot tell" and JUDGE_ERROR not in (estimate.method or "")
+    undecided = difference.verdict == Verdict.CANNOT_TELL and JUDGE_ERROR not in (estimate.method or "")
     entry: MeasureEntry = {
         "role": role,
         "unit": "points" if compared.head.is_share else "score",

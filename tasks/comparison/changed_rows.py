@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.comparison.compared_rows import Blocks, ComparedRows
-from tasks.comparison.document import ChangedRow, ChangedRows
 from tasks.comparison.pairing import Pairing
 from tasks.metrics.base import Floats
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Hashes
+from tasks.wording.comparison_document import ChangedRow, ChangedRows
 
 
 class Rows(Protocol):

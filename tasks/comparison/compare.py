@@ -9,7 +9,6 @@ from tasks.comparison import candidate_pairs, version_scores
 from tasks.comparison.candidate_pairs import Families
 from tasks.comparison.changed_rows import Rows, changed_rows, data_changed
 from tasks.comparison.compared_rows import Blocks
-from tasks.comparison.document import ComparisonDocument, PairEntry, VersionEntry
 from tasks.comparison.gate import Gate
 from tasks.comparison.release import decision
 from tasks.comparison.rescore import rescored
@@ -23,6 +22,7 @@ from tasks.scores.mix import Mix
 from tasks.scores.primary import Primary
 from tasks.scores.weighting import weighting_entry, weighting_of
 from tasks.versions.version import Version
+from tasks.wording.comparison_document import ComparisonDocument, PairEntry, VersionEntry
 
 
 class CompareOptions(NamedTuple):

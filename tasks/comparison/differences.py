@@ -9,8 +9,7 @@ import numpy as np
 
 from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import ComparedRows
-from tasks.comparison.document import CrossedEntry, UnmeasuredEntry
-from tasks.comparison.gate import Verdict, verdict
+from tasks.comparison.gate import verdict
 from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.measure_sums import exact_totals
 from tasks.comparison.measures import LABEL
@@ -28,6 +27,8 @@ from tasks.scores.primary import VERDICT, column
 from tasks.scores.repeated_answers import parsed
 from tasks.scores.weighting import Weighting
 from tasks.statistics.moments import UNIT, ratio
+from tasks.wording.comparison_document import CrossedEntry, UnmeasuredEntry
+from tasks.wording.verdicts import Verdict
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import BiasModel, PairedDifference
@@ -173,7 +174,7 @@ def _by_weights(one: Compared, weighting: Weighting, confidence: float, margin: 
         error = standard_error(estimate.low, estimate.high, confidence)
     estimate = with_judge_error(one, estimate, confidence, shares)
     unchanged = one.unchanged and not one.sums.elsewhere
-    decision: Verdict = "cannot tell"
+    decision: Verdict = Verdict.CANNOT_TELL
     if isfinite(estimate.value):
         better = one.head.higher_is_better
         decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
@@ -196,7 +197,7 @@ def _difference(
     estimate = powered(one, confidence) or uncorrected(one, confidence, margin or None)
     estimate = with_judge_error(one, estimate, confidence)
     if not isfinite(estimate.value):
-        return Difference(one, estimate, confidence, margin, "cannot tell")
+        return Difference(one, estimate, confidence, margin, Verdict.CANNOT_TELL)
     better = one.head.higher_is_better
     unchanged = one.unchanged and not one.sums.elsewhere
     decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)

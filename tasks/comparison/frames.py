@@ -9,13 +9,14 @@ from rich.console import Console
 
 from tasks.comparison import candidate_pairs, render
 from tasks.comparison.compare import Sides, document
-from tasks.comparison.document import ComparisonDocument, PairEntry
 from tasks.comparison.frame_columns import ColumnOptions, FrameRows, Keyed, candidate, keyed, unlike
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import distinct, pair
 from tasks.comparison.roles import shared_primary
 from tasks.errors import ComparisonError, ParamsError
 from tasks.pipeline.params import section
+from tasks.wording.comparison_document import ComparisonDocument, PairEntry
+from tasks.wording.verdicts import Decision
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,8 +93,8 @@ class FrameComparison:
     document: ComparisonDocument
 
     @property
-    def verdict(self) -> str:
-        """The decision: `ship`, `do not ship` or `undecided`."""
+    def verdict(self) -> Decision:
+        """The decision on the release."""
         return self.document["decision"]["verdict"]
 
     @property

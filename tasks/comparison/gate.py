@@ -8,11 +8,8 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from tasks.pipeline.settings import Section, Share
 from tasks.scores.column_facts import resource_measures
 from tasks.scores.targets import Maximum
+from tasks.wording.verdicts import Verdict
 
-Verdict = Literal["worse", "better", "no worse", "unchanged", "cannot tell"]
-# The primary measure decides, guards can stop a release, secondary measures are shown.
-Role = Literal["primary", "guard", "secondary"]
-ROLES: tuple[Role, ...] = ("primary", "guard", "secondary")
 Name = Annotated[str, Field(min_length=1)]
 # The largest acceptable loss, as a share of the measure's scale; of what answers take, of the value before.
 Margin = Annotated[float, Field(ge=0, lt=1)]
@@ -71,7 +68,7 @@ class Gate(Section):
 
     def fails(self, verdicts: Collection[Verdict]) -> bool:
         """Whether a release with these verdicts on the primary measure and the guards may not ship."""
-        return "worse" in verdicts or (self.fail_on == "cannot_tell" and "cannot tell" in verdicts)
+        return Verdict.WORSE in verdicts or (self.fail_on == "cannot_tell" and Verdict.CANNOT_TELL in verdicts)
 
 
 def verdict(low: float, high: float, margin: float, *, higher_is_better: bool, unchanged: bool) -> Verdict:
@@ -80,17 +77,17 @@ def verdict(low: float, high: float, margin: float, *, higher_is_better: bool, u
     low, high: limits of the difference, new minus old. margin: the smallest loss that matters, in the same unit.
 
     >>> verdict(-0.04, -0.01, 0.0, higher_is_better=True, unchanged=False)
-    'worse'
+    <Verdict.WORSE: 'worse'>
     >>> verdict(-0.04, -0.01, 0.05, higher_is_better=True, unchanged=False)
-    'no worse'
+    <Verdict.NO_WORSE: 'no worse'>
     """
     if unchanged:
-        return "unchanged"
+        return Verdict.UNCHANGED
     low, high = (low, high) if higher_is_better else (-high, -low)
     if high < -margin:
-        return "worse"
+        return Verdict.WORSE
     if low > margin:
-        return "better"
+        return Verdict.BETTER
     if low > -margin:
-        return "no worse"
-    return "cannot tell"
+        return Verdict.NO_WORSE
+    return Verdict.CANNOT_TELL

@@ -12,7 +12,6 @@ import numpy as np
 
 from tasks.comparison import candidate_pairs
 from tasks.comparison.compare import CompareOptions, Sides, document
-from tasks.comparison.document import ComparisonDocument, VersionEntry
 from tasks.comparison.frame_columns import ColumnOptions, FrameRows, Keyed, candidate, unlike
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import Pairing, distinct, pair
@@ -25,6 +24,7 @@ from tasks.errors import ComparisonError
 from tasks.metrics.frame import NOT_ASKED_SUFFIX
 from tasks.scores.columns import Candidate
 from tasks.scores.primary import NAMED, Primary, measure_names
+from tasks.wording.comparison_document import ComparisonDocument, VersionEntry
 
 log = logging.getLogger(__name__)
 

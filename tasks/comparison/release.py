@@ -1,21 +1,28 @@
-"""The decision on a release: ship, do not ship, or undecided, with three reasons in words."""
+"""The decision on a release with three reasons in words."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from tasks.comparison.document import JUDGE_ERROR, DecisionEntry, MaximumEntry, MeasureEntry, PairEntry, WorstSlice
 from tasks.comparison.gate import Gate
 from tasks.console.format import about, count, counted, level, listed, number, points
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import VERDICT, Primary
 from tasks.scores.verdict_source import VerdictSource
+from tasks.wording.comparison_document import (
+    JUDGE_ERROR,
+    DecisionEntry,
+    MaximumEntry,
+    MeasureEntry,
+    PairEntry,
+    WorstSlice,
+)
+from tasks.wording.verdicts import Decision, Verdict
 
-DecisionVerdict = Literal["ship", "do not ship", "undecided"]
 REASONS = 3
 # From so many times the rows on, more rows are no remedy: the sentence then says what the rows exclude.
 FAR = 10
-# Verdicts from the gravest to the best.
-GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
+# Verdicts that a decision to ship states if all have it.
+CLEAR = frozenset({Verdict.BETTER, Verdict.UNCHANGED})
 
 
 class Decisive(NamedTuple):
@@ -37,15 +44,15 @@ def decision(pairs: Sequence[PairEntry], primary: Primary, gate: Gate, *, blocke
     """
     decisive = sorted(_by_role(pairs, "primary"), key=_gravity)
     guards = sorted(_by_role(pairs, "guard"), key=_gravity)
-    worse = [one for one in (*decisive, *guards) if one.entry["verdict"] == "worse"]
+    worse = [one for one in (*decisive, *guards) if one.entry["verdict"] == Verdict.WORSE]
     strict = guards if gate.fail_on == "cannot_tell" else []
-    undecided = [one for one in (*decisive, *strict) if one.entry["verdict"] == "cannot tell"]
-    says: DecisionVerdict = "ship"
+    undecided = [one for one in (*decisive, *strict) if one.entry["verdict"] == Verdict.CANNOT_TELL]
+    says = Decision.SHIP
     if worse:
-        says = "do not ship"
+        says = Decision.DO_NOT_SHIP
     elif blocked or undecided or not decisive:
-        says = "undecided"
-    needed = _rows_needed(undecided) if says == "undecided" and not blocked else None
+        says = Decision.UNDECIDED
+    needed = _rows_needed(undecided) if says is Decision.UNDECIDED and not blocked else None
     return {
         "verdict": says,
         "rows_needed": needed,
@@ -103,22 +110,24 @@ def significance(entry: MeasureEntry, by: str, confidence: str) -> str:
         return f"{_by_maximum(entry, entry['maximum'], by, confidence)}."
     loss = f" of more than {_amount(entry, entry['margin'])}" if entry["margin"] else ""
     items = entry.get("per", "row")
-    if entry["verdict"] == "unchanged":
+    if entry["verdict"] == Verdict.UNCHANGED:
         return f"No row changed ({by}, {counted(entry['n'], items)})."
     figures = f"({by}: {_difference(entry, confidence)}, {counted(entry['n'], items)})"
-    if entry["verdict"] == "cannot tell":
+    if entry["verdict"] == Verdict.CANNOT_TELL:
         return f"No significant difference {figures}.{_would_decide(entry)}"
     gain, lost = ("improvement", "loss") if entry["higher_is_better"] else ("decrease", "increase")
     conclusions = {
-        "better": f"Significant {gain}{loss}",
-        "worse": f"Significant {lost}{loss}",
-        "no worse": f"No {lost}{loss}",
+        Verdict.BETTER: f"Significant {gain}{loss}",
+        Verdict.WORSE: f"Significant {lost}{loss}",
+        Verdict.NO_WORSE: f"No {lost}{loss}",
     }
     return f"{conclusions[entry['verdict']]} {figures}."
 
 
 def _by_maximum(entry: MeasureEntry, maximum: MaximumEntry, by: str, confidence: str) -> str:
-    says = {"worse": "Above", "no worse": "At most"}.get(entry["verdict"], "Neither surely above nor surely below")
+    says = {Verdict.WORSE: "Above", Verdict.NO_WORSE: "At most"}.get(
+        entry["verdict"], "Neither surely above nor surely below"
+    )
     limits = f"{confidence} {number(maximum['low'])} to {number(maximum['high'])}"
     return (
         f"{says} the maximum of {number(maximum['max'])} "
@@ -137,7 +146,7 @@ def _by_role(pairs: Sequence[PairEntry], role: str) -> list[Decisive]:
 
 def _gravity(one: Decisive) -> tuple[int, float]:
     value = one.entry["difference"]["value"] or 0.0
-    return GRAVEST.index(one.entry["verdict"]), value if one.entry["higher_is_better"] else -value
+    return Verdict(one.entry["verdict"]).gravity, value if one.entry["higher_is_better"] else -value
 
 
 def _rows_needed(undecided: Sequence[Decisive]) -> int | None:
@@ -147,7 +156,7 @@ def _rows_needed(undecided: Sequence[Decisive]) -> int | None:
 
 
 def _sentence(
-    says: DecisionVerdict,
+    says: Decision,
     decisive: Sequence[Decisive],
     worse: Sequence[Decisive],
     undecided: Sequence[Decisive],
@@ -156,18 +165,18 @@ def _sentence(
     blocked: bool,
 ) -> str:
     """The decision in one line."""
-    if says == "do not ship":
+    if says is Decision.DO_NOT_SHIP:
         named = listed(list(dict.fromkeys(f"{_guard(one)}{_source(one)}" for one in worse)))
         more = "; something else could not be compared" if blocked else ""
-        return f"Do not ship: worse by {named}{more}."
-    if says == "ship":
-        verdicts = [one.entry["verdict"] for one in decisive]
-        gravest = "better" if set(verdicts) == {"better"} else "unchanged" if set(verdicts) == {"unchanged"} else ""
-        return f"Ship: {gravest or 'no worse'} by {_source(decisive[0])}."
+        return f"{says.capitalize()}: {Verdict.WORSE} by {named}{more}."
+    if says is Decision.SHIP:
+        verdicts = {one.entry["verdict"] for one in decisive}
+        shared = next(iter(verdicts)) if len(verdicts) == 1 else Verdict.NO_WORSE
+        return f"{says.capitalize()}: {shared if shared in CLEAR else Verdict.NO_WORSE} by {_source(decisive[0])}."
     if blocked or not decisive:
         what = "something that the gate asks for" if decisive else "the primary measure"
-        return f"Undecided: {what} could not be compared."
-    return f"Undecided: {_what_would_decide(undecided, needed)}."
+        return f"{says.capitalize()}: {what} could not be compared."
+    return f"{says.capitalize()}: {_what_would_decide(undecided, needed)}."
 
 
 def _what_would_decide(undecided: Sequence[Decisive], needed: int | None) -> str:
@@ -207,13 +216,13 @@ def _reasons(
     refused = [(pair, each) for pair in pairs for each in pair["refused"] if each["blocks"]]
     for pair, each in refused[:1]:
         yield f"{_of(pair, several=several)}{each['measure']} could not be compared: {each['reason']}."
-    stopping = [one for one in guards if one.entry["verdict"] == "worse"]
+    stopping = [one for one in guards if one.entry["verdict"] == Verdict.WORSE]
     for one in decisive[:1]:
         yield f"{_of(one.pair, several=several)}{significance(one.entry, _basis(one, primary), confidence)}"
     for one in stopping[:1]:
         yield f"{_of(one.pair, several=several)}Guard {one.name}: {significance(one.entry, one.name, confidence)}"
     for one in decisive[:1]:
-        if (crossed := one.pair["crossed"]) is not None and one.entry["verdict"] != "unchanged":
+        if (crossed := one.pair["crossed"]) is not None and one.entry["verdict"] != Verdict.UNCHANGED:
             yield (
                 f"{counted(crossed['gained'], 'row')} right only after, {count(crossed['lost'])} only before "
                 f"(both {count(crossed['both'])}, neither {count(crossed['neither'])})."

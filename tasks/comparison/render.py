@@ -8,13 +8,14 @@ from rich.padding import Padding
 from rich.table import Table
 
 from tasks.comparison import wording
-from tasks.comparison.document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry
 from tasks.console import markdown
 from tasks.console.markdown import escaped, escaped_in_html
 from tasks.console.terminal import plain, width_of
+from tasks.wording.comparison_document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry
+from tasks.wording.verdicts import Decision, Verdict
 
-COLOURS = {"ship": "green", "do not ship": "red", "undecided": "yellow"}
-STYLES = {"worse": "bold red", "better": "bold green", "no worse": "green"}
+COLOURS = {Decision.SHIP: "green", Decision.DO_NOT_SHIP: "red", Decision.UNDECIDED: "yellow"}
+STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green", Verdict.NO_WORSE: "green"}
 CHANGED_ROWS_ON_TERMINAL = 5
 # Columns whose cells take two lines on a narrow terminal, in this order.
 BROKEN = ("rows needed", "difference", "verdict", "measure")

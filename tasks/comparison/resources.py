@@ -6,17 +6,18 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.comparison.compared_rows import Blocks
-from tasks.comparison.document import MaximumEntry, MeasureEntry, PairEntry, RefusedEntry
-from tasks.comparison.gate import ROLES, Gate, Role, Verdict
+from tasks.comparison.gate import Gate
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import RESOURCES, SHARES, resource_measures
 from tasks.scores.estimates import is_one_cluster, silenced
 from tasks.scores.resources import kinds_of, signature, significant, statistic_of
-from tasks.scores.targets import Maximum, maximum_verdict
+from tasks.scores.targets import Maximum, TargetVerdict, maximum_verdict
 from tasks.statistics.arrays import BoolArray
 from tasks.statistics.clusters import Codes
 from tasks.statistics.quantiles import average_interval, quantile_difference
+from tasks.wording.comparison_document import MaximumEntry, MeasureEntry, PairEntry, RefusedEntry
+from tasks.wording.verdicts import ROLES, Role, Verdict
 
 
 class Paired(NamedTuple):
@@ -192,7 +193,11 @@ def _with_maximum(
     with silenced():
         after = statistic_of(paired.after, statistic, paired.clusters, confidence)
     verdict = maximum_verdict(maximum, after.low, after.high)
-    says: Mapping[str, Verdict] = {"met": "no worse", "not met": "worse", "undecided": "cannot tell"}
+    says = {
+        TargetVerdict.MET: Verdict.NO_WORSE,
+        TargetVerdict.NOT_MET: Verdict.WORSE,
+        TargetVerdict.UNDECIDED: Verdict.CANNOT_TELL,
+    }
     limits: MaximumEntry = {"max": maximum, "low": significant(after.low), "high": significant(after.high)}
     return {**entry, "verdict": says[verdict], "maximum": limits}
 
@@ -207,16 +212,16 @@ _METHODS: Mapping[str, str] = {
 def _verdict(paired: Paired, statistic: str, margin: float, confidence: float, found: Limits) -> Verdict:
     """Decide; the margin is a share of the value before, whose own error counts."""
     if np.array_equal(paired.before, paired.after):
-        return "unchanged"
+        return Verdict.UNCHANGED
     more, less = (
         found if not margin else _difference(paired._replace(before=paired.before * factor), statistic, confidence)
         for factor in (1.0 + margin, 1.0 - margin)
     )
     if more.low > 0.0:
-        return "worse"
+        return Verdict.WORSE
     if less.high < 0.0:
-        return "better"
-    return "no worse" if more.high < 0.0 else "cannot tell"
+        return Verdict.BETTER
+    return Verdict.NO_WORSE if more.high < 0.0 else Verdict.CANNOT_TELL
 
 
 def _difference(paired: Paired, statistic: str, confidence: float) -> Limits:

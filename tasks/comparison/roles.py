@@ -9,13 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from tasks.comparison.compared_rows import Blocks
-from tasks.comparison.gate import Gate, Role
+from tasks.comparison.gate import Gate
 from tasks.comparison.measures import measures, without_threshold
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import VERDICT, Primary, column, primary
 from tasks.scores.repeated_answers import names
+from tasks.wording.verdicts import Role
 
 
 def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool) -> Primary:

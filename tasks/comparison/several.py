@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.comparison.compare import DEFAULTS, CompareOptions, compare_versions
-from tasks.comparison.document import VersionEntry
 from tasks.comparison.gate import Gate
-from tasks.comparison.several_document import Against, SeveralVersions, VersionComparison, of_ends
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.scores.column_facts import VALUE
 from tasks.scores.metrics_report import METRICS, numbers, reading
 from tasks.versions.version import Version
+from tasks.wording.comparison_document import VersionEntry
+from tasks.wording.several_document import Against, SeveralVersions, VersionComparison, of_ends
 
 
 def compare_several(

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tasks.comparison import wording
-from tasks.comparison.document import MeasureEntry, PairEntry, VersionEntry
-from tasks.comparison.several_document import SeveralVersions, VersionComparison, from_first_to_last
 from tasks.console.format import CUT, NONE, count, counted, cut, level, number, rate_interval
 from tasks.scores.primary import VERDICT
+from tasks.wording.comparison_document import MeasureEntry, PairEntry, VersionEntry
+from tasks.wording.several_document import SeveralVersions, VersionComparison, from_first_to_last
 
 
 class VersionRow(NamedTuple):

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tasks.comparison.document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry, Unit, WorstSlice
-from tasks.comparison.gate import Verdict
 from tasks.console.format import CUT, about, count, counted, cut, listed, number, points, points_interval, rate
 from tasks.scores.column_facts import resource_measures
 from tasks.scores.metrics_report import Limited
+from tasks.wording.comparison_document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry, Unit, WorstSlice
+from tasks.wording.verdicts import RELATIONS, Decision, Verdict
 
 NAMES = 3
 SLICES = 5
@@ -22,14 +22,6 @@ RESOURCES_MEAN = (
     "hold together, and those of the others"
 )
 CHANGED_ROW_COLUMNS = ("input", "before", "after", "lost", "gained")
-# Verdict → how the newer candidate, or version, relates to the older one; the clearest verdict first.
-RELATIONS: dict[Verdict, str] = {
-    "better": "is better than",
-    "worse": "is worse than",
-    "no worse": "is no worse than",
-    "cannot tell": "does not differ significantly from",
-    "unchanged": "is the same as",
-}
 
 
 class GateOutcome(NamedTuple):
@@ -42,9 +34,9 @@ class GateOutcome(NamedTuple):
 def outcome(document: ComparisonDocument) -> GateOutcome:
     """The decision in one sentence, and the exit status: 0 ship or undecided, 1 stopped, 2 the gate can't decide."""
     decision = document["decision"]
-    stopped = "; gate.fail_on stops it" if document["failed"] and decision["verdict"] == "undecided" else ""
+    stopped = "; gate.fail_on stops it" if document["failed"] and decision["verdict"] == Decision.UNDECIDED else ""
     sentence = f"{decision['sentence'].removesuffix('.')}{stopped}{_few(document)}."
-    if decision["verdict"] == "do not ship":
+    if decision["verdict"] == Decision.DO_NOT_SHIP:
         return GateOutcome(sentence, 1)
     if document["blocked"]:
         return GateOutcome(sentence, 2)
@@ -70,7 +62,7 @@ def title(document: ComparisonDocument, pair: PairEntry) -> str:
 
 def is_unchanged(pair: PairEntry) -> bool:
     """Whether every measure is the same on every row."""
-    return bool(pair["measures"]) and all(one["verdict"] == "unchanged" for one in pair["measures"].values())
+    return bool(pair["measures"]) and all(one["verdict"] == Verdict.UNCHANGED for one in pair["measures"].values())
 
 
 def rows_line(pair: PairEntry, measure: str | None = None) -> str:
@@ -125,10 +117,10 @@ def unit_of(pair: PairEntry, name: str) -> Unit:
 def by(pair: PairEntry, name: str) -> str:
     """The end of a sentence with one of RELATIONS: the difference, and how many rows in all would decide."""
     measure = pair["measures"][name]
-    if measure["verdict"] == "unchanged":
+    if measure["verdict"] == Verdict.UNCHANGED:
         return ""
     needed = f"; about {about(measure['rows_needed'])} rows in all would decide" if measure["rows_needed"] else ""
-    if measure["verdict"] in {"better", "worse"}:
+    if measure["verdict"] in {Verdict.BETTER, Verdict.WORSE}:
         return f" by {extent(measure['difference'], measure['unit'])}{needed}"
     return f": {interval(measure['difference'], measure['unit'])}{needed}"
 
@@ -156,7 +148,7 @@ def measure_cells(name: str, measure: MeasureEntry) -> list[str]:
     """The cells of one measure under MEASURE_COLUMNS."""
     unit = measure["unit"]
     role = "" if measure["role"] == "secondary" else f" ({measure['role']})"
-    difference = "0" if measure["verdict"] == "unchanged" else bare_interval(measure["difference"], unit)
+    difference = "0" if measure["verdict"] == Verdict.UNCHANGED else bare_interval(measure["difference"], unit)
     return [
         f"{name}{role}",
         level_of(measure["base"], unit),
@@ -261,7 +253,7 @@ def _plain(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
     """The differences of the rows as they are, beside those by a mix."""
     plain: dict[str, list[str]] = {}
     for name, one in measures.items():
-        if "plain" in one and one["role"] != "secondary" and one["verdict"] != "unchanged":
+        if "plain" in one and one["role"] != "secondary" and one["verdict"] != Verdict.UNCHANGED:
             text = f"{name} {interval(one['plain']['difference'], one['unit'])}"
             plain.setdefault(one["plain"]["without"], []).append(text)
     for option, texts in plain.items():

@@ -12,7 +12,6 @@ from xml.etree import ElementTree as ET
 
 from tasks.comparison import wording
 from tasks.comparison.compare import compare_versions
-from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
 from tasks.comparison.gate import Gate
 from tasks.console.format import counted, visible
 from tasks.errors import ExportError
@@ -20,6 +19,8 @@ from tasks.exports.results import written
 from tasks.monitoring.compare_options import compare_options
 from tasks.pipeline import params
 from tasks.versions.version import versions
+from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
+from tasks.wording.verdicts import Decision, Verdict
 
 GATE = "release gate"
 
@@ -88,7 +89,7 @@ def _counts(cases: Sequence[Case]) -> dict[str, str]:
 def _gate(document: ComparisonDocument) -> Case:
     sentence, status = wording.outcome(document)
     outcome: Any = {1: "failure", 2: "error"}.get(status)
-    if outcome is None and document["decision"]["verdict"] == "undecided":
+    if outcome is None and document["decision"]["verdict"] == Decision.UNDECIDED:
         outcome = "skipped"
     return Case(GATE, outcome, sentence, "\n".join(wording.lead(document)))
 
@@ -97,7 +98,7 @@ def _cases(document: ComparisonDocument, pair: PairEntry) -> Iterator[Case]:
     """The measures of a pair that can stop a release, the primary one first."""
     undecided = document["gate"]["fail_on"] == "cannot_tell"
     for name, measure in wording.by_weight(pair)[0].items():
-        outcome: Any = {"worse": "failure", "cannot tell": "failure" if undecided else "skipped"}.get(
+        outcome: Any = {Verdict.WORSE: "failure", Verdict.CANNOT_TELL: "failure" if undecided else "skipped"}.get(
             measure["verdict"]
         )
         yield Case(f"{name} ({measure['role']})", outcome, _sentence(name, measure), _numbers(measure))

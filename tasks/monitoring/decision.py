@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 
 from tasks.comparison import version_scores, wording
 from tasks.comparison.compare import compare_versions
-from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.monitoring import baseline_looks, floors, labelled_answers, records, seen_rows, store
@@ -25,6 +24,7 @@ from tasks.scores.columns import hashed
 from tasks.scores.metrics_report import METRICS
 from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions
+from tasks.wording.comparison_document import ComparisonDocument
 
 Alarms = dict[records.Key, list[str]]
 LOAD = "data/load"

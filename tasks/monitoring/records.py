@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 
 from tasks.comparison import wording
-from tasks.comparison.document import ComparisonDocument, MeasureEntry, PairEntry
 from tasks.comparison.wording import extent
 from tasks.console.format import CUT, abridged, abridged_apart, count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
@@ -13,10 +12,11 @@ from tasks.monitoring.store import Row
 from tasks.scores.column_facts import VALUE
 from tasks.scores.metrics_report import numbers, reading
 from tasks.versions.experiments import Experiment, Facts
+from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
+from tasks.wording.verdicts import Decision, Verdict
 
 # Characters of a row's id in a sentence: ids that are hashes of the input have 64.
 LONGEST_ID = 20
-_GRAVEST = ("worse", "cannot tell", "no worse", "unchanged", "better")
 Key = tuple[str, str]
 
 
@@ -76,7 +76,7 @@ def losses(document: ComparisonDocument, look: BaselineLook) -> dict[Key, list[s
     shown = _shown(document)
     for pair in document["pairs"]:
         for name, measure in pair["measures"].items():
-            if measure["verdict"] == "worse" and measure["role"] != "secondary":
+            if measure["verdict"] == Verdict.WORSE and measure["role"] != "secondary":
                 key = (pair["head"], name.removesuffix(VALUE))
                 sentences.setdefault(key, []).append(f"{shown[pair['head']]} {_loss(document, pair, name, look)}")
     return sentences
@@ -85,7 +85,7 @@ def losses(document: ComparisonDocument, look: BaselineLook) -> dict[Key, list[s
 def undecided(document: ComparisonDocument) -> list[str]:
     """Why the gate fails or can't decide, except for measures that are worse, which have sentences of their own."""
     status = wording.outcome(document).status
-    if status == 0 or (document["decision"]["verdict"] == "do not ship" and not document["blocked"]):
+    if status == 0 or (document["decision"]["verdict"] == Decision.DO_NOT_SHIP and not document["blocked"]):
         return []
     shown = _shown(document)
     reasons = [
@@ -126,7 +126,7 @@ def _visible(text: str) -> str:
 
 
 def _rank(measure: MeasureEntry) -> tuple[bool, int]:
-    return measure["role"] == "secondary", _GRAVEST.index(measure["verdict"])
+    return measure["role"] == "secondary", Verdict(measure["verdict"]).gravity
 
 
 def _decided(name: str, measure: MeasureEntry | None) -> Row:

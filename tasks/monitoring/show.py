@@ -20,6 +20,7 @@ from tasks.reporting.content import ComparedVersions
 from tasks.reporting.trends import PastRun, Series, Trend, TrendPoint
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, Version, commit_of, versions
+from tasks.wording.verdicts import Verdict
 
 # The newest runs of each schedule that the report compares with the workspace.
 COMPARED_RUNS = 10
@@ -93,7 +94,7 @@ def table(schedules: Sequence[Series], width: int) -> Table:
         drawn.add_column(head, overflow="fold")
     for name in names:
         drawn.add_column(visible(name), justify="right", overflow="fold")
-    for head in ("worse", "alarms"):
+    for head in (Verdict.WORSE, "alarms"):
         drawn.add_column(head, justify="right")
     for run, schedule in runs[-MOST_RUNS:]:
         drawn.add_row(*_cells(run, schedule, names, wide=wide))
@@ -118,7 +119,7 @@ def _cells(run: PastRun, schedule: Series, names: Sequence[str], *, wide: bool) 
         visible(run.name),
         *([visible(schedule.schedule) or "by hand"] if wide else []),
         *(_measured(schedule.trends[0], points[name], wide=wide) if name in points else NONE for name in names),
-        f"{verdicts.count('worse')}/{len(verdicts)}" if verdicts else NONE,
+        f"{verdicts.count(Verdict.WORSE)}/{len(verdicts)}" if verdicts else NONE,
         Text(f"▼ {raised}", style="bold red") if raised else "",
     ]
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tasks.comparison.document import ComparisonDocument, PairEntry, pairs_of_a_run
 from tasks.pipeline.files import to_json
 from tasks.pipeline.run import Price
 from tasks.pipeline.tables import Parts
@@ -28,6 +27,7 @@ from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
 from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport
 from tasks.scores.order import primary_first
+from tasks.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
 
 if TYPE_CHECKING:
     from tasks.ledger.entries import Usage

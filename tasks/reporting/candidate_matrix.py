@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from tasks.comparison.document import MeasureEntry, PairEntry, Unit
 from tasks.comparison.gate import verdict
-from tasks.comparison.wording import RELATIONS
 from tasks.reporting.score_tables import MetricScores
 from tasks.scores.column_facts import VALUE
+from tasks.wording.comparison_document import MeasureEntry, PairEntry, Unit
+from tasks.wording.verdicts import RELATIONS, Verdict
 
 Headlines = Mapping[str, Mapping[str, float]]
 NOTHING: Headlines = {}
 LABEL = "label"
 # Verdict of a pair → points in the order of the candidates.
-POINTS = {"better": 1, "worse": -1}
+POINTS = {Verdict.BETTER: 1, Verdict.WORSE: -1}
 # Pairs that the page shows measure by measure, about 20 kB each: all pairs of 12 candidates.
 MOST_IN_FULL = 66
 
@@ -22,7 +22,7 @@ MOST_IN_FULL = 66
 class PairVerdict(NamedTuple):
     """One candidate compared with another; difference: value, low and high of the first minus the second."""
 
-    verdict: str
+    verdict: Verdict
     difference: dict[str, float | None]
 
 
@@ -77,12 +77,12 @@ def leads(pairs: CandidateMatrix) -> bool:
     """Return whether the first candidate was compared with all others, is better than some and worse than none."""
     verdicts = against(pairs, pairs.candidates[0])
     compared = sum(len(others) for others in verdicts.values())
-    return "better" in verdicts and "worse" not in verdicts and compared == len(pairs.candidates) - 1
+    return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts and compared == len(pairs.candidates) - 1
 
 
 def top(pairs: CandidateMatrix) -> list[str]:
     """Return the candidates that no other is better than, the best first: they cannot be told apart from the best."""
-    return [name for name in pairs.candidates if "worse" not in against(pairs, name)]
+    return [name for name in pairs.candidates if Verdict.WORSE not in against(pairs, name)]
 
 
 def all_compared(pairs: CandidateMatrix, names: Sequence[str]) -> bool:
@@ -109,9 +109,9 @@ def left_out(pairs: Sequence[PairEntry], measure: str, headline: Headlines) -> d
     return reasons
 
 
-def against(pairs: CandidateMatrix, candidate: str) -> dict[str, list[str]]:
+def against(pairs: CandidateMatrix, candidate: str) -> dict[Verdict, list[str]]:
     """Return verdict → the other candidates with this verdict, in the order of RELATIONS."""
-    verdicts: dict[str, list[str]] = {name: [] for name in RELATIONS}
+    verdicts: dict[Verdict, list[str]] = {name: [] for name in RELATIONS}
     for other in pairs.candidates:
         if cell := pairs.cells.get((candidate, other)):
             verdicts[cell.verdict].append(other)
@@ -128,7 +128,7 @@ def _mirrored(measure: MeasureEntry) -> PairVerdict:
     turned = {"value": _minus(value), "low": _minus(high), "high": _minus(low)}
     if value is None or low is None or high is None:
         return PairVerdict(measure["verdict"], turned)
-    better, same = measure["higher_is_better"], measure["verdict"] == "unchanged"
+    better, same = measure["higher_is_better"], measure["verdict"] == Verdict.UNCHANGED
     swapped = verdict(-high, -low, measure["margin"], higher_is_better=better, unchanged=same)
     return PairVerdict(swapped, turned)
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tasks.comparison.document import ComparisonDocument, PairEntry
-from tasks.comparison.several_document import SeveralVersions
 from tasks.reporting.cards import CardGroup
 from tasks.reporting.checks import StageChecks
 from tasks.reporting.conclusion import Conclusion
@@ -19,6 +17,8 @@ from tasks.reporting.resources import ResourceTable
 from tasks.reporting.score_tables import MetricScores, SliceTable
 from tasks.reporting.trends import Series, Trend
 from tasks.scores.metrics_report import AgreementEntry, MetricsReport
+from tasks.wording.comparison_document import ComparisonDocument, PairEntry
+from tasks.wording.several_document import SeveralVersions
 
 
 class ComparedVersions(NamedTuple):

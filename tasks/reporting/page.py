@@ -31,12 +31,19 @@ from tasks.reporting.score_tables import by_column, by_metric, passing
 from tasks.reporting.trend_charts import trend_charts
 from tasks.reporting.word_diff import word_diff
 from tasks.scores.failure_kinds import KINDS
+from tasks.scores.targets import TargetVerdict
+from tasks.wording.verdicts import RELATIONS, Decision, Verdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 FOLDER = Path(__file__).parent
+# Verdict → its class in the style sheet; all others are open.
+CLASSES: dict[str, str] = {
+    **dict.fromkeys((Verdict.BETTER, Verdict.NO_WORSE, Decision.SHIP, TargetVerdict.MET), "right"),
+    **dict.fromkeys((Verdict.WORSE, Decision.DO_NOT_SHIP, TargetVerdict.NOT_MET), "wrong"),
+}
 # What the field of a slice begins with in an address.
 SLICE = "slice."
 # Characters of the data set's hash in the head of the page.
@@ -96,13 +103,14 @@ def _environment(max_chars: int) -> "Environment":
     )
     functions = [
         *(about, coefficient, number, rate, level, count, counted, visible),
-        *(breakable, passing, by_column, by_metric, expectation, strength, unbroken),
+        *(breakable, passing, verdict_class, by_column, by_metric, expectation, strength, unbroken),
         *(trends.timestamp, trends.duration, trends.cost),
     ]
     environment.filters |= {function.__name__: function for function in functions}
     environment.filters["truncate"] = pass_environment(partial(do_truncate, end="…"))
     environment.globals |= {
         "say": wording,
+        "relations": RELATIONS,
         "tell": several_wording,
         "points_interval": points_interval,
         "axis": axes,
@@ -145,6 +153,11 @@ def _named(text: str) -> str:
 def script_hash(script: str) -> str:
     """Return the hash by which a content security policy allows a script. Source: CSP level 3, section 2.3.1."""
     return f"sha256-{b64encode(sha256(script)).decode()}"
+
+
+def verdict_class(verdict: str) -> str:
+    """The class of a verdict in the style sheet: right, wrong or open."""
+    return CLASSES.get(verdict, "open")
 
 
 def breakable(name: str) -> "Markup":

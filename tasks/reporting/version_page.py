@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from tasks.comparison.document import ComparisonDocument
 from tasks.errors import VersionError
 from tasks.ledger.entries import Usage
 from tasks.ledger.verdict_evidence import VerdictEvidence
@@ -15,6 +14,7 @@ from tasks.reporting.content import ComparedVersions
 from tasks.reporting.settings import Report
 from tasks.reporting.trends import Series
 from tasks.versions.version import Version
+from tasks.wording.comparison_document import ComparisonDocument
 
 REPORT = "report"
 PAGE = "reports/index.html"

@@ -1,7 +1,8 @@
 """Targets of a run without a baseline: minimum rates, and maxima of what answers take; met or not."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from enum import StrEnum
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
@@ -9,11 +10,18 @@ from tasks.errors import ParamsError, did_you_mean
 from tasks.pipeline.settings import Section, Share
 from tasks.scores.metrics_report import Limited
 
-TargetVerdict = Literal["met", "not met", "undecided"]
 # Prefix of measures that are win rates over the candidate that follows.
 PREFERRED_OVER = "preferred_over."
 # Candidate → measure → its rate.
 Rates = Mapping[str, Mapping[str, Limited]]
+
+
+class TargetVerdict(StrEnum):
+    """Whether a target is met; the words are those of JSON and of the page."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    UNDECIDED = "undecided"
 
 
 class Maximum(Section):
@@ -51,25 +59,25 @@ class TargetEntry(TypedDict):
 def target_verdict(target: float, low: float | None, high: float | None) -> TargetVerdict:
     """Decide from the interval of a rate; an unknown interval decides nothing.
 
-    >>> target_verdict(0.85, 0.86, 0.91), target_verdict(0.85, 0.70, 0.84), target_verdict(0.85, 0.80, 0.90)
-    ('met', 'not met', 'undecided')
+    >>> [str(target_verdict(0.85, low, low + 0.1)) for low in (0.86, 0.70, 0.80)]
+    ['met', 'not met', 'undecided']
     """
     if low is None or high is None:
-        return "undecided"
+        return TargetVerdict.UNDECIDED
     if low >= target:
-        return "met"
-    return "not met" if high < target else "undecided"
+        return TargetVerdict.MET
+    return TargetVerdict.NOT_MET if high < target else TargetVerdict.UNDECIDED
 
 
 def maximum_verdict(target: float, low: float | None, high: float | None) -> TargetVerdict:
     """Decide from the interval of a number of which less is better; a limit that is missing decides nothing.
 
-    >>> maximum_verdict(2.0, 1.2, 1.9), maximum_verdict(2.0, 2.1, None), maximum_verdict(2.0, 1.2, None)
-    ('met', 'not met', 'undecided')
+    >>> [str(maximum_verdict(2.0, *limits)) for limits in ((1.2, 1.9), (2.1, None), (1.2, None))]
+    ['met', 'not met', 'undecided']
     """
     if high is not None and high <= target:
-        return "met"
-    return "not met" if low is not None and low > target else "undecided"
+        return TargetVerdict.MET
+    return TargetVerdict.NOT_MET if low is not None and low > target else TargetVerdict.UNDECIDED
 
 
 def decided(targets: Mapping[str, float | Maximum], rates: Rates) -> dict[str, dict[str, TargetEntry]]:

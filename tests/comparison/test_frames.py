@@ -13,6 +13,7 @@ from tasks.comparison.frames import compare
 from tasks.errors import ComparisonError, ParamsError
 from tasks.metrics import scores
 from tasks.statistics import paired_difference
+from tasks.wording.verdicts import Decision
 from tests.comparison.sample import METRICS, answers, gate, version
 
 BEFORE, AFTER = "+" * 40 + "." * 20, "+" * 25 + "." * 15 + "+" * 5 + "." * 15
@@ -45,7 +46,7 @@ def test_the_numbers_are_those_of_the_gate(tmp_path: Path) -> None:
 def test_a_loss_is_shown_with_its_rows() -> None:
     compared = compare(table(BEFORE), table(AFTER), primary="f1")
 
-    assert (compared.verdict, compared.passes) == ("do not ship", False)
+    assert (compared.verdict, compared.passes) == (Decision.DO_NOT_SHIP, False)
     measure = compared.measures.loc["f1"]
     expected = paired_difference([-1] * 15 + [1] * 5 + [0] * 40)
     assert measure[["difference", "low", "high"]].tolist() == pytest.approx(expected[:3], abs=1e-6)
@@ -55,7 +56,7 @@ def test_a_loss_is_shown_with_its_rows() -> None:
     assert compared.changed_rows.iloc[0][["lost", "base", "head"]].tolist() == [
         ["f1", "exact_match", "bleu"], "right", "something else",
     ]  # fmt: skip
-    assert str(compared).startswith("Do not ship: worse by f1.")
+    assert str(compared).startswith(f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1.")
     assert repr(compared) == str(compared)
 
 
@@ -223,7 +224,7 @@ def test_of_true_and_false_where_less_is_better_false_passes() -> None:
     compared = compare(base, head, primary="toxic", lower_is_better=["toxic"])
 
     assert (compared.verdict, compared.measures.loc["toxic", "difference"]) == (
-        "do not ship",
+        Decision.DO_NOT_SHIP,
         pytest.approx(-10 / 60, abs=1e-6),
     )
 

@@ -11,11 +11,12 @@ import pytest
 
 from flows.compare import main
 from tasks.comparison.compare import CompareOptions
-from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.logs import compare_logs, tool_of
 from tasks.comparison.wording import outcome
 from tasks.errors import ComparisonError, DataError
 from tasks.statistics import paired_difference
+from tasks.wording.comparison_document import ComparisonDocument
+from tasks.wording.verdicts import Decision
 from tests.comparison.sample import gate
 from tests.small_project import ROOT
 
@@ -106,7 +107,7 @@ def test_two_runs_of_lm_eval_by_two_models_with_prompts_of_their_own(lm_eval: Ca
     [pair] = document["pairs"]
     value, low, high = paired_difference([-1] * 15 + [1] * 5 + [0] * 40)[:3]
     found = pair["measures"][PRIMARY]
-    assert document["decision"]["verdict"] == "do not ship"
+    assert document["decision"]["verdict"] == Decision.DO_NOT_SHIP
     assert document["primary"] == {"measure": PRIMARY, "reason": "the only score"}
     assert list(found["difference"].values())[:3] == pytest.approx([value, low, high], abs=1e-6)
     assert (pair["base"], pair["head"], pair["rows"]["shared"]) == ("small", "large", 60)
@@ -118,7 +119,7 @@ def test_two_runs_of_lm_eval_by_two_models_with_prompts_of_their_own(lm_eval: Ca
 def test_two_runs_of_inspect(inspect: Callable[..., str]) -> None:
     document = compared(inspect("old.json", BEFORE), inspect("new.json", AFTER))
 
-    assert document["decision"]["verdict"] == "do not ship"
+    assert document["decision"]["verdict"] == Decision.DO_NOT_SHIP
     assert document["primary"] == {"measure": "score_match", "reason": FIRST_OF_TWO}
     assert measures(document)["score_includes"]["role"] == "secondary"
     assert measures(document)["score_match"]["difference"]["value"] == pytest.approx(-10 / 60, abs=1e-6)
@@ -129,7 +130,7 @@ def test_both_forms_of_a_log_of_inspect_are_compared() -> None:
 
     [pair] = document["pairs"]
     assert pair["rows"]["shared"] == 3  # the first of two epochs
-    assert document["decision"]["verdict"] == "ship"
+    assert document["decision"]["verdict"] == Decision.SHIP
 
 
 def test_a_log_beside_itself_is_unchanged() -> None:
@@ -139,7 +140,7 @@ def test_a_log_beside_itself_is_unchanged() -> None:
         "wxrd1574": {"score_exact_match", "score_acc"},  # rows of a task without the score are not asked for it
         "wxrd1574 (first)": {"score_exact_match"},
     }
-    assert document["decision"]["verdict"] == "ship"
+    assert document["decision"]["verdict"] == Decision.SHIP
 
 
 def test_filters_are_paired_though_the_models_differ(lm_eval: Callable[..., str]) -> None:
@@ -186,7 +187,7 @@ def test_a_score_of_one_log_decides_nothing(lm_eval: Callable[..., str], caplog:
     document = compared(lm_eval("small", BEFORE, metrics=both[::-1], f1=0.5), lm_eval("large", AFTER, metrics=other))
 
     assert document["primary"] == {"measure": PRIMARY, "reason": "the only score"}
-    assert document["decision"]["verdict"] == "do not ship"
+    assert document["decision"]["verdict"] == Decision.DO_NOT_SHIP
     assert "small: only this log has score_f1; not compared" in caplog.text
     with pytest.raises(ComparisonError, match="no score in common"):
         compared(lm_eval("third", BEFORE), lm_eval("fourth", BEFORE, metrics=["f1"], f1=0.5))
@@ -325,7 +326,7 @@ def test_the_command_compares_two_logs(
 
     assert main([base, head]) == 1
     told = capsys.readouterr().out
-    assert told.startswith("Do not ship: worse by score_exact_match.")
+    assert told.startswith(f"{Decision.DO_NOT_SHIP.capitalize()}: worse by score_exact_match.")
     assert "20 rows changed result by some measure" in told
     assert main([base, head, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["base"] == {"name": base, "commit": None}

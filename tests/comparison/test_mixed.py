@@ -6,10 +6,11 @@ import pytest
 from pydantic import ValidationError
 
 from tasks.comparison.compare import CompareOptions, compare_versions
-from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.gate import Gate
 from tasks.comparison.wording import notes
 from tasks.scores.mix import Mix, Mixing
+from tasks.wording.comparison_document import ComparisonDocument
+from tasks.wording.verdicts import Decision
 from tests.comparison.sample import answers, gate_on, version
 
 GATE: Gate = gate_on("exact_match")
@@ -29,8 +30,8 @@ def test_the_gate_decides_by_the_mix_and_says_what_the_rows_say(tmp_path: Path) 
     plain = compared(tmp_path / "plain", None)
     mixed = compared(tmp_path / "mixed", Mix("topic", {"x": 0.1, "y": 0.9}))
 
-    assert plain["decision"]["verdict"] == "do not ship"
-    assert mixed["decision"]["verdict"] == "ship"
+    assert plain["decision"]["verdict"] == Decision.DO_NOT_SHIP
+    assert mixed["decision"]["verdict"] == Decision.SHIP
     one = mixed["pairs"][0]["measures"]["exact_match"]
     assert one["difference"]["value"] == pytest.approx(0.1 * -0.4 + 0.9 * 0.9)
     assert (one["base"], one["head"]) == pytest.approx((0.1, 0.1 * 0.6 + 0.9 * 0.9))

@@ -10,6 +10,7 @@ from tasks.models.offline.labelled import human_labelled
 from tasks.scores.columns import Candidate
 from tasks.scores.headline import leaders
 from tasks.scores.primary import Primary
+from tasks.wording.verdicts import Decision
 
 QUESTIONS = 600
 
@@ -37,7 +38,7 @@ def test_a_better_system_ships_although_it_writes_sentences(candidates: dict[str
 def test_the_way_back_does_not_ship_although_its_words_are_closer(candidates: dict[str, Candidate]) -> None:
     pair, decision = decided(candidates["gpt4"], candidates["fid"])
 
-    assert decision["verdict"] == "do not ship"
+    assert decision["verdict"] == Decision.DO_NOT_SHIP
     assert verdicts(pair)["bleu"] == "better"
     crossed = pair["crossed"]
     assert crossed["lost"] > crossed["gained"]

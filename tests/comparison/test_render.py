@@ -16,6 +16,7 @@ from rich.console import Console
 from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.render import to_markdown, to_terminal
+from tasks.wording.verdicts import Decision
 from tests.comparison.sample import GATE, Row, answers, gate, gate_on, row, version
 
 HOSTILE = [
@@ -63,7 +64,7 @@ def test_the_terminal_shows_all_there_is(tmp_path: Path) -> None:
     assert "25 rows changed result by some measure; lost: f1 25, exact_match 25, bleu 25" in shown
     assert shown.count("something else") == 5
     assert shown.splitlines()[:3] == [
-        "Do not ship: worse by f1, the guard exact_match, the guard bleu.",
+        f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1, the guard exact_match, the guard bleu.",
         "· Significant loss (f1: −41.7 points, 95 % CI −54.4 to −27.3, 60 rows).",
         "· Guard exact_match: Significant loss (exact_match: −41.7 points, 95 % CI −54.4 to −27.3, 60 rows).",
     ]

@@ -12,6 +12,7 @@ from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown
 from tasks.errors import ComparisonError
+from tasks.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, drawn, gate_on, version
 
 KS = [1, 2]
@@ -53,7 +54,7 @@ def test_a_loss_by_question_that_is_a_guard_stops_a_release(compared: Any) -> No
 
     assert measures(found)["f1.pass^2"]["verdict"] == "worse"
     assert measures(found)["f1.pass^2"]["role"] == "guard"
-    assert found["decision"]["verdict"] == "do not ship"
+    assert found["decision"]["verdict"] == Decision.DO_NOT_SHIP
     assert "40 questions" in " ".join(found["decision"]["reasons"])
 
 

@@ -12,6 +12,7 @@ from tasks.comparison import wording
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.errors import ComparisonError
+from tasks.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, gate, shuffled, version
 from tests.comparison.test_document import compared, measures
 
@@ -49,7 +50,9 @@ def test_slower_answers_stop_a_release_that_guards_their_latency() -> None:
     assert 0.0 < slower["difference"]["low"] < slower["difference"]["value"] < slower["difference"]["high"]
     assert slower["margin"] == pytest.approx(0.1 * slower["base"], rel=1e-5)
     assert status(found) == 1
-    assert found["decision"]["sentence"].startswith("Do not ship: worse by the guard latency_p")
+    assert found["decision"]["sentence"].startswith(
+        f"{Decision.DO_NOT_SHIP.capitalize()}: worse by the guard latency_p"
+    )
     reason = next(one for one in found["decision"]["reasons"] if one.startswith("Guard latency_p"))
     assert "Significant increase of more than" in reason
 

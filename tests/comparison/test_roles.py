@@ -11,6 +11,7 @@ from tasks.comparison.joint_sums import duplicates
 from tasks.comparison.pairing import pair
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.wording.verdicts import Decision
 from tests.comparison.sample import LATENCY, answers, gate, gate_on, row
 from tests.comparison.test_document import compared, measures, verdicts
 
@@ -38,8 +39,8 @@ def test_a_secondary_measure_stops_no_release_however_much_it_loses() -> None:
     shown, guarded = compared(older, newer, gate_on("f1")), compared(older, newer, gate_on("f1", "exact_match"))
 
     assert verdicts(shown)["exact_match"] == verdicts(guarded)["exact_match"] == "worse"
-    assert (shown["decision"]["verdict"], shown["failed"]) == ("ship", False)
-    assert (guarded["decision"]["verdict"], guarded["failed"]) == ("do not ship", True)
+    assert (shown["decision"]["verdict"], shown["failed"]) == (Decision.SHIP, False)
+    assert (guarded["decision"]["verdict"], guarded["failed"]) == (Decision.DO_NOT_SHIP, True)
 
 
 def test_a_loss_by_the_labels_stops_a_release_whatever_its_words_gain() -> None:
@@ -48,7 +49,7 @@ def test_a_loss_by_the_labels_stops_a_release_whatever_its_words_gain() -> None:
     found = compared(older, newer, gate(primary=None, metrics={}))
 
     assert verdicts(found)["bleu"] == verdicts(found)["f1"] == "better"
-    assert found["decision"]["sentence"] == "Do not ship: worse by human labels."
+    assert found["decision"]["sentence"] == f"{Decision.DO_NOT_SHIP.capitalize()}: worse by human labels."
 
 
 def test_a_guard_may_lose_its_margin_and_no_more() -> None:
@@ -60,9 +61,9 @@ def test_a_guard_may_lose_its_margin_and_no_more() -> None:
     )
 
     assert verdicts(allowed)["exact_match"] == "no worse"
-    assert allowed["decision"]["verdict"] == "ship"
+    assert allowed["decision"]["verdict"] == Decision.SHIP
     assert verdicts(not_allowed)["exact_match"] == "worse"
-    assert not_allowed["decision"]["verdict"] == "do not ship"
+    assert not_allowed["decision"]["verdict"] == Decision.DO_NOT_SHIP
 
 
 def test_measures_beside_the_primary_one_do_not_widen_its_interval() -> None:
@@ -97,7 +98,7 @@ def test_labels_that_the_new_answers_lack_do_not_decide(left: int) -> None:
     found = compared(older, newer, gate(primary=None, metrics={}), scores=scores)
 
     assert found["primary"] == {"measure": "meaning_match", "reason": "the new answers have no human labels"}
-    assert found["decision"]["verdict"] != "ship"
+    assert found["decision"]["verdict"] != Decision.SHIP
 
 
 @pytest.mark.parametrize("named", [gate_on("label"), gate_on("f1", "label")])

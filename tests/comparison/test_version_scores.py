@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 from tasks.comparison.compare import compare_versions
-from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.version_scores import Matched, match, pairings, scores_of, with_thresholds
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import write_part
 from tasks.scores import columns
 from tasks.versions.version import Version
+from tasks.wording.comparison_document import ComparisonDocument
 from tests.comparison.sample import GATE, answers, change_facts, drawn, gate_on, row, shuffled, version
 
 

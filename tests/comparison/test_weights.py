@@ -7,9 +7,10 @@ import pytest
 
 from tasks.comparison import version_blocks
 from tasks.comparison.compare import compare_versions
-from tasks.comparison.document import ComparisonDocument
 from tasks.comparison.gate import Gate
 from tasks.comparison.wording import notes
+from tasks.wording.comparison_document import ComparisonDocument
+from tasks.wording.verdicts import Decision
 from tests.comparison.sample import answers, gate_on, version
 
 GATE: Gate = gate_on("exact_match")
@@ -33,8 +34,8 @@ def test_the_gate_decides_by_the_weights_of_head_and_says_what_the_rows_say(tmp_
     plain = compared(tmp_path / "plain", heavy_end, None)
     weighted = compared(tmp_path / "weighted", None, heavy_end)
 
-    assert plain["decision"]["verdict"] == "do not ship"
-    assert weighted["decision"]["verdict"] == "ship"
+    assert plain["decision"]["verdict"] == Decision.DO_NOT_SHIP
+    assert weighted["decision"]["verdict"] == Decision.SHIP
     assert weighted["weighting"] == {"option": "dataset.weight", "column": "w"}
     one = weighted["pairs"][0]["measures"]["exact_match"]
     assert one["difference"]["value"] == pytest.approx(0.1 * -0.4 + 0.9 * 0.9)

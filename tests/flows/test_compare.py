@@ -16,6 +16,7 @@ from flows.compare import main
 from tasks.console.markdown import escaped
 from tasks.pipeline.tables import describe, write_part
 from tasks.pipeline.yaml import load_yaml
+from tasks.wording.verdicts import Decision
 from tests.comparison import repository
 from tests.comparison.repository import git, write_params
 from tests.comparison.sample import Row, answers, row, shuffled, version
@@ -444,7 +445,7 @@ def test_a_flow_prints_the_table_as_without_it(folders: Path) -> None:
         )
         [(kept,)] = database.execute("SELECT data FROM artifact WHERE key = 'comparison'")
     assert (run[0], sorted(json.loads(run[1]))) == ("qa.jsonl: old → new", ["goldmeter", "qa.jsonl"])
-    assert run[2:] == ("FAILED", "Do not ship", said)
+    assert run[2:] == ("FAILED", Decision.DO_NOT_SHIP.capitalize(), said)
     assert f"**{escaped(said)}**" in json.loads(kept)
 
 

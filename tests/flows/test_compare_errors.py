@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from flows.compare import main
+from tasks.wording.verdicts import Decision
 from tests.comparison import repository
 from tests.comparison.repository import git
 from tests.comparison.sample import answers, row, version
@@ -255,7 +256,7 @@ def test_a_terminal_without_our_signs_shows_what_it_can(encoding: str, arguments
     assert (done.returncode, done.stderr) == (1, b"")
     shown = done.stdout.decode(encoding)
     assert "12 rows changed result" in shown
-    assert "Do not ship: worse by f1." in shown
+    assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1." in shown
 
 
 @pytest.mark.usefixtures("folders")

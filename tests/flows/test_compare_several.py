@@ -10,6 +10,7 @@ from prefect.client.schemas.objects import StateType
 from flows import compare as flow
 from flows.compare import main
 from tasks.errors import ComparisonError
+from tasks.wording.verdicts import Decision
 from tests.comparison.repository import write_params
 from tests.comparison.sample import answers, version
 from tests.small_project import edit
@@ -70,9 +71,9 @@ def artifacts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("given", "kind", "name"),
     [
-        ({"head": "three"}, StateType.FAILED, "Do not ship"),
+        ({"head": "three"}, StateType.FAILED, Decision.DO_NOT_SHIP.capitalize()),
         ({"head": "two", "more": ["four"]}, StateType.COMPLETED, "Ship"),
-        ({"head": "two", "more": ["three"]}, StateType.FAILED, "Do not ship"),
+        ({"head": "two", "more": ["three"]}, StateType.FAILED, Decision.DO_NOT_SHIP.capitalize()),
         ({"head": "three", "more": ["two"]}, StateType.COMPLETED, "Undecided"),
     ],
 )
@@ -146,7 +147,7 @@ def test_the_terminal_and_markdown_say_the_same(capsys: pytest.CaptureFixture[st
     on_terminal = " ".join(capsys.readouterr().out.split())
 
     for text in (as_markdown, on_terminal):
-        assert "one → three: Do not ship" in text
+        assert f"one → three: {Decision.DO_NOT_SHIP.capitalize()}" in text
         assert "2 comparisons, whose intervals hold together with 97 % confidence" in text
         assert "difference from one" in text
     assert "| three | – | – | −75.0 points" in as_markdown

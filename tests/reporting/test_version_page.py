@@ -17,6 +17,7 @@ from tasks.reporting.content import ComparedVersions
 from tasks.reporting.version_page import write_page
 from tasks.scores.estimates import rounded
 from tasks.versions.version import Version
+from tasks.wording.verdicts import Decision
 from tests.comparison.sample import gate_on
 from tests.comparison.test_render import HOSTILE
 from tests.comparison.test_wording import document as made_document
@@ -95,7 +96,7 @@ def test_the_page_has_the_comparison_and_every_tag_of_it_is_closed(tmp_path: Pat
     assert '<a href="#comparison">' in html
     assert html.index('id="comparison"') < html.index('id="glance"')
     assert "21 rows changed result" in html
-    assert "Do not ship: worse by human labels" in html
+    assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by human labels" in html
     assert "<caption>Differences of aurora: &lt;i&gt;a⟨U+001B⟩[31m → b</caption>" in html
 
 
@@ -267,7 +268,7 @@ def test_several_versions_have_a_trend_and_each_comparison_one_click_away(tmp_pa
     assert sorted(set(tags.ids)) == sorted(tags.ids)
     assert '<a href="#versions">Versions</a>' in html
     assert "<i>v1" not in html
-    assert "&lt;i&gt;v1 → v3: Do not ship" in section
+    assert f"&lt;i&gt;v1 → v3: {Decision.DO_NOT_SHIP.capitalize()}" in section
     assert "3 versions from &lt;i&gt;v1 to v3; aurora: last 90.0 %" in section
     assert "From v3 on it is measured differently: v was 0, is 1." in section
     assert all(f'href="#compared-{n}"' in section and f'id="compared-{n}"' in section for n in (1, 2))
@@ -303,7 +304,7 @@ def test_time_and_cost_have_a_table_of_their_own_that_says_what_is_better(tmp_pa
     section = " ".join(section_of(html, "comparison").split())
 
     assert Tags(html).open == []
-    assert "Do not ship: worse by the guard latency_p50." in section
+    assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by the guard latency_p50." in section
     assert "<summary>Time and cost: worse on 3</summary>" in section
     assert "latency in seconds, cost in US dollars; less is better" in section
     assert section.count("latency_p95") == 1  # not among the other measures, whose differences are drawn to one scale

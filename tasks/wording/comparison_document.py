@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from tasks.comparison.gate import Role, Verdict
 from tasks.scores.metrics_report import Limited, WeightingEntry
+from tasks.wording.verdicts import Decision, Role, Verdict
 
 # Part of the method of a difference whose interval includes the offline judge's error.
 JUDGE_ERROR = "judge's error"
@@ -208,7 +208,7 @@ class DecisionEntry(TypedDict):
     sentence: the decision in one line. reasons: three sentences at most.
     """
 
-    verdict: Literal["ship", "do not ship", "undecided"]
+    verdict: Decision
     rows_needed: int | None
     sentence: str
     reasons: list[str]

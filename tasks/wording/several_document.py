@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tasks.comparison.document import ComparisonDocument, VersionEntry
 from tasks.errors import ComparisonError
+from tasks.wording.comparison_document import ComparisonDocument, VersionEntry
 
 Against = Literal["first", "last"]
 

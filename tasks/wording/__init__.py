@@ -1,0 +1,1 @@
+"""Facts of comparisons and runs as types, and every sentence about a number, made from them."""

@@ -11,9 +11,11 @@ QUIET := --quiet --disable-pip-version-check --no-compile
 INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python .venv,pip install $(QUIET))
 # The suites compile each module once, not in every worker and in every process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
+# The tests of a file run in one process, in their order, on every core; the ten slowest are named.
+SPREAD := --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
 GENERATED := README.md docs/reference/*.md docs/explanation/reliability.md
 
-.PHONY: run example setup setup-dev test doctest test-long test-properties bench coverage torture check check-docs docs pictures lock clean
+.PHONY: run example setup setup-dev test doctest test-long test-all bench coverage torture check check-docs docs pictures lock clean
 
 run: setup  # the bundled example, start to finish: the numbers, and where the report is
 	dvc repro
@@ -42,16 +44,16 @@ $(READY_DEV): $(READY)
 	touch $(READY_DEV)
 
 test: doctest  # every test that is quick, and the examples in docstrings
-	pytest -m "not long" --numprocesses auto --dist loadfile --no-loadscope-reorder
+	pytest -m "not long and not exhaustive" $(SPREAD)
 
 doctest: setup-dev  # the examples in docstrings
 	pytest --quiet --doctest-modules $$(grep -rl --include='*.py' '>>> ' tasks flows)
 
-test-long: setup-dev  # kills, schedules, browsers, whole runs
-	pytest -m long --verbose --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
+test-long: setup-dev  # whole runs, schedules, browsers
+	pytest -m "long and not exhaustive" --verbose $(SPREAD)
 
-test-properties: setup-dev  # every property test with 200 random examples
-	pytest -m property --hypothesis-profile long --numprocesses auto --dist loadfile --no-loadscope-reorder
+test-all: test test-long  # then what is too slow for CI: kills, torture, clusters, S3, wheels, 200 random examples a property
+	pytest -m "exhaustive or property" --verbose --hypothesis-profile exhaustive $(SPREAD)
 
 bench: setup-dev  # speed beside the reference stack: reports/benchmarks.json
 	python -m benchmarks

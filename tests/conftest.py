@@ -20,9 +20,9 @@ from tests.comparison import repository
 from tests.small_project import PARAMS, ROOT, ROWS, write
 
 # Property tests: no deadline, because the first call of a kernel compiles it. `make test` tries the same 12 examples in
-# every run; `make test-properties` (--hypothesis-profile=long) tries 200, other ones each time.
+# every run; `make test-all` (--hypothesis-profile=exhaustive) tries 200, other ones each time.
 settings.register_profile("quick", deadline=None, max_examples=12, derandomize=True)
-settings.register_profile("long", deadline=None, max_examples=200, print_blob=True)
+settings.register_profile("exhaustive", deadline=None, max_examples=200, print_blob=True)
 settings.load_profile("quick")
 # Files that take more than half a minute, longest first: --dist loadfile then ends with short files on every core.
 LONGEST = (

@@ -19,7 +19,7 @@ from tests.judge_server import completion, verdict
 from tests.test_judge import judged, params, rows, server
 
 __all__ = ["server"]
-pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.timeout(1800)]
 ROWS = [(f"q{i}", "Paris" if i % 2 else "London") for i in range(24)]
 KILLS, MOST = 20, 4
 

@@ -76,7 +76,7 @@ def test_a_signal_between_two_calls_loses_no_answer(tmp_path: Path, number: sign
         assert stored(tmp_path) == {*judge.answered} == {*judge.asked}
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_answers_under_way_are_waited_for_and_nothing_else_is_asked(tmp_path: Path, number: signal.Signals) -> None:
     go = threading.Event()
@@ -94,7 +94,7 @@ def test_answers_under_way_are_waited_for_and_nothing_else_is_asked(tmp_path: Pa
         assert stored(tmp_path) == {*judge.answered}
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_a_second_signal_ends_at_once_and_keeps_what_was_answered(tmp_path: Path) -> None:
     go = threading.Event()
     with counting_judge(lambda call: call <= 9 or go.wait(120)) as judge, asking(judge.url, tmp_path) as process:
@@ -110,7 +110,7 @@ def test_a_second_signal_ends_at_once_and_keeps_what_was_answered(tmp_path: Path
         go.set()
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_an_interrupted_call_is_not_tried_again(tmp_path: Path) -> None:
     """The server asks for a pause that would outlast the test."""
     go = threading.Event()
@@ -131,7 +131,7 @@ def test_an_interrupted_call_is_not_tried_again(tmp_path: Path) -> None:
         assert stored(tmp_path) == set()
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("moment", range(1, ROWS, 8))
 def test_nothing_that_was_answered_is_lost_whenever_the_signal_comes(tmp_path: Path, moment: int) -> None:
     with counting_judge() as judge, asking(judge.url, tmp_path) as process:

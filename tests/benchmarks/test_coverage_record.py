@@ -159,7 +159,7 @@ def test_two_processes_give_what_one_gives() -> None:
     assert spread == workers.in_order([workers.measured(*studies[0], 1)])
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_workers_end_with_a_parent_that_is_killed() -> None:
     command = [sys.executable, "-m", "benchmarks.coverage", "families", "--draws", str(10**7)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as parent:

@@ -34,7 +34,7 @@ def test_a_judge_whose_bias_on_one_set_is_its_own_is_not_covered_there() -> None
     assert coverage(systems, sets=True).covered == 18
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_labels_and_a_good_judge_together_order_systems_better_than_either_alone() -> None:
     rng = np.random.default_rng(1)
     rows = 400

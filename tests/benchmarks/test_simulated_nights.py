@@ -8,7 +8,7 @@ import pytest
 from benchmarks import nights
 from tasks.monitoring.baseline_looks import BaselineLook
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 
 
 def test_unchanged_answers_alarm_few_teams_however_often_they_are_looked_at() -> None:

@@ -18,7 +18,7 @@ from benchmarks.torture.table import markdown
 SEED = 1
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [name for name, campaign in campaigns().items() if campaign.few])
 def test_a_campaign_finds_no_broken_promise(name: str) -> None:
     campaign = campaigns()[name]

@@ -295,7 +295,7 @@ def test_of_a_cascade_only_the_offline_judges_rows_have_its_error(changed: int) 
     assert widened(everything, everything) == (full.high - full.low) / (alone.high - alone.low)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_the_best_candidate_is_among_the_leaders_as_often_as_the_comparisons_promise() -> None:
     rng = np.random.default_rng(7)
     kept, small, draws = 0, 0, 300

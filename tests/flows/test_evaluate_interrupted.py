@@ -24,7 +24,7 @@ from tasks.pipeline.yaml import dump_yaml
 from tests.asking.test_signals import CONCURRENCY, stored
 from tests.counting_judge import CountingJudge, counting_judge
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 
 Make = Callable[..., Any]
 Until = Callable[..., None]

@@ -157,7 +157,7 @@ def test_the_evidence_holds_the_language_models_verdicts_alone_and_gives_the_sam
     assert again.equals(first, check_metadata=True)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_in_two_processes_and_other_parts_it_says_the_same(server: JudgeServer, tmp_path: Path) -> None:
     options = cascade(server)
     alone = judged(rows(tmp_path / "one", ROWS), options, tmp_path / "store")
@@ -211,7 +211,7 @@ def test_samples_and_filters_are_those_of_the_other_judges(server: JudgeServer, 
     assert "not sampled" in column(table, "judge_status")
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("project")
 def test_the_report_says_who_judged(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-2b7e")

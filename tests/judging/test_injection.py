@@ -122,21 +122,21 @@ def row_with(place: str, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("text", INJECTIONS)
 def test_in_a_prompt_of_ones_own_data_stay_visible_lines_between_the_markers(
-    metrics: dict[str, Any], text: str, place: str
+    metrics: dict[str, Any], place: str
 ) -> None:
     metric = metrics["in_scope"]
-    request = Request("openai", "", "judge", metric, metric.fields(row_with(place, text), {}), 0.0, 1, 0)
+    for text in INJECTIONS:
+        request = Request("openai", "", "judge", metric, metric.fields(row_with(place, text), {}), 0.0, 1, 0)
 
-    lines = request.message.split("\n")
+        lines = request.message.split("\n")
 
-    marked = [n for n, line in enumerate(lines) if line.endswith(f"<data nonce={request.nonce}>")]
-    data = [json.loads(lines[n + 1]) for n in marked]
-    assert all(line.isprintable() for line in lines)
-    assert [lines[n + 2].startswith(f"</data nonce={request.nonce}>") for n in marked] == [True] * len(PLACES)
-    assert data == told_in(place, text)
-    assert len(lines) == 2 * len(PLACES) + 3
+        marked = [n for n, line in enumerate(lines) if line.endswith(f"<data nonce={request.nonce}>")]
+        data = [json.loads(lines[n + 1]) for n in marked]
+        assert all(line.isprintable() for line in lines)
+        assert [lines[n + 2].startswith(f"</data nonce={request.nonce}>") for n in marked] == [True] * len(PLACES)
+        assert data == told_in(place, text)
+        assert len(lines) == 2 * len(PLACES) + 3
 
 
 def told_in(place: str, text: str) -> list[Any]:
@@ -217,11 +217,11 @@ def test_two_answers_stay_visible_lines_between_the_markers(place: str) -> None:
         assert [json.loads(lines[n + 1]) for n in marked] == [*usual[:where], text, *usual[where + 1 :]]
 
 
-@pytest.mark.parametrize("text", INJECTIONS)
-def test_data_stay_one_line_of_visible_characters_between_the_markers(text: str) -> None:
-    head, fields, tail = request_about(input=text, ground_truth=[text], output=text).message.split("\n")
+def test_data_stay_one_line_of_visible_characters_between_the_markers() -> None:
+    for text in INJECTIONS:
+        head, fields, tail = request_about(input=text, ground_truth=[text], output=text).message.split("\n")
 
-    assert head.startswith("<data nonce=")
-    assert tail == f"</{head[1:]}"
-    assert fields.isprintable()
-    assert json.loads(fields) == {"input": text, "ground_truth": [text], "output": text}
+        assert head.startswith("<data nonce=")
+        assert tail == f"</{head[1:]}"
+        assert fields.isprintable()
+        assert json.loads(fields) == {"input": text, "ground_truth": [text], "output": text}

@@ -485,7 +485,7 @@ def test_the_prompts_of_the_guide_are_those_that_the_project_has() -> None:
         assert shown[f"prompts/{path.name}"] == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_the_questions_of_the_guide_go_all_the_way(server: Any, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-2b7e")
     guide = blocks(GUIDE)

@@ -245,7 +245,7 @@ def test_a_panel_shares_one_budget(servers: list[JudgeServer], tmp_path: Path) -
     ]
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_the_batches_of_all_jurors_are_sent_before_any_is_waited_for(
     servers: list[JudgeServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -398,7 +398,7 @@ def ask(servers: list[JudgeServer], *errors: dict[bool, float], **options: Any) 
     edit(change)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_the_report_shows_disagreement_and_each_jurors_agreement_with_labels(
     servers: list[JudgeServer], project: Path
 ) -> None:
@@ -491,7 +491,7 @@ def test_labels_of_one_kind_teach_no_weights() -> None:
     assert "weights: none; they need 20 labels" in "\n".join(lines(found, sample_of(np.ones(50))))
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_choosing_asks_what_the_ledger_lacks_and_its_weights_recover_the_error_rates(
     servers: list[JudgeServer], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -374,7 +374,7 @@ def drawn(body: dict[str, Any]) -> Answer:
     return completion(reply(body, "A" if first == wins else "B"))
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_four_candidates_of_known_strengths_go_all_the_way(
     server: JudgeServer, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

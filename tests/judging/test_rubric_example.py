@@ -65,7 +65,7 @@ def example(project: Path, server: Any, monkeypatch: pytest.MonkeyPatch) -> Path
     return project
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("example")
 def test_the_example_goes_all_the_way(server: Any) -> None:
     for stage in ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate", "report"):

@@ -53,7 +53,7 @@ def test_a_compression_that_nobody_asked_for_is_refused(coding):
         client.post(server.url)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_interim_replies_without_end_are_too_large():
     flood = at_once(b"HTTP/1.1 102 Processing\r\n\r\n" * 200_000)
 

@@ -9,7 +9,7 @@ import pytest
 from tasks.monitoring import store
 from tests.monitoring.made_nights import line
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 
 
 def _append_for_ever(file: Path, first: int) -> None:

@@ -35,7 +35,7 @@ def written() -> dict[str, bytes]:
     return files("data") | files("reports")
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("project")
 def test_a_cluster_writes_the_bytes_of_this_machine() -> None:
     edit(lambda p: p["load"].update(part_rows=6))
@@ -171,13 +171,13 @@ def test_a_result_that_takes_its_time_is_waited_for(monkeypatch: pytest.MonkeyPa
     assert list(shown.run(partial(doubled, 1), [[]])) == [7]
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_work_that_kills_every_worker_is_a_sentence(tmp_path: Path) -> None:
     with cluster(None, tmp_path, 2) as members, pytest.raises(ParamsError, match=r"4 workers died at the same work"):
         list(members.run(killed, [[1]]))
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_no_worker_and_workers_of_several_threads_are_a_sentence(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

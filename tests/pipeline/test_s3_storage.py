@@ -16,7 +16,7 @@ from tests import s3_server
 from tests.comparison.repository import git
 from tests.small_project import edit, files
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 ADDRESS, SECRET = "s3://tables/team", "secret-of-the-storage"
 
 

@@ -80,7 +80,7 @@ def test_any_character_may_stand_in_a_word():
     assert porter_stems(words) == nltk_stems(words)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_equals_nltk_on_every_lemma_of_wordnet():
     words = wordnet().words
 

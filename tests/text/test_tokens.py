@@ -61,9 +61,8 @@ def test_tokens_of_a_text_are_what_its_tokenizer_gives(tokenizer, texts, lowerca
 
 
 @pytest.mark.parametrize("tokenizer", ALL)
-@pytest.mark.parametrize("text", EXAMPLES)
-def test_tokens_of_one_text_alone(tokenizer, text):
-    assert tokens_of([text], tokenizer) == [tokenizer.split(text)]
+def test_tokens_of_one_text_alone(tokenizer):
+    assert [tokens_of([text], tokenizer) for text in EXAMPLES] == [[tokenizer.split(text)] for text in EXAMPLES]
 
 
 def test_treebank_tokens_of_every_short_text_of_its_own_characters():
@@ -160,13 +159,13 @@ def test_a_missing_response_has_no_tokens_and_a_row_may_have_no_reference(tokeni
 
 
 @pytest.mark.parametrize("tokenizer", ALL)
-@pytest.mark.parametrize("responses", [[], [None], [""], [None, ""], ["  "]])
-def test_nothing_to_tokenise(tokenizer, responses):
-    tokens = Pairs.of(responses, [[]] * len(responses)).tokens(tokenizer)
+def test_nothing_to_tokenise(tokenizer):
+    for responses in ([], [None], [""], [None, ""], ["  "]):
+        tokens = Pairs.of(responses, [[]] * len(responses)).tokens(tokenizer)
 
-    assert tokens.responses.lengths.tolist() == [0] * len(responses)
-    assert tokens.references.lengths.tolist() == []
-    assert tokens.vocabulary == []
+        assert tokens.responses.lengths.tolist() == [0] * len(responses)
+        assert tokens.references.lengths.tolist() == []
+        assert tokens.vocabulary == []
 
 
 @pytest.mark.parametrize("text", [pa.string(), pa.large_string()])

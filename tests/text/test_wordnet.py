@@ -91,7 +91,7 @@ def test_a_vocabulary_without_known_stems_has_no_related_ones(stems):
     assert ids.tolist() == []
 
 
-@pytest.mark.parametrize("step", [50, pytest.param(5, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [50, pytest.param(5, marks=pytest.mark.exhaustive)])
 def test_related_stems_equal_the_synonyms_stem_by_stem(synonyms, step):
     table = wordnet()
     lemmas = [word for word in table.words[::step] if word == word.lower() and synonyms.of(word)]
@@ -157,7 +157,7 @@ def test_another_version_of_wordnet_is_refused(tmp_path):
 
 
 @needs_dict
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_synonyms_equal_nltk_on_every_lemma(nltk_reader, synonyms):
     for lemma in nltk_reader.all_lemma_names():
         assert synonyms.of(lemma) == expected(nltk_reader, lemma), lemma

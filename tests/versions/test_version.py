@@ -109,7 +109,7 @@ def test_another_reason_than_that_nobody_has_them_is_told_as_it_is(monkeypatch: 
     assert str(raised.value) == "v1: its data/load can't be fetched: disk I/O error at https://***@host/x"
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("clone")
 def test_a_remote_that_does_not_answer_is_named_as_the_reason() -> None:
     shutil.rmtree(".dvc/cache")

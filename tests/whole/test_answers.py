@@ -20,7 +20,7 @@ from tests.judge_server import JudgeServer, Reply, completion, serving
 from tests.whole.conftest import DATA, ROWS, Project, answer, ran
 from tests.whole.test_one_night import night
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 # Answers before a run is killed, and the seconds for which all further calls wait then.
 BEFORE, FOREVER = 25, 600.0
 

@@ -8,7 +8,7 @@ import pytest
 from tests.documents import blocks, commands
 from tests.small_project import ROOT
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 
 PAGE = ROOT / "docs/how-to/databases.md"
 

@@ -12,7 +12,7 @@ import pytest
 from goldmeter.template import project_files
 from tests.whole.conftest import ROOT, Project, answer
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 from tests.judge_server import Reply, completion, question, serving, verdict
 from tests.test_judge import KEY
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 ROOT = Path(__file__).parents[2]
 CONCURRENCY, ROWS, KILLS = 8, 400, 20
 CHILD = f"""

@@ -16,7 +16,7 @@ from tests.flows.conftest import wait_until
 from tests.flows.webhook import Webhook, webhook
 from tests.whole.conftest import DATA, Project
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 
 EVENT = "goldmeter.schedule.failed"
 NIGHT = 240.0

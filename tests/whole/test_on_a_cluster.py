@@ -16,7 +16,7 @@ import pytest
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.whole.conftest import DATA, Project
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 DASK = [sys.executable, "-m", "dask"]
 
 

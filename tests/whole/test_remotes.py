@@ -12,7 +12,7 @@ from tasks.judging.canaries import canaries
 from tests import judge_server, s3_server
 from tests.whole.conftest import ROWS, Project, answer, ran
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.exhaustive
 
 DATA = "data/mine.jsonl"
 KEY, SECRET, BUCKET = "key-of-the-judge", "secret-of-the-storage", "team"

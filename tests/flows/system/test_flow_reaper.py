@@ -82,7 +82,7 @@ def test_what_no_supervisor_ends_does_not_wait_for_what_one_ends(tmp_path: Path,
     assert (tmp_path / "signals").read_text() == "1"
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_what_holds_a_supervisor_and_ignores_its_end_is_killed(
     tmp_path: Path, until: Callable[..., None], is_running: Callable[[int], bool]
 ) -> None:

@@ -156,7 +156,7 @@ def test_a_command_has_time_to_finish(tmp_path: Path) -> None:
     assert lines == ["up", "finishing", "finished"]
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_who_ignores_sigterm_is_killed(tmp_path: Path, until: Until, is_running: IsRunning) -> None:
     ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
 

@@ -242,7 +242,7 @@ def test_a_corpus_of_short_responses_is_the_one_place_where_sacrebleu_differs():
     assert corpus(Bleu(profile="sacrebleu", effective_order=False), responses, references) == 0.0
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("profile", ["nltk", "azure"])
 def test_real_rows_and_corpus_agree_with_nltk(real_rows, profile):
     responses, references = map(list, answered(real_rows))

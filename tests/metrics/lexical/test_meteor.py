@@ -210,7 +210,7 @@ def test_equals_nltk_on_random_texts():
     assert_equal(ours, [nltk_meteor(*pair, "13a+cjk") for pair in zip(responses, references, strict=True)])
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("options", [{"perfect_match": False}, {"profile": "nltk"}])
 def test_equals_nltk_on_real_answers(real_pairs, options):
     ours = scores(*real_pairs, **options)

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from flows import run_names
 from flows.system import run_logs, server
-from tasks.comparison import logs, render_several, wording
+from tasks.comparison import logs, render_several
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
@@ -32,6 +32,7 @@ from tasks.pipeline.files import to_json
 from tasks.reporting.content import ComparedVersions
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions
+from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ComparisonDocument
 from tasks.wording.several_document import Against, SeveralVersions, from_first_to_last
 
@@ -89,7 +90,7 @@ def compare(
     else:
         document = compare_by_params(base, head, renamed=renamed, rescore=rescore)
         as_markdown = to_markdown(document)
-    outcome = wording.outcome(document)
+    outcome = comparison_lines.outcome(document)
     create_markdown_artifact(as_markdown, key="comparison", description=escaped(outcome.sentence))
     name = document["decision"]["verdict"].capitalize()
     if outcome.status:
@@ -228,7 +229,7 @@ def _command(chosen: argparse.Namespace) -> int:
             chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, page=chosen.html
         )
     _write(chosen, document, to_markdown(document), partial(to_terminal, document))
-    return wording.outcome(document).status
+    return comparison_lines.outcome(document).status
 
 
 def _document(state: State[Any]) -> ComparisonDocument:
@@ -248,7 +249,7 @@ def _compare_more(chosen: argparse.Namespace) -> int:
     document = compare_more(names, chosen.against or "first", rescore=chosen.rescore, page=chosen.html)
     as_table = partial(render_several.to_terminal, document)
     _write(chosen, document, render_several.to_markdown(document), as_table)
-    return wording.outcome(from_first_to_last(document)).status
+    return comparison_lines.outcome(from_first_to_last(document)).status
 
 
 def _renamed(pairs: Sequence[str]) -> dict[str, str]:

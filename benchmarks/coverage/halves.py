@@ -24,9 +24,8 @@ from benchmarks.data import EVOUNA
 from benchmarks.nq301 import FOLDER, nq301
 from tasks.comparison import candidate_pairs, differences
 from tasks.comparison.candidate_pairs import Families
-from tasks.comparison.gate import Gate
+from tasks.comparison.gate import Gate, decision
 from tasks.comparison.pairing import pair
-from tasks.comparison.release import decision
 from tasks.dataset.description import LABEL as LABEL_FACTS
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs

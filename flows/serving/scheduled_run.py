@@ -13,7 +13,6 @@ from flows.serving import worktree
 from flows.serving.notify import Outcome
 from flows.system import processes
 from flows.system.command_supervisor import TIMED_OUT
-from tasks.comparison import wording
 from tasks.comparison.render import to_markdown
 from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, print_error, say
@@ -28,6 +27,7 @@ from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.schedule import Schedule
 from tasks.reporting import summary
 from tasks.versions.experiments import Experiment, Facts
+from tasks.wording import comparison_lines
 
 # alarms, and last lines of a failed command, that the outcome's sentence quotes; the log has all
 QUOTED = 3
@@ -224,7 +224,7 @@ def _judged(name: str, schedule: Schedule, experiment: Experiment, facts: Facts)
         markdown = "\n".join(filter(None, texts)) or None
     except GoldmeterError as error:
         problems.append(f"{experiment.name} is recorded, but there is no summary: {_line(error)}")
-    compared = f" {wording.outcome(document).sentence}" if document else ""
+    compared = f" {comparison_lines.outcome(document).sentence}" if document else ""
     return Outcome(
         ok=not problems and (result is None or result.status == 0),
         sentence="; ".join(problems) or f"{experiment.name} is recorded.{compared}",

@@ -9,8 +9,7 @@ from tasks.comparison import candidate_pairs, version_scores
 from tasks.comparison.candidate_pairs import Families
 from tasks.comparison.changed_rows import Rows, changed_rows, data_changed
 from tasks.comparison.compared_rows import Blocks
-from tasks.comparison.gate import Gate
-from tasks.comparison.release import decision
+from tasks.comparison.gate import Gate, decision
 from tasks.comparison.rescore import rescored
 from tasks.comparison.resources import with_resources, without_guards
 from tasks.comparison.roles import shared_primary

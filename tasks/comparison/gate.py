@@ -1,14 +1,17 @@
-"""The release gate: section `gate` of params.yaml, and the verdict on one difference."""
+"""The release gate: section `gate` of params.yaml, the verdict on one difference, and the decision on a release."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from tasks.pipeline.settings import Section, Share
 from tasks.scores.column_facts import resource_measures
+from tasks.scores.primary import Primary
 from tasks.scores.targets import Maximum
-from tasks.wording.verdicts import Verdict
+from tasks.wording.comparison_document import DecisionEntry, PairEntry, WorstSlice
+from tasks.wording.release import Decisive, Release, reasons, sentence
+from tasks.wording.verdicts import Decision, Role, Verdict
 
 Name = Annotated[str, Field(min_length=1)]
 # The largest acceptable loss, as a share of the measure's scale; of what answers take, of the value before.
@@ -91,3 +94,70 @@ def verdict(low: float, high: float, margin: float, *, higher_is_better: bool, u
     if low > -margin:
         return Verdict.NO_WORSE
     return Verdict.CANNOT_TELL
+
+
+def decision(pairs: Sequence[PairEntry], primary: Primary, gate: Gate, *, blocked: bool) -> DecisionEntry:
+    """Decide from the primary measure and the guards of all pairs of candidates.
+
+    Args:
+        pairs: The compared pairs.
+        primary: The primary measure.
+        gate: Section `gate` of params.yaml.
+        blocked: Whether something that the gate asks for could not be compared.
+    """
+    decisive = sorted(_by_role(pairs, "primary"), key=_gravity)
+    guards = sorted(_by_role(pairs, "guard"), key=_gravity)
+    worse = [one for one in (*decisive, *guards) if one.entry["verdict"] == Verdict.WORSE]
+    strict = guards if gate.fail_on == "cannot_tell" else []
+    undecided = [one for one in (*decisive, *strict) if one.entry["verdict"] == Verdict.CANNOT_TELL]
+    says = Decision.SHIP
+    if worse:
+        says = Decision.DO_NOT_SHIP
+    elif blocked or undecided or not decisive:
+        says = Decision.UNDECIDED
+    needed = _rows_needed(undecided) if says is Decision.UNDECIDED and not blocked else None
+    release = Release(says, decisive, guards, worse, undecided, needed, blocked)
+    return {
+        "verdict": says,
+        "rows_needed": needed,
+        "sentence": sentence(release),
+        "reasons": reasons(release, pairs, primary, gate.confidence),
+        "worst_slice": worst_slice(pairs, primary.name),
+    }
+
+
+def worst_slice(pairs: Sequence[PairEntry], measure: str) -> WorstSlice | None:
+    """The slice of a measure that lost most surely: whose best limit is the worst. Its interval is exploratory.
+
+    None if no slice lost anything.
+    """
+    found: list[tuple[float, WorstSlice]] = []
+    for pair in pairs:
+        better_is_more = measure in pair["measures"] and pair["measures"][measure]["higher_is_better"]
+        for part in pair.get("slices", ()):
+            value, low, high = (part["difference"][name] for name in ("value", "low", "high"))
+            if part["measure"] != measure or value is None or low is None or high is None:
+                continue
+            if (-value if better_is_more else value) > 0.0:
+                found.append((high if better_is_more else -low, {**part, "candidate": pair["head"]}))
+    return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def _by_role(pairs: Sequence[PairEntry], role: Role) -> list[Decisive]:
+    return [
+        Decisive(pair, name, entry)
+        for pair in pairs
+        for name, entry in pair["measures"].items()
+        if entry["role"] == role
+    ]
+
+
+def _gravity(one: Decisive) -> tuple[int, float]:
+    value = one.entry["difference"]["value"] or 0.0
+    return Verdict(one.entry["verdict"]).gravity, value if one.entry["higher_is_better"] else -value
+
+
+def _rows_needed(undecided: Sequence[Decisive]) -> int | None:
+    needed = [one.entry["rows_needed"] for one in undecided]
+    known = [rows for rows in needed if rows is not None]
+    return max(known) if known and len(known) == len(needed) else None

@@ -23,7 +23,7 @@ from tasks.dataset.sources import records
 from tasks.errors import ComparisonError
 from tasks.metrics.frame import NOT_ASKED_SUFFIX
 from tasks.scores.columns import Candidate
-from tasks.scores.primary import NAMED, Primary, measure_names
+from tasks.scores.primary import Primary, Reason, measure_names
 from tasks.wording.comparison_document import ComparisonDocument, VersionEntry
 
 log = logging.getLogger(__name__)
@@ -287,7 +287,7 @@ def _candidate(table: Keyed, name: str, options: ColumnOptions) -> Candidate:
 def _primary(pairings: Sequence[Pairing], gate: Gate, scores: Sequence[str]) -> Primary:
     """The measure that decides; scores: those that both logs have. What could be measured does not matter."""
     if gate.primary is not None and gate.primary in _measured(pairings):
-        return Primary(gate.primary, NAMED)
+        return Primary(gate.primary, Reason.NAMED)
     samples = dict.fromkeys(scores, 0)
     for one in pairings:
         for column in one.base.columns:

@@ -7,10 +7,10 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 
-from tasks.comparison import wording
 from tasks.console import markdown
 from tasks.console.markdown import escaped, escaped_in_html
 from tasks.console.terminal import plain, width_of
+from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry
 from tasks.wording.verdicts import Decision, Verdict
 
@@ -24,31 +24,31 @@ LINES = (("before", "after"), ("difference",), ("rows", "rows needed", "finds"))
 # The width from which on texts stand side by side.
 LEAST_FOR_TEXTS = 80
 CAPTION = (
-    f"{wording.NAMES_MEAN}; those of one role hold together at the gate's confidence; rows needed: so many would "
-    "decide; finds: the smallest difference that 4 of 5 such runs show; measures without a role stop no release"
+    f"{comparison_lines.NAMES_MEAN}; those of one role hold together at the gate's confidence; rows needed: so many "
+    "would decide; finds: the smallest difference that 4 of 5 such runs show; measures without a role stop no release"
 )
 CUT_IN_MARKDOWN = 200
 
 
 def to_terminal(document: ComparisonDocument, console: Console) -> None:
     """Print the decision, then the comparison; a narrow terminal gets more lines, and no number is cut."""
-    sentence, *reasons = wording.lead(document)
+    sentence, *reasons = comparison_lines.lead(document)
     console.print(plain(sentence), style=f"bold {COLOURS[document['decision']['verdict']]}", highlight=False)
     for reason in reasons:
         console.print(plain(f"· {reason}"), highlight=False)
     console.print()
     for pair in document["pairs"]:
-        console.print(plain(wording.title(document, pair)), style="bold")
-        console.print(plain(wording.rows_line(pair)), highlight=False)
-        if wording.is_unchanged(pair):
+        console.print(plain(comparison_lines.title(document, pair)), style="bold")
+        console.print(plain(comparison_lines.rows_line(pair)), highlight=False)
+        if comparison_lines.is_unchanged(pair):
             console.print(plain(f"all {len(pair['measures'])} measures unchanged on every row"), highlight=False)
         elif pair["measures"]:
             console.print("", *_measures(pair, console), "", sep="\n")
-        for note in [*wording.notes(pair), wording.changed_rows_line(pair)]:
+        for note in [*comparison_lines.notes(pair), comparison_lines.changed_rows_line(pair)]:
             console.print(plain(f"· {note}"), highlight=False)
         if worst := pair["flips"]["worst"]:
             console.print(*_changed_rows(worst[:CHANGED_ROWS_ON_TERMINAL], console), sep="\n")
-    for note in wording.candidates_notes(document):
+    for note in comparison_lines.candidates_notes(document):
         console.print(plain(f"· {note}"), highlight=False)
 
 
@@ -72,10 +72,10 @@ def _measures(pair: PairEntry, console: Console) -> Iterator[RenderableType]:
 
 def _table(pair: PairEntry, padding: int, broken: Collection[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0))
-    rows = [wording.measure_cells(name, measure) for name, measure in pair["measures"].items()]
-    columns = [_column(texts, broken) for texts in zip(wording.MEASURE_COLUMNS, *rows, strict=True)]
+    rows = [comparison_lines.measure_cells(name, measure) for name, measure in pair["measures"].items()]
+    columns = [_column(texts, broken) for texts in zip(comparison_lines.MEASURE_COLUMNS, *rows, strict=True)]
     heads, *lines = zip(*columns, strict=True)
-    for name, head in zip(wording.MEASURE_COLUMNS, heads, strict=True):
+    for name, head in zip(comparison_lines.MEASURE_COLUMNS, heads, strict=True):
         table.add_column(head, justify="left" if name in {"measure", "verdict"} else "right", no_wrap=True)
     for cells, measure in zip(lines, pair["measures"].values(), strict=True):
         table.add_row(*map(plain, cells), style=_style(measure))
@@ -112,7 +112,7 @@ def _longest_line(text: str) -> int:
 
 
 def _lines(name: str, measure: MeasureEntry) -> Iterator[RenderableType]:
-    cells = dict(zip(wording.MEASURE_COLUMNS, wording.measure_cells(name, measure), strict=True))
+    cells = dict(zip(comparison_lines.MEASURE_COLUMNS, comparison_lines.measure_cells(name, measure), strict=True))
     style = _style(measure)
     yield plain(f"{cells['measure']}: {cells['verdict']}", style)
     for columns in LINES:
@@ -124,16 +124,16 @@ def _changed_rows(rows: Sequence[ChangedRow], console: Console) -> Iterator[Rend
     yield plain("\nrows that changed, worst first", "italic")
     if console.width >= LEAST_FOR_TEXTS:
         table = Table(box=SIMPLE_HEAD)
-        for column in wording.CHANGED_ROW_COLUMNS:
+        for column in comparison_lines.CHANGED_ROW_COLUMNS:
             table.add_column(column, overflow="fold")
         for row in rows:
-            table.add_row(*map(plain, wording.changed_row_cells(row)))
+            table.add_row(*map(plain, comparison_lines.changed_row_cells(row)))
         yield table
         return
     for row in rows:
-        asked, *cells = wording.changed_row_cells(row)
+        asked, *cells = comparison_lines.changed_row_cells(row)
         yield plain(f"\n{asked}")
-        for column, cell in zip(wording.CHANGED_ROW_COLUMNS[1:], cells, strict=True):
+        for column, cell in zip(comparison_lines.CHANGED_ROW_COLUMNS[1:], cells, strict=True):
             if cell:
                 yield Padding(plain(f"{column}: {cell}"), (0, 0, 0, 2), expand=False)
     yield ""
@@ -141,52 +141,51 @@ def _changed_rows(rows: Sequence[ChangedRow], console: Console) -> Iterator[Rend
 
 def _markdown(document: ComparisonDocument) -> Iterator[str]:
     yield f"### goldmeter: {escaped(document['base']['name'])} → {escaped(document['head']['name'])}"
-    sentence, *reasons = wording.lead(document)
+    sentence, *reasons = comparison_lines.lead(document)
     yield f"**{escaped(sentence)}**\n"
     yield from (f"- {escaped(reason)}" for reason in reasons)
     for pair in document["pairs"]:
-        yield f"\n#### {escaped(wording.title(document, pair))}\n\n{wording.rows_line(pair)}\n"
-        if crossed := wording.crossed_cells(pair):
-            yield from markdown.table(wording.CROSSED_COLUMNS, crossed)
+        yield f"\n#### {escaped(comparison_lines.title(document, pair))}\n\n{comparison_lines.rows_line(pair)}\n"
+        if crossed := comparison_lines.crossed_cells(pair):
+            yield from markdown.table(comparison_lines.CROSSED_COLUMNS, crossed)
             yield ""
         yield from _markdown_table(pair)
-        yield from (f"- {escaped(note)}" for note in wording.notes(pair))
+        yield from (f"- {escaped(note)}" for note in comparison_lines.notes(pair))
         yield from _markdown_changed_rows(pair)
-    yield from (f"- {escaped(note)}" for note in wording.candidates_notes(document))
+    yield from (f"- {escaped(note)}" for note in comparison_lines.candidates_notes(document))
 
 
 def _markdown_table(pair: PairEntry) -> Iterator[str]:
-    if wording.is_unchanged(pair):
+    if comparison_lines.is_unchanged(pair):
         yield f"- all {len(pair['measures'])} measures unchanged on every row"
         return
     if not pair["measures"]:
         return
-    decisive, others = wording.by_weight(pair)
+    decisive, others = comparison_lines.by_weight(pair)
     if decisive:
         yield from _markdown_measures(decisive)
     if others:
-        tally = ", ".join(f"{says} on {len(names)}" for says, names in wording.tally(others).items())
+        tally = ", ".join(f"{says} on {len(names)}" for says, names in comparison_lines.tally(others).items())
         yield f"\n<details><summary>Other measures, which decide nothing: {tally}</summary>\n"
         yield from _markdown_measures(others)
         yield "\n</details>\n"
-    if taken := wording.resources(pair):
+    if taken := comparison_lines.resources(pair):
         yield "\n<details><summary>Time and cost</summary>\n"
         yield from _markdown_measures(taken)
         yield "\n</details>\n"
-    yield f"\n- {wording.NAMES_MEAN}"
+    yield f"\n- {comparison_lines.NAMES_MEAN}"
 
 
 def _markdown_measures(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
-    cells = (wording.measure_cells(name, measure) for name, measure in measures.items())
-    yield from markdown.table(wording.MEASURE_COLUMNS, cells)
+    cells = (comparison_lines.measure_cells(name, measure) for name, measure in measures.items())
+    yield from markdown.table(comparison_lines.MEASURE_COLUMNS, cells)
 
 
 def _markdown_changed_rows(pair: PairEntry) -> Iterator[str]:
     if not pair["flips"]["worst"]:
-        yield f"- {escaped(wording.changed_rows_line(pair))}"
+        yield f"- {escaped(comparison_lines.changed_rows_line(pair))}"
         return
-    yield f"\n<details><summary>{escaped_in_html(wording.changed_rows_line(pair))}</summary>\n"
-    yield from markdown.table(
-        wording.CHANGED_ROW_COLUMNS, (wording.changed_row_cells(row, CUT_IN_MARKDOWN) for row in pair["flips"]["worst"])
-    )
+    yield f"\n<details><summary>{escaped_in_html(comparison_lines.changed_rows_line(pair))}</summary>\n"
+    rows = (comparison_lines.changed_row_cells(row, CUT_IN_MARKDOWN) for row in pair["flips"]["worst"])
+    yield from markdown.table(comparison_lines.CHANGED_ROW_COLUMNS, rows)
     yield "\n</details>\n"

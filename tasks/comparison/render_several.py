@@ -7,11 +7,11 @@ from rich.console import Console
 from rich.table import Table
 
 from tasks.comparison import render
-from tasks.comparison.several_wording import VersionRow, cells, heads, lead, more, notes, rows
 from tasks.console import markdown
 from tasks.console.markdown import escaped
 from tasks.console.terminal import plain
 from tasks.wording.several_document import SeveralVersions, from_first_to_last
+from tasks.wording.several_lines import VersionRow, cells, heads, lead, more, notes, rows
 
 # Columns of numbers.
 RIGHT = {1, 2, 3}

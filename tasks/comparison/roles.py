@@ -14,7 +14,7 @@ from tasks.comparison.measures import measures, without_threshold
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import VERDICT, Primary, column, primary
+from tasks.scores.primary import VERDICT, Primary, Reason, column, primary
 from tasks.scores.repeated_answers import names
 from tasks.wording.verdicts import Role
 
@@ -43,7 +43,7 @@ def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool) -> Prim
     ]
     if gate.primary is None and any(_lost_labels(*both) for both in sides):
         unlabelled = [_without_labels(side) for both in sides for side in both]
-        return primary(None, unlabelled)._replace(reason="the new answers have no human labels")
+        return primary(None, unlabelled)._replace(reason=Reason.LOST_LABELS)
     return primary(gate.primary, [side for both in sides for side in both], random=random)
 
 

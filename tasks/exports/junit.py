@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
-from tasks.comparison import wording
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.console.format import counted, visible
@@ -19,6 +18,7 @@ from tasks.exports.results import written
 from tasks.monitoring.compare_options import compare_options
 from tasks.pipeline import params
 from tasks.versions.version import versions
+from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
 from tasks.wording.verdicts import Decision, Verdict
 
@@ -87,17 +87,17 @@ def _counts(cases: Sequence[Case]) -> dict[str, str]:
 
 
 def _gate(document: ComparisonDocument) -> Case:
-    sentence, status = wording.outcome(document)
+    sentence, status = comparison_lines.outcome(document)
     outcome: Any = {1: "failure", 2: "error"}.get(status)
     if outcome is None and document["decision"]["verdict"] == Decision.UNDECIDED:
         outcome = "skipped"
-    return Case(GATE, outcome, sentence, "\n".join(wording.lead(document)))
+    return Case(GATE, outcome, sentence, "\n".join(comparison_lines.lead(document)))
 
 
 def _cases(document: ComparisonDocument, pair: PairEntry) -> Iterator[Case]:
     """The measures of a pair that can stop a release, the primary one first."""
     undecided = document["gate"]["fail_on"] == "cannot_tell"
-    for name, measure in wording.by_weight(pair)[0].items():
+    for name, measure in comparison_lines.by_weight(pair)[0].items():
         outcome: Any = {Verdict.WORSE: "failure", Verdict.CANNOT_TELL: "failure" if undecided else "skipped"}.get(
             measure["verdict"]
         )
@@ -110,9 +110,9 @@ def _cases(document: ComparisonDocument, pair: PairEntry) -> Iterator[Case]:
 
 def _sentence(name: str, measure: MeasureEntry) -> str:
     unit = measure["unit"]
-    before, after = (wording.level_of(measure[side], unit) for side in ("base", "head"))
+    before, after = (comparison_lines.level_of(measure[side], unit) for side in ("base", "head"))
     counts = counted(measure["n"], "question" if "per" in measure else "row")
-    difference = wording.interval(measure["difference"], unit)
+    difference = comparison_lines.interval(measure["difference"], unit)
     return f"{name}: {measure['verdict']}, {before} → {after}, {difference}, {counts}"
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.comparison import version_scores, wording
+from tasks.comparison import version_scores
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError, DataError, VersionError
@@ -24,6 +24,7 @@ from tasks.scores.columns import hashed
 from tasks.scores.metrics_report import METRICS
 from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions
+from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ComparisonDocument
 
 Alarms = dict[records.Key, list[str]]
@@ -182,5 +183,5 @@ def _together(*alarms: Alarms) -> Alarms:
 def _decision(comparison: _Comparison | None, alarms: list[str]) -> RunDecision:
     if comparison is None or comparison.document is None:
         return RunDecision(None, None, None, alarms, 2 if comparison else int(bool(alarms)))
-    status = wording.outcome(comparison.document).status or int(bool(alarms))
+    status = comparison_lines.outcome(comparison.document).status or int(bool(alarms))
     return RunDecision(comparison.document, comparison.look.number, comparison.look.level, alarms, status)

@@ -3,8 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from tasks.comparison import wording
-from tasks.comparison.wording import extent
 from tasks.console.format import CUT, abridged, abridged_apart, count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
@@ -12,7 +10,9 @@ from tasks.monitoring.store import Row
 from tasks.scores.column_facts import VALUE
 from tasks.scores.metrics_report import numbers, reading
 from tasks.versions.experiments import Experiment, Facts
+from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
+from tasks.wording.comparison_lines import extent
 from tasks.wording.verdicts import Decision, Verdict
 
 # Characters of a row's id in a sentence: ids that are hashes of the input have 64.
@@ -84,7 +84,7 @@ def losses(document: ComparisonDocument, look: BaselineLook) -> dict[Key, list[s
 
 def undecided(document: ComparisonDocument) -> list[str]:
     """Why the gate fails or can't decide, except for measures that are worse, which have sentences of their own."""
-    status = wording.outcome(document).status
+    status = comparison_lines.outcome(document).status
     if status == 0 or (document["decision"]["verdict"] == Decision.DO_NOT_SHIP and not document["blocked"]):
         return []
     shown = _shown(document)
@@ -97,7 +97,8 @@ def undecided(document: ComparisonDocument) -> list[str]:
     if gone := document["candidates"]["only_base"]:
         reasons.append(f"only in the baseline: {listed([_visible(name) for name in gone])}")
     about = f" {'; '.join(reasons)}" if reasons else ""
-    sentence = f"Compared with {_visible(document['base']['name'])}: {wording.outcome(document).sentence}{about}"
+    says = comparison_lines.outcome(document).sentence
+    sentence = f"Compared with {_visible(document['base']['name'])}: {says}{about}"
     return [" ".join(sentence.split())]
 
 
@@ -105,7 +106,7 @@ def _loss(document: ComparisonDocument, pair: PairEntry, name: str, look: Baseli
     measure = pair["measures"][name]
     ids = [visible(cut(row["id"], LONGEST_ID)) for row in pair["flips"]["worst"] if name in row["lost"]]
     lost = pair["flips"]["lost"].get(name, 0)
-    first, more = ids[: wording.NAMES], lost - min(len(ids), wording.NAMES)
+    first, more = ids[: comparison_lines.NAMES], lost - min(len(ids), comparison_lines.NAMES)
     which = f"; rows lost: {', '.join(first)}{f' and {count(more)} more' if more else ''}" if first else ""
     return (
         f"{name}: worse than {_visible(document['base']['name'])}"

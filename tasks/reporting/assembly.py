@@ -10,17 +10,12 @@ from tasks.pipeline.workers import Crew
 from tasks.reporting import dvc_plots
 from tasks.reporting.cards import CardGroup, card_groups
 from tasks.reporting.checks import stage_checks
-from tasks.reporting.conclusion import conclude
 from tasks.reporting.content import ComparedVersions, Content
-from tasks.reporting.draws import repeated_answers
-from tasks.reporting.evidence import trust, worst_slices
 from tasks.reporting.explorer import explorer, packing_of, room
 from tasks.reporting.fields import field_table
 from tasks.reporting.histograms import Distribution
 from tasks.reporting.page import render
-from tasks.reporting.preference import preference_section
 from tasks.reporting.provenance import provenance
-from tasks.reporting.resources import resource_tables
 from tasks.reporting.run_summary import RunSummary, summarize
 from tasks.reporting.score_tables import MetricScores, family_title, metrics, slices
 from tasks.reporting.settings import Report
@@ -28,6 +23,11 @@ from tasks.reporting.trends import Series
 from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport
 from tasks.scores.order import primary_first
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
+from tasks.wording.conclusion import conclude
+from tasks.wording.evidence import trust, worst_slices
+from tasks.wording.preference import preference_section
+from tasks.wording.repeated_answers import repeated_answers
+from tasks.wording.resources import resource_tables
 
 if TYPE_CHECKING:
     from tasks.ledger.entries import Usage

@@ -5,19 +5,19 @@ from typing import NamedTuple
 
 from tasks.reporting.cards import CardGroup
 from tasks.reporting.checks import StageChecks
-from tasks.reporting.conclusion import Conclusion
-from tasks.reporting.draws import RepeatedAnswers
-from tasks.reporting.evidence import SliceLines
 from tasks.reporting.explorer import Explorer
 from tasks.reporting.fields import FieldTable
 from tasks.reporting.histograms import Distribution
-from tasks.reporting.preference import PreferenceSection
 from tasks.reporting.provenance import Provenance
-from tasks.reporting.resources import ResourceTable
 from tasks.reporting.score_tables import MetricScores, SliceTable
 from tasks.reporting.trends import Series, Trend
 from tasks.scores.metrics_report import AgreementEntry, MetricsReport
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry
+from tasks.wording.conclusion import Conclusion
+from tasks.wording.evidence import SliceLines
+from tasks.wording.preference import PreferenceSection
+from tasks.wording.repeated_answers import RepeatedAnswers
+from tasks.wording.resources import ResourceTable
 from tasks.wording.several_document import SeveralVersions
 
 

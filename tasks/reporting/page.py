@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from tasks.comparison import several_wording, wording
 from tasks.console.format import (
     about,
     abridged,
@@ -26,12 +25,14 @@ from tasks.reporting.content import Content
 from tasks.reporting.drawing import colour, shape
 from tasks.reporting.explorer import NAME_CHARS
 from tasks.reporting.histograms import histogram
-from tasks.reporting.preference import strength
-from tasks.reporting.score_tables import by_column, by_metric, passing
+from tasks.reporting.score_tables import by_metric, passing
 from tasks.reporting.trend_charts import trend_charts
 from tasks.reporting.word_diff import word_diff
 from tasks.scores.failure_kinds import KINDS
 from tasks.scores.targets import TargetVerdict
+from tasks.wording import comparison_lines, several_lines
+from tasks.wording.evidence import by_column
+from tasks.wording.preference import strength
 from tasks.wording.verdicts import RELATIONS, Decision, Verdict
 
 if TYPE_CHECKING:
@@ -109,9 +110,9 @@ def _environment(max_chars: int) -> "Environment":
     environment.filters |= {function.__name__: function for function in functions}
     environment.filters["truncate"] = pass_environment(partial(do_truncate, end="…"))
     environment.globals |= {
-        "say": wording,
+        "say": comparison_lines,
         "relations": RELATIONS,
-        "tell": several_wording,
+        "tell": several_lines,
         "points_interval": points_interval,
         "axis": axes,
         "reliability": reliability,

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from tasks.comparison.release import source
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
 from tasks.reporting.chosen_rows import ChosenRows, Gathering, gathered, rows_of_ids, whole_chars
@@ -23,6 +22,7 @@ from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import details_column, score_columns, score_tables
 from tasks.scores.metrics_report import Candidates, MetricsReport, fitted_thresholds
 from tasks.scores.primary import VERDICT
+from tasks.wording.release import source
 
 # Table → column → its facts, in the order of the table.
 Facts = Mapping[str, Mapping[str, ColumnFacts]]

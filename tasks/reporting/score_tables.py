@@ -3,16 +3,16 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.reporting.missing_scores import Reasons, most_frequent
 from tasks.scores.column_facts import ColumnFacts
+from tasks.wording.evidence import by_column
 
 Row = dict[str, Any]
-Entry = TypeVar("Entry")
 # Table → the title of its metrics; that of a stage that a user adds is its name.
 FAMILIES = {
     "load": "Human labels and imported scores",
@@ -68,15 +68,6 @@ class MetricScores(NamedTuple):
 def passing(row: Row) -> Row:
     """Return the pass rate of a row of data/aggregate as an estimate."""
     return {name: row[f"pass_{name}"] for name in ("value", "low", "high")}
-
-
-def by_column(entries: Mapping[str, Mapping[str, Entry]]) -> dict[str, dict[str, Entry]]:
-    """Regroup candidate → column → entry as column → candidate → entry."""
-    regrouped: dict[str, dict[str, Entry]] = {}
-    for candidate, own in entries.items():
-        for name, entry in own.items():
-            regrouped.setdefault(name, {})[candidate] = entry
-    return regrouped
 
 
 def by_metric(agreement: Mapping[str, Mapping[str, Row]]) -> dict[str, dict[str, Row]]:

@@ -13,9 +13,9 @@ from tasks.console.terminal import plain, width_of
 from tasks.errors import ParamsError
 from tasks.pipeline.files import read_json
 from tasks.pipeline.yaml import load_yaml
-from tasks.reporting.conclusion import CandidateRate, Conclusion, conclude
-from tasks.reporting.draws import repeated_answers
-from tasks.reporting.evidence import (
+from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
+from tasks.wording.conclusion import CandidateRate, Conclusion, conclude
+from tasks.wording.evidence import (
     graded,
     lost_votes,
     most_frequent_failures,
@@ -26,9 +26,9 @@ from tasks.reporting.evidence import (
     trust,
     worst_slices,
 )
-from tasks.reporting.preference import preference_section
-from tasks.reporting.resources import resource_lines
-from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
+from tasks.wording.preference import preference_section
+from tasks.wording.repeated_answers import repeated_answers
+from tasks.wording.resources import resource_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,6 +1,7 @@
 """The primary measure: the one that decides which candidate leads, and whether a release ships."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 from tasks.errors import ParamsError, did_you_mean
@@ -13,14 +14,25 @@ from tasks.scores.sums import AnyColumn_co, Counted, OfColumns, System
 VERDICT = correctness_verdict()
 # The share of a candidate's rows that may lack a label when all rows are said to be labelled: rejected answers, typos.
 MOST_UNLABELLED = 0.05
-NAMED = "named in gate.primary"
+
+
+class Reason(StrEnum):
+    """Why a measure is the primary one, in the words of JSON and of the page."""
+
+    NAMED = "named in gate.primary"
+    LABELS = "human labels"
+    LABELS_OF_ALL = "human labels of all systems"
+    SOME_LABELS = "human labels do not cover all systems"
+    NO_LABELS = "no human labels"
+    LOST_LABELS = "the new answers have no human labels"
+    NOTHING = "nothing is measured"
 
 
 class Primary(NamedTuple):
-    """The primary measure; reason: why it is this one, in words."""
+    """The primary measure; reason: why it is this one; of logs in words of their own."""
 
     name: str
-    reason: str
+    reason: Reason | str
 
 
 def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = False) -> Primary:
@@ -37,17 +49,17 @@ def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = 
         ParamsError: No candidate has the chosen measure; or none is chosen, and there are neither labels nor verdicts.
     """
     if not candidates:
-        return Primary(chosen or LABEL, "nothing is measured")
+        return Primary(chosen or LABEL, Reason.NOTHING)
     if chosen is not None:
         _require_known(chosen, candidates)
-        return Primary(chosen, NAMED)
+        return Primary(chosen, Reason.NAMED)
     labelled = [_is_labelled(candidate, random=random) for candidate in candidates]
     if all(labelled):
-        return Primary(LABEL, "human labels of all systems" if len(labelled) > 1 else "human labels")
+        return Primary(LABEL, Reason.LABELS_OF_ALL if len(labelled) > 1 else Reason.LABELS)
     judged = [_is_measured(column(candidate, VERDICT)) for candidate in candidates]
     if all(judged):
         any_label = any(_is_measured(column(candidate, LABEL)) for candidate in candidates)
-        return Primary(VERDICT, "human labels do not cover all systems" if any_label else "no human labels")
+        return Primary(VERDICT, Reason.SOME_LABELS if any_label else Reason.NO_LABELS)
     raise ParamsError(
         "gate.primary: none, but there are neither human labels of all systems nor verdicts of a judge; name the "
         f"measure that decides: {', '.join(measure_names(candidates))}"

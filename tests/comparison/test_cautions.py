@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions
 from tasks.comparison.compared import Compared
 from tasks.comparison.joint_sums import critical_value
@@ -18,10 +17,11 @@ from tasks.comparison.render import to_markdown, to_terminal
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.statistics import sidak
+from tasks.wording import comparison_lines
 from tests.comparison.sample import Row, answers, gate_on
 from tests.comparison.test_document import compared, measures
-from tests.comparison.test_wording import measure
-from tests.comparison.test_wording import pair as made_pair
+from tests.wording.test_release import measure
+from tests.wording.test_release import pair as made_pair
 
 
 def terminal(document: Any) -> str:
@@ -39,7 +39,7 @@ def by_method(**methods: str) -> Any:
 
 def noted(pair: Any, *texts: str) -> list[str]:
     """The notes that hold all of these texts."""
-    return [note for note in wording.notes(pair) if all(text in note for text in texts)]
+    return [note for note in comparison_lines.notes(pair) if all(text in note for text in texts)]
 
 
 # intervals
@@ -65,8 +65,8 @@ def test_a_difference_without_an_interval_is_told_so() -> None:
 def test_a_method_without_a_caution_is_not_noted() -> None:
     cautious, sure = by_method(f1="tango; 4 clusters: below 10"), by_method(f1="tango")
 
-    assert len(list(wording.notes(cautious))) == 1
-    assert list(wording.notes(sure)) == []
+    assert len(list(comparison_lines.notes(cautious))) == 1
+    assert list(comparison_lines.notes(sure)) == []
 
 
 @pytest.mark.parametrize("write", [terminal, to_markdown])

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.comparison import wording
 from tasks.comparison.compare import DEFAULTS, CompareOptions, compare_versions
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError
 from tasks.scores.estimates import rounded
+from tasks.wording import comparison_lines
 from tests.comparison.sample import (
     COST,
     GATE,
@@ -65,7 +65,7 @@ def test_a_loss_that_chance_does_not_explain_is_worse() -> None:
     found = compared(answers("+" * 60), answers("+" * 35 + "." * 25))
 
     assert verdicts(found) == dict.fromkeys(["bleu", "exact_match", "f1"], "worse")
-    assert (found["failed"], found["blocked"], wording.outcome(found).status) == (True, False, 1)
+    assert (found["failed"], found["blocked"], comparison_lines.outcome(found).status) == (True, False, 1)
     difference = measures(found)["f1"]["difference"]
     assert difference["value"] == -0.416667
     assert difference["low"] < -0.416667 < difference["high"] < 0
@@ -75,7 +75,7 @@ def test_the_same_rows_the_other_way_are_better() -> None:
     found = compared(answers("." * 25 + "+" * 35), answers("+" * 60))
 
     assert set(verdicts(found).values()) == {"better"}
-    assert wording.outcome(found).status == 0
+    assert comparison_lines.outcome(found).status == 0
 
 
 def test_a_few_losses_cannot_be_told_from_chance_and_fail_only_when_asked() -> None:
@@ -84,7 +84,7 @@ def test_a_few_losses_cannot_be_told_from_chance_and_fail_only_when_asked() -> N
     shrugged, strict = compared(older, newer), compared(older, newer, gate(fail_on="cannot_tell"))
 
     assert set(verdicts(shrugged).values()) == {"cannot tell"}
-    assert (wording.outcome(shrugged).status, wording.outcome(strict).status) == (0, 1)
+    assert (comparison_lines.outcome(shrugged).status, comparison_lines.outcome(strict).status) == (0, 1)
     needed = measures(shrugged)["f1"]["rows_needed"]
     assert 30 < needed < 1000
 
@@ -122,7 +122,7 @@ def test_where_less_is_better_a_rise_is_worse(older: list[float], newer: list[fl
         ("score_ms", "score_cost"), expected
     )
     assert measures(found)["score_cost"]["higher_is_better"] is False
-    assert wording.outcome(found).status == (1 if expected == "worse" else 0)
+    assert comparison_lines.outcome(found).status == (1 if expected == "worse" else 0)
 
 
 def test_a_margin_is_a_share_of_the_scale() -> None:
@@ -154,7 +154,7 @@ def test_labels_that_nobody_gave_block_a_gate_that_asks_for_them_and_the_message
     [refused] = pair["refused"]
     assert refused["measure"] == "label"
     assert "no such measure; there is bleu, bleu.value, exact_match" in refused["reason"]
-    assert (found["blocked"], wording.outcome(found).status) == (True, 2)
+    assert (found["blocked"], comparison_lines.outcome(found).status) == (True, 2)
 
 
 @pytest.mark.parametrize("options", [gate_on("bleu"), gate_on("f1", "bleu")])
@@ -168,7 +168,7 @@ def test_a_measure_of_the_gate_that_was_dropped_or_is_new_blocks_it(tmp_path: Pa
         refused = {each["measure"]: each for each in found["pairs"][0]["refused"]}
         assert (refused["bleu"]["reason"], refused["bleu"]["blocks"]) == (reason, True)
         assert refused["exact_match"]["blocks"] is False
-        assert wording.outcome(found).status == 2
+        assert comparison_lines.outcome(found).status == 2
 
 
 def test_a_metric_made_otherwise_is_refused_and_its_fields_are_named(tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ def test_a_metric_made_otherwise_is_refused_and_its_fields_are_named(tmp_path: P
     assert list(pair["measures"]) == ["f1", "exact_match"]
     [refused] = pair["refused"]
     assert refused["reason"] == "measured differently: order was 4, is 2"
-    assert wording.outcome(found).status == 2
-    assert any("--rescore" in note for note in wording.notes(pair))
+    assert comparison_lines.outcome(found).status == 2
+    assert any("--rescore" in note for note in comparison_lines.notes(pair))
 
 
 def test_another_threshold_is_another_pass_rate_and_the_same_value(tmp_path: Path) -> None:
@@ -210,7 +210,8 @@ def test_nothing_to_compare_passes_no_gate() -> None:
     found = compared(answers("----"), answers("----"))
 
     assert not measures(found)
-    assert wording.outcome(found) == wording.GateOutcome("Undecided: the primary measure could not be compared.", 2)
+    expected = comparison_lines.GateOutcome("Undecided: the primary measure could not be compared.", 2)
+    assert comparison_lines.outcome(found) == expected
 
 
 @pytest.mark.parametrize(
@@ -252,7 +253,7 @@ def test_a_row_that_failed_on_both_sides_is_one_row() -> None:
 
     left = found["measures"]["f1"]["unmeasured"]
     assert (left["failed_base"], left["failed_head"]) == (2, 2)
-    assert {name: wording.failed(found, each) for name, each in found["measures"].items()} == {
+    assert {name: comparison_lines.failed(found, each) for name, each in found["measures"].items()} == {
         "label": 0, "exact_match": 3, "f1": 3, "bleu": 3,
     }  # fmt: skip
 
@@ -326,7 +327,7 @@ def test_one_row_can_tell_nothing_and_breaks_nothing() -> None:
 
     assert set(verdicts(found).values()) == {"cannot tell"}
     assert {measure["detectable"] for measure in measures(found).values()} == {None}
-    assert wording.outcome(found).status == 0
+    assert comparison_lines.outcome(found).status == 0
 
 
 def test_one_cluster_can_tell_nothing() -> None:

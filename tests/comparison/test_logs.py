@@ -12,10 +12,10 @@ import pytest
 from flows.compare import main
 from tasks.comparison.compare import CompareOptions
 from tasks.comparison.logs import compare_logs, tool_of
-from tasks.comparison.wording import outcome
 from tasks.errors import ComparisonError, DataError
 from tasks.statistics import paired_difference
 from tasks.wording.comparison_document import ComparisonDocument
+from tasks.wording.comparison_lines import outcome
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import gate
 from tests.small_project import ROOT

@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.gate import Gate
-from tasks.comparison.wording import notes
 from tasks.scores.mix import Mix, Mixing
 from tasks.wording.comparison_document import ComparisonDocument
+from tasks.wording.comparison_lines import notes
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import answers, gate_on, version
 

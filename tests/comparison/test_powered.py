@@ -14,12 +14,12 @@ from tasks.comparison.pairing import Pairing, pair, pair_questions
 from tasks.comparison.powered import designed as of_design
 from tasks.comparison.powered import powered
 from tasks.comparison.roles import shared_primary
-from tasks.comparison.wording import failed
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.headline import leaders
 from tasks.scores.primary import Primary
 from tasks.scores.repeated_answers import by_question
+from tasks.wording.comparison_lines import failed
 from tests.comparison.sample import GATE
 
 LABEL = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")

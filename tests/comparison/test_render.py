@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.render import to_markdown, to_terminal
+from tasks.wording import comparison_lines
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import GATE, Row, answers, gate, gate_on, row, version
 
@@ -142,7 +142,7 @@ def test_no_number_is_cut_however_narrow_the_terminal(measures: dict[str, Any], 
     shown = terminal(found, width)
 
     unchanged = all(each["verdict"] == "unchanged" for each in measures.values())
-    cells = [] if unchanged else [wording.measure_cells(name, each)[1:] for name, each in measures.items()]
+    cells = [] if unchanged else [comparison_lines.measure_cells(name, each)[1:] for name, each in measures.items()]
     wanted = NUMBER.findall(" ".join(cell for row in cells for cell in row))
     assert not Counter(wanted) - Counter(NUMBER.findall(shown))
     assert all(cell_len(line) <= width for line in shown.splitlines())

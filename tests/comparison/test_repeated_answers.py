@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.comparison import wording
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown
 from tasks.errors import ComparisonError
+from tasks.wording import comparison_lines
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, drawn, gate_on, version
 
@@ -123,7 +123,7 @@ def test_a_version_without_draws_cannot_be_compared_by_question(compared: Any) -
     [refused] = [each for each in found["pairs"][0]["refused"] if each["measure"] == "f1.pass@2"]
     assert refused["blocks"]
     assert "dataset.draw" in refused["reason"]
-    assert wording.outcome(found).status == 2
+    assert comparison_lines.outcome(found).status == 2
 
 
 def test_versions_of_which_one_has_draws_say_so(compared: Any) -> None:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.rescore import rescored
 from tasks.comparison.version_scores import scores_of
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import Parts, write_part
+from tasks.wording import comparison_lines
 from tests.comparison.sample import GATE, NORMALIZE, answers, gate, gate_on, version
 
 OTHER = {"exact_match": {}, "f1": {"threshold": 0.75}, "bleu": {"max_order": 2}}
@@ -27,7 +27,7 @@ def test_a_changed_option_and_threshold_can_be_compared_after_all(tmp_path: Path
     assert pair["refused"] == []
     assert not found["blocked"]
     assert pair["measures"]["bleu"]["signature"].startswith("bleu|order:2|")
-    assert wording.outcome(found).status == 0
+    assert comparison_lines.outcome(found).status == 0
 
 
 def test_rescoring_what_is_the_same_changes_nothing(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import pytest
 from pydantic import ValidationError
 from rich.console import Console
 
-from tasks.comparison import wording
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.errors import ComparisonError
+from tasks.wording import comparison_lines
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, gate, shuffled, version
 from tests.comparison.test_document import compared, measures
@@ -34,7 +34,7 @@ def guarded(margin: float = 0.1, **changed: Any) -> Gate:
 
 
 def status(document: Any) -> int:
-    return wording.outcome(document).status
+    return comparison_lines.outcome(document).status
 
 
 def refused(document: Any) -> dict[str, tuple[str, bool]]:

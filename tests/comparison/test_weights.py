@@ -8,8 +8,8 @@ import pytest
 from tasks.comparison import version_blocks
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
-from tasks.comparison.wording import notes
 from tasks.wording.comparison_document import ComparisonDocument
+from tasks.wording.comparison_lines import notes
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import answers, gate_on, version
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from tasks.comparison import wording
 from tasks.comparison.compare import compare_versions
 from tasks.errors import ExportError
 from tasks.exports.junit import Case, export, to_suites, to_xml
+from tasks.wording import comparison_lines
 from tests.comparison.sample import answers, gate, version
 from tests.exports.conftest import RIGHT, put, told
 from tests.hostile_texts import TEXTS
@@ -74,7 +74,7 @@ def test_the_file_is_red_exactly_when_the_gate_is(compared: Any) -> None:
         root = read(to_xml([*to_suites([document])]))
         red = int(root.get("failures")) + int(root.get("errors"))
 
-        assert (red > 0) == (wording.outcome(document).status != 0)
+        assert (red > 0) == (comparison_lines.outcome(document).status != 0)
         assert int(root.get("tests")) == len(outcomes(root))
 
 

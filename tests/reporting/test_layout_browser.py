@@ -15,9 +15,9 @@ from tests.browser import (
     too_wide,
     visit,
 )
-from tests.comparison.test_wording import LOSS, measure
 from tests.reporting.made import column, row, score_table, written
 from tests.reporting.test_version_page import of_one
+from tests.wording.test_release import LOSS, measure
 
 __all__ = ["chromium", "visit"]
 pytestmark = pytest.mark.long

@@ -20,11 +20,11 @@ from tasks.versions.version import Version
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import gate_on
 from tests.comparison.test_render import HOSTILE
-from tests.comparison.test_wording import document as made_document
-from tests.comparison.test_wording import measure, pair
 from tests.reporting.made import ROWS, inputs, row, section_of, validation, written
 from tests.reporting.past import DAY, FIRST, entry, past
 from tests.reporting.policy import scripts
+from tests.wording.test_release import document as made_document
+from tests.wording.test_release import measure, pair
 
 PAGE = "reports/index.html"
 VOID = {"meta", "br", "col", "link", "img", "input", "hr", "wbr"}

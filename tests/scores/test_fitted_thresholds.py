@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from tasks.aggregate import Aggregate, Params, aggregate
-from tasks.comparison import wording
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.pipeline.tables import write_part
 from tasks.versions.version import Version
+from tasks.wording import comparison_lines
 from tests.comparison.sample import GATE, Row, answers, gate_on, row, version
 
 PARAMS = Params(
@@ -142,7 +142,7 @@ def test_rescoring_keeps_no_threshold_that_head_did_not_learn(tmp_path: Path) ->
 
     assert "f1" not in found["pairs"][0]["measures"]
     assert "not learnt" in found["pairs"][0]["refused"][0]["reason"]
-    assert wording.outcome(found).status == 2
+    assert comparison_lines.outcome(found).status == 2
 
 
 def test_without_a_row_no_threshold_is_fitted_and_nothing_correlates(tmp_path: Path) -> None:

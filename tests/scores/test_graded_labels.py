@@ -16,9 +16,9 @@ from tasks.dataset.description import _score_description
 from tasks.dataset.settings import ScoreMapping
 from tasks.metrics.prompted import prompted
 from tasks.pipeline.tables import Parts, describe, write_part
-from tasks.reporting import evidence
 from tasks.scores.column_facts import statement
 from tasks.scores.tables import facts_of
+from tasks.wording import evidence
 from tests.own_judge import METRICS, write_prompt
 
 N = 400

@@ -13,10 +13,10 @@ from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison.gate import Gate
 from tasks.judging.settings import default_metric
 from tasks.pipeline.tables import Parts, describe, write_part
-from tasks.reporting import evidence
 from tasks.scores import repeated_verdicts, self_agreement
 from tasks.scores.column_facts import statement
 from tasks.scores.tables import facts_of
+from tasks.wording import evidence
 
 SCALE = repeated_verdicts.facts("politeness", "politeness", (1.0, 5.0), 1, has_rate=True, is_binary=False)
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tasks.comparison import wording
-from tasks.comparison.release import decision
-from tasks.comparison.wording import GateOutcome
+from tasks.comparison.gate import decision
 from tasks.console.format import cut, listed
 from tasks.scores.primary import Primary
+from tasks.wording import comparison_lines
+from tasks.wording.comparison_lines import GateOutcome
 from tests.comparison.sample import gate
 
 LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": "m"}
@@ -88,7 +88,7 @@ def document(*verdicts: str, blocked: bool = False, fail_on: str = "worse", **ch
     ],
 )
 def test_one_sentence_and_the_exit_status_of_it(found: dict[str, Any], sentence: str, status: int) -> None:
-    assert wording.outcome(found) == GateOutcome(sentence, status)
+    assert comparison_lines.outcome(found) == GateOutcome(sentence, status)
 
 
 def test_no_number_of_rows_decides_what_the_error_of_a_judge_hides() -> None:
@@ -104,7 +104,7 @@ def test_no_number_of_rows_decides_what_the_error_of_a_judge_hides() -> None:
 
 @pytest.mark.parametrize("verdicts", [["better"], ["unchanged"], ["cannot tell"]])
 def test_what_could_not_be_compared_leaves_the_gate_undecided(verdicts: list[str]) -> None:
-    found = wording.outcome(document(*verdicts, blocked=True))
+    found = comparison_lines.outcome(document(*verdicts, blocked=True))
 
     assert found == GateOutcome("Undecided: something that the gate asks for could not be compared.", 2)
 
@@ -112,32 +112,32 @@ def test_what_could_not_be_compared_leaves_the_gate_undecided(verdicts: list[str
 def test_a_renamed_candidate_is_shown_by_both_names() -> None:
     found = document("better")
 
-    assert wording.title(found, pair({})) == "a: v1 → workspace"
-    assert wording.title(found, pair({}, head="b")) == "a → b: v1 → workspace"
+    assert comparison_lines.title(found, pair({})) == "a: v1 → workspace"
+    assert comparison_lines.title(found, pair({}, head="b")) == "a → b: v1 → workspace"
 
 
 def test_rows_that_were_not_compared_are_counted() -> None:
     rows = {"shared": 1234, "only_base": 1, "only_head": 0, "data_changed": 20}
 
-    assert wording.rows_line(pair({})) == "1,234 shared rows"
-    assert wording.rows_line(pair({}, rows=rows)) == "1,234 shared rows, 1 only before, 20 data changed"
+    assert comparison_lines.rows_line(pair({})) == "1,234 shared rows"
+    assert comparison_lines.rows_line(pair({}, rows=rows)) == "1,234 shared rows, 1 only before, 20 data changed"
 
 
 def test_the_rows_of_a_measure_are_those_that_have_it() -> None:
     found = pair({"label": measure(n=120), "f1": measure(n=1234)})
 
-    assert wording.rows_line(found, "label") == "120 of 1,234 shared rows"
-    assert wording.rows_line(found, "f1") == "1,234 shared rows"
+    assert comparison_lines.rows_line(found, "label") == "120 of 1,234 shared rows"
+    assert comparison_lines.rows_line(found, "f1") == "1,234 shared rows"
 
 
 def test_the_cells_of_a_measure() -> None:
-    assert wording.measure_cells("f1", measure()) == [
+    assert comparison_lines.measure_cells("f1", measure()) == [
         "f1 (primary)", "80.0 %", "75.0 %", "−5.0 [−11.0, +2.0]", "cannot tell", "1,234", "5,700", "±8.0",
     ]  # fmt: skip
 
 
 def test_an_unchanged_measure_shows_no_limits() -> None:
-    cells = wording.measure_cells("f1", measure("unchanged", rows_needed=None, detectable=None))
+    cells = comparison_lines.measure_cells("f1", measure("unchanged", rows_needed=None, detectable=None))
 
     assert cells[3:] == ["0", "unchanged", "1,234", "", ""]
 
@@ -145,17 +145,17 @@ def test_an_unchanged_measure_shows_no_limits() -> None:
 def test_a_difference_without_limits_is_shown_without_them() -> None:
     unlimited = {"value": 2.5, "low": None, "high": None}
 
-    assert wording.measure_cells("ms", measure(difference=unlimited, unit="score"))[3] == "+2.50"
+    assert comparison_lines.measure_cells("ms", measure(difference=unlimited, unit="score"))[3] == "+2.50"
 
 
 def test_only_a_pair_with_measures_is_unchanged() -> None:
-    assert wording.is_unchanged(pair({"f1": measure("unchanged")}))
-    assert not wording.is_unchanged(pair({"f1": measure("unchanged"), "f2": measure("better")}))
-    assert not wording.is_unchanged(pair({}))
+    assert comparison_lines.is_unchanged(pair({"f1": measure("unchanged")}))
+    assert not comparison_lines.is_unchanged(pair({"f1": measure("unchanged"), "f2": measure("better")}))
+    assert not comparison_lines.is_unchanged(pair({}))
 
 
 def test_nothing_to_note_is_noted_by_nothing() -> None:
-    assert list(wording.notes(pair({"f1": measure()}))) == []
+    assert list(comparison_lines.notes(pair({"f1": measure()}))) == []
 
 
 def test_what_was_refused_is_noted_and_how_to_help_it() -> None:
@@ -164,7 +164,7 @@ def test_what_was_refused_is_noted_and_how_to_help_it() -> None:
         {"measure": "gleu", "reason": "only there after", "blocks": False},
     ]
 
-    assert list(wording.notes(pair({}, refused=refused))) == [
+    assert list(comparison_lines.notes(pair({}, refused=refused))) == [
         "f1 not compared: measured differently: tok was 13a, is char; the gate asks for it",
         "gleu not compared: only there after",
         "--rescore scores BASE again by HEAD's settings, where that needs no model",
@@ -181,7 +181,7 @@ def test_measures_that_failed_on_as_many_rows_are_noted_together() -> None:
         "gleu": measure(unmeasured=failed | {"failed_base": 1}),
     }
 
-    assert list(wording.notes(pair(measures))) == [
+    assert list(comparison_lines.notes(pair(measures))) == [
         "rows that could not be measured, before 0, after 2; with them f1, bleu −10.0 to 0.0; ms",
         "rows that could not be measured, before 1, after 2; with them gleu −10.0 to 0.0",
     ]
@@ -191,7 +191,7 @@ def test_other_rows_are_noted_when_they_move_the_mean() -> None:
     moved = {"base": 0.5, "head": 0.7, "shared": 0.05, "composition": 0.15}
     undefined = {"base": None, "head": 0.7, "shared": None, "composition": None}
 
-    assert list(wording.notes(pair({"f1": measure(split=moved), "bleu.value": measure(split=undefined)}))) == [
+    assert list(comparison_lines.notes(pair({"f1": measure(split=moved), "bleu.value": measure(split=undefined)}))) == [
         "over all rows of either side, not only shared ones: f1 +20.0 (+15.0 by other rows)"
     ]
 
@@ -205,7 +205,7 @@ def test_notable_slices_are_noted_as_exploratory() -> None:
     ]
 
     assert "exploratory: f1 where topic = law: −20.0 points [−30.0, −10.0], 40 rows" in list(
-        wording.notes(pair({"f1": measure()}, slices=slices))
+        comparison_lines.notes(pair({"f1": measure()}, slices=slices))
     )
 
 
@@ -214,7 +214,7 @@ def test_slices_of_measures_that_decide_nothing_are_only_counted() -> None:
     part = {"slice": "topic", "value": "law", "measure": "bleu", "n": 40, "difference": difference, "notable": True}
     found = pair({"f1": measure(), "bleu": measure(role="secondary")}, slices=[part | {"q_value": 0.01}])
 
-    assert list(wording.notes(found)) == ["exploratory: 1 more slice stands out (--json)"]
+    assert list(comparison_lines.notes(found)) == ["exploratory: 1 more slice stands out (--json)"]
 
 
 def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
@@ -225,7 +225,7 @@ def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
         for i in range(8)
     ]
 
-    told = list(wording.notes(pair({}, slices=slices)))
+    told = list(comparison_lines.notes(pair({}, slices=slices)))
 
     assert [note.partition("= ")[2][:2] for note in told[:5]] == ["t7", "t6", "t5", "t4", "t3"]
     assert told[5:] == ["exploratory: 3 more slices stand out (--json)"]
@@ -234,7 +234,7 @@ def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
 def test_candidates_of_one_side_are_noted() -> None:
     found = document("better", candidates={"only_base": ["x", "y"], "only_head": ["z"]})
 
-    assert list(wording.candidates_notes(found)) == [
+    assert list(comparison_lines.candidates_notes(found)) == [
         "only before, not compared: x, y (--map OLD=NEW pairs renamed ones, --map OLD= says that one was dropped)",
         "only after, not compared: z (--map OLD=NEW pairs renamed ones)",
     ]
@@ -269,7 +269,7 @@ def test_flips_in_one_line(lost: dict[str, int], gained: dict[str, int], line: s
     measures = {"f1": measure(), "gleu": measure(role="guard"), "bleu": measure(role="secondary")}
     found = pair(measures, flips={"rows": rows, "lost": lost, "gained": gained, "worst": []})
 
-    assert wording.changed_rows_line(found) == line
+    assert comparison_lines.changed_rows_line(found) == line
 
 
 @pytest.mark.parametrize(
@@ -306,13 +306,13 @@ def test_a_long_list_is_counted() -> None:
     ],
 )
 def test_by_how_much_ends_a_sentence(found: dict[str, Any], end: str) -> None:
-    assert wording.by(pair({"f1": found}), "f1") == end
+    assert comparison_lines.by(pair({"f1": found}), "f1") == end
 
 
 def test_measures_are_told_by_their_verdicts_the_surest_first() -> None:
     found = pair({"f1": measure(), "bleu": measure("worse"), "label": measure("better"), "gleu": measure("worse")})
 
-    assert [*wording.tally(found["measures"]).items()] == [
+    assert [*comparison_lines.tally(found["measures"]).items()] == [
         ("better", ["label"]),
         ("worse", ["bleu", "gleu"]),
         ("cannot tell", ["f1"]),
@@ -323,5 +323,5 @@ def test_a_table_that_says_what_failed_rows_could_change_has_no_note_of_it() -> 
     left = NOTHING_LEFT | {"failed_base": 2, "worst": -0.1, "best": 0.1}
     found = pair({"f1": measure(unmeasured=left)})
 
-    assert "could not be measured" in " ".join(wording.notes(found))
-    assert "could not be measured" not in " ".join(wording.notes(found, bounds=False))
+    assert "could not be measured" in " ".join(comparison_lines.notes(found))
+    assert "could not be measured" not in " ".join(comparison_lines.notes(found, bounds=False))

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tasks.comparison.release import by_judge_alone, source
 from tasks.console.format import (
     about,
     abridged_apart,
@@ -24,6 +23,7 @@ from tasks.scores.metrics_report import HeadlineEntry, MetricEntry, MetricsRepor
 from tasks.scores.primary import VERDICT
 from tasks.scores.targets import PREFERRED_OVER
 from tasks.wording.comparison_document import MeasureEntry, PairEntry, pairs_of_a_run
+from tasks.wording.release import by_judge_alone, source
 
 MAX_NAME_CHARS = 40
 # Candidates that a sentence names.

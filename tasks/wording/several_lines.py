@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tasks.comparison import wording
 from tasks.console.format import CUT, NONE, count, counted, cut, level, number, rate_interval
 from tasks.scores.primary import VERDICT
+from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import MeasureEntry, PairEntry, VersionEntry
 from tasks.wording.several_document import SeveralVersions, VersionComparison, from_first_to_last
 
@@ -62,7 +62,7 @@ def _row(document: SeveralVersions, candidate: str, place: int) -> VersionRow:
 
 def lead(document: SeveralVersions) -> list[str]:
     """The decision on the last version, then how all comparisons hold."""
-    sentence, *reasons = wording.lead(from_first_to_last(document))
+    sentence, *reasons = comparison_lines.lead(from_first_to_last(document))
     first, last = document["versions"][0]["name"], document["versions"][-1]["name"]
     return [f"{first} → {last}: {sentence}", *reasons, together(document)]
 
@@ -123,7 +123,7 @@ def cells(document: SeveralVersions, row: VersionRow) -> list[str]:
         name,
         n,
         value_cell(document, row),
-        wording.interval(row.entry["difference"], row.entry["unit"]),
+        comparison_lines.interval(row.entry["difference"], row.entry["unit"]),
         f"{row.entry['verdict']}{other}",
     ]
 

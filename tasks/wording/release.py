@@ -3,18 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tasks.comparison.gate import Gate
 from tasks.console.format import about, count, counted, level, listed, number, points
 from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import VERDICT, Primary
+from tasks.scores.primary import VERDICT, Primary, Reason
 from tasks.scores.verdict_source import VerdictSource
 from tasks.wording.comparison_document import (
     JUDGE_ERROR,
-    DecisionEntry,
     MaximumEntry,
     MeasureEntry,
     PairEntry,
-    WorstSlice,
 )
 from tasks.wording.verdicts import Decision, Verdict
 
@@ -33,50 +30,46 @@ class Decisive(NamedTuple):
     entry: MeasureEntry
 
 
-def decision(pairs: Sequence[PairEntry], primary: Primary, gate: Gate, *, blocked: bool) -> DecisionEntry:
-    """Decide from the primary measure and the guards of all pairs of candidates.
+class Release(NamedTuple):
+    """What the decision on a release goes by.
 
-    Args:
-        pairs: The compared pairs.
-        primary: The primary measure.
-        gate: Section `gate` of params.yaml.
-        blocked: Whether something that the gate asks for could not be compared.
+    decisive, guards: the primary measure and the guards of all pairs, the gravest first. worse, undecided: of them.
+    rows_needed: how many rows in all would decide. blocked: whether something that the gate asks for could not be
+    compared.
     """
-    decisive = sorted(_by_role(pairs, "primary"), key=_gravity)
-    guards = sorted(_by_role(pairs, "guard"), key=_gravity)
-    worse = [one for one in (*decisive, *guards) if one.entry["verdict"] == Verdict.WORSE]
-    strict = guards if gate.fail_on == "cannot_tell" else []
-    undecided = [one for one in (*decisive, *strict) if one.entry["verdict"] == Verdict.CANNOT_TELL]
-    says = Decision.SHIP
-    if worse:
-        says = Decision.DO_NOT_SHIP
-    elif blocked or undecided or not decisive:
-        says = Decision.UNDECIDED
-    needed = _rows_needed(undecided) if says is Decision.UNDECIDED and not blocked else None
-    return {
-        "verdict": says,
-        "rows_needed": needed,
-        "sentence": _sentence(says, decisive, worse, undecided, needed, blocked=blocked),
-        "reasons": [*_reasons(pairs, decisive, guards, primary, gate)][:REASONS],
-        "worst_slice": worst_slice(pairs, primary.name),
-    }
+
+    decision: Decision
+    decisive: Sequence[Decisive]
+    guards: Sequence[Decisive]
+    worse: Sequence[Decisive]
+    undecided: Sequence[Decisive]
+    rows_needed: int | None
+    blocked: bool
 
 
-def worst_slice(pairs: Sequence[PairEntry], measure: str) -> WorstSlice | None:
-    """The slice of a measure that lost most surely: whose best limit is the worst. Its interval is exploratory.
+def sentence(release: Release) -> str:
+    """The decision in one line."""
+    says, decisive = release.decision, release.decisive
+    if says is Decision.DO_NOT_SHIP:
+        named = listed(list(dict.fromkeys(f"{_guard(one)}{_source(one)}" for one in release.worse)))
+        more = "; something else could not be compared" if release.blocked else ""
+        return f"{says.capitalize()}: {Verdict.WORSE} by {named}{more}."
+    if says is Decision.SHIP:
+        verdicts = {one.entry["verdict"] for one in decisive}
+        shared = next(iter(verdicts)) if len(verdicts) == 1 else Verdict.NO_WORSE
+        return f"{says.capitalize()}: {shared if shared in CLEAR else Verdict.NO_WORSE} by {_source(decisive[0])}."
+    if release.blocked or not decisive:
+        what = "something that the gate asks for" if decisive else "the primary measure"
+        return f"{says.capitalize()}: {what} could not be compared."
+    return f"{says.capitalize()}: {_what_would_decide(release.undecided, release.rows_needed)}."
 
-    None if no slice lost anything.
+
+def reasons(release: Release, pairs: Sequence[PairEntry], primary: Primary, confidence: float) -> list[str]:
+    """What the decision rests on, at most REASONS sentences, the weightiest first.
+
+    confidence: of the gate.
     """
-    found: list[tuple[float, WorstSlice]] = []
-    for pair in pairs:
-        better_is_more = measure in pair["measures"] and pair["measures"][measure]["higher_is_better"]
-        for part in pair.get("slices", ()):
-            value, low, high = (part["difference"][name] for name in ("value", "low", "high"))
-            if part["measure"] != measure or value is None or low is None or high is None:
-                continue
-            if (-value if better_is_more else value) > 0.0:
-                found.append((high if better_is_more else -low, {**part, "candidate": pair["head"]}))
-    return min(found, key=lambda each: each[0])[1] if found else None
+    return [*_reasons(release, pairs, primary, confidence)][:REASONS]
 
 
 def source(name: str, signature: str) -> str:
@@ -124,6 +117,33 @@ def significance(entry: MeasureEntry, by: str, confidence: str) -> str:
     return f"{conclusions[entry['verdict']]} {figures}."
 
 
+def _reasons(release: Release, pairs: Sequence[PairEntry], primary: Primary, confidence: float) -> Iterator[str]:
+    decisive, guards = release.decisive, release.guards
+    several = len(pairs) > 1
+    held = f"{'simultaneous ' if several else ''}{level(confidence)} CI"
+    refused = [(pair, each) for pair in pairs for each in pair["refused"] if each["blocks"]]
+    for pair, each in refused[:1]:
+        yield f"{_of(pair, several=several)}{each['measure']} could not be compared: {each['reason']}."
+    stopping = [one for one in guards if one.entry["verdict"] == Verdict.WORSE]
+    for one in decisive[:1]:
+        yield f"{_of(one.pair, several=several)}{significance(one.entry, _basis(one, primary), held)}"
+    for one in stopping[:1]:
+        yield f"{_of(one.pair, several=several)}Guard {one.name}: {significance(one.entry, one.name, held)}"
+    for one in decisive[:1]:
+        if (crossed := one.pair["crossed"]) is not None and one.entry["verdict"] != Verdict.UNCHANGED:
+            yield (
+                f"{counted(crossed['gained'], 'row')} right only after, {count(crossed['lost'])} only before "
+                f"(both {count(crossed['both'])}, neither {count(crossed['neither'])})."
+            )
+    if guards and not stopping:
+        gravest = guards[0]
+        yield f"Guard {gravest.name}: {significance(gravest.entry, gravest.name, held)}"
+    if several:
+        yield _others(decisive[1:])
+    if primary.name == VERDICT and decisive:
+        yield f"{VERDICT} decides: {primary.reason}."
+
+
 def _by_maximum(entry: MeasureEntry, maximum: MaximumEntry, by: str, confidence: str) -> str:
     says = {Verdict.WORSE: "Above", Verdict.NO_WORSE: "At most"}.get(
         entry["verdict"], "Neither surely above nor surely below"
@@ -133,50 +153,6 @@ def _by_maximum(entry: MeasureEntry, maximum: MaximumEntry, by: str, confidence:
         f"{says} the maximum of {number(maximum['max'])} "
         f"({by}: {number(entry['head'])}, {limits}, {counted(entry['n'], 'row')})"
     )
-
-
-def _by_role(pairs: Sequence[PairEntry], role: str) -> list[Decisive]:
-    return [
-        Decisive(pair, name, entry)
-        for pair in pairs
-        for name, entry in pair["measures"].items()
-        if entry["role"] == role
-    ]
-
-
-def _gravity(one: Decisive) -> tuple[int, float]:
-    value = one.entry["difference"]["value"] or 0.0
-    return Verdict(one.entry["verdict"]).gravity, value if one.entry["higher_is_better"] else -value
-
-
-def _rows_needed(undecided: Sequence[Decisive]) -> int | None:
-    needed = [one.entry["rows_needed"] for one in undecided]
-    known = [rows for rows in needed if rows is not None]
-    return max(known) if known and len(known) == len(needed) else None
-
-
-def _sentence(
-    says: Decision,
-    decisive: Sequence[Decisive],
-    worse: Sequence[Decisive],
-    undecided: Sequence[Decisive],
-    needed: int | None,
-    *,
-    blocked: bool,
-) -> str:
-    """The decision in one line."""
-    if says is Decision.DO_NOT_SHIP:
-        named = listed(list(dict.fromkeys(f"{_guard(one)}{_source(one)}" for one in worse)))
-        more = "; something else could not be compared" if blocked else ""
-        return f"{says.capitalize()}: {Verdict.WORSE} by {named}{more}."
-    if says is Decision.SHIP:
-        verdicts = {one.entry["verdict"] for one in decisive}
-        shared = next(iter(verdicts)) if len(verdicts) == 1 else Verdict.NO_WORSE
-        return f"{says.capitalize()}: {shared if shared in CLEAR else Verdict.NO_WORSE} by {_source(decisive[0])}."
-    if blocked or not decisive:
-        what = "something that the gate asks for" if decisive else "the primary measure"
-        return f"{says.capitalize()}: {what} could not be compared."
-    return f"{says.capitalize()}: {_what_would_decide(undecided, needed)}."
 
 
 def _what_would_decide(undecided: Sequence[Decisive], needed: int | None) -> str:
@@ -203,39 +179,6 @@ def _largest_loss(one: Decisive) -> float:
     return -low if one.entry["higher_is_better"] else high
 
 
-def _reasons(
-    pairs: Sequence[PairEntry],
-    decisive: Sequence[Decisive],
-    guards: Sequence[Decisive],
-    primary: Primary,
-    gate: Gate,
-) -> Iterator[str]:
-    """What the decision rests on, the weightiest first."""
-    several = len(pairs) > 1
-    confidence = f"{'simultaneous ' if several else ''}{level(gate.confidence)} CI"
-    refused = [(pair, each) for pair in pairs for each in pair["refused"] if each["blocks"]]
-    for pair, each in refused[:1]:
-        yield f"{_of(pair, several=several)}{each['measure']} could not be compared: {each['reason']}."
-    stopping = [one for one in guards if one.entry["verdict"] == Verdict.WORSE]
-    for one in decisive[:1]:
-        yield f"{_of(one.pair, several=several)}{significance(one.entry, _basis(one, primary), confidence)}"
-    for one in stopping[:1]:
-        yield f"{_of(one.pair, several=several)}Guard {one.name}: {significance(one.entry, one.name, confidence)}"
-    for one in decisive[:1]:
-        if (crossed := one.pair["crossed"]) is not None and one.entry["verdict"] != Verdict.UNCHANGED:
-            yield (
-                f"{counted(crossed['gained'], 'row')} right only after, {count(crossed['lost'])} only before "
-                f"(both {count(crossed['both'])}, neither {count(crossed['neither'])})."
-            )
-    if guards and not stopping:
-        gravest = guards[0]
-        yield f"Guard {gravest.name}: {significance(gravest.entry, gravest.name, confidence)}"
-    if several:
-        yield _others(decisive[1:])
-    if primary.name == VERDICT and decisive:
-        yield f"{VERDICT} decides: {primary.reason}."
-
-
 def _others(decisive: Sequence[Decisive]) -> str:
     by_verdict: dict[str, list[str]] = {}
     for one in decisive:
@@ -258,7 +201,7 @@ def _source(one: Decisive) -> str:
 
 def _basis(one: Decisive, primary: Primary) -> str:
     """Who says so; a judge whose verdicts no labels check is said to be unchecked."""
-    unchecked = one.name == VERDICT and primary.reason == "no human labels"
+    unchecked = one.name == VERDICT and primary.reason is Reason.NO_LABELS
     return f"{_source(one)}, not checked on your data" if unchecked else _source(one)
 
 

@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import exp, log
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from tasks.comparison.release import source
 from tasks.console.format import (
     capitalized,
     coefficient,
@@ -18,8 +17,6 @@ from tasks.console.format import (
     rate,
     rate_interval,
 )
-from tasks.reporting.conclusion import NAMED, best_first, is_rate, short_names
-from tasks.reporting.score_tables import by_column
 from tasks.scores.human_labels import LABEL
 from tasks.scores.metrics_report import (
     AgreementEntry,
@@ -32,7 +29,10 @@ from tasks.scores.metrics_report import (
 )
 from tasks.scores.primary import VERDICT
 from tasks.scores.verdict_source import OFFLINE
+from tasks.wording.conclusion import NAMED, best_first, is_rate, short_names
+from tasks.wording.release import source
 
+Entry = TypeVar("Entry")
 # Logit of 95 %.
 LOGIT = log(19.0)
 
@@ -265,6 +265,15 @@ def _band(document: MetricsReport, part: WorstSlice, candidate: str, *, is_share
         return ""
     low, high = ((rate if is_share else number)(band[limit]) for limit in ("low", "high"))
     return f" ({low} to {high} with all values of {part['column']} together)"
+
+
+def by_column(entries: Mapping[str, Mapping[str, Entry]]) -> dict[str, dict[str, Entry]]:
+    """Regroup candidate → column → entry as column → candidate → entry."""
+    regrouped: dict[str, dict[str, Entry]] = {}
+    for candidate, own in entries.items():
+        for name, entry in own.items():
+            regrouped.setdefault(name, {})[candidate] = entry
+    return regrouped
 
 
 def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tasks.comparison.release import source
-from tasks.comparison.wording import number_of_draws
 from tasks.console.format import counted, rate_interval
-from tasks.reporting.conclusion import NAMED, UNKNOWN
 from tasks.scores.metrics_report import MetricEntry, MetricsReport, PassEntry, SpreadEntry
 from tasks.scores.primary import VERDICT
+from tasks.wording.comparison_lines import number_of_draws
+from tasks.wording.conclusion import NAMED, UNKNOWN
+from tasks.wording.release import source
 
 
 class PassTable(NamedTuple):

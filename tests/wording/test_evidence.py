@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tasks.reporting.evidence import (
+from tasks.wording.evidence import (
     lost_votes,
     most_frequent_failures,
     panel,
@@ -13,7 +13,7 @@ from tasks.reporting.evidence import (
     trust,
     worst_slices,
 )
-from tests.reporting.test_conclusion import OFFLINE, document, headline
+from tests.wording.test_conclusion import OFFLINE, document, headline
 
 TWO = {"aurora": headline(0.7), "borealis": headline(0.8)}
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from tasks.console.format import count, counted, joined, level, number, rate, rate_interval
-from tasks.reporting.conclusion import short_names
 from tasks.scores.metrics_report import Interval, Limited, MetricsReport, NamedPairEntry, PositionEntry, PreferenceEntry
+from tasks.wording.conclusion import short_names
 
 # The points of the answer shown first that a judge without position bias gives.
 UNBIASED = 0.5

@@ -378,10 +378,10 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
     reads_references = metric.needs(options.variables.model_dump()).references is not None
     if reads_references and (named := hash_of(options.aliases)):
         filtered["aliases"] = named
-    model, code = offline.model_hash()[:12], offline.source_hash()[:12]
+    model, version = offline.model_hash()[:12], offline.VERSION
     if options.provider == "offline":
-        return {"provider": "offline", "model": model, "code": code, **variables, **filtered}
-    cascade = {"band": "-".join(map(str, options.band)), "offline": model, "code": code}
+        return {"provider": "offline", "model": model, "offline_v": version, **variables, **filtered}
+    cascade = {"band": "-".join(map(str, options.band)), "offline": model, "offline_v": version}
     jurors = options.jurors
     temperatures = [one.draw_temperature if one.draws > 1 else one.temperature for one in jurors]
     return {

@@ -186,7 +186,8 @@ def test_the_offline_judge_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypa
     assert [p and float(p >= 0.5) for p in probabilities] == column(table, "meaning_match")
     assert '"Paris"' in column(table, "meaning_match_reason")[0]
     signature = about(table.schema)["columns"]["meaning_match"]["signature"]
-    assert signature.startswith(f"meaning_match|provider:offline|model:{offline.model_hash()[:12]}|code:")
+    model = f"model:{offline.model_hash()[:12]}|offline_v:{offline.VERSION}"
+    assert signature.startswith(f"meaning_match|provider:offline|{model}|")
     assert broken(table, options) == []
 
 

@@ -163,7 +163,7 @@ def _models(family: str) -> dict[str, object]:
     if family == JUDGE:
         from tasks.models import offline
 
-        return {"provider": "offline", "model": offline.model_hash()[:12], "code": offline.source_hash()[:12]}
+        return {"provider": "offline", "model": offline.model_hash()[:12], "offline_v": offline.VERSION}
     return {}
 
 

@@ -179,7 +179,7 @@ def test_the_signature_names_both_judges_and_the_band(server: JudgeServer, tmp_p
     parts = rows(tmp_path / "rows", ROWS)
     told = signature(parts, tmp_path / "store", cascade(server))
 
-    band = f"band:0.05-0.95|offline:{offline.model_hash()[:12]}|code:{offline.source_hash()[:12]}"
+    band = f"band:0.05-0.95|offline:{offline.model_hash()[:12]}|offline_v:{offline.VERSION}"
     for part in ("|provider:cascade|", "|model:judge|", "|served:judge-2026-01|", "|prompt:", band):
         assert part in told
     assert signature(parts, tmp_path / "store", cascade(server, band=[0.05, 0.9500001])) != told

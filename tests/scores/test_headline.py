@@ -25,7 +25,7 @@ from tests.small_project import ROOT
 
 FACTS = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")
 MATCH = replace(FACTS, metric="meaning_match", family="judge")
-OFFLINE = "meaning_match|provider:offline|model:x|code:y|v:1"
+OFFLINE = "meaning_match|provider:offline|model:x|offline_v:1|v:1"
 ON_LABELS, ON_VERDICTS = Primary("label", "human labels"), Primary("meaning_match", "no human labels")
 N = 400
 

@@ -1,7 +1,6 @@
 """The offline judge: a small trained model that decides from the texts whether an answer is right, without an LLM."""
 
-from tasks.models.offline.source_hash import source_hash
 from tasks.models.offline.trees import model_hash
-from tasks.models.offline.verdict import RIGHT, Judged, judge, judge_columns
+from tasks.models.offline.verdict import RIGHT, VERSION, Judged, judge, judge_columns
 
-__all__ = ["RIGHT", "Judged", "judge", "judge_columns", "model_hash", "source_hash"]
+__all__ = ["RIGHT", "VERSION", "Judged", "judge", "judge_columns", "model_hash"]

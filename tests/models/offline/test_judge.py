@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 import time
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scripts import golden_judge
 from tasks.models.offline import RIGHT, judge, model_hash
 from tasks.models.offline.trees import FILE
 from tests.models.offline.pairs import RULES, judged
@@ -80,6 +82,32 @@ def test_columns_of_different_length_are_refused():
 @pytest.mark.parametrize("text", ["Paris", "42", "東京", "🎉", "!!!", "Ωμέγα", "नमस्ते", "The", "New York City"])
 def test_a_text_equals_itself(text):
     assert judge([""], [[text]], [text]).probabilities[0] >= RIGHT
+
+
+def test_equal_signatures_have_equal_probabilities():
+    """If this fails, raise VERSION in verdict.py, then `python -m scripts.golden_judge`; so also after a training."""
+    golden = json.loads(golden_judge.FILE.read_text(encoding="utf-8"))
+
+    assert len(golden["rows"]) == 500
+    assert golden["signed_by"] == golden_judge.signed_by()
+    assert golden_judge.changed_rows(golden["rows"]) == []
+
+
+def test_golden_probabilities_are_not_replaced_under_the_same_signature(monkeypatch, tmp_path, capsys):
+    golden = golden_judge.FILE.read_text(encoding="utf-8")
+    file = tmp_path / "golden.json"
+    monkeypatch.setattr(golden_judge, "FILE", file)
+    file.write_text(golden.replace('"probability": 0.9', '"probability": 0.1'), encoding="utf-8")
+    changed = file.read_text(encoding="utf-8")
+
+    assert golden_judge.main() == 1
+    assert "raise VERSION" in capsys.readouterr().err
+    assert file.read_text(encoding="utf-8") == changed
+
+    monkeypatch.setattr(golden_judge, "VERSION", 2)
+
+    assert golden_judge.main() == 0
+    assert file.read_text(encoding="utf-8") == golden.replace('"offline_v": 1', '"offline_v": 2')
 
 
 def test_rows_are_judged_one_by_one():

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     console = Console(width=None if sys.stdout.isatty() else 200)
     console.print(record.table(lines))
     if options.draws == DRAWS and found:
-        content = record.keep(record.report(found, DRAWS), workers.SECTIONS, REPORT)
+        content = record.keep(record.report(found, DRAWS), [*workers.SECTIONS], REPORT)
         record.rewrite(PAGE, content)
         console.print(f"{REPORT.relative_to(ROOT)} is written")
     met = [line.reached for line in lines]
@@ -56,14 +56,13 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _watched(sections: Sequence[str], draws: int, processes: int) -> list[workers.Measured]:
-    """Every study's cells; what they took is shown on stderr as they come."""
+    """Every study's cells; how many are done is shown on stderr."""
     studies, done = workers.listed(sections), []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("studies", total=len(studies))
         for each in workers.measure(studies, draws, processes):
             done.append(each)
-            progress.console.print(f"{each.section}: {each.study}, {each.seconds:.1f} s", highlight=False)
             progress.advance(task)
     return done
 

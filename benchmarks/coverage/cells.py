@@ -1,7 +1,9 @@
-"""One measured cell of the coverage benchmark: what an estimator reached under one design, beside its target."""
+"""Cells of the coverage benchmark: designs that are drawn many times, and what an estimator reached."""
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import sqrt
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 from zlib import crc32
 
 import numpy as np
@@ -10,6 +12,11 @@ import numpy.typing as npt
 DRAWS = 4_000
 """Draws of a simulated cell, at least."""
 Floats = npt.NDArray[np.float64]
+Sense = Literal["at least", "at most", "contrast"]
+Statistic = Callable[[Floats], tuple[float, float]]
+"""What a measure gave in each draw, shape (draws, …) → the measured number and its Monte Carlo standard error."""
+Outcomes = Callable[[np.random.Generator, int], Iterable[Sequence[Any]]]
+"""Generator and number of draws → what each draw gave: a value a measure, or a pair of widths."""
 
 
 class Cell(NamedTuple):
@@ -24,7 +31,7 @@ class Cell(NamedTuple):
     topic: str
     name: str
     measure: str
-    sense: Literal["at least", "at most", "contrast"]
+    sense: Sense
     target: float | None
     measured: float
     error: float
@@ -41,27 +48,117 @@ class Cell(NamedTuple):
         return self.measured - slack <= self.target
 
 
-def covered(topic: str, name: str, target: float | None, hits: int, draws: int) -> Cell:
-    """A simulated coverage; without a target it is a contrast."""
-    sense: Literal["at least", "contrast"] = "contrast" if target is None else "at least"
-    return Cell(topic, name, "coverage", sense, target, hits / draws, share_error(hits, draws), draws)
+def mean(values: Floats) -> tuple[float, float]:
+    """The mean, such as the share of draws with an event, and its standard error."""
+    return float(values.mean()), float(values.std()) / sqrt(len(values))
 
 
-def alarmed(topic: str, name: str, measure: str, target: float, alarms: int, draws: int) -> Cell:
-    """How often a test raised a false alarm, in simulation."""
-    return Cell(topic, name, measure, "at most", target, alarms / draws, share_error(alarms, draws), draws)
-
-
-def mean_ratio(mine: Floats, peer: Floats) -> tuple[float, float]:
-    """The ratio of two means over the same draws, and its Monte Carlo standard error to first order."""
+def mean_ratio(pairs: Floats) -> tuple[float, float]:
+    """The ratio of two means over the same draws, shape (draws, 2), and its standard error to first order."""
+    mine, peer = pairs.T
     ratio = float(mine.mean() / peer.mean())
     return ratio, float((mine - ratio * peer).std() / peer.mean()) / sqrt(mine.size)
 
 
-def share_error(hits: int, draws: int) -> float:
-    """The Monte Carlo standard error of a share."""
+def most(values: Floats) -> tuple[float, float]:
+    """The share of draws with an event that may never come up, without an error."""
+    return float(values.mean()), 0.0
+
+
+class Measure(NamedTuple):
+    """What is measured over the draws of a design.
+
+    peer: another method, whose number is a contrast. name, topic: of the cell, if they are not those of the design.
+    """
+
+    measure: str
+    sense: Sense
+    target: float | None
+    statistic: Statistic = mean
+    peer: str = ""
+    name: str = ""
+    topic: str = ""
+
+    def cell(self, topic: str, design: str, measured: float, error: float = 0.0, draws: int = 0) -> Cell:
+        """The cell of a measured number; without error and draws it was enumerated."""
+        name = f"{self.peer}: {self.name or design}" if self.peer else self.name or design
+        return Cell(self.topic or topic, name, self.measure, self.sense, self.target, measured, error, draws)
+
+
+def covers(target: float) -> Measure:
+    """How often an interval contains the truth."""
+    return Measure("coverage", "at least", target)
+
+
+def covered(target: float, hits: int, draws: int) -> Cell:
+    """A coverage of which only the number of hits is known."""
     share = hits / draws
-    return sqrt(share * (1.0 - share) / draws)
+    return covers(target).cell("", "", share, sqrt(share * (1.0 - share) / draws), draws)
+
+
+def contrast(peer: str, name: str = "") -> Measure:
+    """How often another method's interval contains the truth."""
+    return Measure("coverage", "contrast", None, peer=peer, name=name)
+
+
+def alarms(target: float, measure: str = "type I") -> Measure:
+    """How often a test raises a false alarm."""
+    return Measure(measure, "at most", target)
+
+
+def width(target: float, measure: str) -> Measure:
+    """The ratio of two mean widths."""
+    return Measure(measure, "at most", target, mean_ratio)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A design that is drawn many times.
+
+    seed: what the generator's seed is made of. outcomes: of each draw a value for each measure.
+    scale: its draws are so many times as many as those of others.
+    """
+
+    topic: str
+    name: str
+    seed: tuple[object, ...]
+    outcomes: Outcomes
+    measures: tuple[Measure, ...]
+    scale: float = 1.0
+
+    def __call__(self, draws: int) -> Iterator[Cell]:
+        """A cell for each measure."""
+        draws = max(1, int(draws * self.scale))
+        columns = zip(*self.outcomes(generator(*self.seed), draws), strict=True)
+        for measure, column in zip(self.measures, columns, strict=True):
+            measured, error = measure.statistic(np.array(column, np.float64))
+            yield measure.cell(self.topic, self.name, measured, error, draws)
+
+    def __str__(self) -> str:
+        return f"{self.topic}, {self.name}"
+
+
+Study = Callable[[int], Iterable[Cell]]
+"""Draws → cells: a Simulation, or a function where they are enumerated or need more than one design."""
+
+
+class Limits(Protocol):
+    """An estimate with its interval."""
+
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+def contains(estimate: Limits, truth: float) -> bool:
+    """Whether the interval contains the truth."""
+    return bool(estimate.low <= truth <= estimate.high)
+
+
+def length(estimate: Limits) -> float:
+    """The width of the interval."""
+    return estimate.high - estimate.low
 
 
 def generator(*design: object) -> np.random.Generator:

@@ -2,18 +2,18 @@
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from scipy.stats import poisson
 
-from benchmarks.coverage.cells import Cell, Floats, covered, generator
+from benchmarks.coverage.cells import Floats, Simulation, contains, contrast, covers
 from tasks.metrics.lexical.bleu import Bleu
 from tasks.statistics import FewRows, corpus_interval
 from tasks.statistics.clusters import Codes
+from tasks.statistics.paired import corpus_difference
 
-Score = Callable[[Floats], Floats]
-
-RATIO, BLEU = "ratio of sums", "corpus BLEU"
+RATIO, BLEU, PAIRED = "ratio of sums", "corpus BLEU", "paired corpus score"
 SIZES = (10, 30, 100, 300)
 ENOUGH = 100
 """Rows from which a target holds; with fewer, what is reached is only shown, and below 50 a run warns."""
@@ -25,6 +25,7 @@ QUALITY = (2.0, 2.0)
 LONGER = 1.1
 """The reference's length over the response's, on average: brevity costs something."""
 RESAMPLES = 500
+_TARGET, _FEWER = covers(0.93), contrast("the same on fewer rows")
 
 
 def ratio(stats: Floats) -> Floats:
@@ -32,20 +33,33 @@ def ratio(stats: Floats) -> Floats:
     return np.asarray(stats[..., 0] / stats[..., 1])
 
 
-def ratio_coverage(n: int, draws: int, *, grouped: bool = False) -> Cell:
+def ratio_of_sums(n: int, *, grouped: bool = False) -> Simulation:
     """How often the interval of a ratio of sums contains the true one; `grouped`: two rows share a quality."""
-    rng = generator(RATIO, n, grouped)
-    clusters = np.repeat(np.arange(n // 2), 2) if grouped else None
-    samples = (_ratio_rows(rng, n, grouped=grouped) for _ in range(draws))
+    outcomes = partial(
+        _jackknifed, partial(_ratio_rows, n, grouped=grouped), ratio, 0.7, _pairs(n) if grouped else None
+    )
     name = f"n = {n}, in pairs" if grouped else f"n = {n}"
-    return _jackknifed(RATIO, name, n, (_interval(stats, ratio, clusters) for stats in samples), 0.7, draws)
+    return Simulation(RATIO, name, (RATIO, n, grouped), outcomes, (_TARGET if n >= ENOUGH else _FEWER,))
 
 
-def bleu_coverage(n: int, draws: int) -> Cell:
+def corpus_bleu(n: int) -> Simulation:
     """How often the jackknife interval of corpus BLEU contains the true one."""
-    rng, score = generator(BLEU, n), Bleu().score
-    limits = (_interval(bleu_rows(rng, n), score) for _ in range(draws))
-    return _jackknifed(BLEU, f"n = {n}", n, limits, true_bleu(), draws)
+    outcomes = partial(_jackknifed, partial(bleu_rows, n), Bleu().score, true_bleu(), None)
+    return Simulation(BLEU, f"n = {n}", (BLEU, n), outcomes, (_TARGET if n >= ENOUGH else _FEWER,))
+
+
+def _jackknifed(
+    sample: Callable[[np.random.Generator], Floats],
+    score: Callable[[Floats], Floats],
+    truth: float,
+    clusters: Codes | None,
+    rng: np.random.Generator,
+    draws: int,
+) -> Iterator[tuple[bool]]:
+    for _ in range(draws):
+        with warnings.catch_warnings(action="ignore", category=FewRows):
+            found = corpus_interval(sample(rng), score, clusters)
+        yield (contains(found, truth),)
 
 
 def true_bleu() -> float:
@@ -59,7 +73,7 @@ def true_bleu() -> float:
     return float(Bleu().score(stats))
 
 
-def bleu_rows(rng: np.random.Generator, n: int) -> Floats:
+def bleu_rows(n: int, rng: np.random.Generator) -> Floats:
     """Shape (n, 10): the statistics of n rows, where a k-gram matches when its k words do."""
     length = 1 + rng.poisson(LENGTH - 1, n)
     words = np.arange(length.max()) < length[:, None]
@@ -73,52 +87,44 @@ def bleu_rows(rng: np.random.Generator, n: int) -> Floats:
     return np.column_stack([matches, totals, length, reference]).astype(np.float64)
 
 
-def bootstrapped(draws: int) -> Iterator[Cell]:
-    """What the percentile bootstrap gives for corpus BLEU; a quarter of the draws say it."""
-    draws, truth, score = max(1, draws // 4), true_bleu(), Bleu().score
-    for n in SIZES[:-1]:
-        rng = generator(BLEU, "percentile bootstrap", n)
-        limits = (_percentiles(bleu_rows(rng, n), score, rng) for _ in range(draws))
-        hits = sum(low <= truth <= high for low, high in limits)
-        yield covered(BLEU, f"percentile bootstrap: n = {n}", None, hits, draws)
+def _resampled(n: int, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
+    truth, score = true_bleu(), Bleu().score
+    for _ in range(draws):
+        stats = bleu_rows(n, rng)
+        weights = rng.multinomial(n, np.full(n, 1.0 / n), RESAMPLES).astype(np.float64)
+        low, high = np.quantile(score(weights @ stats), [0.025, 0.975])
+        yield (low <= truth <= high,)
 
 
-def ratios(draws: int) -> Iterator[Cell]:
-    """A ratio of sums, of rows on their own and in pairs."""
-    for n in SIZES:
-        yield ratio_coverage(n, draws)
-    yield ratio_coverage(ENOUGH, draws, grouped=True)
+def _pairs(n: int) -> Codes:
+    return np.repeat(np.arange(n // 2), 2)
 
 
-def bleus(draws: int) -> Iterator[Cell]:
-    """Corpus BLEU."""
-    for n in SIZES:
-        yield bleu_coverage(n, draws)
-
-
-STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (ratios, bleus, bootstrapped)
-
-
-def _ratio_rows(rng: np.random.Generator, n: int, *, grouped: bool) -> Floats:
+def _ratio_rows(n: int, rng: np.random.Generator, *, grouped: bool) -> Floats:
     length = 1 + rng.poisson(9, n)
     quality = np.repeat(rng.beta(7, 3, n // 2), 2) if grouped else rng.beta(7, 3, n)
     return np.stack([rng.binomial(length, quality), length], axis=1).astype(np.float64)
 
 
-def _interval(stats: Floats, score: Score, clusters: Codes | None = None) -> tuple[float, float]:
-    estimate = corpus_interval(stats, score, clusters)
-    return estimate.low, estimate.high
+def difference_of_ratios(n: int, *, grouped: bool) -> Simulation:
+    """Coverage of the difference of a ratio, of n rows or of n / 2 pairs of rows that share their quality."""
+    name = f"{'pairs of rows' if grouped else 'rows'}, n = {n}"
+    return Simulation(PAIRED, name, (PAIRED, name), partial(_differences, n, grouped=grouped), (covers(0.935),))
 
 
-def _jackknifed(topic: str, name: str, n: int, limits: Iterator[tuple[float, float]], truth: float, draws: int) -> Cell:
-    with warnings.catch_warnings(action="ignore", category=FewRows):
-        hits = sum(low <= truth <= high for low, high in limits)
-    if n >= ENOUGH:
-        return covered(topic, name, 0.93, hits, draws)
-    return covered(topic, f"the same on fewer rows: {name}", None, hits, draws)
+def _differences(n: int, rng: np.random.Generator, draws: int, *, grouped: bool) -> Iterator[tuple[bool]]:
+    for _ in range(draws):
+        length = 1 + rng.poisson(9, n)
+        quality = np.repeat(rng.beta(7.0, 3.0, n // 2), 2) if grouped else rng.beta(7.0, 3.0, n)
+        base, head = (np.column_stack([rng.binomial(length, q), length]) for q in (quality, quality - 0.1 * quality))
+        yield (contains(corpus_difference(base, head, ratio, _pairs(n) if grouped else None), -0.07),)
 
 
-def _percentiles(stats: Floats, score: Score, rng: np.random.Generator) -> Floats:
-    n = stats.shape[0]
-    weights = rng.multinomial(n, np.full(n, 1.0 / n), RESAMPLES).astype(np.float64)
-    return np.asarray(np.quantile(score(weights @ stats), [0.025, 0.975]))
+def studies() -> Iterator[Simulation]:
+    """Both scores, and what the percentile bootstrap gives for BLEU in a quarter of the draws."""
+    yield from map(ratio_of_sums, SIZES)
+    yield ratio_of_sums(ENOUGH, grouped=True)
+    yield from map(corpus_bleu, SIZES)
+    peer = "percentile bootstrap"
+    for n in SIZES[:-1]:
+        yield Simulation(BLEU, f"n = {n}", (BLEU, peer, n), partial(_resampled, n), (contrast(peer),), 0.25)

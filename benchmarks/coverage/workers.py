@@ -1,28 +1,57 @@
-"""Which modules have studies, and two processes that share the work; the cells do not depend on who made them when."""
+"""The studies of each section, and processes that share them; the cells do not depend on who made them when."""
 
-import importlib
 import os
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from functools import partial
 from multiprocessing import get_context, parent_process
 from typing import NamedTuple
 
-from benchmarks.coverage.cells import Cell
+from benchmarks.coverage import (
+    corpus,
+    designed,
+    differences,
+    gate,
+    means,
+    mix,
+    ppi,
+    quantiles,
+    recalibrated,
+    repeated,
+    slices,
+    threshold,
+    votes,
+    weights,
+)
+from benchmarks.coverage.cells import Cell, Study
 
-Study = Callable[[int], Iterator[Cell]]
-
-SECTIONS = (
-    "binary", "bounded", "clustered", "corpus", "paired", "rare_losses", "power", "ppi", "designed", "families",
-    "sequential", "threshold", "repeated", "slices", "raters", "calibration", "recalibrated", "band", "mix",
-    "weights", "panel", "preference", "quantiles",
-)  # fmt: skip
-"""Modules with studies, in the order of the report."""
-SLOWEST = ("rare_losses", "families", "sequential", "threshold", "ppi", "designed", "repeated", "slices", "quantiles")
-"""Those whose studies are started first, so that no process is left with a long one at the end."""
+SECTIONS: Mapping[str, Callable[[], Iterable[Study]]] = {
+    "binary": means.binary_studies,
+    "bounded": means.bounded_studies,
+    "clustered": means.clustered_studies,
+    "corpus": corpus.studies,
+    "paired": differences.studies,
+    "rare_losses": differences.rare_losses,
+    "power": gate.power,
+    "ppi": ppi.studies,
+    "designed": designed.studies,
+    "families": gate.families,
+    "sequential": gate.sequential,
+    "threshold": threshold.studies,
+    "repeated": repeated.studies,
+    "slices": slices.studies,
+    "raters": votes.raters,
+    "calibration": recalibrated.calibration_studies,
+    "recalibrated": recalibrated.studies,
+    "band": recalibrated.band_studies,
+    "mix": mix.studies,
+    "weights": weights.studies,
+    "panel": votes.panels,
+    "preference": votes.preferences,
+    "quantiles": quantiles.studies,
+}
+"""In the order of the report."""
 ENVIRONMENT = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
     **dict.fromkeys(("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"), str(10**9)),
@@ -31,23 +60,16 @@ ENVIRONMENT = {
 
 
 class Measured(NamedTuple):
-    """The cells of a study, and what they took."""
+    """The cells of a study."""
 
     section: str
     number: int
-    study: str
     cells: tuple[Cell, ...]
-    seconds: float
 
 
 def listed(sections: Iterable[str]) -> list[tuple[str, int, Study]]:
-    """Section, number in it, and study, those of the slowest sections first."""
-    found = [
-        (section, number, study)
-        for section in sections
-        for number, study in enumerate(importlib.import_module(f"benchmarks.coverage.{section}").STUDIES)
-    ]
-    return sorted(found, key=lambda each: each[0] not in SLOWEST)
+    """Section, number in it, and study."""
+    return [(section, number, study) for section in sections for number, study in enumerate(SECTIONS[section]())]
 
 
 def measure(studies: Iterable[tuple[str, int, Study]], draws: int, processes: int) -> Iterator[Measured]:
@@ -66,20 +88,19 @@ def measure(studies: Iterable[tuple[str, int, Study]], draws: int, processes: in
 
 def measured(section: str, number: int, study: Study, draws: int) -> Measured:
     """The cells of a study; an error says which study it was."""
-    start = time.perf_counter()
     try:
-        cells = tuple(study(draws))
+        return Measured(section, number, tuple(study(draws)))
     except Exception as error:
-        error.add_note(f"in {section}: {_name(study)}")
+        error.add_note(f"in {section}: {study}")
         raise
-    return Measured(section, number, _name(study), cells, time.perf_counter() - start)
 
 
 def in_order(found: Iterable[Measured]) -> dict[str, tuple[Cell, ...]]:
     """The cells of each section, as the report lists them."""
     sections: dict[str, tuple[Cell, ...]] = {}
-    for each in sorted(found, key=lambda each: (SECTIONS.index(each.section), each.number)):
-        sections[each.section] = (*sections.get(each.section, ()), *each.cells)
+    order = [*SECTIONS]
+    for one in sorted(found, key=lambda one: (order.index(one.section), one.number)):
+        sections[one.section] = (*sections.get(one.section, ()), *one.cells)
     return sections
 
 
@@ -108,9 +129,3 @@ def _environment() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-def _name(study: Study) -> str:
-    if isinstance(study, partial):
-        return f"{study.func.__name__}({', '.join(map(str, study.args))})"
-    return study.__name__

@@ -1,11 +1,12 @@
 """Rates and differences by the shares of strata: how often their intervals contain the truth."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
+from itertools import product
 
 import numpy as np
 
-from benchmarks.coverage.cells import Cell, Floats, covered, generator
+from benchmarks.coverage.cells import Floats, Simulation, contains, contrast, covers
 from tasks.statistics.arrays import IntArray
 from tasks.statistics.mean import interval_of_moments
 from tasks.statistics.mixed import Stratum, bounded_limits, mixed_mean
@@ -29,21 +30,14 @@ TOTAL = 300
 """Rows of designs whose strata have the rows of their shares, or those of each other's."""
 
 
-def rates(name: str, draws: int) -> Iterator[Cell]:
-    """Every cell of a mix: our interval, and MOVER's alone as the contrast."""
-    shares = np.array(SHARES[name])
-    for design, sizes in _designs(shares).items():
-        for level, passing in _levels(len(shares)).items():
-            rng = generator(RATES, name, design, level)
-            hits, mover = np.zeros(2, np.intp)
-            truth = float(shares @ passing)
-            for counts in rng.binomial(sizes, passing, (draws, len(shares))):
-                own, alone = _limits(shares, sizes, counts)
-                hits += own[0] <= truth <= own[1]
-                mover += alone[0] <= truth <= alone[1]
-            cell = f"{name}, {design}, p = {level}"
-            yield covered(RATES, cell, TARGET, int(hits), draws)
-            yield covered(RATES, f"MOVER: {cell}", None, int(mover), draws)
+def _rates(
+    shares: Floats, sizes: IntArray, passing: Floats, rng: np.random.Generator, draws: int
+) -> Iterator[tuple[bool, bool]]:
+    """Our interval, and MOVER's alone as the contrast."""
+    truth = float(shares @ passing)
+    for counts in rng.binomial(sizes, passing, (draws, len(shares))):
+        own, alone = _limits(shares, sizes, counts)
+        yield own[0] <= truth <= own[1], alone[0] <= truth <= alone[1]
 
 
 def _designs(shares: Floats) -> dict[str, IntArray]:
@@ -75,18 +69,14 @@ def _limits(shares: Floats, sizes: IntArray, counts: IntArray) -> tuple[tuple[fl
     return (min(low, mean.low), max(high, mean.high)), (mean.low, mean.high)
 
 
-def differences(name: str, draws: int) -> Iterator[Cell]:
+def _differences(
+    name: str, n: int, lost: float, gained: float, rng: np.random.Generator, draws: int
+) -> Iterator[tuple[bool]]:
     """MOVER over the paired intervals of strata; rows that one side alone is right about are rare or common."""
     shares = SHARES[name]
-    for n in (10, 50, 200):
-        for lost, gained in ((0.02, 0.0), (0.02, 0.02), (0.1, 0.02), (0.3, 0.2)):
-            rng = generator(DIFFERENCES, name, n, lost, gained)
-            truth, hits = gained - lost, 0
-            for counts in rng.multinomial(n, [lost, gained, 1.0 - lost - gained], (draws, len(shares))).tolist():
-                strata = [Stratum(share, *_difference(*moves), n) for share, moves in zip(shares, counts, strict=True)]
-                mean = mixed_mean(strata)
-                hits += mean.low <= truth <= mean.high
-            yield covered(DIFFERENCES, f"{name}, n = {n}, -{lost:g} +{gained:g}", PAIRED_TARGET, hits, draws)
+    for counts in rng.multinomial(n, [lost, gained, 1.0 - lost - gained], (draws, len(shares))).tolist():
+        strata = [Stratum(share, *_difference(*moves), n) for share, moves in zip(shares, counts, strict=True)]
+        yield (contains(mixed_mean(strata), gained - lost),)
 
 
 @cache
@@ -95,7 +85,21 @@ def _difference(lost: int, gained: int, same: int) -> tuple[float, float, float]
     return found.value, found.low, found.high
 
 
-STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
-    *(partial(rates, name) for name in SHARES),
-    *(partial(differences, name) for name in SHARES),
-)
+def studies() -> Iterator[Simulation]:
+    """Every mix: rates, then differences."""
+    for name, shares in SHARES.items():
+        for (design, sizes), (level, passing) in product(
+            _designs(np.array(shares)).items(), _levels(len(shares)).items()
+        ):
+            cell, seed = f"{name}, {design}, p = {level}", (RATES, name, design, level)
+            outcomes = partial(_rates, np.array(shares), sizes, passing)
+            yield Simulation(RATES, cell, seed, outcomes, (covers(TARGET), contrast("MOVER")))
+    moves = ((0.02, 0.0), (0.02, 0.02), (0.1, 0.02), (0.3, 0.2))
+    for case in product(SHARES, (10, 50, 200), moves):
+        yield _difference_by(*case)
+
+
+def _difference_by(name: str, n: int, moves: tuple[float, float]) -> Simulation:
+    cell = f"{name}, n = {n}, -{moves[0]:g} +{moves[1]:g}"
+    outcomes = partial(_differences, name, n, *moves)
+    return Simulation(DIFFERENCES, cell, (DIFFERENCES, name, n, *moves), outcomes, (covers(PAIRED_TARGET),))

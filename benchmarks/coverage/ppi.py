@@ -1,39 +1,21 @@
-"""Prediction-powered means: simulated draws, and redraws of real answers.
+"""Prediction-powered means and differences: labels of some rows, a score of all."""
 
-Use for those: python -m benchmarks.coverage.ppi FILE (EVOUNA's NQ.json).
-"""
-
-import json
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from math import sqrt
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.coverage.cells import Cell, Floats, alarmed, covered, generator, mean_ratio
+from benchmarks.coverage.cells import Floats, Measure, Simulation, alarms, contains, covers, length, most, width
 from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.paired import paired_difference
 from tasks.statistics.paired_ppi import ppi_difference
 from tasks.statistics.ppi import ppi_mean
 
-COVERS = 0.92
 REST = 2_000
-SCORES = (
-    "exact_match",
-    "accuracy",
-    "string_presence",
-    "f1",
-    "bleu",
-    "gleu",
-    "rouge",
-    "meteor",
-    "non_llm_string_similarity",
-)
 
 
 class Draw(NamedTuple):
@@ -44,16 +26,6 @@ class Draw(NamedTuple):
     rest: Floats
     truth: float
     more: dict[str, Any]
-
-
-class Reached(NamedTuple):
-    """What the draws of one design reached; widths are compared with the labels alone."""
-
-    draws: int
-    hits: int
-    wider: int
-    width: float
-    width_error: float
 
 
 def correlated(rng: np.random.Generator, n: int, p: float, strength: float) -> Draw:
@@ -105,83 +77,85 @@ def regressed(rng: np.random.Generator, n: int, p: float, metrics: int) -> Draw:
     return Draw(y[:n], f, rest, p, {})
 
 
-def reached(draw: Callable[[np.random.Generator], Draw], rng: np.random.Generator, draws: int) -> Reached:
+def targets(narrower: float = 1.0) -> tuple[Measure, ...]:
+    """Coverage, mean width against the labels alone, and how often it is wider than they are."""
+    wider = Measure("wider than labels alone", "at most", 0.0, most)
+    return covers(0.92), width(narrower, "width / labels alone"), wider
+
+
+def powered(
+    topic: str, name: str, seed: tuple[object, ...], draw: Callable[[np.random.Generator], Draw], narrower: float = 1.0
+) -> Simulation:
     """Call the estimator once a draw, and the labels alone beside it."""
-    hits = wider = 0
-    widths, alone = np.empty(draws), np.empty(draws)
-    for i in range(draws):
+    return Simulation(topic, name, seed, partial(_powered, draw), targets(narrower))
+
+
+def _powered(
+    draw: Callable[[np.random.Generator], Draw], rng: np.random.Generator, draws: int
+) -> Iterator[tuple[bool, tuple[float, float], bool]]:
+    for _ in range(draws):
         y, f, rest, truth, more = draw(rng)
         estimate, labels = ppi_mean(y, f, rest, **more), mean_interval(y, more.get("clusters"))
-        widths[i], alone[i] = estimate.high - estimate.low, labels.high - labels.low
-        hits += estimate.low <= truth <= estimate.high
-        wider += int(widths[i] > alone[i])
-    return Reached(draws, hits, wider, *mean_ratio(widths, alone))
+        yield contains(estimate, truth), (length(estimate), length(labels)), length(estimate) > length(labels)
 
 
-def cells(topic: str, name: str, found: Reached, width: float = 1.0) -> Iterator[Cell]:
-    """Coverage, mean width against the labels alone, and how often it is wider than they are."""
-    draws = found.draws
-    yield covered(topic, name, COVERS, found.hits, draws)
-    yield Cell(topic, name, "width / labels alone", "at most", width, found.width, found.width_error, draws)
-    yield Cell(topic, name, "wider than labels alone", "at most", 0.0, found.wider / draws, 0.0, draws)
-
-
-def correlations(p: float, sizes: tuple[int, ...], draws: int) -> Iterator[Cell]:
+def correlations(p: float, sizes: tuple[int, ...]) -> Iterator[Simulation]:
     """A continuous score from useless to strong: some of the 32 cells of strength × n × p."""
     for strength, n in product((0.0, 0.3, 0.6, 0.8), sizes):
-        rng = generator("ppi", strength, n, p)
-        found = reached(partial(correlated, n=n, p=p, strength=strength), rng, draws)
+        draw = partial(correlated, n=n, p=p, strength=strength)
         strong = p == 0.5 and n >= 100 and strength == 0.8  # noqa: PLR2004 (the row of the table)
-        yield from cells("PPI", f"correlation {strength}, n = {n}, p = {p}", found, 0.72 if strong else 1.0)
+        name = f"correlation {strength}, n = {n}, p = {p}"
+        yield powered("PPI", name, ("ppi", strength, n, p), draw, 0.72 if strong else 1.0)
 
 
-def verdicts(draws: int) -> Iterator[Cell]:
+def verdicts() -> Iterator[Simulation]:
     """A judge's verdicts as the score, up to labels that are nearly all alike."""
     for (sensitivity, specificity), n, p in product(((0.7, 0.5), (0.9, 0.6), (0.98, 0.9)), (30, 100), (0.5, 0.9, 0.98)):
-        rng = generator("ppi verdicts", sensitivity, specificity, n, p)
-        found = reached(partial(judged, n=n, p=p, sensitivity=sensitivity, specificity=specificity), rng, draws)
+        draw = partial(judged, n=n, p=p, sensitivity=sensitivity, specificity=specificity)
         name = f"judge of sensitivity {sensitivity}, specificity {specificity}, n = {n}, p = {p}"
-        yield from cells("PPI, verdicts", name, found)
+        yield powered("PPI, verdicts", name, ("ppi verdicts", sensitivity, specificity, n, p), draw)
 
 
-def grades(draws: int) -> Iterator[Cell]:
+def grades() -> Iterator[Simulation]:
     """Labels that are no yes or no."""
     for strength, n, p in product((0.0, 0.8), (30, 100), (0.5, 0.9)):
-        rng = generator("ppi grades", strength, n, p)
-        found = reached(partial(graded, n=n, p=p, strength=strength), rng, draws)
-        yield from cells("PPI, graded labels", f"correlation {strength}, n = {n}, p = {p}", found)
+        draw = partial(graded, n=n, p=p, strength=strength)
+        name = f"correlation {strength}, n = {n}, p = {p}"
+        yield powered("PPI, graded labels", name, ("ppi grades", strength, n, p), draw)
 
 
-def sets(draws: int) -> Iterator[Cell]:
+def sets() -> Iterator[Simulation]:
     """The data set itself as the target, from a small part to most of it labelled."""
     for (n, total), strength, p in product(((50, 1000), (150, 300), (270, 300)), (0.0, 0.8), (0.5, 0.95)):
-        rng = generator("ppi sets", n, total, strength, p)
-        found = reached(partial(part_of_a_set, n=n, total=total, p=p, strength=strength), rng, draws)
-        yield from cells("PPI, the data set itself", f"correlation {strength}, {n} of {total}, p = {p}", found)
+        draw = partial(part_of_a_set, n=n, total=total, p=p, strength=strength)
+        name = f"correlation {strength}, {n} of {total}, p = {p}"
+        yield powered("PPI, the data set itself", name, ("ppi sets", n, total, strength, p), draw)
 
 
-def whole_clusters(groups: int, draws: int) -> Iterator[Cell]:
-    """Clusters labelled whole."""
-    return _clusters(groups, draws, shared=False)
-
-
-def parts_of_clusters(groups: int, draws: int) -> Iterator[Cell]:
-    """Rows drawn from clusters that have more rows without a label."""
-    return _clusters(groups, draws, shared=True)
-
-
-def _clusters(groups: int, draws: int, *, shared: bool) -> Iterator[Cell]:
+def clusters(groups: int, *, shared: bool) -> Iterator[Simulation]:
+    """Clusters labelled whole, or rows drawn from clusters that have more rows without a label."""
     for strength, p in product((0.3, 0.8), (0.5, 0.9)):
-        rng = generator("ppi clusters", shared, groups, strength, p)
-        found = reached(partial(clustered, groups=groups, p=p, strength=strength, shared=shared), rng, draws)
+        draw = partial(clustered, groups=groups, p=p, strength=strength, shared=shared)
         name = f"correlation {strength}, {groups} x 6 rows {'of shared' if shared else 'in own'} clusters, p = {p}"
-        yield from cells("PPI, clusters", name, found)
+        yield powered("PPI, clusters", name, ("ppi clusters", shared, groups, strength, p), draw)
 
 
-def regressions(n: int, p: float, draws: int) -> Iterator[Cell]:
-    """Cross-fitted scores."""
-    found = reached(partial(regressed, n=n, p=p, metrics=6), generator("ppi regressed", n, p), draws)
-    return cells("PPI, six scores cross-fitted", f"n = {n}, p = {p}", found)
+def differences() -> Iterator[Simulation]:
+    """Differences of two versions, most rows of which are right in both or wrong in both."""
+    for n, p, gain in product((50, 100, 300), (0.6, 0.9), (0.0, 0.05)):
+        measures = targets() if gain else (*targets(), alarms(0.065))
+        name, seed = f"n = {n}, p = {p}, gain = {gain}", ("ppi differences", n, p, gain)
+        yield Simulation("PPI, differences", name, seed, partial(_differences, n, p, gain), measures)
+
+
+def _differences(n: int, p: float, gain: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[Any, ...]]:
+    truth = float(np.mean([_gain(rng, p, gain) for _ in range(400)])) if gain else 0.0
+    for _ in range(draws):
+        d, g, rest = paired(rng, n, p, gain, 0.9)
+        found, labels = ppi_difference(d, g, rest), paired_difference(d)
+        widths = length(found), length(labels)
+        alarm = () if gain else (found.p_value < 0.05,)  # noqa: PLR2004 (the level)
+        yield contains(found, truth), widths, widths[0] > widths[1], *alarm
 
 
 def paired(rng: np.random.Generator, n: int, p: float, gain: float, strength: float) -> tuple[Floats, Floats, Floats]:
@@ -193,27 +167,6 @@ def paired(rng: np.random.Generator, n: int, p: float, gain: float, strength: fl
     return d[:n], g[:n], g[n:]
 
 
-def differences(draws: int) -> Iterator[Cell]:
-    """Differences of two versions, most rows of which are right in both or wrong in both."""
-    for n, p, gain in product((50, 100, 300), (0.6, 0.9), (0.0, 0.05)):
-        draw = partial(paired, n=n, p=p, gain=gain, strength=0.9)
-        rng = generator("ppi differences", n, p, gain)
-        truth = float(np.mean([_gain(rng, p, gain) for _ in range(400)])) if gain else 0.0
-        hits = wider = alarms = 0
-        widths, alone = np.empty(draws), np.empty(draws)
-        for i in range(draws):
-            d, g, rest = draw(rng)
-            estimate, labels = ppi_difference(d, g, rest), paired_difference(d)
-            widths[i], alone[i] = estimate.high - estimate.low, labels.high - labels.low
-            hits += estimate.low <= truth <= estimate.high
-            alarms += estimate.p_value < 0.05  # noqa: PLR2004 (the level)
-            wider += int(widths[i] > alone[i])
-        name = f"n = {n}, p = {p}, gain = {gain}"
-        yield from cells("PPI, differences", name, Reached(draws, hits, wider, *mean_ratio(widths, alone)))
-        if not gain:
-            yield alarmed("PPI, differences", name, "type I", 0.065, alarms, draws)
-
-
 def _gain(rng: np.random.Generator, p: float, gain: float) -> float:
     """The mean difference of the labels of many rows."""
     hard = rng.random(10_000)
@@ -221,67 +174,14 @@ def _gain(rng: np.random.Generator, p: float, gain: float) -> float:
     return float(head.mean() - base.mean())
 
 
-def study_of_real_answers(path: Path, labels: int = 150, draws: int = 500) -> Iterator[Cell]:
-    """Take people's verdicts of some rows, estimate those of all, and compare what the score may be.
-
-    `path`: EVOUNA's NQ.json. The truth is the mean verdict over all rows of a system.
-    """
-    for system in ("fid", "gpt35", "chatgpt", "gpt4", "newbing"):
-        y, x = _answers(path, system)
-        for way, dataset in product(WAYS, (False, True)):
-            draw = partial(_real, y=y, x=x, labels=labels, way=way, dataset=dataset)
-            found = reached(draw, generator("real answers", system, labels), draws)
-            target = "these rows" if dataset else "rows like these"
-            yield from cells("PPI, real answers", f"{system}, {way}, {target}", found)
-
-
-def _answers(path: Path, system: str) -> tuple[Floats, Floats]:
-    from tasks.metrics import score
-
-    rows = [row for row in json.loads(path.read_text()) if not row["improper"] and row["golden_answer"]]
-    rows = [row for row in rows if row[f"judge_{system}"] is not None and row[f"answer_{system}"] is not None]
-    answers = [row[f"answer_{system}"] for row in rows]
-    references = [row["golden_answer"].split("/") for row in rows]
-    y = np.array([row[f"judge_{system}"] for row in rows], dtype=np.float64)
-    return y, np.column_stack([score(name, answers, references) for name in SCORES])
-
-
-def _real(rng: np.random.Generator, y: Floats, x: Floats, labels: int, way: str, *, dataset: bool) -> Draw:
-    order = rng.permutation(y.size)
-    a, b = order[:labels], order[labels:]
-    f, rest = WAYS[way](y[a], x[a], x[b])
-    return Draw(y[a], f, rest, float(y.mean()), {"dataset": dataset})
-
-
-def _fixed(name: str, _y: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
-    column = SCORES.index(name)
-    return inside[:, column], outside[:, column]
-
-
-def _chosen(y: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
-    varying = np.flatnonzero(inside.std(axis=0) > 0.0)
-    best = max(varying, key=lambda column: float(np.corrcoef(inside[:, column], y)[0, 1]))
-    return inside[:, best], outside[:, best]
-
-
-WAYS: dict[str, Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]] = {
-    "string presence": partial(_fixed, "string_presence"),
-    "token F1": partial(_fixed, "f1"),
-    "best correlated": _chosen,
-    "nine cross-fitted": cross_fitted,
-}
-
-STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
-    *(partial(correlations, p, sizes) for p in (0.5, 0.95) for sizes in ((30, 50), (100, 300))),
-    verdicts,
-    grades,
-    sets,
-    differences,
-    *(partial(whole_clusters, groups) for groups in (10, 30, 100)),
-    *(partial(parts_of_clusters, groups) for groups in (10, 100)),
-    *(partial(regressions, n, p) for n, p in ((30, 0.5), (30, 0.9), (150, 0.9))),
-)
-
-if __name__ == "__main__":
-    for cell in study_of_real_answers(Path(sys.argv[1])):
-        print(f"{cell.name}: {cell.measure} {cell.measured:.3f}")
+def studies() -> Iterator[Simulation]:
+    """Every kind of labels and scores."""
+    for p, sizes in product((0.5, 0.95), ((30, 50), (100, 300))):
+        yield from correlations(p, sizes)
+    for several in (verdicts, grades, sets, differences):
+        yield from several()
+    yield from (one for groups in (10, 30, 100) for one in clusters(groups, shared=False))
+    yield from (one for groups in (10, 100) for one in clusters(groups, shared=True))
+    for n, p in ((30, 0.5), (30, 0.9), (150, 0.9)):
+        draw, name = partial(regressed, n=n, p=p, metrics=6), f"n = {n}, p = {p}"
+        yield powered("PPI, six scores cross-fitted", name, ("ppi regressed", n, p), draw)

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom, poisson
 
-from benchmarks.coverage.cells import Cell, Floats, covered, generator
+from benchmarks.coverage.cells import Floats, Measure, Simulation, contains, contrast, covers
 from tasks.statistics.clusters import Codes
 from tasks.statistics.quantiles import average_interval, quantile_difference, quantile_interval
 
@@ -54,23 +55,26 @@ MEANS = {
 }
 
 
-def coverage(shape: str, n: int, share: float, draws: int) -> Iterator[Cell]:
+def quantile(shape: str, n: int, share: float) -> Simulation:
     """How often the interval of a quantile contains the true one; the percentile bootstrap's; and t's, the mean."""
-    rng, quantiles = generator(TOPIC, shape, n, share), QUANTILES[shape]
-    truth, name = float(quantiles(np.array([share]))[0]), f"{shape}, n = {n}, p{100 * share:g}"
+    name = f"{shape}, n = {n}, p{100 * share:g}"
+    measures: tuple[Measure, ...] = (covers(0.95), contrast("percentile bootstrap"))
+    if with_mean := share == SHARES[0]:
+        measures += (contrast("t interval of the mean", f"{shape}, n = {n}"),)
+    outcomes = partial(_quantile, shape, n, share, with_mean=with_mean)
+    return Simulation(TOPIC, name, (TOPIC, shape, n, share), outcomes, measures)
+
+
+def _quantile(
+    shape: str, n: int, share: float, rng: np.random.Generator, draws: int, *, with_mean: bool
+) -> Iterator[tuple[bool, ...]]:
+    quantiles = QUANTILES[shape]
+    truth = float(quantiles(np.array([share]))[0])
     first, last = _bootstrap(n, share)
-    hits = of_bootstrap = of_mean = 0
     for _ in range(draws):
         x = np.sort(quantiles(rng.random(n)))
-        found = quantile_interval(x, share)
-        average = average_interval(x)
-        hits += found.low <= truth <= found.high
-        of_bootstrap += bool(x[first - 1] <= truth <= x[last - 1])
-        of_mean += bool(average.low <= MEANS[shape] <= average.high)
-    yield covered(TOPIC, name, 0.95, hits, draws)
-    yield covered(TOPIC, f"percentile bootstrap: {name}", None, of_bootstrap, draws)
-    if share == SHARES[0]:
-        yield covered(TOPIC, f"t interval of the mean: {shape}, n = {n}", None, of_mean, draws)
+        of_mean = [contains(average_interval(x), MEANS[shape])] if with_mean else []
+        yield contains(quantile_interval(x, share), truth), bool(x[first - 1] <= truth <= x[last - 1]), *of_mean
 
 
 @cache
@@ -102,22 +106,18 @@ class Design(NamedTuple):
         return np.asarray(np.sqrt(self.icc) * shared[codes] + np.sqrt(1.0 - self.icc) * own)
 
 
-def in_clusters(groups: int, draws: int) -> Iterator[Cell]:
+def in_clusters(design: Design, share: float) -> Simulation:
     """Lognormal values in clusters, and what is got when the clusters are ignored."""
-    for icc in (0.0, 0.3, 0.9):
-        for equal in (True, False):
-            for share in SHARES:
-                design = Design(icc, groups, equal)
-                rng, truth = generator(CLUSTERED, *design, share), float(ndtri(share))
-                name = f"{design}, p{100 * share:g}"
-                hits = ignored = 0
-                for _ in range(draws):
-                    x = design.normal(codes := design.codes(rng), rng)
-                    found, of_rows = quantile_interval(x, share, codes), quantile_interval(x, share)
-                    hits += found.low <= truth <= found.high
-                    ignored += of_rows.low <= truth <= of_rows.high
-                yield covered(CLUSTERED, name, 0.94, hits, draws)
-                yield covered(CLUSTERED, f"clusters ignored: {name}", None, ignored, draws)
+    name, measures = f"{design}, p{100 * share:g}", (covers(0.94), contrast("clusters ignored"))
+    return Simulation(CLUSTERED, name, (CLUSTERED, *design, share), partial(_in_clusters, design, share), measures)
+
+
+def _in_clusters(design: Design, share: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, bool]]:
+    truth = float(ndtri(share))
+    for _ in range(draws):
+        x = design.normal(codes := design.codes(rng), rng)
+        found, of_rows = quantile_interval(x, share, codes), quantile_interval(x, share)
+        yield contains(found, truth), contains(of_rows, truth)
 
 
 PAIRS: dict[str, tuple[str, str, float]] = {
@@ -132,47 +132,42 @@ PAIRS: dict[str, tuple[str, str, float]] = {
 """Base, head, and the correlation of the normal values behind them."""
 
 
-def differences(n: int, draws: int) -> Iterator[Cell]:
+def difference(name: str, n: int, share: float) -> Simulation:
     """Differences of quantiles between two measurements of the same rows."""
-    for name, (base, head, rho) in PAIRS.items():
-        for share in SHARES:
-            rng = generator(PAIRED, name, n, share)
-            at = np.array([share])
-            truth = float(QUANTILES[head](at)[0] - QUANTILES[base](at)[0])
-            hits = 0
-            for _ in range(draws):
-                x, y = rng.standard_normal((2, n))
-                y = rho * x + np.sqrt(1.0 - rho**2) * y
-                found = quantile_difference(QUANTILES[base](ndtr(x)), QUANTILES[head](ndtr(y)), share)
-                hits += found.low <= truth <= found.high
-            yield covered(PAIRED, f"{name}, n = {n}, p{100 * share:g}", 0.935, hits, draws)
+    design, seed = f"{name}, n = {n}, p{100 * share:g}", (PAIRED, name, n, share)
+    return Simulation(PAIRED, design, seed, partial(_difference, name, n, share), (covers(0.935),))
 
 
-def clustered_differences(groups: int, draws: int) -> Iterator[Cell]:
+def _difference(name: str, n: int, share: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
+    base, head, rho = PAIRS[name]
+    at = np.array([share])
+    truth = float(QUANTILES[head](at)[0] - QUANTILES[base](at)[0])
+    for _ in range(draws):
+        x, y = rng.standard_normal((2, n))
+        y = rho * x + np.sqrt(1.0 - rho**2) * y
+        found = quantile_difference(QUANTILES[base](ndtr(x)), QUANTILES[head](ndtr(y)), share)
+        yield (contains(found, truth),)
+
+
+def clustered_difference(design: Design, share: float) -> Simulation:
     """The same in clusters, the median and 95th percentile alike in base and head."""
-    for icc in (0.3, 0.9):
-        for share in SHARES:
-            design = Design(icc, groups, equal=False)
-            rng = generator(PAIRED, *design, share)
-            hits = 0
-            for _ in range(draws):
-                codes = design.codes(rng)
-                x, y = design.normal(codes, rng), design.normal(codes, rng)
-                found = quantile_difference(np.exp(x), np.exp(0.5 * x + np.sqrt(0.75) * y), share, codes)
-                hits += found.low <= 0.0 <= found.high
-            yield covered(PAIRED, f"{design}, p{100 * share:g}", 0.935, hits, draws)
+    name, seed = f"{design}, p{100 * share:g}", (PAIRED, *design, share)
+    return Simulation(PAIRED, name, seed, partial(_clustered_difference, design, share), (covers(0.935),))
 
 
-def of_size(n: int, draws: int) -> Iterator[Cell]:
-    """Every shape and share with so many independent rows."""
-    for shape in QUANTILES:
-        for share in SHARES:
-            yield from coverage(shape, n, share, draws)
+def _clustered_difference(design: Design, share: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
+    for _ in range(draws):
+        codes = design.codes(rng)
+        x, y = design.normal(codes, rng), design.normal(codes, rng)
+        found = quantile_difference(np.exp(x), np.exp(0.5 * x + np.sqrt(0.75) * y), share, codes)
+        yield (contains(found, 0.0),)
 
 
-STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
-    *(partial(of_size, n) for n in SIZES),
-    *(partial(in_clusters, groups) for groups in GROUPS),
-    *(partial(differences, n) for n in PAIRED_SIZES),
-    *(partial(clustered_differences, groups) for groups in GROUPS),
-)
+def studies() -> Iterator[Simulation]:
+    """Independent rows, rows in clusters, and differences of both."""
+    yield from (quantile(shape, n, share) for n, shape, share in product(SIZES, QUANTILES, SHARES))
+    for groups, icc, equal, share in product(GROUPS, (0.0, 0.3, 0.9), (True, False), SHARES):
+        yield in_clusters(Design(icc, groups, equal), share)
+    yield from (difference(name, n, share) for n, name, share in product(PAIRED_SIZES, PAIRS, SHARES))
+    for groups, icc, share in product(GROUPS, (0.3, 0.9), SHARES):
+        yield clustered_difference(Design(icc, groups, equal=False), share)

@@ -1,18 +1,24 @@
-"""What uses the probability of a judge that labels recalibrated: rates from labels, and a second wave of labels.
+"""The probability of a judge beside labels: its calibration, a band fitted on them, and what uses it recalibrated."""
 
-For real answers: python -m benchmarks.coverage.recalibrated NQ.json NQ301/ (EVOUNA's file, and the folder of NQ301)
-"""
-
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.coverage.cells import Cell, Floats, covered, generator, mean_ratio
-from benchmarks.coverage.designed import Judged, calibrated, lenient, too_sure
+from benchmarks.coverage.cells import (
+    Floats,
+    Measure,
+    Simulation,
+    alarms,
+    contains,
+    contrast,
+    covers,
+    length,
+    mean_ratio,
+    width,
+)
+from benchmarks.coverage.designed import Judged, blind_to_some, calibrated, lenient, too_sure
 from flows.label.weights import Drawn, base_design, combined, mixed_share, squared_weights
 from tasks.statistics.calibration import calibration
 from tasks.statistics.clusters import Codes
@@ -20,83 +26,162 @@ from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.designed import designed_mean
 from tasks.statistics.label_plan import planned_half_width
 from tasks.statistics.ppi import PpiEstimate, ppi_mean
+from tasks.statistics.risk_band import DISTANCES, risk_band
 from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities
 
+CALIBRATION, BAND = "calibration of the judge's probability", "learnt band of a cascade"
 ESTIMATES = "estimates with the recalibrated probability"
 WAVES = "100 random labels, then 100 by the recalibrated probability"
-Mask = npt.NDArray[np.bool_]
-LEVEL = 0.05
 ANSWERS = 3
 """Answers to a question that have one label in common."""
+RATE, LEVEL = 0.7, 0.05
 CALIBRATED, TOO_SURE, LENIENT = "a calibrated judge", "a judge that is too sure", "a lenient judge"
-RATE, ROWS, WAVE = 0.7, 1_000, 100
+Mask = npt.NDArray[np.bool_]
+
+KINDS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "even": lambda rng, n: rng.random(n),
+    "near 1": lambda rng, n: rng.beta(30.0, 1.0, n),
+}
+
+
+def false_alarms(kind: str, n: int) -> Simulation:
+    """Measure how often labels of n questions, each with several equal answers, reject their own probabilities."""
+    seed, measures = ("calibration", kind, n), (alarms(0.05, "false alarms"),)
+    return Simulation(CALIBRATION, f"{kind}, n = {n}", seed, partial(_false_alarms, kind, n), measures)
+
+
+def _false_alarms(kind: str, n: int, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
+    questions = np.repeat(np.arange(n), ANSWERS)
+    for _ in range(draws):
+        p = KINDS[kind](rng, n)
+        right = rng.random(n) < p
+        yield (calibration(np.repeat(p, ANSWERS), np.repeat(right, ANSWERS), questions).p_value < LEVEL,)
+
+
+def calibration_studies() -> Iterator[Simulation]:
+    """Both kinds of probabilities."""
+    yield from (false_alarms(kind, n) for kind in KINDS for n in (50, 500))
+
+
+# The band of a cascade that labels teach: how often more is wrong outside of it than was stated
+
+CONFIDENCE = 0.95
+MANY = 400_000
+BAND_JUDGES: dict[str, Judged] = {
+    CALIBRATED: partial(calibrated, rate=RATE, strength=0.9),
+    TOO_SURE: partial(too_sure, rate=RATE),
+    LENIENT: partial(lenient, rate=RATE),
+    "a judge that is blind to some": partial(blind_to_some, rate=RATE),
+}
+
+
+def exceeded(judge: str, share: float, n: int, answers: int = 1) -> Simulation:
+    """Learn the band from n labels; it fails if more than the share is wrong on a side of it."""
+    name = f"{judge}, {share:.0%} of {n} labels" + (f" of {answers} answers each" if answers > 1 else "")
+    outcomes, failing = partial(_exceeded, judge, share, n, answers), alarms(1.0 - CONFIDENCE, "more wrong than stated")
+    return Simulation(BAND, name, (BAND, judge, share, n, answers), outcomes, (failing,))
+
+
+def _exceeded(
+    judge: str, share: float, n: int, answers: int, rng: np.random.Generator, draws: int
+) -> Iterator[tuple[bool]]:
+    wrong_below, wrong_above = _errors(judge, rng)
+    for _ in range(draws):
+        p, right = BAND_JUDGES[judge](rng, n // answers)
+        y = np.repeat(rng.random(p.size) < right, answers)
+        questions = np.repeat(np.arange(p.size), answers) if answers > 1 else None
+        band = risk_band(np.repeat(p, answers), y, share, questions, CONFIDENCE)
+        yield (wrong_below[band.low] > share or wrong_above[band.high] > share,)
+
+
+def _errors(judge: str, rng: np.random.Generator) -> tuple[dict[float, float], dict[float, float]]:
+    """The true share of wrong decisions beyond each possible limit."""
+    p, right = BAND_JUDGES[judge](rng, MANY)
+    lows, highs = (0.0, *DISTANCES), (1.0, *(round(1.0 - distance, 3) for distance in DISTANCES))
+    below = {limit: float(right[p < limit].mean()) if limit and (p < limit).any() else 0.0 for limit in lows}
+    above = {limit: float(1.0 - right[p > limit].mean()) if (p > limit).any() else 0.0 for limit in highs}
+    return below, above
+
+
+def band_studies() -> Iterator[Simulation]:
+    """Every judge with two shares and numbers of labels, and one with several answers to a question."""
+    yield from (exceeded(judge, *case) for judge in BAND_JUDGES for case in ((0.1, 500), (0.02, 2_000)))
+    yield exceeded(TOO_SURE, 0.1, 600, ANSWERS)
+
+
+# What uses the recalibrated probability: rates from labels, and a second wave of labels
+
+ROWS, WAVE = 1_000, 100
 JUDGES: dict[str, Judged] = {
     CALIBRATED: partial(calibrated, rate=RATE, strength=0.7),
     TOO_SURE: partial(too_sure, rate=RATE),
     LENIENT: partial(lenient, rate=RATE),
 }
-METRICS = ("exact_match", "f1", "bleu", "rouge", "string_presence_normalized", "chrf")
-DESIGNS = ((CALIBRATED, 50), (CALIBRATED, 200), (TOO_SURE, 50), (TOO_SURE, 200), (LENIENT, 200))
-ALONE: tuple[Codes | None, Codes | None] = (None, None)
-COVERS, COVERS_CLUSTERS, COVERS_WAVES = 0.935, 0.92, 0.94
 
 
-def estimates(judge: str, n: int, answers: int, draws: int) -> Iterator[Cell]:
+def estimates(judge: str, n: int, answers: int = 1) -> Simulation:
     """Estimate the rate from n random labels as the stage aggregate does, recalibrated where they reject the judge.
 
     answers: to one question, which are labelled together and have the same label and probability.
     """
-    rng, hits = generator("recalibrated", judge, n, answers), 0
-    widths = np.empty((draws, 2))
+    name = f"{judge}, n = {n}" + (f" in questions of {answers} answers" if answers > 1 else "")
+    measures = covers(0.92 if answers > 1 else 0.935), width(1.02, "width / not recalibrated")
+    seed, outcomes = ("recalibrated", judge, n, answers), partial(_estimates, judge, n, answers)
+    return Simulation(ESTIMATES, name, seed, outcomes, measures)
+
+
+def _estimates(
+    judge: str, n: int, answers: int, rng: np.random.Generator, draws: int
+) -> Iterator[tuple[bool, tuple[float, float]]]:
     questions = np.repeat(np.arange(ROWS // answers), answers)
     inside = questions < n // answers
-    clusters = (questions[inside], questions[~inside]) if answers > 1 else ALONE
-    for i in range(draws):
+    clusters = (questions[inside], questions[~inside]) if answers > 1 else (None, None)
+    for _ in range(draws):
         p, right = (np.repeat(column, answers) for column in JUDGES[judge](rng, ROWS // answers))
         y = (np.repeat(rng.random(ROWS // answers), answers) < right).astype(np.float64)
         found = calibration(p[inside], y[inside], clusters[0])
         scaled = np.concatenate([found.recalibrated, found.of(p[~inside])]) if found.p_value < LEVEL else p
-        own, other = (_estimate(y, scores, inside, clusters) for scores in (scaled, p))
-        widths[i] = own.high - own.low, other.high - other.low
-        hits += own.low <= RATE <= own.high
-    name = f"{judge}, n = {n}" + (f" in questions of {answers} answers" if answers > 1 else "")
-    yield covered(ESTIMATES, name, COVERS_CLUSTERS if answers > 1 else COVERS, hits, draws)
-    width = mean_ratio(*widths.T)
-    yield Cell(ESTIMATES, name, "width / not recalibrated", "at most", 1.02, *width, draws)
+        own, other = (estimated(y, scores, inside, clusters) for scores in (scaled, p))
+        yield contains(own, RATE), (length(own), length(other))
 
 
-def _estimate(y: Floats, p: Floats, inside: Mask, clusters: tuple[Codes | None, Codes | None]) -> PpiEstimate:
+def estimated(y: Floats, p: Floats, inside: Mask, clusters: tuple[Codes | None, Codes | None]) -> PpiEstimate:
+    """The rate from the labels inside; p: scores, shape (n,) or (n, metrics)."""
     scores = p.reshape(len(y), -1)
     f, rest = cross_fitted(y[inside], scores[inside], scores[~inside], clusters[0])
     return ppi_mean(y[inside], f, rest, *clusters)
 
 
-def waves(judge: str, draws: int) -> Iterator[Cell]:
+def waves(judge: str) -> Simulation:
     """Choose a second wave of labels by probabilities that the first recalibrates, and estimate from both.
 
     The contrast chooses and plans by the judge's probabilities as they are.
     """
-    rng = generator("recalibrated waves", judge)
-    hits = np.zeros(2, np.intp)
-    halves, planned = np.empty((draws, 2)), np.empty((draws, 2))
-    for i in range(draws):
+    reached, peer = "half-width / planned", "as it is"
+    as_it_is = Measure(reached, "contrast", None, mean_ratio, peer)
+    measures = covers(0.94), contrast(peer), width(1.15, reached), as_it_is
+    return Simulation(WAVES, judge, ("recalibrated waves", judge), partial(_waves, judge), measures)
+
+
+def _waves(
+    judge: str, rng: np.random.Generator, draws: int
+) -> Iterator[tuple[bool, bool, tuple[float, float], tuple[float, float]]]:
+    for _ in range(draws):
         p, right = JUDGES[judge](rng, ROWS)
         y = (rng.random(ROWS) < right).astype(np.float64)
         first = np.isin(np.arange(ROWS), rng.permutation(ROWS)[:WAVE])
         found = calibration(p[first], y[first])
         scaled = found.of(p) if found.p_value < LEVEL else p
-        for place, guess in enumerate((scaled, p)):
-            rate, planned[i, place] = _second_wave(y, guess, first, rng)
-            halves[i, place] = (rate.high - rate.low) / 2.0
-            hits[place] += rate.low <= RATE <= rate.high
-    yield covered(WAVES, judge, COVERS_WAVES, int(hits[0]), draws)
-    yield covered(WAVES, f"as it is: {judge}", None, int(hits[1]), draws)
-    own, other = (mean_ratio(halves[:, place], planned[:, place]) for place in (0, 1))
-    yield Cell(WAVES, judge, "half-width / planned", "at most", 1.15, *own, draws)
-    yield Cell(WAVES, f"as it is: {judge}", "half-width / planned", "contrast", None, *other, draws)
+        (own, planned), (other, guessed) = (second_wave(y, guess, first, rng) for guess in (scaled, p))
+        yield (
+            contains(own, RATE),
+            contains(other, RATE),
+            (length(own) / 2.0, planned),
+            (length(other) / 2.0, guessed),
+        )
 
 
-def _second_wave(y: Floats, p: Floats, first: Mask, rng: np.random.Generator) -> tuple[PpiEstimate, float]:
+def second_wave(y: Floats, p: Floats, first: Mask, rng: np.random.Generator) -> tuple[PpiEstimate, float]:
     """The estimate from both waves, and the half-width that was planned."""
     everything = np.ones(len(y), np.bool_)
     before = base_design(first, everything, "random")
@@ -112,59 +197,9 @@ def _second_wave(y: Floats, p: Floats, first: Mask, rng: np.random.Generator) ->
     return designed_mean(y[labelled], f, rest, design.probabilities[labelled]), plan
 
 
-def real_answers(p: Floats, y: Floats, questions: Codes, others: Floats, draws: int = 100) -> Iterator[str]:
-    """Say what recalibration changes on answers that all have human labels.
-
-    p, y, questions: of shape (n,). others: scores of metrics, shape (n, k).
-    """
-    found = calibration(p, y, questions)
-    errors = [float(np.mean((scores - y) ** 2)) for scores in (p, found.recalibrated)]
-    yield f"{len(y):,} labels: p = {found.p_value:.3f}; {p.mean():.1%} expected right, {y.mean():.1%} are"
-    yield f"  mean squared error {errors[0]:.3f}, recalibrated {errors[1]:.3f}"
-    rng = generator("recalibrated answers")
-    rejected, waves, plans = 0, np.empty((draws, 2)), np.empty((draws, 2))
-    alone, beside = np.empty((draws, 2)), np.empty((draws, 2))
-    for i in range(draws):
-        first = np.isin(np.arange(len(y)), rng.permutation(len(y))[:WAVE])
-        found = calibration(p[first], y[first], questions[first])
-        rejected += found.p_value < LEVEL
-        scaled = found.of(p)
-        scaled[first] = found.recalibrated
-        for place, scores in enumerate((scaled, p)):
-            clusters = questions[first], questions[~first]
-            for widths, table in ((alone, scores), (beside, np.column_stack([scores, others]))):
-                rate = _estimate(y, table, first, clusters)
-                widths[i, place] = rate.high - rate.low
-            rate, plans[i, place] = _second_wave(y, found.of(p) if place == 0 else p, first, rng)
-            waves[i, place] = (rate.high - rate.low) / 2.0
-    yield f"  {WAVE} random labels: {rejected} of {draws} samples reject"
-    ratios = [mean_ratio(*widths.T)[0] for widths in (alone, beside)]
-    yield f"  width, recalibrated / as it is: {ratios[0]:.3f}; beside {others.shape[1]} metrics {ratios[1]:.3f}"
-    for name, place in (("recalibrated", 0), ("as it is", 1)):
-        half, plan = 100.0 * waves[:, place].mean(), 100.0 * plans[:, place].mean()
-        yield f"  {WAVE} more, chosen by the probability {name}: ±{plan:.1f} points planned, ±{half:.1f} reached"
-
-
-def main(nq: Path, folder: Path) -> None:
-    """Print what recalibration changes on NQ301, judged by a model that was trained without its questions."""
-    from benchmarks.judge_bias import judged_elsewhere
-    from benchmarks.nq301 import nq301
-    from tasks.metrics import score
-    from tasks.models.offline.training import examples, training_rows
-
-    trained, rows = training_rows(nq), [*nq301(folder)]
-    judged = judged_elsewhere("NQ301", rows, trained, examples(trained))
-    questions = np.unique(judged.questions, return_inverse=True)[1]
-    texts = [row.response for row in rows], [row.references for row in rows]
-    others = np.column_stack([score(name, *texts) for name in METRICS])
-    print(*real_answers(judged.probabilities, judged.labels.astype(np.float64), questions, others), sep="\n")
-
-
-STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
-    *(partial(estimates, judge, n, 1) for judge, n in DESIGNS),
-    partial(estimates, TOO_SURE, 180, ANSWERS),
-    *(partial(waves, judge) for judge in (TOO_SURE, LENIENT)),
-)
-
-if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+def studies() -> Iterator[Simulation]:
+    """Rates, and second waves."""
+    for judge, n in ((CALIBRATED, 50), (CALIBRATED, 200), (TOO_SURE, 50), (TOO_SURE, 200), (LENIENT, 200)):
+        yield estimates(judge, n)
+    yield estimates(TOO_SURE, 180, ANSWERS)
+    yield from map(waves, (TOO_SURE, LENIENT))

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import betaln
 
-from benchmarks.coverage.cells import Cell, Floats, covered, generator
+from benchmarks.coverage.cells import Floats, Measure, Outcomes, Simulation, contains, contrast, covers, generator
 from tasks.statistics import paired_difference, pass_all, pass_at, question_interval
 from tasks.statistics.arrays import IntArray
 
@@ -77,9 +77,8 @@ class Design(NamedTuple):
             return sum(part.share * part.all_of(self.k) for part in parts)
         return 1.0 - sum(part.share * part.mirrored().all_of(self.k) for part in parts)
 
-    def passed(self, draws: int) -> Iterator[IntArray]:
+    def passed(self, rng: np.random.Generator, draws: int) -> Iterator[IntArray]:
         """How many draws of each question pass, for each data set."""
-        rng = generator("repeated", *self)
         for _ in range(draws):
             yield rng.binomial(self.draws_each, rates(self.shape, rng, self.questions))
 
@@ -95,34 +94,37 @@ def rates(shape: str, rng: np.random.Generator, questions: int) -> Floats:
     return np.choose(chosen, [part.rates(rng, questions) for part in parts])
 
 
-def coverage(design: Design, draws: int) -> Cell:
-    """How often the interval contains the true value; 1e-9: the truth may be a limit but for rounding."""
-    truth, hits = design.truth, 0
-    known: dict[bytes, bool] = {}  # whether the interval of these values covers: many data sets have the same ones
-    for passed in design.passed(draws):
+def repeated(kind: str, shape: str, k: int, draws_each: int, questions: int) -> Simulation:
+    """How often the interval contains the true value."""
+    design = Design("at" if kind == "at" else "all", shape, k, draws_each, questions)
+    return _simulated(design, partial(_repeated, design), covers(0.94))
+
+
+def _simulated(design: Design, outcomes: Outcomes, measure: Measure) -> Simulation:
+    return Simulation(TOPICS[design.kind], str(design), ("repeated", *design), outcomes, (measure,))
+
+
+def _repeated(design: Design, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
+    """1e-9: the truth may be a limit but for rounding."""
+    truth = design.truth
+    covering: dict[bytes, bool] = {}  # whether the interval of these values covers: many data sets have the same ones
+    for passed in design.passed(rng, draws):
         values = np.sort(design.values(passed))
         key = values.tobytes()
-        if key not in known:
+        if key not in covering:
             found = question_interval(values)
-            known[key] = found.low - 1e-9 <= truth <= found.high + 1e-9
-        hits += known[key]
-    return covered(TOPICS[design.kind], str(design), 0.94, hits, draws)
+            covering[key] = found.low - 1e-9 <= truth <= found.high + 1e-9
+        yield (covering[key],)
 
 
-def of_shape(shape: str, draws: int) -> Iterator[Cell]:
-    """Every cell of a shape; pass^1 is pass@1."""
-    for kind, k, draws_each, questions in product(("at", "all"), KS, DRAWS_EACH, QUESTIONS):
-        if (kind, k) != ("all", 1):
-            yield coverage(Design("at" if kind == "at" else "all", shape, k, draws_each, questions), draws)
-
-
-def peers(draws: int) -> Iterator[Cell]:
+def peers() -> Iterator[Simulation]:
     """What is got by a normal interval over questions, and when each question's share of passes is put into p^k."""
     for shape, questions in (("mostly right", 20), ("uniform", 100), ("3 % pass half of the time, others always", 100)):
         for kind in VALUES:
             design = Design("at" if kind == "at" else "all", shape, 5, 10, questions)
-            yield _normal("±1.96·SE", design, design.values, draws)
-            yield _normal("share of passes put into the formula, ±1.96·SE", design, partial(_plugged_in, design), draws)
+            yield _simulated(design, partial(_normal, design, design.values), contrast("±1.96·SE"))
+            put_in = contrast("share of passes put into the formula, ±1.96·SE")
+            yield _simulated(design, partial(_normal, design, partial(_plugged_in, design)), put_in)
 
 
 def _plugged_in(design: Design, passed: IntArray) -> Floats:
@@ -130,40 +132,42 @@ def _plugged_in(design: Design, passed: IntArray) -> Floats:
     return np.asarray(1.0 - (1.0 - share) ** design.k if design.kind == "at" else share**design.k)
 
 
-def _normal(method: str, design: Design, values: Callable[[IntArray], Floats], draws: int) -> Cell:
-    hits = 0
-    for passed in design.passed(draws):
+def _normal(
+    design: Design, values: Callable[[IntArray], Floats], rng: np.random.Generator, draws: int
+) -> Iterator[tuple[bool]]:
+    for passed in design.passed(rng, draws):
         rows = values(passed)
         error = rows.std(ddof=1) / np.sqrt(rows.size)
-        hits += abs(rows.mean() - design.truth) <= 1.959964 * error
-    return covered(TOPICS[design.kind], f"{method}: {design}", None, int(hits), draws)
+        yield (abs(rows.mean() - design.truth) <= 1.959964 * error,)
 
 
-def paired(draws: int) -> Iterator[Cell]:
+def _paired(
+    kind: str, shape: str, k: int, questions: int, rng: np.random.Generator, draws: int
+) -> Iterator[tuple[bool]]:
     """Differences by question: 10 draws before, 20 after; every question passes less often after."""
-    for kind, shape, k, questions in product(VALUES, ("U-shaped", "mostly right", "bell-shaped"), KS, QUESTIONS):
-        if (kind, k) != ("all", 1):
-            yield _paired(kind, shape, k, questions, draws)
-
-
-def _paired(kind: str, shape: str, k: int, questions: int, draws: int) -> Cell:
-    rng = generator(PAIRED, kind, shape, k, questions)
     harder = 0.9
     many = rates(shape, generator(PAIRED, "truth", shape), 2_000_000)
     truth = float((_true(kind, harder * many, k) - _true(kind, many, k)).mean())
     before, after = np.full(questions, DRAWS_EACH[0]), np.full(questions, DRAWS_EACH[1])
-    hits = 0
     for _ in range(draws):
         p = rates(shape, rng, questions)
         older = VALUES[kind](before, rng.binomial(before, p), k)
         newer = VALUES[kind](after, rng.binomial(after, harder * p), k)
-        found = paired_difference(newer - older)
-        hits += found.low <= truth <= found.high
-    return covered(PAIRED, f"{TOPICS[kind]}, {shape}, k = {k}, {questions} questions", 0.935, hits, draws)
+        yield (contains(paired_difference(newer - older), truth),)
 
 
 def _true(kind: str, p: Floats, k: int) -> Floats:
     return np.asarray(p**k if kind == "all" else 1.0 - (1.0 - p) ** k)
 
 
-STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (*(partial(of_shape, shape) for shape in SHAPES), peers, paired)
+def studies() -> Iterator[Simulation]:
+    """Every shape; what others give; and differences. pass^1 is pass@1."""
+    for shape, kind, k, draws_each, questions in product(SHAPES, VALUES, KS, DRAWS_EACH, QUESTIONS):
+        if (kind, k) != ("all", 1):
+            yield repeated(kind, shape, k, draws_each, questions)
+    yield from peers()
+    for kind, shape, k, questions in product(VALUES, ("U-shaped", "mostly right", "bell-shaped"), KS, QUESTIONS):
+        if (kind, k) != ("all", 1):
+            name = f"{TOPICS[kind]}, {shape}, k = {k}, {questions} questions"
+            outcomes = partial(_paired, kind, shape, k, questions)
+            yield Simulation(PAIRED, name, (PAIRED, kind, shape, k, questions), outcomes, (covers(0.935),))

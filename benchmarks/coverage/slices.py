@@ -8,8 +8,20 @@ from math import prod
 import numpy as np
 from scipy.stats import binom
 
-from benchmarks.coverage import bounded
-from benchmarks.coverage.cells import Cell, Floats, alarmed, covered, generator, share_error
+from benchmarks.coverage import means
+from benchmarks.coverage.cells import (
+    Cell,
+    Floats,
+    Measure,
+    Simulation,
+    Study,
+    alarms,
+    contains,
+    contrast,
+    covers,
+    mean,
+)
+from benchmarks.coverage.means import Bounded
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.sums import CandidateSums, ColumnSums
 from tasks.scores.worst_slices import worst_slices
@@ -27,6 +39,8 @@ SIZES = (5, 20, 100, 500)
 RATES = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99)
 ROWS, CORRELATION = 5, 0.3
 """Rows of a group, and their intracluster correlation."""
+TOGETHER = 20
+"""Slices of bounded scores."""
 SHAPES = ("steady with rare failures", "dense with rare failures", "half or nothing")
 
 Limits = Callable[[Moments, int], Estimate]
@@ -49,20 +63,19 @@ def alone(moments: Moments, _: int) -> Estimate:
 
 def independent(tests: int, _: int = 0) -> Iterator[Cell]:
     """Every cell of so many slices without common groups, enumerated, beside intervals that are not meant for many."""
-    yield from _enumerated(tests, "", ours, TARGET)
-    yield from _enumerated(tests, "mid-p tails at Šidák's level: ", midp, None)
-    yield from _enumerated(tests, "each interval on its own: ", alone, None)
+    yield from _enumerated(tests, ours, covers(TARGET))
+    yield from _enumerated(tests, midp, contrast("mid-p tails at Šidák's level"))
+    yield from _enumerated(tests, alone, contrast("each interval on its own"))
 
 
-def _enumerated(tests: int, name: str, limits: Limits, target: float | None) -> Iterator[Cell]:
+def _enumerated(tests: int, limits: Limits, measure: Measure) -> Iterator[Cell]:
     tables = {n: [limits(Moments.of_passes(n, k), tests) for k in range(n + 1)] for n in SIZES}
     for rate in RATES:
         shares = {n: _share(table, n, rate) for n, table in tables.items()}
         designs = {f"n = {n}": [n] * tests for n in SIZES} | {"n = 5 to 500": ([*SIZES] * tests)[:tests]}
         for design, sizes in designs.items():
-            measured = prod(shares[n] for n in sizes)
-            label = f"{name}{tests} slices, {design}, p = {rate:g}"
-            yield Cell(TOPIC, label, "coverage", "at least" if target else "contrast", target, measured, 0.0, 0)
+            name = f"{tests} slices, {design}, p = {rate:g}"
+            yield measure.cell(TOPIC, name, prod(shares[n] for n in sizes))
 
 
 def _share(limits: Sequence[Estimate], n: int, rate: float) -> float:
@@ -71,12 +84,14 @@ def _share(limits: Sequence[Estimate], n: int, rate: float) -> float:
     return float(binom.pmf(np.flatnonzero(contains), n, rate).sum())
 
 
-def crossed(tests: int, sizes: Sequence[int], rates: Sequence[float], draws: int) -> Iterator[Cell]:
+def crossed(tests: int, n: int, rate: float) -> Simulation:
     """Slices of n rows each; the rows of a group have its rate and lie in several slices."""
-    for n, rate in product(sizes, rates):
-        rng = generator(CROSSED, tests, n, rate)
-        hits = sum(all(_contain(_slices(rng, tests, n, rate), tests, rate)) for _ in range(draws))
-        yield covered(CROSSED, f"{tests} slices, n = {n}, p = {rate:g}", TARGET, hits, draws)
+    name, seed = f"{tests} slices, n = {n}, p = {rate:g}", (CROSSED, tests, n, rate)
+    return Simulation(CROSSED, name, seed, partial(_crossed, tests, n, rate), (covers(TARGET),))
+
+
+def _crossed(tests: int, n: int, rate: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
+    return ((all(_contain(_slices(rng, tests, n, rate), tests, rate)),) for _ in range(draws))
 
 
 def _slices(rng: np.random.Generator, tests: int, n: int, rate: float) -> Iterator[ClusterTotals]:
@@ -95,53 +110,51 @@ def _slices(rng: np.random.Generator, tests: int, n: int, rate: float) -> Iterat
 def _contain(slices: Iterator[ClusterTotals], tests: int, rate: float) -> Iterator[bool]:
     for clusters in slices:
         moments = Moments.of_passes(int(clusters.size.sum()), int(clusters.total.sum()))
-        band = simultaneous_interval(moments, clusters, tests=tests)
-        yield band.low <= rate <= band.high
+        yield contains(simultaneous_interval(moments, clusters, tests=tests), rate)
 
 
-def of_shape(shape: str, draws: int) -> Iterator[Cell]:
+def of_bounded(design: Bounded) -> Simulation:
     """Twenty slices of bounded scores: the coverage of one slice in ten times as many draws, to the power of 20."""
-    tests, draws = 20, 10 * draws
-    for mean, n in product((0.45, 0.9, 0.95), (100, 500)):
-        design = bounded.Design(shape, mean / 2 if shape == "half or nothing" else mean, n)
-        hits = sum(_contains(scores, design.mean, tests) for scores in design.scores(draws))
-        one = hits / draws
-        error = tests * share_error(hits, draws)
-        yield Cell(BOUNDED, f"{tests} slices, {design}", "coverage", "at least", TARGET, one**tests, error, draws)
+    name, together = f"{TOGETHER} slices, {design}", Measure("coverage", "at least", TARGET, _to_the_power)
+    return Simulation(BOUNDED, name, (means.BOUNDED, *design), partial(_of_bounded, design), (together,), 10.0)
 
 
-def _contains(scores: Floats, mean: float, tests: int) -> bool:
-    band = simultaneous_interval(Moments.of(scores, (0.0, 1.0)), tests=tests)
-    return band.low <= mean <= band.high
+def _of_bounded(design: Bounded, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
+    for scores in design.scores(rng, draws):
+        yield (contains(simultaneous_interval(Moments.of(scores, (0.0, 1.0)), tests=TOGETHER), design.mean),)
 
 
-def false_claims(tests: int, n: int, rate: float, draws: int) -> Cell:
+def _to_the_power(values: Floats) -> tuple[float, float]:
+    one, error = mean(values)
+    return one**TOGETHER, TOGETHER * error
+
+
+def false_claims(tests: int, n: int, rate: float) -> Simulation:
     """How often any of so many slices of one rate is called worse than the other rows."""
-    rng = generator(WORSE, tests, n, rate)
+    name, seed = f"{tests} slices, n = {n}, p = {rate:g}", (WORSE, tests, n, rate)
+    return Simulation(WORSE, name, seed, partial(_claims, tests, n, rate), (alarms(ALPHA, "familywise error"),))
+
+
+def _claims(tests: int, n: int, rate: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
     facts = ColumnFacts("label", "load", "", (0.0, 1.0), rate_signature="label")
-    alarms = 0
     for passes in rng.binomial(n, rate, (draws, tests)):
         columns = {f"{place:02}": [_column(facts, n, int(k))] for place, k in enumerate(passes)}
         whole = CandidateSums("", [_column(facts, n * tests, int(passes.sum()))], {"topic": columns})
         found = worst_slices([whole], "label", 1.0 - ALPHA, by_judge=False)
-        alarms += any(entry["worse"] for part in found["slices"] for entry in part["candidates"])
-    return alarmed(WORSE, f"{tests} slices, n = {n}, p = {rate:g}", "familywise error", ALPHA, alarms, draws)
+        yield (any(entry["worse"] for part in found["slices"] for entry in part["candidates"]),)
 
 
 def _column(facts: ColumnFacts, n: int, passed: int) -> ColumnSums:
     return ColumnSums("label", facts, n, 0, 0, Moments.of_passes(n, passed), passed, None, None, None)
 
 
-def claims(tests: int, draws: int) -> Iterator[Cell]:
-    """False claims at several sizes and rates."""
-    for n, rate in product((20, 50), (0.9, 0.98)):
-        yield false_claims(tests, n, rate, draws)
-
-
-STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
-    *(partial(independent, tests) for tests in SLICES),
-    *(partial(crossed, tests, (5, 50), (0.95,) if tests > 20 else (0.5, 0.95)) for tests in SLICES),  # noqa: PLR2004
-    *(partial(crossed, tests, (500,), (0.9,)) for tests in SLICES),
-    *(partial(of_shape, shape) for shape in SHAPES),
-    *(partial(claims, tests) for tests in (5, 60)),
-)
+def studies() -> Iterator[Study]:
+    """Independent slices, slices that groups cross, bounded scores, and false claims."""
+    yield from (partial(independent, tests) for tests in SLICES)
+    for tests in SLICES:
+        rates = (0.95,) if tests > 20 else (0.5, 0.95)  # noqa: PLR2004
+        yield from (crossed(tests, n, rate) for n, rate in product((5, 50), rates))
+    yield from (crossed(tests, 500, 0.9) for tests in SLICES)
+    for shape, mean_score, n in product(SHAPES, (0.45, 0.9, 0.95), (100, 500)):
+        yield of_bounded(Bounded(shape, mean_score / 2 if shape == "half or nothing" else mean_score, n))
+    yield from (false_claims(*case) for case in product((5, 60), (20, 50), (0.9, 0.98)))

@@ -1,6 +1,6 @@
 """Thresholds learnt from labels: coverage and width of their accuracy, and the promise about false passes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from math import sqrt
@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from benchmarks.coverage.cells import Cell, Floats, covered, generator, mean_ratio
+from benchmarks.coverage.cells import Floats, Measure, Simulation, contains, covers, length, width
 from tasks.statistics.clusters import Codes
 from tasks.statistics.estimate import Estimate
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.threshold import threshold_from_labels
 
 TOPIC = "threshold accuracy interval"
-COVERED, RELATIVE_WIDTH = 0.935, 0.75
+COVERED = covers(0.935)
 RISK = 0.1
 
 
@@ -69,19 +69,19 @@ class Design(NamedTuple):
         return float(1.0 - ndtr(np.ceil(distance) - 0.5 if self.grades else distance))
 
 
-def accuracy_cells(design: Design, draws: int) -> Iterator[Cell]:
+def accuracy(design: Design) -> Simulation:
     """How often the interval contains the accuracy of its threshold; its width beside that of a half split."""
-    rng, clusters = generator(TOPIC, design), design.clusters()
-    hits, widths = 0, np.empty((draws, 2))
-    for draw in range(draws):
+    measures = COVERED, width(0.75, "width / half split's")
+    return Simulation(TOPIC, str(design), (TOPIC, design), partial(_accuracy, design), measures)
+
+
+def _accuracy(design: Design, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, tuple[float, float]]]:
+    clusters = design.clusters()
+    for _ in range(draws):
         scores, labels = design.sample(rng)
         learnt = threshold_from_labels(scores, labels, clusters)
-        hits += learnt.accuracy.low <= design.accuracy(learnt.threshold) <= learnt.accuracy.high
-        split = _split(scores, labels, clusters)
-        widths[draw] = learnt.accuracy.high - learnt.accuracy.low, split.high - split.low
-    yield covered(TOPIC, str(design), COVERED, hits, draws)
-    ratio, error = mean_ratio(*widths.T)
-    yield Cell(TOPIC, str(design), "width / half split's", "at most", RELATIVE_WIDTH, ratio, error, draws)
+        widths = length(learnt.accuracy), length(_split(scores, labels, clusters))
+        yield contains(learnt.accuracy, design.accuracy(learnt.threshold)), widths
 
 
 def _split(scores: Floats, labels: npt.NDArray[np.bool_], clusters: Codes | None) -> Estimate:
@@ -92,52 +92,28 @@ def _split(scores: Floats, labels: npt.NDArray[np.bool_], clusters: Codes | None
     return mean_interval((scores[half:] >= threshold) == labels[half:], tried)
 
 
-def risk_cells(design: Design, draws: int) -> Iterator[Cell]:
-    """How often fresh rows pass falsely under the promise, and whether the accuracy's interval still covers."""
-    rng, clusters = generator(TOPIC, "risk", design), design.clusters()
-    hits, risks = 0, np.empty(draws)
-    for draw in range(draws):
-        learnt = threshold_from_labels(*design.sample(rng), clusters, max_false_pass=RISK)
-        hits += learnt.accuracy.low <= design.accuracy(learnt.threshold) <= learnt.accuracy.high
-        risks[draw] = design.false_pass(learnt.threshold)
-    name = f"{design}, at most {RISK:.0%} false passes"
-    error = float(risks.std()) / sqrt(draws)
-    yield covered(TOPIC, name, COVERED, hits, draws)
-    yield Cell(TOPIC, name, "false passes", "at most", RISK, float(risks.mean()), error, draws)
+def false_passes(design: Design) -> Simulation:
+    """Under the promise of conformal risk control: whether the accuracy is covered, and how often rows pass falsely."""
+    name, measures = f"{design}, at most {RISK:.0%} false passes", (COVERED, Measure("false passes", "at most", RISK))
+    return Simulation(TOPIC, name, (TOPIC, "risk", design), partial(_false_passes, design), measures)
 
 
-def separated(n: int, separations: tuple[float, ...], draws: int) -> Iterator[Cell]:
+def _false_passes(design: Design, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, float]]:
+    for _ in range(draws):
+        learnt = threshold_from_labels(*design.sample(rng), design.clusters(), max_false_pass=RISK)
+        threshold = learnt.threshold
+        yield contains(learnt.accuracy, design.accuracy(threshold)), design.false_pass(threshold)
+
+
+def studies() -> Iterator[Simulation]:
     """Scores that say nothing (separation 0) up to such as nearly always agree with people (4)."""
-    for separation, good in product(separations, (0.5, 0.8)):
-        yield from accuracy_cells(Design(n, separation, good), draws)
-
-
-def rare_failures(draws: int) -> Iterator[Cell]:
-    """Few rows that people reject, or none."""
-    for n, separation in ((50, 0.0), (50, 2.0), (100, 2.0)):
-        yield from accuracy_cells(Design(n, separation, 0.95), draws)
-
-
-def mostly_good(draws: int) -> Iterator[Cell]:
-    """Scores that say nothing, where passing all is best: the plain .632 bootstrap covers 91.7 % of the first."""
-    for n in (50, 100):
-        yield from accuracy_cells(Design(n, 0.0, 0.7), draws)
-
-
-def grades(draws: int) -> Iterator[Cell]:
-    """Scores of a few levels only."""
-    for n, good in product((50, 100), (0.5, 0.8)):
-        yield from accuracy_cells(Design(n, 2.0, good, grades=True), draws)
-
-
-def clustered_rows(draws: int) -> Iterator[Cell]:
-    """Rows in clusters of five: 20 clusters, or 60."""
-    for n, good in product((100, 300), (0.5, 0.8)):
-        yield from accuracy_cells(Design(n, 2.0, good, icc=0.3), draws)
-
-
-def false_passes(draws: int) -> Iterator[Cell]:
-    """The promise of conformal risk control."""
+    designs = [
+        *(Design(n, *case) for n in (300, 50, 100) for case in product((0.0, 1.0, 2.0, 4.0), (0.5, 0.8))),
+        *(Design(n, separation, 0.95) for n, separation in ((50, 0.0), (50, 2.0), (100, 2.0))),  # few rejected, or none
+        *(Design(n, 0.0, 0.7) for n in (50, 100)),  # the plain .632 bootstrap covers 91.7 % of the first
+        *(Design(n, 2.0, good, icc=0.3) for n, good in product((100, 300), (0.5, 0.8))),
+    ]
+    yield from map(accuracy, designs)
     for design in (
         Design(50, 1.0, 0.5),
         Design(100, 0.0, 0.5),
@@ -146,15 +122,5 @@ def false_passes(draws: int) -> Iterator[Cell]:
         Design(100, 1.0, 0.5, grades=True),
         Design(100, 1.0, 0.5, icc=0.3),
     ):
-        yield from risk_cells(design, draws)
-
-
-STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
-    *(partial(separated, 300, (separation,)) for separation in (0.0, 1.0, 2.0, 4.0)),
-    *(partial(separated, n, separations) for n in (50, 100) for separations in ((0.0, 1.0), (2.0, 4.0))),
-    rare_failures,
-    mostly_good,
-    clustered_rows,
-    false_passes,
-    grades,
-)
+        yield false_passes(design)
+    yield from (accuracy(Design(n, 2.0, good, grades=True)) for n, good in product((50, 100), (0.5, 0.8)))

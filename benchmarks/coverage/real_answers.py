@@ -1,0 +1,169 @@
+"""Estimates from labels of real answers, redrawn: `python -m benchmarks.coverage.real_answers STUDY NQ.json [NQ301/]`.
+
+STUDY is ppi, designed or recalibrated. NQ.json: EVOUNA's file. NQ301/: the folder of NQ301, of the last one.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.coverage.cells import Floats, contains, generator, length, mean_ratio
+from benchmarks.coverage.designed import SIZES, both_estimates
+from benchmarks.coverage.ppi import Draw, powered
+from benchmarks.coverage.recalibrated import LEVEL, WAVE, estimated, second_wave
+from benchmarks.data import SYSTEMS
+from tasks.metrics import score
+from tasks.statistics.calibration import calibration
+from tasks.statistics.clusters import Codes
+from tasks.statistics.cross_fit import cross_fitted
+
+SCORES = (
+    "exact_match",
+    "accuracy",
+    "string_presence",
+    "f1",
+    "bleu",
+    "gleu",
+    "rouge",
+    "meteor",
+    "non_llm_string_similarity",
+)
+BESIDE = ("exact_match", "f1", "bleu", "rouge", "string_presence_normalized", "chrf")
+
+
+def with_scores(path: Path, labels: int = 150, draws: int = 500) -> Iterator[str]:
+    """Take people's verdicts of some rows, estimate those of all, and compare what the score may be.
+
+    The truth is the mean verdict over all rows of a system.
+    """
+    for system in SYSTEMS:
+        y, x = _scored(path, system)
+        for way, dataset in product(WAYS, (False, True)):
+            draw = partial(_redrawn, y=y, x=x, labels=labels, way=way, dataset=dataset)
+            name = f"{system}, {way}, {'these rows' if dataset else 'rows like these'}"
+            for cell in powered("PPI, real answers", name, ("real answers", system, labels), draw)(draws):
+                yield f"{cell.name}: {cell.measure} {cell.measured:.3f}"
+
+
+def _scored(path: Path, system: str) -> tuple[Floats, Floats]:
+    rows = [row for row in json.loads(path.read_text()) if not row["improper"] and row["golden_answer"]]
+    rows = [row for row in rows if row[f"judge_{system}"] is not None and row[f"answer_{system}"] is not None]
+    answers = [row[f"answer_{system}"] for row in rows]
+    references = [row["golden_answer"].split("/") for row in rows]
+    y = np.array([row[f"judge_{system}"] for row in rows], dtype=np.float64)
+    return y, np.column_stack([score(name, answers, references) for name in SCORES])
+
+
+def _redrawn(rng: np.random.Generator, y: Floats, x: Floats, labels: int, way: str, *, dataset: bool) -> Draw:
+    order = rng.permutation(y.size)
+    a, b = order[:labels], order[labels:]
+    f, rest = WAYS[way](y[a], x[a], x[b])
+    return Draw(y[a], f, rest, float(y.mean()), {"dataset": dataset})
+
+
+def _fixed(name: str, _y: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
+    column = SCORES.index(name)
+    return inside[:, column], outside[:, column]
+
+
+def _chosen(y: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
+    varying = np.flatnonzero(inside.std(axis=0) > 0.0)
+    best = max(varying, key=lambda column: float(np.corrcoef(inside[:, column], y)[0, 1]))
+    return inside[:, best], outside[:, best]
+
+
+WAYS: dict[str, Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]] = {
+    "string presence": partial(_fixed, "string_presence"),
+    "token F1": partial(_fixed, "f1"),
+    "best correlated": _chosen,
+    "nine cross-fitted": cross_fitted,
+}
+
+
+def with_designs(path: Path, draws: int = 1_000) -> Iterator[str]:
+    """Redraw the answers of each system of EVOUNA-NQ, judged by models that were not trained on their questions."""
+    from tasks.models.offline.training import cross_validated, examples, held_out, training_rows
+
+    trained = training_rows(path)
+    answers, rows = [row for row in trained if not row.written], examples(trained)
+    probability = cross_validated(rows, held_out(rows))[: len(answers)]
+    verdicts = rows.verdicts[: len(answers)].astype(np.float64)
+    for system in sorted({answer.source for answer in answers}):
+        own = np.array([answer.source == system for answer in answers])
+        p, y = probability[own], verdicts[own]
+        for n in SIZES:
+            found = [*both_estimates(partial(_again, p, y), p.size, n, generator("designed answers", system, n), draws)]
+            hits, equal_hits = (sum(contains(one[k], float(y.mean())) for one in found) / draws for k in (0, 1))
+            ratio, _ = mean_ratio(np.array([[length(one) for one in both] for both in found]))
+            variance = np.divide(*np.array([[one.value for one in both] for both in found]).var(axis=0))
+            yield (
+                f"{system}, {n} of {p.size} rows, p = {y.mean():.3f}: coverage {hits:.3f}, equal chances "
+                f"{equal_hits:.3f}; width {ratio:.2f}, variance {variance:.2f} of theirs"
+            )
+
+
+def _again(p: Floats, y: Floats, rng: np.random.Generator, rows: int) -> tuple[Floats, Floats]:
+    """Rows that are drawn again from real ones."""
+    chosen = rng.integers(0, rows, rows)
+    return p[chosen], y[chosen]
+
+
+def with_recalibration(nq: Path, folder: Path) -> Iterator[str]:
+    """Say what recalibration changes on NQ301, judged by a model that was trained without its questions."""
+    from benchmarks.judge_bias import judged_elsewhere
+    from benchmarks.nq301 import nq301
+    from tasks.models.offline.training import examples, training_rows
+
+    trained, rows = training_rows(nq), [*nq301(folder)]
+    judged = judged_elsewhere("NQ301", rows, trained, examples(trained))
+    questions = np.unique(judged.questions, return_inverse=True)[1]
+    texts = [row.response for row in rows], [row.references for row in rows]
+    others = np.column_stack([score(name, *texts) for name in BESIDE])
+    yield from recalibrated(judged.probabilities, judged.labels.astype(np.float64), questions, others)
+
+
+def recalibrated(p: Floats, y: Floats, questions: Codes, others: Floats, draws: int = 100) -> Iterator[str]:
+    """Say what recalibration changes on answers that all have human labels.
+
+    p, y, questions: of shape (n,). others: scores of metrics, shape (n, k).
+    """
+    found = calibration(p, y, questions)
+    errors = [float(np.mean((scores - y) ** 2)) for scores in (p, found.recalibrated)]
+    yield f"{len(y):,} labels: p = {found.p_value:.3f}; {p.mean():.1%} expected right, {y.mean():.1%} are"
+    yield f"  mean squared error {errors[0]:.3f}, recalibrated {errors[1]:.3f}"
+    rng = generator("recalibrated answers")
+    rejected, waves, plans = 0, np.empty((draws, 2)), np.empty((draws, 2))
+    alone, beside = np.empty((draws, 2)), np.empty((draws, 2))
+    for i in range(draws):
+        first = np.isin(np.arange(len(y)), rng.permutation(len(y))[:WAVE])
+        found = calibration(p[first], y[first], questions[first])
+        rejected += found.p_value < LEVEL
+        scaled = found.of(p)
+        scaled[first] = found.recalibrated
+        for place, scores in enumerate((scaled, p)):
+            clusters = questions[first], questions[~first]
+            for widths, table in ((alone, scores), (beside, np.column_stack([scores, others]))):
+                widths[i, place] = length(estimated(y, table, first, clusters))
+            rate, plans[i, place] = second_wave(y, found.of(p) if place == 0 else p, first, rng)
+            waves[i, place] = length(rate) / 2.0
+    yield f"  {WAVE} random labels: {rejected} of {draws} samples reject"
+    ratios = [mean_ratio(widths)[0] for widths in (alone, beside)]
+    yield f"  width, recalibrated / as it is: {ratios[0]:.3f}; beside {others.shape[1]} metrics {ratios[1]:.3f}"
+    for name, place in (("recalibrated", 0), ("as it is", 1)):
+        half, plan = 100.0 * waves[:, place].mean(), 100.0 * plans[:, place].mean()
+        yield f"  {WAVE} more, chosen by the probability {name}: ±{plan:.1f} points planned, ±{half:.1f} reached"
+
+
+STUDIES: Mapping[str, Callable[..., Iterator[str]]] = {
+    "ppi": with_scores,
+    "designed": with_designs,
+    "recalibrated": with_recalibration,
+}
+
+if __name__ == "__main__":
+    print(*STUDIES[sys.argv[1]](*map(Path, sys.argv[2:])), sep="\n")

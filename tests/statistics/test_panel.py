@@ -1,4 +1,4 @@
-"""Votes of a panel: majorities by hand, contributions against their definition, coverage, and weights recovered."""
+"""Votes of a panel: majorities by hand, contributions against their definition, and weights recovered."""
 
 from itertools import product
 from math import log
@@ -6,7 +6,6 @@ from math import log
 import numpy as np
 import pytest
 
-from benchmarks.coverage.panel import Design, coverage
 from tasks.statistics.estimate import Estimate
 from tasks.statistics.majority import majority
 from tasks.statistics.panel import (
@@ -73,16 +72,6 @@ def test_of_jurors_who_say_the_same_of_every_row_nothing_is_added() -> None:
     votes, estimate = np.repeat([[1.0], [0.0]], 3, axis=1).repeat(20, axis=0), Estimate(0.5, 0.4, 0.6, 40, "m")
 
     assert with_jurors(estimate, majority_contributions(votes)) == Estimate(0.5, 0.4, 0.6, 40, "m+jurors")
-
-
-@pytest.mark.parametrize(
-    "design",
-    [Design("majority", 3, 60, 1.5, 0.6), Design("majority", 2, 60, 0.0, 0.6), Design("mean", 5, 60, 1.5, 0.2)],
-)
-def test_the_interval_covers_what_any_panel_of_such_jurors_would_say(design: Design) -> None:
-    cells = coverage(design, 150)
-
-    assert all(cell.reached for cell in cells), cells
 
 
 def judges(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:

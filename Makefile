@@ -50,7 +50,7 @@ doctest: setup-dev  # the examples in docstrings
 	pytest --quiet --doctest-modules $$(grep -rl --include='*.py' '>>> ' tasks flows)
 
 test-long: setup-dev  # whole runs, schedules, browsers
-	pytest -m "long and not exhaustive" --verbose $(SPREAD)
+	pytest -m "long and not exhaustive" --verbose $(SPREAD) $$(grep -rl --include='*.py' 'mark\.long' tests)
 
 test-all: test test-long  # then what is too slow for CI: kills, torture, clusters, S3, wheels, 200 random examples a property
 	pytest -m "exhaustive or property" --verbose --hypothesis-profile exhaustive $(SPREAD)

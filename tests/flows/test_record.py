@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import subprocess
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,8 @@ from uuid import UUID
 import pyarrow.parquet as pq
 import pytest
 
-from tests.flows.conftest import wait_until
+from flows import record
+from tasks.errors import GoldmeterError
 
 Make = Callable[..., Any]
 NOISE = "started.log\npid.*\nconnections.log\nwatch/__pycache__/\n"
@@ -58,12 +58,27 @@ def recorded(make_project: Make) -> Recorded:
     return Recorded(make_project({"load": [], "report": ["load"]}))
 
 
-def test_without_a_commit_nothing_runs(recorded: Recorded) -> None:
-    status, output = recorded.project.evaluate("--record")
+Keep = Callable[[str | None, Callable[[], str | None]], record.Recorded]
 
-    assert status == 2
-    assert output.startswith("error: HEAD: no commit yet, so a run can't be recorded")
-    assert recorded.project.started() == []
+
+@pytest.fixture
+def keep(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> Keep:
+    """Records a run of this name, which does what is given, without a flow."""
+    monkeypatch.chdir(recorded.project.folder)
+
+    def kept(name: str | None, run: Callable[[], str | None]) -> record.Recorded:
+        return record.kept_in_history(record.recorded("run", name, lambda: (run(), "id of the flow run")))
+
+    return kept
+
+
+def never() -> str | None:
+    raise AssertionError
+
+
+def test_without_a_commit_nothing_runs(keep: Keep) -> None:
+    with pytest.raises(GoldmeterError, match="HEAD: no commit yet, so a run can't be recorded"):
+        keep(None, never)
 
 
 @pytest.mark.long
@@ -96,19 +111,17 @@ def test_a_run_is_recorded_under_the_time_it_started(recorded: Recorded) -> None
     assert json.loads(kept).startswith(f"Experiment **{name}**, commit {commit}: ")
 
 
-def test_a_name_that_is_there_is_refused_before_anything_runs(recorded: Recorded) -> None:
-    recorded.project.mode("load", "again")
+def test_a_name_that_is_there_is_refused_before_anything_runs(recorded: Recorded, keep: Keep) -> None:
     recorded.commit()
     recorded.git("tag", "-f", "v1")
-    recorded.project.started()
 
-    status, output = recorded.project.evaluate("--record", "v1")
+    with pytest.raises(
+        GoldmeterError, match=r"^v1: a version of this name already exists; choose another \(`dvc exp show`\)$"
+    ):
+        keep("v1", never)
 
-    assert (status, recorded.project.started()) == (2, [])
-    assert output == "error: v1: a version of this name already exists; choose another (`dvc exp show`)\n"
 
-
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_two_runs_at_once_wait_for_each_other_and_are_both_recorded(recorded: Recorded) -> None:
     recorded.project.mode("load", "until go")
     recorded.commit()
@@ -127,55 +140,36 @@ def test_two_runs_at_once_wait_for_each_other_and_are_both_recorded(recorded: Re
     assert [one.returncode, two.returncode] == [0, 0]
 
 
-@pytest.mark.long
-def test_a_failed_run_is_not_recorded(recorded: Recorded) -> None:
+def test_a_failed_run_is_not_recorded(recorded: Recorded, keep: Keep) -> None:
     recorded.commit()
-    recorded.project.mode("load", "fail 1")
     before = recorded.experiments
 
-    status, output = recorded.project.evaluate("--record", "failed")
-
-    assert status == 1
-    assert output.endswith("\nstage load: exit status 1\n\nload: the reason\n  and what to do\n")
+    assert keep("failed", lambda: "stage load: exit status 1") == ("stage load: exit status 1", None, None)
     assert recorded.experiments == before
 
 
-@pytest.mark.long
-def test_a_run_during_which_somebody_edits_is_not_recorded(recorded: Recorded) -> None:
-    recorded.project.mode("load", "until edited")
+def test_a_run_during_which_somebody_edits_is_not_recorded(recorded: Recorded, keep: Keep) -> None:
     recorded.commit()
-    (recorded.project.folder / "pid.load").unlink(missing_ok=True)
     before = recorded.experiments
 
-    def somebody() -> None:
-        wait_until((recorded.project.folder / "pid.load").exists, "load starts")
-        recorded.project.mode("report", "edited")
-        (recorded.project.folder / "edited").write_text("")
+    run = keep("edited-meanwhile", lambda: recorded.project.mode("report", "edited"))
 
-    person = threading.Thread(target=somebody)
-    person.start()
-    status, output = recorded.project.evaluate("--record", "edited-meanwhile")
-    person.join()
-
-    assert status == 2
-    assert output.splitlines()[-1] == (
+    assert run.failure == (
         "error: workspace: changed while the run went on: modes/report. Its numbers may come from either version, "
         "so it is not recorded: run again."
     )
     assert recorded.experiments == before
 
 
-@pytest.mark.long
-def test_a_history_that_cannot_be_written_leaves_the_experiment(recorded: Recorded) -> None:
-    recorded.project.mode("load", "")
-    recorded.commit()
+def test_a_history_that_cannot_be_written_leaves_the_experiment(recorded: Recorded, keep: Keep) -> None:
     recorded.history.parent.mkdir(parents=True, exist_ok=True)
     recorded.history.write_text("not a table")
+    recorded.project.mode("load", "")
+    recorded.commit()
 
-    status, output = recorded.project.evaluate("--record", "not-in-the-history")
+    run = keep("not-in-the-history", lambda: recorded.project.dvc("repro") and None)
 
-    assert status == 2
-    assert "experiment: not-in-the-history (dvc exp show, flows.compare not-in-the-history)\n" in output
-    assert "\nerror: not-in-the-history is recorded, but not in the history: " in output
+    assert run.experiment.name == "not-in-the-history"
+    assert run.failure.startswith("error: not-in-the-history is recorded, but not in the history: ")
     assert "not-in-the-history" in recorded.experiments
     assert recorded.history.read_text() == "not a table"

@@ -86,6 +86,7 @@ def test_no_text_gives_no_vector(encoder):
     assert len(encoder.encode([])) == 0
 
 
+@pytest.mark.long
 def test_vectors_do_not_depend_on_the_order_of_texts(encoder):
     texts = [f"Answer {i}: " + "very " * (i % 7) + "likely Paris" for i in range(60)]
     shuffled = texts[::-2] + texts[::2]
@@ -95,6 +96,7 @@ def test_vectors_do_not_depend_on_the_order_of_texts(encoder):
     assert np.array_equal(encoder.encode(texts), [vectors[text] for text in texts])
 
 
+@pytest.mark.long
 def test_vectors_hardly_depend_on_the_batches(encoder):
     texts = [f"Answer {i}: " + "very " * (i % 7) + "likely Paris" for i in range(60)]
 
@@ -103,6 +105,7 @@ def test_vectors_hardly_depend_on_the_batches(encoder):
     assert np.abs(small - encoder.encode(texts)).max() < 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("precision", "dtype"), [("fp32", "float32"), ("bf16", "bfloat16")])
 def test_a_vector_is_the_same_whatever_else_is_embedded_in_fp32_to_the_last_bit(precision, dtype):
     from tasks.models.embedding.packed_linear import packable
@@ -119,6 +122,7 @@ def test_a_vector_is_the_same_whatever_else_is_embedded_in_fp32_to_the_last_bit(
     assert np.abs(together - alone).max() <= (0 if precision == "fp32" else 5e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("precision", "change"), [("fp32", 1e-6), ("bf16", 5e-3)])
 def test_vectors_are_those_of_plain_sentence_transformers(plain, precision, change):
     texts = [

@@ -86,9 +86,8 @@ def said(page):
     return page.locator("#rows-count").inner_text()
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
+def test_search_finds_part_of_any_text_in_any_case(page):
+    for words, found in (
         ("Q2", {("q2", "aurora"), ("q2", "borealis")}),
         ("MAY BE", {("q1", "borealis")}),
         ("élan vital", {("q3", "aurora"), ("q3", "borealis")}),
@@ -98,40 +97,33 @@ def said(page):
         (" may be  ", {("q1", "borealis")}),
         ("may\u00a0be", {("q1", "borealis")}),
         ("e\u0301lan  vital", {("q3", "aurora"), ("q3", "borealis")}),
+        ("what? paris", set()),  # nothing is found across two texts
         ("  ", {(each["id"], each["candidate"]) for each in ROWS}),
-    ],
-)
-def test_search_finds_part_of_any_text_in_any_case(page, words, found):
-    page.get_by_role("searchbox", name="Search").fill(words)
+    ):
+        page.get_by_role("searchbox", name="Search").fill(words)
 
-    assert {*shown(page)} == found
-    assert said(page) == f"{len(found)} of 8 answers"
+        page.locator("#rows-count", has_text=f"{len(found)} of 8 answers").wait_for()
+        assert (words, {*shown(page)}) == (words, found)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_search_finds_what_looks_the_same(visit, tmp_path):
+    pairs = [
         ("Mu\u0308nchen", "münchen"),
-        ("München", "MU\u0308NCHEN"),
-        ("one\ntwo\r\n three", "one two three"),
+        ("Bern\nzwei\r\n drei", "bern zwei drei"),
+        ("Wien", "WIEN"),
         ("one\u00a0\u2009 two", "one two"),
         ("\ufb01nal o\ufb03ce", "final office"),
-        ("final office", "o\ufb03ce"),
+        ("baffled", "ba\ufb04ed"),
         ("ＡＢＣ １２", "abc 12"),
-    ],
-)
-def test_search_finds_what_looks_the_same(visit, tmp_path, text, words):
-    rows = [row("there", "aurora", text, None, 0.5, 0.5), row("nowhere", "aurora", "else", None, 0.5, 0.5)]
+        ("Köln", "KO\u0308LN"),
+    ]
+    rows = [row(f"s{n}", "aurora", text, None, 0.5, 0.5) for n, (text, _) in enumerate(pairs)]
     page = opened(visit(saved(rows, tmp_path)))
-    page.get_by_role("searchbox", name="Search").fill(words)
+    for n, (_, words) in enumerate(pairs):
+        page.get_by_role("searchbox", name="Search").fill(words)
 
-    assert shown(page) == [("there", "aurora")]
-
-
-def test_search_finds_nothing_across_two_texts(page):
-    page.get_by_role("searchbox", name="Search").fill("what? paris")
-
-    assert said(page) == "0 of 8 answers"
+        page.locator("#rows-count", has_text="1 of 8 answers").wait_for()
+        assert (words, shown(page)) == (words, [(f"s{n}", "aurora")])
 
 
 def test_filters_hold_together_and_are_cleared_together(page):
@@ -148,21 +140,20 @@ def test_filters_hold_together_and_are_cleared_together(page):
     assert page.get_by_label("Metric", exact=True).locator("option:checked").inner_text() == "semantic_similarity"
 
 
-@pytest.mark.parametrize(
-    ("label", "choice", "found"),
-    [
+def test_each_filter_keeps_what_it_says(page):
+    for label, choice, found in (
         ("Result", "unmeasured", {("q3", "borealis")}),
         ("Label", "no label", {("q10", "aurora"), ("q10", "borealis")}),
         ("topic", "places", {("q1", "aurora"), ("q1", "borealis")}),
         ("topic", ATTACK, {("q10", "aurora"), ("q10", "borealis")}),
         ("Worth a look", "metric and label disagree", {("q1", "borealis"), ("q2", "aurora")}),
         ("Worth a look", "Empty (1)", {("q2", "borealis")}),
-    ],
-)
-def test_each_filter_keeps_what_it_says(page, label, choice, found):
-    page.get_by_label(label, exact=True).select_option(label=choice)
-
-    assert {*shown(page)} == found
+    ):
+        page.get_by_label(label, exact=True).select_option(label=choice)
+        page.locator("#rows-count", has_text=f"{len(found)} of 8 answers").wait_for()
+        assert (choice, {*shown(page)}) == (choice, found)
+        page.get_by_role("button", name="Clear").click()
+        page.locator("#rows-count", has_text="8 of 8").wait_for()
 
 
 def test_a_metric_can_disagree_with_the_judge_but_the_judge_not_with_itself(visit, tmp_path):
@@ -349,11 +340,14 @@ def test_hostile_texts_are_text(page):
     assert page.locator(".unfolded .tag bdi").inner_text() == ATTACK
 
 
-def test_pages_turn(visit, many):
+def test_a_turned_page_is_announced_and_the_number_of_answers_not_again(visit, many):
     page = opened(visit(many))
     seen = shown(page)
     assert page.get_by_role("button", name="Previous").is_disabled()
+    page.evaluate(WRITTEN)
     page.get_by_role("button", name="Next").click()
+    assert page.locator("#rows-page").get_attribute("aria-live") == "polite"
+    assert page.evaluate("new Promise((done) => setTimeout(() => done(said)))") == ["rows-page"]
     seen += shown(page)
 
     assert page.locator("#rows-page").inner_text() == "page 2 of 2"
@@ -377,16 +371,7 @@ def test_the_last_and_the_first_page_keep_the_focus_and_do_nothing_more(visit, m
     assert button.get_attribute("aria-disabled") == "true"
 
 
-def test_a_turned_page_is_announced_and_the_number_of_answers_not_again(visit, many):
-    page = opened(visit(many))
-    page.evaluate(WRITTEN)
-    page.get_by_role("button", name="Next").click()
-
-    assert page.locator("#rows-page").get_attribute("aria-live") == "polite"
-    assert page.evaluate("new Promise((done) => setTimeout(() => done(said)))") == ["rows-page"]
-
-
-@pytest.mark.parametrize("width", [1280, 1000, 390, 320])
+@pytest.mark.parametrize("width", [1280, 320])
 def test_no_number_is_broken(visit, tmp_path, width):
     scores = [0.0047, 0.00000123, 0.123456, 0.0]
     rows = [row(f"s{i}", name, "Paris", None, score, None) for i, score in enumerate(scores) for name in "abcde"]
@@ -493,8 +478,7 @@ def test_on_paper_one_line_stands_for_the_answers(page):
     assert page.locator("#rows-table").is_hidden()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE])
+@pytest.mark.parametrize(("screen", "theme"), [(DESKTOP, "light"), (PHONE, "dark")])
 def test_it_has_no_serious_fault_with_an_answer_open(visit, path, screen, theme):
     page = opened(visit(path, screen, theme))
     for line in page.locator("#rows-body .unfolds").all():

@@ -109,7 +109,7 @@ def report(project: Project, texts: list[str], candidates: tuple[str, ...], slic
     (project.folder / "data/mine.jsonl").write_text(data, encoding="utf-8")
     with repeating_judge() as judge:
         configure(project, candidates, slices, judge)
-        project.repro()
+        project.evaluate()
     kept = project.folder.parent / f"{len(list(project.folder.parent.glob('*.html')))}.html"
     return Path(shutil.copy(project.folder / "reports/index.html", kept))
 

@@ -21,7 +21,7 @@ CANDIDATES = ("aurora", "borealis")
 
 @pytest.fixture(scope="module")
 def unlabelled(project: Project) -> Project:
-    """The bundled example as it would be if nobody had labelled it, judged."""
+    """The bundled example as it would be if nobody had labelled it, evaluated."""
     path = project.folder / "params.yaml"
     params = load_yaml(path)
     params["semantic"] = {}
@@ -29,7 +29,7 @@ def unlabelled(project: Project) -> Project:
         del candidate["label"]
     path.write_text(dump_yaml(params), encoding="utf-8")
     project.commit("no labels")
-    project.run("dvc", "repro", "judge", "lexical")
+    project.evaluate()
     return project
 
 
@@ -68,8 +68,7 @@ def test_chosen_labels_promise_and_give_an_interval(unlabelled: Project, visit: 
     planned = unlabelled.run(*choose)
     file = label(visit, next(tmp_path.glob("active*.html")), truth(unlabelled))
     said = unlabelled.run("python", "-m", "flows.label", "--take", str(file))
-    unlabelled.run("dvc", "add", "data/examples/labels.jsonl")
-    unlabelled.run("dvc", "repro", "aggregate")
+    unlabelled.evaluate("load", "normalize", "lexical", "judge", "aggregate")
 
     half_widths = re.findall(r"±(\S+) points; as many random ones ±(\S+)", " ".join(planned.split()))
     assert len(half_widths) == len(CANDIDATES)

@@ -71,14 +71,7 @@ def test_a_colleague_with_the_evidence_needs_no_server(project: Any, server: Any
     assert project.read("data/ledger/judge/verdicts.jsonl") == before
 
 
-def test_a_changed_row_is_judged_alone(project: Any, server: Any) -> None:
-    project.edit(DATA, '"borealis": "not c"', '"borealis": "never c"')
-
-    project.run("dvc", "repro", "judge")
-
-    assert len(server.calls) == 21
-
-
+@pytest.mark.exhaustive
 def test_a_second_worktree_asks_for_its_new_row_alone(project: Any, server: Any) -> None:
     before = len(server.calls)
     project.commit("so far")
@@ -92,6 +85,7 @@ def test_a_second_worktree_asks_for_its_new_row_alone(project: Any, server: Any)
     assert len(server.calls) == before + 2
 
 
+@pytest.mark.exhaustive
 def test_checked_out_again_after_a_kill_nothing_is_repeated(project: Any, server: Any) -> None:
     before, more = len(server.calls), [f"more {i}" for i in range(20)]
     content = project.read(DATA)

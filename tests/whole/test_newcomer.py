@@ -115,6 +115,7 @@ def test_what_the_path_led_to(project: Project) -> None:
     assert not project.log.exists(), project.log.read_text(encoding="utf-8")
 
 
+@pytest.mark.exhaustive
 def test_the_quick_tests_pass_with_own_data_and_an_own_metric(newcomer: Newcomer) -> None:
     files = " ".join(f"tests/{name}" for name in QUICK)
 

@@ -40,14 +40,6 @@ def test_a_csv_file_is_loaded_as_it_was_understood(project: Any) -> None:
     assert "Stage 'load' didn't change" in project.run("dvc", "repro", "--single-item", "load")
 
 
-def test_the_commands_it_ends_with_work(project: Any) -> None:
-    project.run("dvc", "add", "data/mine.csv")
-
-    again = project.run(*INIT, "data/mine.csv")
-
-    assert [line for line in again.splitlines() if line][-1] == "next: python -m flows.evaluate"
-
-
 def test_hostile_names_of_columns_and_of_the_file(project: Any) -> None:
     names = ["\x1b[31m question", "{reference}: [", "a\nresponse '\"", "null: {", "${topic}", "no", "# it's"]
     rows = [dict.fromkeys(names, f"\x1b[2J\u202e{i // 2}") | {names[0]: f"q{i}"} for i in range(8)]
@@ -80,12 +72,4 @@ def test_data_outside_of_the_project_are_loaded_too(project: Any) -> None:
     Path(project.folder.parent, "out.csv").write_text("question,reference,response\na,b,c\n", encoding="utf-8")
 
     assert "1 row: 1 system, 0 labelled" in project.run(*INIT, "../out.csv")
-    assert "1 row: 1 system, 0 labelled" in project.run(*INIT, str(project.folder.parent / "out.csv"))
-
-
-def test_the_bundled_example_by_the_one_command_line(project: Any) -> None:
-    out = project.run("python", "-m", "flows", "init", "data/examples/qa.jsonl")
-
-    assert "520 rows: 2 systems, 518 labelled\nnone rejected\n" in out
-    assert [line for line in out.splitlines() if line][-1] == "next: python -m flows.evaluate"
     assert not project.log.exists()

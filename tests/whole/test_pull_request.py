@@ -167,6 +167,7 @@ def test_a_worse_one_fails_and_its_comment_is_renewed(project: Project, base: st
     assert "worse" in asked[1]["body"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("base")
 def test_a_base_without_a_run_is_an_error_that_the_comment_tells(project: Project, tmp_path: Path) -> None:
     start = project.run("git", "rev-list", "--max-parents=0", "main").strip()

@@ -137,6 +137,7 @@ def test_from_init_to_a_report_without_editing_more_than_it_asks(shapes: Any, sh
     assert all(name in shapes.read("reports/index.html") for name in shape.rows)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not NQ301.exists(), reason="the NQ301 data are not here")
 def test_twelve_systems_of_twelve_files_with_verdicts_of_a_thirteenth(project: Any) -> None:
     shutil.copytree(NQ301, project.folder / "data/nq301")

@@ -104,8 +104,7 @@ def test_hostile_texts_are_shown_as_text(visit: Any, tmp_path: Path) -> None:
     assert too_wide(page) == []
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE, Screen(320, 600)])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("screen", "theme"), [(DESKTOP, "light"), (PHONE, "dark"), (Screen(320, 600), "light")])
 def test_it_fits_and_has_no_serious_fault_of_accessibility(
     visit: Any, tmp_path: Path, screen: Screen, theme: str
 ) -> None:

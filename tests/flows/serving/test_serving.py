@@ -79,6 +79,7 @@ def test_each_due_run_runs_once_the_worse_one_fails_and_is_told_once_over_a_rest
         assert len(hook.received) == 1
 
 
+@pytest.mark.exhaustive
 def test_after_a_kill_the_run_is_crashed_the_slot_is_free_and_the_next_run_completes(serve):
     with webhook() as hook:
         served = serve(often=schedule(interval=12, notify=schedule()["notify"] | {"url": hook.url}))
@@ -261,6 +262,7 @@ def failures(served: Served) -> int:
     return int(answer.json()["total"])
 
 
+@pytest.mark.exhaustive
 def test_without_its_own_server_it_ends_and_served_again_it_goes_on(serve):
     served = serve(often=schedule())
     served.hold()

@@ -151,7 +151,7 @@ def aggregate(
     if designed:
         rows = with_designed(rows, whole(), offline(), confidence, guarantee=guarantee)
     rows, votes = panel_estimates.over_jurors(rows, tables["judge"], whole, confidence)
-    table = pa.Table.from_pylist(rows, SCHEMA)
+    table = pa.Table.from_pylist([row | {"method": str(row["method"])} for row in rows], SCHEMA)
     entries = with_labels(tree(table), labels, fitted, confidence, cache(run.in_sample) if by.has_offline else None)
     entries = with_few(entries, scored, whole, offline, confidence)
     if weighting:

@@ -23,7 +23,7 @@ from tasks.scores.mix import Mix
 from tasks.scores.repeated_answers import parsed
 from tasks.scores.weighting import Weighting
 from tasks.wording.comparison_document import (
-    JUDGE_ERROR,
+    JUDGE_ERRORS,
     CompositionEntry,
     CrossedEntry,
     DifferenceEntry,
@@ -314,10 +314,11 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
         "low": estimate.low,
         "high": estimate.high,
         "p_value": estimate.p_value,
-        "method": estimate.method,
+        "method": str(estimate.method),
+        "notes": [*estimate.method.notes],
     }
     # More rows reduce no error of a judge.
-    undecided = difference.verdict == Verdict.CANNOT_TELL and JUDGE_ERROR not in (estimate.method or "")
+    undecided = difference.verdict == Verdict.CANNOT_TELL and JUDGE_ERRORS.isdisjoint(estimate.method.notes)
     entry: MeasureEntry = {
         "role": role,
         "unit": "points" if compared.head.is_share else "score",
@@ -340,6 +341,8 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
         entry["judge_noise"] = {"share": share, "rows_needed": fewer}
     if compared.by_question:
         entry["per"] = "question"
+    if estimate.method.is_designed:
+        entry["designed"] = True
     if difference.plain:
         plain, sums = difference.plain.difference, compared.sums
         entry["plain"] = {

@@ -27,7 +27,7 @@ from tasks.scores.primary import VERDICT, column
 from tasks.scores.repeated_answers import parsed
 from tasks.scores.weighting import Weighting
 from tasks.statistics.moments import UNIT, ratio
-from tasks.wording.comparison_document import CrossedEntry, UnmeasuredEntry
+from tasks.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
 from tasks.wording.verdicts import Verdict
 
 if TYPE_CHECKING:  # importing scipy takes half a second
@@ -206,13 +206,13 @@ def _difference(
 
 def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
     """The difference with an interval that is not corrected for other differences; margin: as of `Difference`."""
-    from tasks.statistics import PairedDifference
+    from tasks.statistics import Method, PairedDifference
     from tasks.statistics.clusters import check_clusters
     from tasks.statistics.paired import difference_of_replicates, difference_of_sums
 
     if one.is_one_cluster:
         width = one.head.scale if one.head.bounds else np.inf
-        return PairedDifference(one.value, -width, width, one.n, estimates.ONE_CLUSTER, 1.0)
+        return PairedDifference(one.value, -width, width, one.n, Method(estimates.ONE_CLUSTER), 1.0)
     clusters, bounds = _clusters(one), one.bounds
     if one.head.kind != "corpus":
         sums = one.sums.differences
@@ -247,14 +247,15 @@ def with_judge_error(
     model, outside = offline_bias(), shares[1] if shares else _outside(one)
     several = (parsed(one.head.name) or ("", 1))[1] > 1
     if model is None or outside > MOST_OUTSIDE or several:
-        return estimate._replace(low=-1.0, high=1.0, p_value=1.0, method=f"{estimate.method}; judge's error unknown")
+        method = estimate.method.with_notes(JudgeError.UNKNOWN)
+        return estimate._replace(low=-1.0, high=1.0, p_value=1.0, method=method)
     sd = standard_error(estimate.low, estimate.high, confidence)
     wider = transported_difference(estimate.value, sd**2, model, confidence, changed)
     return estimate._replace(
         low=min(wider.low, estimate.low),
         high=max(wider.high, estimate.high),
         p_value=_p_value(estimate.value, 2.0 * changed**2 * model.inside + sd**2, model, estimate.p_value),
-        method=f"{estimate.method}; judge's error on other data",
+        method=estimate.method.with_notes(JudgeError.ELSEWHERE),
     )
 
 

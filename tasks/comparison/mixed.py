@@ -45,7 +45,7 @@ def mixed_difference(
 
     Source: Zou & Donner 2008.
     """
-    from tasks.statistics import PairedDifference
+    from tasks.statistics import Method, PairedDifference
     from tasks.statistics.mixed import MixedMean, Stratum, cluster_correlation, mixed_mean
     from tasks.statistics.paired_ppi import inverted
 
@@ -66,12 +66,12 @@ def mixed_difference(
     whole, methods = mean(confidence), [each.method for each in estimates(confidence)]
     is_known = np.isfinite(whole.high - whole.low) and whole.value
     p_value = inverted(excess) if is_known else 1.0
-    every = {caution for method in methods for caution in method.split("; ")[1:]}
+    every = {caution for method in methods for caution in method.notes}
     # "4 clusters: …" stands for all that begin with a larger number.
     cautions = {caution.partition(": ")[2] or caution: caution for caution in sorted(every, reverse=True)}
     width = one.head.scale if one.head.bounds else np.inf
     low, high = max(whole.low, -width), min(whole.high, width)
-    return PairedDifference(whole.value, low, high, one.n, "; ".join(["mixed", *cautions.values()]), p_value)
+    return PairedDifference(whole.value, low, high, one.n, Method("mixed", (*cautions.values(),)), p_value)
 
 
 def _influence(part: Compared) -> "tuple[Floats, Floats] | None":

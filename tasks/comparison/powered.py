@@ -67,7 +67,7 @@ def designed(one: Compared, confidence: float) -> _Weighted | None:
     Returns:
         None for other measures, and labels that no design chose.
     """
-    from tasks.statistics import PairedDifference, designed_difference
+    from tasks.statistics import Method, PairedDifference, designed_difference
 
     if not one.is_designed:
         return None
@@ -81,7 +81,7 @@ def designed(one: Compared, confidence: float) -> _Weighted | None:
     found = estimates.with_warnings(lambda: designed_difference(older, newer, None if is_one else groups, confidence))
     difference = PairedDifference(*found[:6])
     if is_one:
-        difference = difference._replace(low=-1.0, high=1.0, method=estimates.ONE_CLUSTER, p_value=1.0)
+        difference = difference._replace(low=-1.0, high=1.0, method=Method(estimates.ONE_CLUSTER), p_value=1.0)
     return _Weighted(difference, found.base, found.head)
 
 

@@ -28,6 +28,7 @@ def refusal(one: Compared) -> str | None:
 def weighted_difference(one: Compared, plain: "PairedDifference", confidence: float) -> "PairedDifference":
     """The weighted difference with its interval and p value; with equal weights, the plain one."""
     from tasks.scores.estimates import ONE_CLUSTER
+    from tasks.statistics import Method
     from tasks.statistics.weighted import weighted_difference as difference
 
     sums = one.sums.weighted
@@ -36,9 +37,8 @@ def weighted_difference(one: Compared, plain: "PairedDifference", confidence: fl
     width = one.head.scale if one.head.bounds else np.inf
     found = difference(sums, width, confidence)
     if sums.groups is not None and len(sums.groups.keys) == 1:
-        return found._replace(method=ONE_CLUSTER)
-    cautions = plain.method.split("; ")[1:]
-    return found._replace(method="; ".join([found.method, *cautions]))
+        return found._replace(method=Method(ONE_CLUSTER))
+    return found._replace(method=found.method.with_notes(*plain.method.notes))
 
 
 def weighted_sides(one: Compared) -> tuple[float, float]:

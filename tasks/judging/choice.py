@@ -161,7 +161,7 @@ def choice(
         entries: Of each judge in the ledger.
         prices: Of each judge.
     """
-    from tasks.statistics import Estimate, mean_interval, paired_difference
+    from tasks.statistics import Estimate, Method, mean_interval, paired_difference
     from tasks.statistics.majority import majority
     from tasks.statistics.panel import cross_fitted_weights
 
@@ -183,7 +183,7 @@ def choice(
         known = ~np.isnan(agrees)
         own = _of(clusters, known)
         if is_one_cluster(own):
-            return Estimate(float(agrees[known].mean()), 0.0, 1.0, int(known.sum()), ONE_CLUSTER)
+            return Estimate(float(agrees[known].mean()), 0.0, 1.0, int(known.sum()), Method(ONE_CLUSTER))
         return mean_interval(agrees[known], own, confidence=CONFIDENCE)
 
     verdicts = majority(votes)

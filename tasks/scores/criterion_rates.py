@@ -127,7 +127,13 @@ def criteria_entry(count: CriteriaCount, sums: CriteriaSums, confidence: float, 
 
 def _rate(sums: ColumnSums, confidence: float, *, guarantee: bool) -> CriterionRate:
     found = estimates.estimate(sums, None, confidence, guarantee=guarantee)
-    return {"n": sums.n_measured, "value": found.value, "low": found.low, "high": found.high, "method": found.method}
+    return {
+        "n": sums.n_measured,
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "method": str(found.method),
+    }
 
 
 def _facts(metric: str) -> ColumnFacts:

@@ -49,10 +49,10 @@ def with_designed(
             candidate, offline.of_labels[candidate.positions], confidence
         )
     }
-    without = "; no guarantee" if guarantee else ""
+    notes = [estimates.NO_GUARANTEE] if guarantee else []
     return [
         row
-        | _designed(known[row["candidate"], row.get("slice"), row.get("slice_value")], without)
+        | _designed(known[row["candidate"], row.get("slice"), row.get("slice_value")], notes)
         | (_recalibrated(row) if row["candidate"] in scaled else {})
         if row["metric"] == human_labels.LABEL
         else row
@@ -65,13 +65,13 @@ def _recalibrated(row: Row) -> Row:
     return {name: f"{row[name]}|{RECALIBRATED}" for name in ("signature", "rate_signature") if row.get(name)}
 
 
-def _designed(estimate: "Estimate", guarantee: str) -> Row:
+def _designed(estimate: "Estimate", notes: Sequence[str]) -> Row:
     value = _finite(estimate.value)
     return {
         **dict.fromkeys(("value", "worst", "best", "pass_value"), value),
         "low": estimate.low,
         "high": estimate.high,
-        "method": f"{estimate.method}{guarantee}",
+        "method": estimate.method.with_notes(*notes),
         "pass_low": estimate.low,
         "pass_high": estimate.high,
     }

@@ -24,7 +24,9 @@ if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads 
 
 Bounds = tuple[float, float]
 UNBOUNDED = (-np.inf, np.inf)
+# The method of an estimate of rows that are all in one cluster.
 ONE_CLUSTER = "one cluster: no interval"
+NO_GUARANTEE = "no guarantee"
 # Decimals of a number in reports.
 DIGITS = 6
 
@@ -51,7 +53,7 @@ def estimate(
         clusters = None if sums.clusters is None else sums.clusters.of_scores(bounds)
         return mean(sums.moments, clusters, bounds, confidence, sums.spread if guarantee else None, deviations)
     result = _jackknifed(sums, replicates, bounds or UNBOUNDED, confidence)
-    return result._replace(method=f"{result.method}; no guarantee") if guarantee else result
+    return result._replace(method=result.method.with_notes(NO_GUARANTEE)) if guarantee else result
 
 
 def pass_rate(sums: ColumnSums, confidence: float, *, guarantee: bool = False) -> "Estimate":
@@ -81,12 +83,12 @@ def mean(
         spread: How often each score occurs, for an interval that never covers less than `confidence`; else None.
         deviations: As of `estimate`.
     """
-    from tasks.statistics import Estimate
+    from tasks.statistics import Estimate, Method
     from tasks.statistics.clusters import check_clusters
     from tasks.statistics.mean import interval_of_moments
 
     if clusters is not None and len(clusters.size) == 1:
-        return Estimate(moments.mean, *bounds, moments.n, ONE_CLUSTER)
+        return Estimate(moments.mean, *bounds, moments.n, Method(ONE_CLUSTER))
 
     def interval() -> "Estimate":
         if clusters is not None and moments.n:
@@ -121,7 +123,7 @@ def with_warnings(call: Callable[[], "AnyEstimate"]) -> "AnyEstimate":
         warnings.simplefilter("always")
         result = call()
     messages: list[str] = sorted({str(warning.message) for warning in caught})
-    return result._replace(method="; ".join([result.method, *messages]))
+    return result._replace(method=result.method.with_notes(*messages))
 
 
 def silenced() -> AbstractContextManager[Any]:
@@ -142,18 +144,18 @@ def rounded(value: Any) -> Any:
 
 def _jackknifed(sums: ColumnSums, replicates: "Replicates | None", bounds: Bounds, confidence: float) -> "Estimate":
     """Estimate a corpus score, or the mean of scores without bounds, whose jackknife is its t interval."""
-    from tasks.statistics import Estimate
+    from tasks.statistics import Estimate, Method
     from tasks.statistics.clusters import check_clusters
     from tasks.statistics.corpus import jackknife_interval, warn_of_few_rows
-    from tasks.statistics.estimate import unknown
+    from tasks.statistics.estimate import NO_ROWS, unknown
 
     n = sums.n_measured
     if not n:
-        return unknown(bounds, 0, "no rows")
+        return unknown(bounds, 0, NO_ROWS)
     value = sums.moments.mean if sums.stats is None else corpus_value(sums)
     items = n if sums.clusters is None else len(sums.clusters.keys)
     if sums.clusters is not None and items == 1:
-        return Estimate(value, *bounds, n, ONE_CLUSTER)
+        return Estimate(value, *bounds, n, Method(ONE_CLUSTER))
 
     def interval() -> "Estimate":
         warn_of_few_rows(n)

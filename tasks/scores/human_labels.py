@@ -315,7 +315,8 @@ def powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
         "n_rest": result.n_rest,
         "worth": round(result.labels_worth) if isfinite(result.labels_worth) else None,
         "score": score,
-        "method": result.method,
+        "method": str(result.method),
+        "designed": result.method.is_designed,
     }
 
 
@@ -389,4 +390,4 @@ def _column(candidate: Candidate, name: str) -> ScoreColumn | None:
 def interval(estimate: "Estimate | PairedDifference") -> Interval:
     """The estimate as reports/metrics.json has it."""
     value = estimate.value if isfinite(estimate.value) else None
-    return {"value": value, "low": estimate.low, "high": estimate.high, "method": estimate.method}
+    return {"value": value, "low": estimate.low, "high": estimate.high, "method": str(estimate.method)}

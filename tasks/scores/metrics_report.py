@@ -143,7 +143,8 @@ class PredictionPowered(TypedDict):
     """An estimate from n measured rows and a cheap score on n_rest others.
 
     worth: the number of measured rows that would give as narrow an interval; None when it is not finite.
-    score: the cheap score, in words. signature: of the value, if recalibrated probabilities are part of it.
+    score: the cheap score, in words. designed: whether a design chose the measured rows. signature: of the value, if
+    recalibrated probabilities are part of it.
     """
 
     value: float
@@ -154,6 +155,7 @@ class PredictionPowered(TypedDict):
     worth: int | None
     score: str
     method: str
+    designed: bool
     signature: NotRequired[str]
 
 
@@ -495,9 +497,10 @@ class PreferenceEntry(TypedDict):
 
 
 class ResourceStatistic(Limited):
-    """A mean or quantile of what answers took; a limit that so few answers do not have is None, as `method` says."""
+    """A mean or quantile of what answers took; a limit that so few answers do not have is None, as `notes` say."""
 
     method: str
+    notes: list[str]
 
 
 class ResourceEntry(TypedDict):

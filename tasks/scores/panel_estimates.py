@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import Estimate
 
 Row = dict[str, Any]
-ONE_JUROR = "; one juror voted"
+ONE_JUROR = "one juror voted"
 TIE = 0.5
 
 
@@ -115,7 +115,7 @@ def _widened(row: Row, panel: Panel, metric: str, candidate: Candidate, confiden
     votes, weights = panel.of_rows(metric, candidate.positions[chosen])
     voted = np.asarray((~np.isnan(votes)).any(axis=0))
     if voted.sum() < 2:  # noqa: PLR2004 (no spread)
-        return {"method": f"{row['method']}{ONE_JUROR}"}
+        return {"method": row["method"].with_notes(ONE_JUROR)}
     meaning, groups = panel.meaning[metric], None if candidate.groups is None else candidate.groups[chosen]
     scores = meaning.scored(votes[:, voted], column.name)
     is_majority = meaning.is_majority and column.name == next(iter(meaning.columns))

@@ -186,7 +186,10 @@ def _pair(sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, g
     else:
         found = win_rate(wins, ties, losses, clusters, confidence)
         value = found.value if isfinite(found.value) else None
-        rate, p_value = {"value": value, "low": found.low, "high": found.high, "method": found.method}, found.p_value
+        rate, p_value = (
+            {"value": value, "low": found.low, "high": found.high, "method": str(found.method)},
+            found.p_value,
+        )
     unmeasured = {why: count for (own, why), count in sorted(sums.unmeasured.items()) if own == number}
     return {
         "a": pair[0],

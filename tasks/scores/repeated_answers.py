@@ -184,12 +184,12 @@ def _by_question(column: ScoreColumn, questions: Questions, ks: Sequence[int]) -
 
 
 def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float) -> PassEntry:
-    from tasks.statistics import Estimate, question_interval
+    from tasks.statistics import Estimate, Method, question_interval
 
     used = ~np.isnan(values)
     clusters = None if groups is None else groups[used]
     if estimates.is_one_cluster(clusters):
-        found = Estimate(float(values[used].mean()), 0.0, 1.0, int(used.sum()), estimates.ONE_CLUSTER)
+        found = Estimate(float(values[used].mean()), 0.0, 1.0, int(used.sum()), Method(estimates.ONE_CLUSTER))
     else:
         found = estimates.with_warnings(lambda: question_interval(values[used], clusters, confidence))
     return {
@@ -199,7 +199,7 @@ def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float
         "n_questions": found.n,
         "n_left_out": int((~used).sum()),
         "n_draws": int(draws.measured[used].sum()),
-        "method": found.method,
+        "method": str(found.method),
     }
 
 

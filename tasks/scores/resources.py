@@ -66,7 +66,7 @@ def statistic_of(values: Floats, statistic: str, clusters: "Codes | None", confi
     share = SHARES[statistic]
     if is_one_cluster(clusters):
         point = average_interval(values) if share is None else quantile_interval(values, share)
-        return point._replace(low=-np.inf, high=np.inf, method=f"{point.method}; {ONE_CLUSTER}")
+        return point._replace(low=-np.inf, high=np.inf, method=point.method.with_notes(ONE_CLUSTER))
     return with_warnings(
         lambda: (
             average_interval(values, clusters, confidence)
@@ -139,5 +139,6 @@ def _stated(estimate: "Estimate") -> ResourceStatistic:
         "value": significant(estimate.value),
         "low": significant(low),
         "high": significant(estimate.high),
-        "method": estimate.method,
+        "method": str(estimate.method),
+        "notes": [*estimate.method.notes],
     }

@@ -115,7 +115,7 @@ def _bands(
     }
     limits = {value: _together(one, bounds, len(family), confidence) for value, one in family.items()}
     return {
-        value: {"value": one.value, "low": one.low, "high": one.high, "n": one.n, "method": one.method}
+        value: {"value": one.value, "low": one.low, "high": one.high, "n": one.n, "method": str(one.method)}
         for value, one in limits.items()
     }
 

@@ -8,7 +8,7 @@ from tasks.statistics.correlation import correlations
 from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.designed import designed_mean
 from tasks.statistics.designed_difference import DesignedDifference, DesignedLabels, designed_difference
-from tasks.statistics.estimate import Estimate
+from tasks.statistics.estimate import Estimate, Method
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t, sidak
 from tasks.statistics.paired import (
@@ -36,7 +36,7 @@ from tasks.statistics.win_rate import WinRate, win_rate
 
 __all__ = [
     "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",
-    "FewRows", "FittedThreshold", "PairSums", "PairedDifference", "PpiDifference", "PpiEstimate", "Strength",
+    "FewRows", "FittedThreshold", "Method", "PairSums", "PairedDifference", "PpiDifference", "PpiEstimate", "Strength",
     "TooManyRowsError", "VarianceSplit", "WinRate", "agreement", "alpha_spending", "benjamini_hochberg",
     "bias_model", "corpus_difference", "corpus_influence", "corpus_interval", "correlations", "cross_fitted",
     "designed_difference", "designed_mean", "detectable_corpus_difference", "detectable_difference",

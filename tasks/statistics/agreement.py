@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from tasks.statistics.arrays import BoolArray, Bounds, FloatArray, binary_array, check_confidence
 from tasks.statistics.clusters import Codes, Labels, cluster_codes, clustered_n
-from tasks.statistics.estimate import Estimate, unknown, within
+from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.wilson import effective_n, score_interval
 
@@ -93,19 +93,19 @@ def _kappa(passes: BoolArray, good: BoolArray, codes: Codes | None, confidence: 
     """Return Cohen's kappa, 1 - (1 - observed)/(1 - expected), with an interval from that of the observed agreement."""
     n = passes.size
     if n == 0:
-        return unknown(KAPPA_BOUNDS, 0, "no rows")
+        return unknown(KAPPA_BOUNDS, 0, NO_ROWS)
     equal = (passes == good).astype(np.float64)
     a, b, observed = float(passes.mean()), float(good.mean()), float(equal.mean())
     by_chance = a * b + (1.0 - a) * (1.0 - b)
     if b in {0.0, 1.0}:
-        return unknown(KAPPA_BOUNDS, n, "one class of labels", nan if by_chance == 1.0 else 0.0)
+        return unknown(KAPPA_BOUNDS, n, Method("one class of labels"), nan if by_chance == 1.0 else 0.0)
     disagreement = (1.0 - observed) / (1.0 - by_chance)
     # Each row changes kappa through the observed agreement and through the agreement expected by chance.
     chance = (2.0 * b - 1.0) * (passes - a) + (2.0 * a - 1.0) * (good - b)
     n_eff, df = equality_n(equal, equal - observed - disagreement * chance, codes)
     limits = score_interval(observed, n_eff, df, confidence)
     low, high = (1.0 - (1.0 - limit) / (1.0 - by_chance) for limit in limits)
-    return within(1.0 - disagreement, (low, high), KAPPA_BOUNDS, n, "score+delta")
+    return within(1.0 - disagreement, (low, high), KAPPA_BOUNDS, n, Method("score+delta"))
 
 
 def equality_n(equal: FloatArray, adds: FloatArray, codes: Codes | None) -> tuple[float, float | None]:
@@ -123,13 +123,13 @@ def _auc(scores: FloatArray, labels: BoolArray, codes: Codes | None, confidence:
     n, good = scores.size, int(np.count_nonzero(labels))
     bad = n - good
     if n == 0:
-        return unknown((0.0, 1.0), 0, "no rows")
+        return unknown((0.0, 1.0), 0, NO_ROWS)
     if min(good, bad) == 0:
-        return unknown((0.0, 1.0), n, "one class of labels")
+        return unknown((0.0, 1.0), n, Method("one class of labels"))
     placements = _placements(scores, labels)
     value = float(placements[labels].mean())
     n_eff, df = _pairs_n(placements - value, value, np.where(labels, good, bad), codes)
-    return within(value, score_interval(value, n_eff, df, confidence), (0.0, 1.0), n, "score+delong")
+    return within(value, score_interval(value, n_eff, df, confidence), (0.0, 1.0), n, Method("score+delong"))
 
 
 def _pairs_n(adds: FloatArray, value: float, class_size: Codes, codes: Codes | None) -> tuple[float, float | None]:

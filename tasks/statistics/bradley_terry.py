@@ -22,11 +22,11 @@ from scipy.special import expit, ndtr, stdtrit
 
 from tasks.statistics.arrays import FloatArray, check_confidence
 from tasks.statistics.clusters import Codes, Labels, numbered
-from tasks.statistics.estimate import Estimate
+from tasks.statistics.estimate import Estimate, Method
 from tasks.statistics.multiplicity import max_t_of_products, sidak
 
 Pairs = Sequence[tuple[int, int]]
-METHOD = "bradley-terry+sandwich"
+METHOD = Method("bradley-terry+sandwich")
 # Steps of Newton's method, the largest change of a strength in one, and the change at which it ends.
 _STEPS, _LARGEST, _CLOSE = 200, 2.0, 1e-10
 

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from tasks.statistics.arrays import Bounds, FloatArray, check_bounds, check_confidence, finite_array
 from tasks.statistics.clusters import Labels, cluster_sums
-from tasks.statistics.estimate import Estimate, unknown, within
+from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from tasks.statistics.moments import Moments
 
 EVERYTHING: Bounds = (-np.inf, np.inf)
@@ -63,7 +63,7 @@ def corpus_interval(
     rows = finite_array(stats, "stats", 2)
     n = rows.shape[0]
     if n == 0:
-        return unknown(bounds, 0, "no rows")
+        return unknown(bounds, 0, NO_ROWS)
     warn_of_few_rows(n)
     items = rows if clusters is None else cluster_sums(rows, clusters)
     return _jackknife(items, score, confidence, bounds, n)
@@ -124,8 +124,8 @@ def jackknife_interval(
         bounds: Lower and upper bound of the score.
     """
     if not isfinite(value):
-        return unknown(bounds, n, "undefined score", nan)
+        return unknown(bounds, n, Method("undefined score"), nan)
     if error is None:
-        return unknown(bounds, n, "jackknife undefined", value)
+        return unknown(bounds, n, Method("jackknife undefined"), value)
     half = error * float(stdtrit(items - 1, (1.0 + confidence) / 2.0))
-    return within(value, (value - half, value + half), bounds, n, "jackknife")
+    return within(value, (value - half, value + half), bounds, n, Method("jackknife"))

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
 from tasks.statistics.clusters import Codes, Labels
-from tasks.statistics.estimate import Estimate, within
+from tasks.statistics.estimate import DESIGNED, DESIGNED_ALONE, NO_ROWS, Estimate, Method, within
 from tasks.statistics.ppi import ROUNDING, PpiEstimate, Rows, in_units, known_range, rows_of, too_few
 from tasks.statistics.wilson import effective_n, score_interval
 
@@ -74,7 +74,7 @@ def designed_mean(
     if dataset and rows.codes is not None:
         raise ValueError("dataset with clusters: the rows of a data set are no sample of clusters; drop one of the two")
     if not unit.size:
-        return PpiEstimate(np.nan, *bounds, 0, "no rows", rows.rest.size, 0.0, 0.0)
+        return PpiEstimate(np.nan, *bounds, 0, NO_ROWS, rows.rest.size, 0.0, 0.0)
     chances = np.asarray(probability, np.float64) if dataset else None
     return in_units(_estimate(rows, share, chances, confidence), bounds, scale)
 
@@ -114,7 +114,7 @@ def _estimate(rows: Rows, share: FloatArray, probability: FloatArray | None, con
     limits = score_interval(mean.value, mean.n_eff, mean.df, confidence)
     if probability is not None and n_rest == 0:
         limits = (mean.value, mean.value)
-    estimate = within(mean.value, limits, allowed, n, "designed" if mean.slope > 0.0 else "designed, labels alone")
+    estimate = within(mean.value, limits, allowed, n, Method(DESIGNED if mean.slope > 0.0 else DESIGNED_ALONE))
     return PpiEstimate(*estimate, n_rest, mean.slope, _worth(estimate, confidence))
 
 

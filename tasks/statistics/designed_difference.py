@@ -9,6 +9,7 @@ import numpy as np
 from tasks.statistics.arrays import FloatArray, check_confidence, unit_labels
 from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
 from tasks.statistics.designed import WeightedMean, shares_of, weighted_mean
+from tasks.statistics.estimate import DESIGNED, Method
 from tasks.statistics.paired_ppi import inverted
 from tasks.statistics.ppi import rows_of
 from tasks.statistics.wilson import score_interval
@@ -48,7 +49,7 @@ class DesignedDifference(NamedTuple):
     low: float
     high: float
     n: int
-    method: str
+    method: Method
     p_value: float
     base: float
     head: float
@@ -104,7 +105,7 @@ def designed_difference(
 
     p_value = inverted(excess) if value else 1.0
     n = min(int(np.count_nonzero(~np.isnan(one.y))) for one in (base, head))
-    return DesignedDifference(value, *limits(confidence), n, "designed", p_value, older.value, newer.value)
+    return DesignedDifference(value, *limits(confidence), n, Method(DESIGNED), p_value, older.value, newer.value)
 
 
 def _mean(labels: DesignedLabels, codes: Codes | None) -> tuple[WeightedMean, FloatArray]:

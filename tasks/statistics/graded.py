@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from tasks.statistics.agreement import KAPPA_BOUNDS, equality_n
 from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, check_finite_bounds, finite_array
 from tasks.statistics.clusters import Codes, Labels, cluster_codes
-from tasks.statistics.estimate import Estimate, unknown, within
+from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from tasks.statistics.wilson import score_interval
 
 # With fewer rows Fisher's z has no variance.
@@ -57,10 +57,10 @@ def quadratic_kappa(
     x, y = (_unit(values, name, bounds) for values, name in ((scores, "scores"), (labels, "labels")))
     n, codes = _rows(x, y, clusters)
     if n == 0:
-        return unknown(KAPPA_BOUNDS, 0, "no rows")
+        return unknown(KAPPA_BOUNDS, 0, NO_ROWS)
     apart, chance_apart = (x - y) ** 2, float(x.var() + y.var() + (x.mean() - y.mean()) ** 2)
     if chance_apart == 0.0:
-        return unknown(KAPPA_BOUNDS, n, "all numbers are equal")
+        return unknown(KAPPA_BOUNDS, n, Method("all numbers are equal"))
     share = float(apart.mean()) / chance_apart
     each, other = x - x.mean(), y - y.mean()
     by_chance = each**2 - x.var() + other**2 - y.var() + 2.0 * (x.mean() - y.mean()) * (each - other)
@@ -68,7 +68,7 @@ def quadratic_kappa(
     n_eff, df = equality_n(1.0 - apart, adds, codes)
     limits = score_interval(1.0 - float(apart.mean()), n_eff, df, confidence)
     low, high = (1.0 - (1.0 - limit) / chance_apart for limit in limits)
-    return within(1.0 - share, (low, high), KAPPA_BOUNDS, n, "score+delta")
+    return within(1.0 - share, (low, high), KAPPA_BOUNDS, n, Method("score+delta"))
 
 
 def spearman(
@@ -106,9 +106,9 @@ def spearman(
     x, y = finite_array(scores, "scores", 1), finite_array(labels, "labels", 1)
     n, codes = _rows(x, y, clusters)
     if n < _FEWEST:
-        return unknown(KAPPA_BOUNDS, n, "too few rows")
+        return unknown(KAPPA_BOUNDS, n, Method("too few rows"))
     if x.min() == x.max() or y.min() == y.max():
-        return unknown(KAPPA_BOUNDS, n, "one class of scores" if x.min() == x.max() else "one class of labels")
+        return unknown(KAPPA_BOUNDS, n, Method("one class of scores" if x.min() == x.max() else "one class of labels"))
     one, other = _standardised(rankdata(x)), _standardised(rankdata(y))
     value = min(max(float((one * other).mean()), -1.0), 1.0)
     influence = one * other - value * (one**2 + other**2) / 2.0
@@ -122,7 +122,7 @@ def spearman(
         variance *= max(float(sums @ sums) / total, 1.0) * groups / (groups - 1.0) if total > 0.0 else 1.0
         quantile = float(stdtrit(groups - 1.0, (1.0 + confidence) / 2.0))
     z, half = atanh(inside) * (1.0 if value >= 0.0 else -1.0), quantile * sqrt(variance)
-    return within(value, (tanh(z - half), tanh(z + half)), KAPPA_BOUNDS, n, "fisher z (bonett & wright)")
+    return within(value, (tanh(z - half), tanh(z + half)), KAPPA_BOUNDS, n, Method("fisher z (bonett & wright)"))
 
 
 def _unit(values: npt.ArrayLike, name: str, bounds: Bounds) -> FloatArray:

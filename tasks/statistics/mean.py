@@ -9,7 +9,7 @@ from scipy.special import ndtri, stdtrit
 from tasks.statistics.arrays import Bounds, check_confidence, check_finite_bounds, check_scores
 from tasks.statistics.binomial_limits import blaker_interval
 from tasks.statistics.clusters import ClusterTotals, Labels, cluster_codes, cluster_totals, clustered_n_of_totals
-from tasks.statistics.estimate import Estimate, unknown, within
+from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from tasks.statistics.gaffke import Distribution, gaffke_limits
 from tasks.statistics.moments import Moments
 from tasks.statistics.unseen import Deviations, unseen_variance
@@ -48,7 +48,7 @@ def mean_interval(
         FewClusters: There are fewer than 10 clusters.
 
     >>> estimate = mean_interval([1.0] * 9 + [0.0])
-    >>> estimate.value, round(estimate.low, 4), round(estimate.high, 4), estimate.method
+    >>> estimate.value, round(estimate.low, 4), round(estimate.high, 4), str(estimate.method)
     (0.9, 0.5958, 0.995, 'wilson+midp')
     """
     check_confidence(confidence)
@@ -86,7 +86,7 @@ def interval_of_moments(
         ValueError: `guaranteed` with clusters.
     """
     if moments.n == 0:
-        return unknown(bounds, 0, "no rows")
+        return unknown(bounds, 0, NO_ROWS)
     lower, upper = bounds
     width = upper - lower
     value = moments.mean
@@ -97,7 +97,7 @@ def interval_of_moments(
         closer = _steady_limits(moments, p, width, deviations, confidence)
         if closer is not None and high - low > _STEADY_GAIN * (closer[1] - closer[0]):
             (low, high), method = closer, "steady"
-    return within(value, (lower + width * low, lower + width * high), bounds, moments.n, method)
+    return within(value, (lower + width * low, lower + width * high), bounds, moments.n, Method(method))
 
 
 def may_be_steady(moments: Moments, bounds: Bounds, confidence: float = 0.95) -> bool:

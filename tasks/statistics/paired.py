@@ -22,7 +22,7 @@ from tasks.statistics.clusters import (
 )
 from tasks.statistics.corpus import Replicates, ScoreFunction, warn_of_few_rows
 from tasks.statistics.difference_sums import DifferenceSums, Items
-from tasks.statistics.estimate import unknown, within
+from tasks.statistics.estimate import NO_ROWS, Method, unknown, within
 from tasks.statistics.unseen import unseen_variance
 
 # Bonett and Price (2012) add one row that improved and one that got worse.
@@ -53,7 +53,7 @@ class PairedDifference(NamedTuple):
     low: float
     high: float
     n: int
-    method: str
+    method: Method
     p_value: float
 
 
@@ -119,7 +119,7 @@ def paired_difference(
     _check_margin(margin)
     differences = check_differences(d, width)
     if differences.size == 0:
-        return PairedDifference(*unknown((-width, width), 0, "no rows"), 1.0)
+        return PairedDifference(*unknown((-width, width), 0, NO_ROWS), 1.0)
     return difference_of_sums(
         DifferenceSums.of(differences, width), totals_of(differences, clusters), bounds, confidence, margin
     )
@@ -151,7 +151,7 @@ def difference_of_sums(
     width = check_width(bounds)
     _check_margin(margin)
     if sums.n == 0:
-        return PairedDifference(*unknown((-width, width), 0, "no rows"), 1.0)
+        return PairedDifference(*unknown((-width, width), 0, NO_ROWS), 1.0)
     if clusters is not None:
         check_clusters(clusters.size.size)
     items, value = Items(sums, clusters, width), sums.moments.mean
@@ -168,7 +168,7 @@ def difference_of_sums(
         limits, p_value = _binary(*counts, sums.n, confidence)
         method = "bonett-price+midp"
     scaled = (limits[0] * width, limits[1] * width)
-    return PairedDifference(*within(value, scaled, (-width, width), sums.n, method), p_value)
+    return PairedDifference(*within(value, scaled, (-width, width), sums.n, Method(method)), p_value)
 
 
 def corpus_difference(
@@ -213,7 +213,7 @@ def corpus_difference(
     base, head = _check_stats(base_stats, head_stats)
     n = base.shape[0]
     if n == 0:
-        return PairedDifference(*unknown((-width, width), 0, "no rows"), 1.0)
+        return PairedDifference(*unknown((-width, width), 0, NO_ROWS), 1.0)
     if clusters is not None:
         base, head = np.hsplit(cluster_sums(np.hstack([base, head]), clusters), 2)
     totals = base.sum(axis=0), head.sum(axis=0)
@@ -242,12 +242,12 @@ def difference_of_replicates(
     whole = (-width, width)
     warn_of_few_rows(n)
     if not isfinite(value):
-        return PairedDifference(*unknown(whole, n, "undefined score"), 1.0)
+        return PairedDifference(*unknown(whole, n, Method("undefined score")), 1.0)
     error, count = jackknife_error(replicates), replicates.sums.n
     if error is None:
-        return PairedDifference(*unknown(whole, n, "jackknife undefined", value), 1.0)
+        return PairedDifference(*unknown(whole, n, Method("jackknife undefined"), value), 1.0)
     limits, p_value = _student(value, error, count, abs(value) / count, confidence)
-    return PairedDifference(*within(value, limits, whole, n, "jackknife"), p_value)
+    return PairedDifference(*within(value, limits, whole, n, Method("jackknife")), p_value)
 
 
 def jackknife_error(replicates: Replicates) -> float | None:
@@ -395,7 +395,7 @@ def _unbounded(items: Items, n: int, confidence: float) -> PairedDifference:
     value, count = items.mean, items.count
     error = items.error if count > 1 else nan
     limits, p_value = _student(value, error, count, items.largest / count, confidence)
-    return PairedDifference(*within(value, limits, (-inf, inf), n, "t"), p_value)
+    return PairedDifference(*within(value, limits, (-inf, inf), n, Method("t")), p_value)
 
 
 def _student(value: float, error: float, count: int, rounding_scale: float, confidence: float) -> tuple[Bounds, float]:

@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 
 from tasks.statistics.arrays import Bounds, unit_labels
 from tasks.statistics.clusters import FewClusters, Labels
+from tasks.statistics.estimate import Method
 from tasks.statistics.paired import check_width, paired_difference
 from tasks.statistics.ppi import Combined, combine, rows_of, slope_of, too_few
 from tasks.statistics.wilson import score_interval
@@ -37,7 +38,7 @@ class PpiDifference(NamedTuple):
     low: float
     high: float
     n: int
-    method: str
+    method: Method
     p_value: float
     n_rest: int
     labels_worth: float
@@ -76,7 +77,7 @@ def ppi_difference(
 
     >>> changes = [1, 0, -1, 0, 0, 0, 0, 0] * 10
     >>> estimate = ppi_difference(changes, changes, [1, 0, 0, 0] * 200)  # scores as good as labels
-    >>> estimate.n, estimate.n_rest, estimate.method, estimate.labels_worth > 160
+    >>> estimate.n, estimate.n_rest, str(estimate.method), estimate.labels_worth > 160
     (80, 800, 'ppi', True)
     """
     width = check_width(bounds)
@@ -85,7 +86,9 @@ def ppi_difference(
     with warnings.catch_warnings(action="ignore", category=FewClusters):  # `paired_difference` has warned
         rows, _ = rows_of(unit, g_labelled, g_rest, clusters, rest_clusters)
     n, n_rest = unit.size, rows.rest.size
-    labels_alone = PpiDifference(*alone._replace(method=f"labels alone, {alone.method}"), n_rest, float(n))
+    labels_alone = PpiDifference(
+        *alone._replace(method=Method(f"labels alone, {alone.method.kind}", alone.method.notes)), n_rest, float(n)
+    )
     slope = 0.0 if too_few(rows) else slope_of(rows)
     if slope == 0.0:
         return labels_alone
@@ -95,7 +98,7 @@ def ppi_difference(
     if after >= before:
         return labels_alone
     value, low, high = (width * (2.0 * x - 1.0) for x in (combined.value, low, high))
-    return PpiDifference(value, low, high, n, "ppi", _p_value(combined), n_rest, n * (before / after) ** 2)
+    return PpiDifference(value, low, high, n, Method("ppi"), _p_value(combined), n_rest, n * (before / after) ** 2)
 
 
 def _p_value(combined: Combined) -> float:

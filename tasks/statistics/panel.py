@@ -1,5 +1,6 @@
 """Votes of several jurors on the same rows: intervals over rows and jurors, and weights learnt from labels."""
 
+from dataclasses import replace
 from math import hypot, sqrt
 
 import numpy as np
@@ -115,7 +116,7 @@ def with_jurors(
 
     Source: Graybill & Wang 1980; Zou & Donner 2008 (squared distances of several sources are added).
 
-    >>> estimate, votes = Estimate(0.6, 0.5, 0.7, 50, "rows"), [[1, 1, 0], [1, 0, 0]] * 25
+    >>> estimate, votes = Estimate(0.6, 0.5, 0.7, 50, Method("rows")), [[1, 1, 0], [1, 0, 0]] * 25
     >>> [round(limit, 3) for limit in with_jurors(estimate, mean_contributions(votes))[1:3]]
     [0.0, 1.0]
     """
@@ -128,7 +129,8 @@ def with_jurors(
         estimate.value - hypot(estimate.value - estimate.low, spread),
         estimate.value + hypot(estimate.high - estimate.value, spread),
     )
-    return within(estimate.value, limits, bounds, estimate.n, f"{estimate.method}+jurors")
+    method = estimate.method
+    return within(estimate.value, limits, bounds, estimate.n, replace(method, kind=f"{method.kind}+jurors"))
 
 
 def odds_weights(votes: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:

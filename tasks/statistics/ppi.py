@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
 from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
-from tasks.statistics.estimate import Estimate, within
+from tasks.statistics.estimate import Estimate, Method, within
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.wilson import effective_n, score_interval
 
@@ -42,7 +42,7 @@ class PpiEstimate(NamedTuple):
     low: float
     high: float
     n: int
-    method: str
+    method: Method
     n_rest: int
     weight: float
     labels_worth: float
@@ -114,7 +114,7 @@ def ppi_mean(
     Source: Angelopoulos, Duchi & Zrnic 2023 (arXiv 2311.01453); Cochran 1977, chapter 7, for `dataset`.
 
     >>> estimate = ppi_mean([1, 1, 1, 0, 0] * 8, [1, 1, 0, 0, 0] * 8, [1, 0] * 500)
-    >>> round(estimate.weight, 4), round(estimate.value, 4), estimate.method  # 0.6 + 0.6306·(0.5 - 0.4)
+    >>> round(estimate.weight, 4), round(estimate.value, 4), str(estimate.method)  # 0.6 + 0.6306·(0.5 - 0.4)
     (0.6306, 0.6631, 'ppi')
     """
     check_confidence(confidence)
@@ -158,7 +158,7 @@ def _labels_alone(rows: Rows, confidence: float, allowed: Bounds, *, exact: bool
     estimate = mean_interval(rows.y, confidence=confidence) if rows.codes is None else _clustered(rows, confidence)
     if n:
         limits = (estimate.value, estimate.value) if exact else (estimate.low, estimate.high)
-        estimate = within(estimate.value, limits, allowed, n, "all rows labelled" if exact else "labels alone")
+        estimate = within(estimate.value, limits, allowed, n, Method("all rows labelled" if exact else "labels alone"))
     return PpiEstimate(*estimate, n_rest=rows.rest.size, weight=0.0, labels_worth=float(n))
 
 
@@ -198,7 +198,7 @@ def _powered(rows: Rows, slope: float, confidence: float, allowed: Bounds, *, da
     n, n_rest = rows.y.size, rows.rest.size
     combined = combine(rows, slope, allowed, dataset=dataset)
     limits = score_interval(combined.value, combined.n_eff, combined.df, confidence)
-    estimate = within(combined.value, limits, allowed, n, "ppi" if slope > 0.0 else "labels alone")
+    estimate = within(combined.value, limits, allowed, n, Method("ppi" if slope > 0.0 else "labels alone"))
     return PpiEstimate(*estimate, n_rest=n_rest, weight=combined.weight, labels_worth=float(n))
 
 

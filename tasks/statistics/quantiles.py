@@ -12,7 +12,7 @@ from scipy.special import betaincc, ndtri, stdtrit
 from tasks.statistics.arrays import BoolArray, FloatArray, check_confidence, finite_array
 from tasks.statistics.clusters import Labels, cluster_codes, cluster_totals, clustered_n
 from tasks.statistics.corpus import EVERYTHING, Replicates, jackknife_interval
-from tasks.statistics.estimate import Estimate, mean_of
+from tasks.statistics.estimate import NO_ROWS, Estimate, Method, mean_of
 
 # Rounding must not exclude a rank whose tail is exactly the allowed one.
 _OUTWARD = 1e-9
@@ -67,8 +67,8 @@ def quantile_interval(
 
     >>> quantile_interval(range(1, 101), 0.95)[:3]
     (95.0, 90.0, 100.0)
-    >>> quantile_interval([1.0, 2.0, 3.0], 0.5)
-    Estimate(value=2.0, low=-inf, high=inf, n=3, method='order statistics; no limits: fewer than 6 independent rows')
+    >>> str(quantile_interval([1.0, 2.0, 3.0], 0.5).method)
+    'order statistics; no limits: fewer than 6 independent rows'
     """
     check_confidence(confidence)
     if not 0.0 < share < 1.0:
@@ -76,15 +76,15 @@ def quantile_interval(
     values = np.sort(finite_array(x, "x", 1))
     n = values.size
     if not n:
-        return Estimate(nan, -inf, inf, 0, "no rows")
-    value, n_eff, method = float(values[_rank(share, n) - 1]), float(n), "order statistics"
+        return Estimate(nan, -inf, inf, 0, NO_ROWS)
+    value, n_eff, kind = float(values[_rank(share, n) - 1]), float(n), "order statistics"
     if clusters is not None:
         n_eff = _effective_rows(np.asarray(x, np.float64) <= value, clusters, confidence)
-        method = "order statistics, clusters"
+        kind = "order statistics, clusters"
     first, last = _first_rank(n, n_eff, share, confidence), _first_rank(n, n_eff, 1.0 - share, confidence)
     low = float(values[first - 1]) if first else -inf
     high = float(values[n - last]) if last else inf
-    return Estimate(value, min(low, value), max(high, value), n, method + _missing(low, high, share, confidence))
+    return Estimate(value, min(low, value), max(high, value), n, Method(kind, _missing(low, high, share, confidence)))
 
 
 def average_interval(x: npt.ArrayLike, clusters: Labels | None = None, confidence: float = 0.95) -> Estimate:
@@ -104,7 +104,7 @@ def average_interval(x: npt.ArrayLike, clusters: Labels | None = None, confidenc
     values = finite_array(x, "x", 1)
     n = values.size
     if not n:
-        return Estimate(nan, -inf, inf, 0, "no rows")
+        return Estimate(nan, -inf, inf, 0, NO_ROWS)
     value, items = mean_of(values), n
     if clusters is None:
         error = None if n == 1 else float(values.std(ddof=1)) / sqrt(n)
@@ -194,7 +194,7 @@ def _effective_rows(is_up_to: BoolArray, clusters: Labels, confidence: float) ->
     return min(n_eff, float(n)) * (float(ndtri(upper)) / float(stdtrit(df, upper))) ** 2
 
 
-def _missing(low: float, high: float, share: float, confidence: float) -> str:
+def _missing(low: float, high: float, share: float, confidence: float) -> tuple[str, ...]:
     """Say which limits are missing, and how many rows they need."""
     needs = fewest_rows(share, confidence)
     missing = [
@@ -203,9 +203,9 @@ def _missing(low: float, high: float, share: float, confidence: float) -> str:
         if not isfinite(limit)
     ]
     if not missing:
-        return ""
+        return ()
     which = f"{missing[0][0]} limit" if len(missing) == 1 else "limits"
-    return f"; no {which}: fewer than {max(rows for _, rows in missing)} independent rows"
+    return (f"no {which}: fewer than {max(rows for _, rows in missing)} independent rows",)
 
 
 def _share_distinct(x: FloatArray, found: Estimate) -> float:

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from tasks.statistics.arrays import FloatArray, check_confidence
 from tasks.statistics.clusters import Codes, Labels, cluster_totals, clustered_n_of_totals, numbered
-from tasks.statistics.estimate import Estimate, unknown, within
+from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from tasks.statistics.wilson import effective_n, score_interval
 
 ALPHA_BOUNDS = (-1.0, 1.0)
@@ -43,21 +43,21 @@ def krippendorff_alpha(counts: npt.ArrayLike, clusters: Labels | None = None, co
     rated, each = table.sum(axis=1), table.sum(axis=0)
     n, total = rated.size, float(each.sum())
     if n == 0:
-        return unknown(ALPHA_BOUNDS, 0, "no rows")
+        return unknown(ALPHA_BOUNDS, 0, NO_ROWS)
     possible = total**2 - float(each @ each)
     if possible == 0.0:
-        return unknown(ALPHA_BOUNDS, n, "one category of ratings")
+        return unknown(ALPHA_BOUNDS, n, Method("one category of ratings"))
     by_chance = possible / (total * (total - 1.0))
     agree = pair_agreement(table)
     observed = float(rated @ (1.0 - agree)) / total
     codes = None if clusters is None else numbered(np.asarray(clusters)[several])
     influence = n * by_chance * _influence(table, rated * (1.0 - agree), possible)
     if codes is not None and codes.max() == 0:
-        return unknown(ALPHA_BOUNDS, n, "one cluster", 1.0 - observed / by_chance)
+        return unknown(ALPHA_BOUNDS, n, Method("one cluster"), 1.0 - observed / by_chance)
     n_eff, df = _effective_n(agree, 1.0 - observed, influence, codes, _events(table))
     limits = score_interval(1.0 - observed, n_eff, df, confidence)
     low, high = (1.0 - (1.0 - limit) / by_chance for limit in limits)
-    return within(1.0 - observed / by_chance, (low, high), ALPHA_BOUNDS, n, "score+jackknife")
+    return within(1.0 - observed / by_chance, (low, high), ALPHA_BOUNDS, n, Method("score+jackknife"))
 
 
 def pair_agreement(counts: npt.ArrayLike) -> FloatArray:

@@ -108,7 +108,7 @@ def question_interval(values: npt.ArrayLike, clusters: Labels | None = None, con
         FewClusters: There are fewer than 10 clusters.
 
     >>> estimate = question_interval(pass_at([2] * 20, [0] * 5 + [1] * 15, 2))
-    >>> estimate.value, round(estimate.low, 4), round(estimate.high, 4), estimate.method
+    >>> estimate.value, round(estimate.low, 4), round(estimate.high, 4), str(estimate.method)
     (0.75, 0.526, 0.8959, 'blaker')
     """
     every = np.asarray(values, dtype=np.float64)

@@ -4,7 +4,7 @@ from math import log
 
 from tasks.statistics.arrays import Bounds, check_confidence
 from tasks.statistics.clusters import ClusterTotals, clustered_n_of_totals
-from tasks.statistics.estimate import Estimate, unknown, within
+from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from tasks.statistics.moments import Moments
 from tasks.statistics.wilson import effective_n, exact_interval
 
@@ -42,10 +42,10 @@ def simultaneous_interval(
     if tests < 1:
         raise ValueError(f"tests = {tests}: expected at least 1")
     if moments.n == 0:
-        return unknown(bounds, 0, "no rows")
+        return unknown(bounds, 0, NO_ROWS)
     level = confidence ** (1.0 / tests)
     if clusters is not None and len(clusters.size) == 1:
-        return unknown(bounds, moments.n, "one cluster", moments.mean)
+        return unknown(bounds, moments.n, Method("one cluster"), moments.mean)
     lower, upper = bounds
     width = upper - lower
     p = min(max((moments.mean - lower) / width, 0.0), 1.0)
@@ -55,7 +55,7 @@ def simultaneous_interval(
         n_eff = min(n_eff, clustered)
     low, high = exact_interval(p, n_eff, df, level)
     limits = lower + width * low, lower + width * high
-    return within(moments.mean, limits, bounds, moments.n, "sidak+korn-graubard")
+    return within(moments.mean, limits, bounds, moments.n, Method("sidak+korn-graubard"))
 
 
 def _bounded_n(moments: Moments, p: float, width: float, level: float) -> float:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tasks.statistics.arrays import BoolArray, FloatArray, IntArray, binary_array, check_confidence, finite_array
 from tasks.statistics.clusters import Labels, cluster_codes, clustered_n
-from tasks.statistics.estimate import Estimate, unknown, within
+from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from tasks.statistics.wilson import score_interval
 
 # Bootstrap draws. The variation that the seed adds is small beside that of the sample.
@@ -110,12 +110,12 @@ def threshold_from_labels(
     rows = _sorted_rows(scores, labels, clusters)
     n = rows.scores.size
     if n == 0:
-        return FittedThreshold(nan, unknown((0.0, 1.0), 0, "no rows"), max_false_pass)
+        return FittedThreshold(nan, unknown((0.0, 1.0), 0, NO_ROWS), max_false_pass)
     rule = _most_accurate if max_false_pass is None else partial(_few_false_passes, alpha=_checked(max_false_pass))
     once = np.ones((1, n), np.int32)
     threshold = float(_thresholds(rows, once, rule(rows, once))[0])
     if n == 1:
-        return FittedThreshold(threshold, unknown((0.0, 1.0), 1, "one row"), max_false_pass)
+        return FittedThreshold(threshold, unknown((0.0, 1.0), 1, Method("one row")), max_false_pass)
     correct = ((rows.scores >= threshold) == rows.labels).astype(np.float64)
     good, passed = float(rows.labels.mean()), float((rows.scores >= threshold).mean())
     by_chance = good * passed + (1.0 - good) * (1.0 - passed)
@@ -139,13 +139,13 @@ def _fresh_accuracy(seen: float, left_out: float, by_chance: float) -> float:
     return (1.0 - weight) * seen + weight * left_out
 
 
-def _method(rows: _Rows, threshold: float) -> str:
+def _method(rows: _Rows, threshold: float) -> Method:
     notes = {
         "one class of labels": bool(rows.labels.all() or not rows.labels.any()),
         "constant scores": rows.places.size == 2,  # noqa: PLR2004 (before the first row and after the last)
         "nothing passes": threshold == inf,
     }
-    return "; ".join([".632+ bootstrap+wilson", *(note for note, holds in notes.items() if holds)])
+    return Method(".632+ bootstrap+wilson", tuple(note for note, holds in notes.items() if holds))
 
 
 def _most_accurate(rows: _Rows, weights: Weights) -> IntArray:

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from tasks.statistics.arrays import FloatArray, check_confidence, finite_array
 from tasks.statistics.clusters import Labels, numbered
-from tasks.statistics.estimate import Estimate, within
+from tasks.statistics.estimate import Estimate, Method, within
 
 # One data set says nothing of the spread between data sets.
 FEWEST_SETS = 2
@@ -102,7 +102,7 @@ def transported(rate: float, variance: float, model: BiasModel, confidence: floa
     if not (0.0 <= rate <= 1.0 and variance >= 0.0):
         raise ValueError(f"rate = {rate}, variance = {variance}: expected a rate in [0, 1] and a variance of 0 or more")
     low, high = _limits(model, -model.means, model.variances + variance, confidence)
-    return within(rate, (rate + low, rate + high), (0.0, 1.0), model.systems, "random effects")
+    return within(rate, (rate + low, rate + high), (0.0, 1.0), model.systems, Method("random effects"))
 
 
 def transported_difference(
@@ -130,7 +130,9 @@ def transported_difference(
     if not 0.0 <= changed <= 1.0:
         raise ValueError(f"changed = {changed}: expected a share of rows in [0, 1]")
     low, high = _limits(model, np.zeros_like(model.means), 2.0 * changed**2 * model.inside + variance, confidence)
-    return within(difference, (difference + low, difference + high), (-1.0, 1.0), model.systems, "random effects")
+    return within(
+        difference, (difference + low, difference + high), (-1.0, 1.0), model.systems, Method("random effects")
+    )
 
 
 def _posterior(

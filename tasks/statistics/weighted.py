@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
 from tasks.statistics.arrays import Bounds, FloatArray, IntArray, check_confidence
-from tasks.statistics.estimate import Estimate, within
+from tasks.statistics.estimate import NO_ROWS, Estimate, Method, within
 from tasks.statistics.group_totals import GroupTotals
 from tasks.statistics.mixed import one_more_limits
 from tasks.statistics.moments import Moments, exact_product, ratio
@@ -175,15 +175,15 @@ def weighted_mean(sums: WeightedSums, bounds: Bounds = (0.0, 1.0), confidence: f
     """
     check_confidence(confidence)
     if not sums.n:
-        return Estimate(np.nan, *bounds, 0, "no rows")
+        return Estimate(np.nan, *bounds, 0, NO_ROWS)
     items, width = _items(sums), bounds[1] - bounds[0]
     if not isfinite(width):
         half = _t(items, confidence) * sqrt(items.variance) if items.items > 1 else inf
-        return within(sums.value, (sums.value - half, sums.value + half), bounds, sums.n, "weighted")
+        return within(sums.value, (sums.value - half, sums.value + half), bounds, sums.n, Method("weighted"))
     low, high = _part_limits(items, 0, _OF_MEAN, confidence)
     lower = bounds[0]
     scaled = lower + width * low, lower + width * high
-    return within(lower + width * sums.value, scaled, bounds, sums.n, "weighted")
+    return within(lower + width * sums.value, scaled, bounds, sums.n, Method("weighted"))
 
 
 def weighted_difference(sums: WeightedSums, width: float = 1.0, confidence: float = 0.95) -> PairedDifference:
@@ -202,7 +202,7 @@ def weighted_difference(sums: WeightedSums, width: float = 1.0, confidence: floa
     check_confidence(confidence)
     unit = width if isfinite(width) else 1.0
     if not sums.n:
-        return PairedDifference(np.nan, -width, width, 0, "no rows", 1.0)
+        return PairedDifference(np.nan, -width, width, 0, NO_ROWS, 1.0)
     items, value = _items(sums), sums.value
 
     def excess(alpha: float) -> float:
@@ -212,7 +212,7 @@ def weighted_difference(sums: WeightedSums, width: float = 1.0, confidence: floa
     p_value = inverted(excess) if value else 1.0
     low, high = _difference_limits(items, value, width, confidence)
     scaled = max(unit * low, -width), min(unit * high, width)
-    return PairedDifference(unit * value, *scaled, sums.n, "weighted", p_value)
+    return PairedDifference(unit * value, *scaled, sums.n, Method("weighted"), p_value)
 
 
 def difference_limits(sums: WeightedSums, confidence: float = 0.95) -> Bounds:

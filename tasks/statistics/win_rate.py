@@ -6,6 +6,7 @@ import numpy as np
 
 from tasks.statistics.clusters import ClusterTotals
 from tasks.statistics.difference_sums import DifferenceSums
+from tasks.statistics.estimate import Method
 from tasks.statistics.paired import difference_of_sums
 
 
@@ -27,7 +28,7 @@ class WinRate(NamedTuple):
     low: float
     high: float
     n: int
-    method: str
+    method: Method
     p_value: float
 
 

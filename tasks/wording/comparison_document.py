@@ -1,21 +1,30 @@
 """The comparison document: what `flows.compare --json` writes, and what tables, Markdown and pages are made from."""
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from tasks.scores.metrics_report import Limited, WeightingEntry
 from tasks.wording.verdicts import Decision, Role, Verdict
 
-# Part of the method of a difference whose interval includes the offline judge's error.
-JUDGE_ERROR = "judge's error"
+
+class JudgeError(StrEnum):
+    """What the method of a difference notes whose interval includes the offline judge's error."""
+
+    UNKNOWN = "judge's error unknown"
+    ELSEWHERE = "judge's error on other data"
+
+
+JUDGE_ERRORS = frozenset(JudgeError)
 Unit = Literal["points", "score"]
 
 
 class DifferenceEntry(Limited):
-    """HEAD minus BASE. Slices have no method: their intervals are exploratory."""
+    """HEAD minus BASE; notes: those of the method. Slices have no method: their intervals are exploratory."""
 
     p_value: float | None
     method: NotRequired[str]
+    notes: NotRequired[list[str]]
 
 
 class UnmeasuredEntry(TypedDict):
@@ -71,9 +80,10 @@ class MeasureEntry(TypedDict):
 
     unit: how differences are read: those of shares in percentage points. margin: the smallest loss that
     matters. detectable: the smallest difference that these rows would have shown. rows_needed: how many rows in
-    all would decide, None for a verdict that is decided. per: what n and rows_needed count, if not rows. plain: with
-    weights, by which all other numbers are, those of the rows as they are. judge_noise: of a judge that was asked about
-    rows more than once. maximum: of a guard with one, by which its verdict is, and not by the difference.
+    all would decide, None for a verdict that is decided. per: what n and rows_needed count, if not rows. designed: of
+    labels that a design chose. plain: with weights, by which all other numbers are, those of the rows as they are.
+    judge_noise: of a judge that was asked about rows more than once. maximum: of a guard with one, by which its verdict
+    is, and not by the difference.
     """
 
     role: Role
@@ -84,6 +94,7 @@ class MeasureEntry(TypedDict):
     verdict: Verdict
     n: int
     per: NotRequired[Literal["question"]]
+    designed: NotRequired[Literal[True]]
     plain: NotRequired[PlainEntry]
     margin: float
     higher_is_better: bool

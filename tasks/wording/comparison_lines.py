@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from tasks.console.format import CUT, about, count, counted, cut, listed, number, points, points_interval, rate
 from tasks.scores.column_facts import resource_measures
+from tasks.scores.estimates import ONE_CLUSTER
 from tasks.scores.metrics_report import Limited
 from tasks.wording.comparison_document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry, Unit, WorstSlice
 from tasks.wording.verdicts import RELATIONS, Decision, Verdict
@@ -77,7 +78,7 @@ def rows_line(pair: PairEntry, measure: str | None = None) -> str:
 def failed(pair: PairEntry, measure: MeasureEntry) -> int:
     """How many shared rows were asked for in both versions, and could not be measured in one or both."""
     # Labels of designs, n of them in each version, may be of other rows in each.
-    if "per" in measure or (measure["difference"]["method"] or "").startswith("designed"):
+    if "per" in measure or "designed" in measure:
         left = measure["unmeasured"]
         return max(left["failed_base"], left["failed_head"])
     return int(pair["rows"]["shared"] - measure["n"] - measure["unmeasured"]["not_asked"])
@@ -322,8 +323,9 @@ def _cautions(measures: Mapping[str, MeasureEntry]) -> Iterator[str]:
     """Warnings in the methods of the differences, and the measures that have them."""
     measures_by_caution: dict[str, list[str]] = {}
     for name, measure in measures.items():
-        method, *warned = measure["difference"]["method"].split("; ")
-        for caution in warned or ([method] if method.endswith("no interval") else []):
+        difference = measure["difference"]
+        alone = [ONE_CLUSTER] if difference["method"] == ONE_CLUSTER else []
+        for caution in difference.get("notes") or alone:
             measures_by_caution.setdefault(caution, []).append(name)
     yield from (f"{caution} ({listed(names)})" for caution, names in measures_by_caution.items())
 

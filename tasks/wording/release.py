@@ -8,7 +8,7 @@ from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import VERDICT, Primary, Reason
 from tasks.scores.verdict_source import VerdictSource
 from tasks.wording.comparison_document import (
-    JUDGE_ERROR,
+    JUDGE_ERRORS,
     MaximumEntry,
     MeasureEntry,
     PairEntry,
@@ -227,7 +227,7 @@ def _plain(entry: MeasureEntry) -> str:
 
 def by_judge_alone(entry: MeasureEntry) -> bool:
     """Whether the interval includes the offline judge's error, because no labels check it."""
-    return JUDGE_ERROR in (entry["difference"].get("method") or "")
+    return not JUDGE_ERRORS.isdisjoint(entry["difference"].get("notes", ()))
 
 
 def _amount(entry: MeasureEntry, share: float) -> str:

@@ -90,7 +90,7 @@ def _notes(entry: ResourceEntry) -> Iterator[str]:
     """Why limits are missing, and what warnings say."""
     names = {"p50": "median", "p95": "95th percentile", "mean": "mean"}
     for key, name in names.items():
-        _, _, reasons = entry[key]["method"].partition("; ")  # type: ignore[literal-required]
+        reasons = "; ".join(entry[key]["notes"])  # type: ignore[literal-required]
         yield from [f"{name}: {reasons}"] if reasons else []
 
 

@@ -16,7 +16,8 @@ from tasks.comparison.pairing import pair
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
-from tasks.statistics import sidak
+from tasks.scores.estimates import ONE_CLUSTER
+from tasks.statistics import Method, sidak
 from tasks.wording import comparison_lines
 from tests.comparison.sample import Row, answers, gate_on
 from tests.comparison.test_document import compared, measures
@@ -31,10 +32,11 @@ def terminal(document: Any) -> str:
     return console.file.getvalue()
 
 
-def by_method(**methods: str) -> Any:
+def by_method(**methods: Method) -> Any:
     """A pair of candidates with one measure for each method."""
     difference = {"value": -0.05, "low": -0.11, "high": 0.02, "p_value": 0.2}
-    return made_pair({name: measure(difference=difference | {"method": method}) for name, method in methods.items()})
+    own = {name: {"method": str(method), "notes": [*method.notes]} for name, method in methods.items()}
+    return made_pair({name: measure(difference=difference | entry) for name, entry in own.items()})
 
 
 def noted(pair: Any, *texts: str) -> list[str]:
@@ -47,7 +49,7 @@ def noted(pair: Any, *texts: str) -> list[str]:
 
 def test_a_caution_is_told_once_for_all_the_measures_it_is_about() -> None:
     few, rare = "4 clusters: below 10", "9 rows: below 30"
-    found = by_method(f1=f"clustered; {few}", bleu=f"jackknife; {few}; {rare}", gleu="clustered")
+    found = by_method(f1=Method("clustered", (few,)), bleu=Method("jackknife", (few, rare)), gleu=Method("clustered"))
 
     [clusters], [rows] = noted(found, few), noted(found, rare)
 
@@ -56,14 +58,14 @@ def test_a_caution_is_told_once_for_all_the_measures_it_is_about() -> None:
 
 
 def test_a_difference_without_an_interval_is_told_so() -> None:
-    [note] = noted(by_method(f1="one cluster: no interval", bleu="clustered"), "one cluster: no interval")
+    [note] = noted(by_method(f1=Method(ONE_CLUSTER), bleu=Method("clustered")), ONE_CLUSTER)
 
     assert "f1" in note
     assert "bleu" not in note
 
 
 def test_a_method_without_a_caution_is_not_noted() -> None:
-    cautious, sure = by_method(f1="tango; 4 clusters: below 10"), by_method(f1="tango")
+    cautious, sure = by_method(f1=Method("tango", ("4 clusters: below 10",))), by_method(f1=Method("tango"))
 
     assert len(list(comparison_lines.notes(cautious))) == 1
     assert list(comparison_lines.notes(sure)) == []

@@ -339,6 +339,7 @@ def test_one_cluster_can_tell_nothing() -> None:
     for measure in measures(found).values():
         assert measure["difference"] == {
             "value": -1.0, "low": -1.0, "high": 1.0, "p_value": 1.0, "method": "one cluster: no interval",
+            "notes": [],
         }  # fmt: skip
 
 

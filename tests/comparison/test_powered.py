@@ -144,7 +144,7 @@ def test_a_random_part_is_combined_with_the_other_measures(groups: bool) -> None
     estimate, alone = powered(one, 0.95), uncorrected(one, 0.95)
 
     assert estimate is not None
-    assert estimate.method == "ppi"
+    assert str(estimate.method) == "ppi"
     assert estimate.high - estimate.low < 0.8 * (alone.high - alone.low)
     assert estimate.n == one.n
 
@@ -223,9 +223,9 @@ def test_by_question_the_offline_judges_error_is_known_for_one_draw_only() -> No
     unknown = with_judge_error(several, uncorrected(several, 0.95), 0.95)
 
     assert with_error.high - with_error.low > alone.high - alone.low
-    assert with_error.method.endswith("judge's error on other data")
+    assert str(with_error.method).endswith("judge's error on other data")
     assert (unknown.low, unknown.high) == (-1.0, 1.0)
-    assert unknown.method.endswith("judge's error unknown")
+    assert str(unknown.method).endswith("judge's error unknown")
 
 
 @pytest.mark.parametrize(

@@ -367,7 +367,7 @@ def test_what_aggregate_did_not_write_is_an_error_that_says_what_to_do(tmp_path:
 
 def test_what_answers_took_is_one_line_for_each_candidate(tmp_path: Path) -> None:
     def took(value: float, high: float | None) -> dict[str, Any]:
-        one = {"value": value, "low": value / 2, "high": high, "method": "order statistics"}
+        one = {"value": value, "low": value / 2, "high": high, "method": "order statistics", "notes": []}
         return {"mean": one, "p50": one, "p95": one, "total": 40 * value, "n": 40, "n_missing": 0}
 
     resources = {"a": {"latency": took(1.5, None), "tokens": took(300.0, 400.0), "cost": took(2e-5, 3e-5)}}

@@ -11,6 +11,7 @@ from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.panel_estimates import Panel, entry, over_jurors, with_jurors
 from tasks.scores.panel_votes import JURORS, VOTES, Votes
+from tasks.statistics import Method
 
 RIGHT = Votes({"meaning_match": None}, is_majority=True, is_correctness=True)
 RATED = Votes({"similarity_judge": None}, is_majority=False, is_correctness=False)
@@ -51,8 +52,9 @@ def row(name: str, bounds: tuple[float, float], threshold: float | None = None, 
     width = bounds[1] - bounds[0]
     value, low, high = (bounds[0] + width * share for share in (0.5, 0.45, 0.55))
     passes = {"pass_value": 0.5, "pass_low": 0.4, "pass_high": 0.6, "threshold": threshold}
-    limits = {"low": low, "high": high, "lower_bound": bounds[0], "upper_bound": bounds[1], "n": N, "method": "rows"}
-    return {"candidate": "a", "metric": name, "slice": None, "value": value, **limits, **passes, **where}
+    limits = {"low": low, "high": high, "lower_bound": bounds[0], "upper_bound": bounds[1]}
+    facts = {"candidate": "a", "metric": name, "slice": None, "n": N, "method": Method("rows")}
+    return {**facts, "value": value, **limits, **passes, **where}
 
 
 def test_intervals_take_in_jurors_over_all_rows_and_in_slices(tmp_path: Path) -> None:
@@ -78,7 +80,7 @@ def test_intervals_take_in_jurors_over_all_rows_and_in_slices(tmp_path: Path) ->
     found, stated = over_jurors(rows, judge, lambda: [candidate], 0.95)
 
     for before, after in zip(rows[:-1], found[:-1], strict=True):
-        assert after["method"] == "rows+jurors"
+        assert after["method"] == Method("rows+jurors")
         assert before["lower_bound"] <= after["low"] < before["low"]
         assert before["high"] < after["high"] <= before["upper_bound"]
     assert found[0]["pass_low"] < 0.4
@@ -109,7 +111,7 @@ def test_one_juror_with_votes_says_nothing_of_others() -> None:
     candidate = one(column("meaning_match", [1.0] * N, (0.0, 1.0)))
 
     [found] = with_jurors([row("meaning_match", (0.0, 1.0))], panel, [candidate], 0.95)
-    assert found["method"] == "rows; one juror voted"
+    assert str(found["method"]) == "rows; one juror voted"
     assert found["low"] == 0.45
     jurors = entry(panel, [row("meaning_match", (0.0, 1.0))], [candidate], 0.95)["candidates"]["a"]["meaning_match"]
     assert [(juror["votes"], juror["missing"]) for juror in jurors["jurors"]] == [(0, N), (N, 0), (0, N)]

@@ -49,7 +49,8 @@ def test_each_candidate_has_its_quantiles_mean_and_total(tmp_path: Path) -> None
     assert (borealis["n"], borealis["n_missing"]) == (N - 1, 1)
     x = np.sort(SECONDS)
     assert aurora["p95"] == {
-        "value": significant(x[75]), "low": significant(x[71]), "high": significant(x[79]), "method": "order statistics"
+        "value": significant(x[75]), "low": significant(x[71]), "high": significant(x[79]),
+        "method": "order statistics", "notes": [],
     }  # fmt: skip
     assert aurora["total"] == pytest.approx(SECONDS.sum(), rel=1e-5)
     assert aurora["mean"]["low"] < aurora["mean"]["value"] < aurora["mean"]["high"]

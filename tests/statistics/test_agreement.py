@@ -15,6 +15,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from benchmarks.coverage.cells import covered
 from tasks.statistics import FewClusters, mean_interval
 from tasks.statistics.agreement import Agreement, agreement
+from tasks.statistics.estimate import NO_ROWS, Method
 
 derandomized = settings(derandomize=True)
 judged = st.lists(
@@ -47,7 +48,7 @@ def test_kappa_by_hand() -> None:
     kappa = agreement(*verdicts(20, 5, 10, 15)).kappa
 
     assert kappa.value == pytest.approx(0.4, abs=1e-12)
-    assert kappa.method == "score+delta"
+    assert str(kappa.method) == "score+delta"
     assert (kappa.low, kappa.high) == pytest.approx((0.1345, 0.6111), abs=5e-3)
 
 
@@ -57,7 +58,7 @@ def test_auc_counts_ties_half() -> None:
 
     assert auc is not None
     assert auc.value == 3.5 / 4
-    assert auc.method == "score+delong"
+    assert str(auc.method) == "score+delong"
 
 
 def test_many_rows_have_the_asymptotic_intervals() -> None:
@@ -188,9 +189,9 @@ def test_no_rows_say_nothing() -> None:
     found = agreement([], [], [])
 
     assert found.n == 0
-    assert found.kappa[1:] == (-1.0, 1.0, 0, "no rows")
+    assert found.kappa[1:] == (-1.0, 1.0, 0, NO_ROWS)
     assert found.auc is not None
-    assert found.auc[1:] == (0.0, 1.0, 0, "no rows")
+    assert found.auc[1:] == (0.0, 1.0, 0, NO_ROWS)
 
 
 def test_one_row_in_one_cluster_is_not_refused() -> None:
@@ -200,10 +201,10 @@ def test_one_row_in_one_cluster_is_not_refused() -> None:
 def test_one_class_of_labels_is_said() -> None:
     found = agreement([1, 0, 1], [1, 1, 1], [0.5, 0.2, 0.7])
 
-    assert found.kappa == (0.0, -1.0, 1.0, 3, "one class of labels")
+    assert found.kappa == (0.0, -1.0, 1.0, 3, Method("one class of labels"))
     assert found.auc is not None
     assert math.isnan(found.auc.value)
-    assert found.auc[1:] == (0.0, 1.0, 3, "one class of labels")
+    assert found.auc[1:] == (0.0, 1.0, 3, Method("one class of labels"))
     assert math.isnan(agreement([1, 1], [1, 1]).kappa.value)
 
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from tasks.statistics import FewClusters, FewRows, corpus_interval
+from tasks.statistics.estimate import NO_ROWS, Method
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,7 +27,7 @@ def test_of_a_mean_is_the_t_interval() -> None:
     estimate = corpus_interval(np.column_stack([x, np.ones(60)]), ratio)
 
     assert estimate[:4] == pytest.approx((0.4, 0.4 - half, 0.4 + half, 60), abs=1e-9)
-    assert estimate.method == "jackknife"
+    assert str(estimate.method) == "jackknife"
 
 
 def test_of_two_rows_by_hand() -> None:
@@ -69,12 +70,12 @@ def test_few_clusters_warn() -> None:
 
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")
 def test_one_row_has_a_value_but_no_spread() -> None:
-    assert corpus_interval([[1, 2]], ratio) == (0.5, 0.0, 1.0, 1, "jackknife undefined")
+    assert corpus_interval([[1, 2]], ratio) == (0.5, 0.0, 1.0, 1, Method("jackknife undefined"))
 
 
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")
 def test_a_score_that_hangs_on_one_row_has_no_spread() -> None:
-    assert corpus_interval([[1, 2], [0, 0], [0, 0]], ratio)[1:] == (0.0, 1.0, 3, "jackknife undefined")
+    assert corpus_interval([[1, 2], [0, 0], [0, 0]], ratio)[1:] == (0.0, 1.0, 3, Method("jackknife undefined"))
 
 
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")
@@ -82,14 +83,14 @@ def test_an_undefined_score_is_not_a_number() -> None:
     estimate = corpus_interval([[0, 0], [0, 0]], ratio)
 
     assert math.isnan(estimate.value)
-    assert estimate[1:] == (0.0, 1.0, 2, "undefined score")
+    assert estimate[1:] == (0.0, 1.0, 2, Method("undefined score"))
 
 
 def test_no_rows() -> None:
     estimate = corpus_interval(np.empty((0, 2)), ratio)
 
     assert math.isnan(estimate.value)
-    assert estimate[1:] == (0.0, 1.0, 0, "no rows")
+    assert estimate[1:] == (0.0, 1.0, 0, NO_ROWS)
 
 
 @pytest.mark.parametrize(

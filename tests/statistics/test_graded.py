@@ -6,6 +6,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from tasks.statistics import agreement
+from tasks.statistics.estimate import NO_ROWS, Method
 from tasks.statistics.graded import quadratic_kappa, spearman
 
 
@@ -70,10 +71,10 @@ def test_repeated_rows_are_no_news() -> None:
 
 
 def test_without_spread_nothing_is_known() -> None:
-    assert quadratic_kappa([3, 3, 3], [3, 3, 3], bounds=(1, 5))[1:] == (-1.0, 1.0, 3, "all numbers are equal")
-    assert spearman([3, 3, 3, 3], [1, 2, 3, 4])[1:] == (-1.0, 1.0, 4, "one class of scores")
-    assert spearman([1, 2, 3], [1, 2, 3])[1:] == (-1.0, 1.0, 3, "too few rows")
-    assert quadratic_kappa([], []).method == "no rows"
+    assert quadratic_kappa([3, 3, 3], [3, 3, 3], bounds=(1, 5))[1:] == (-1.0, 1.0, 3, Method("all numbers are equal"))
+    assert spearman([3, 3, 3, 3], [1, 2, 3, 4])[1:] == (-1.0, 1.0, 4, Method("one class of scores"))
+    assert spearman([1, 2, 3], [1, 2, 3])[1:] == (-1.0, 1.0, 3, Method("too few rows"))
+    assert quadratic_kappa([], []).method == NO_ROWS
 
 
 def test_full_agreement_of_few_rows_is_not_certain() -> None:

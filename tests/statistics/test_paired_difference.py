@@ -12,6 +12,7 @@ from scipy.stats import ttest_rel
 from statsmodels.stats.contingency_tables import mcnemar
 
 from tasks.statistics import FewClusters
+from tasks.statistics.estimate import NO_ROWS, Method
 from tasks.statistics.paired import mcnemar_midp, paired_difference
 
 pytestmark = pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
@@ -51,7 +52,7 @@ def test_binary_rows_by_hand() -> None:
     found = paired_difference(rows(1, 7, 21))
 
     assert found[:4] == pytest.approx((-6 / 21, -0.5084, -0.0134, 21), abs=1e-4)
-    assert (found.method, found.p_value) == ("bonett-price+midp", 0.0390625)
+    assert (found.method, found.p_value) == (Method("bonett-price+midp"), 0.0390625)
 
 
 def test_the_limit_moves_to_zero_when_midp_does_not_reject() -> None:
@@ -79,7 +80,7 @@ def test_nothing_changed_is_no_more_than_three_in_n() -> None:
         pytest.approx(-0.02951, abs=1e-5),
         pytest.approx(0.02951, abs=1e-5),
         100,
-        "bonett-price+midp",
+        Method("bonett-price+midp"),
         1.0,
     )
 
@@ -98,7 +99,7 @@ def test_bounded_rows_by_hand() -> None:
 
     assert found[:4] == pytest.approx((0.2, 0.2 - below, 0.2 + above, 10), abs=2e-4)  # residuals have steps of 2⁻¹²
     assert paired_difference(d, confidence=1 - found.p_value).low == pytest.approx(0.0, abs=1e-9)
-    assert found.method == "bounded"
+    assert str(found.method) == "bounded"
 
 
 def test_equal_clusters_by_hand() -> None:
@@ -108,7 +109,7 @@ def test_equal_clusters_by_hand() -> None:
     below, above = (half_width([each - 0.1875 for each in items], room, t=2.364624) for room in (1.1875, 0.8125))
 
     assert found[:4] == pytest.approx((0.1875, 0.1875 - below, 0.1875 + above, 16), abs=1e-6)
-    assert found.method == "clustered"
+    assert str(found.method) == "clustered"
 
 
 @pytest.mark.parametrize("rows", [4, 6, 8, 10, 12, 13, 20])
@@ -134,7 +135,7 @@ def test_unbounded_rows_are_the_paired_t_test() -> None:
 
     assert found[1:3] == pytest.approx(tuple(oracle.confidence_interval()), abs=1e-9)
     assert found.p_value == pytest.approx(oracle.pvalue, abs=1e-12)
-    assert found.method == "t"
+    assert str(found.method) == "t"
 
 
 def test_unbounded_clusters_of_one_row_are_rows() -> None:
@@ -149,7 +150,7 @@ def test_unbounded_clusters_of_one_row_are_rows() -> None:
 def test_tango_limits_are_where_the_constrained_score_is_the_quantile(b: int, c: int, n: int) -> None:
     found = paired_difference(rows(b, c, n), margin=0.1)
 
-    assert found.method == "tango"
+    assert str(found.method) == "tango"
     for limit, sign in ((found.low, 1), (found.high, -1)):
 
         def unlikely(lost: float, limit: float = limit) -> float:
@@ -172,7 +173,7 @@ def test_tango_p_value_is_mcnemar_without_correction() -> None:
 def test_a_margin_changes_nothing_else() -> None:
     for d, clusters in (([0.5, -0.25, 0.0], None), ([1.0, -1.0, 0.0], ["a", "b", "c"])):
         assert paired_difference(d, clusters, margin=0.1) == paired_difference(d, clusters)
-    assert paired_difference(rows(5, 1, 9), margin=0.0).method == "bonett-price+midp"
+    assert paired_difference(rows(5, 1, 9), margin=0.0).method == Method("bonett-price+midp")
 
 
 @derandomized
@@ -222,19 +223,19 @@ def test_differences_are_left_as_they_were(d: list[float]) -> None:
 
 
 def test_rounding_beyond_the_bounds_is_forgiven() -> None:
-    assert paired_difference([1.0 + 1e-15, 0.0]).method == "bonett-price+midp"
+    assert paired_difference([1.0 + 1e-15, 0.0]).method == Method("bonett-price+midp")
 
 
 def test_one_row_knows_little() -> None:
     assert paired_difference([1.0]).p_value == 0.5
-    assert paired_difference([3.0], bounds=(0, math.inf)) == (3.0, -math.inf, math.inf, 1, "t", 1.0)
+    assert paired_difference([3.0], bounds=(0, math.inf)) == (3.0, -math.inf, math.inf, 1, Method("t"), 1.0)
 
 
 def test_unbounded_rows_all_alike() -> None:
     assert paired_difference([0.1 + 0.2] * 6, bounds=(0, math.inf))[1:3] == pytest.approx((0.3, 0.3))
     assert paired_difference([0.3] * 6, bounds=(0, math.inf)).p_value == 2.0**-5
     assert paired_difference([0.3] * 5, bounds=(0, math.inf))[1:3] == (-math.inf, math.inf)
-    assert paired_difference([0.0] * 3, bounds=(0, math.inf)) == (0.0, 0.0, 0.0, 3, "t", 1.0)
+    assert paired_difference([0.0] * 3, bounds=(0, math.inf)) == (0.0, 0.0, 0.0, 3, Method("t"), 1.0)
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (0.0, 50.0), (0.0, math.inf)])
@@ -242,7 +243,7 @@ def test_no_rows_say_nothing(bounds: tuple[float, float]) -> None:
     found = paired_difference([], bounds=bounds)
 
     assert math.isnan(found.value)
-    assert found[1:] == (-bounds[1], bounds[1], 0, "no rows", 1.0)
+    assert found[1:] == (-bounds[1], bounds[1], 0, NO_ROWS, 1.0)
 
 
 def test_few_clusters_warn() -> None:

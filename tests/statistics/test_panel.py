@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 import pytest
 
-from tasks.statistics.estimate import Estimate
+from tasks.statistics.estimate import Estimate, Method
 from tasks.statistics.majority import majority
 from tasks.statistics.panel import (
     cross_fitted_weights,
@@ -69,9 +69,9 @@ def test_the_variance_of_jurors_is_that_of_the_two_way_table() -> None:
 
 
 def test_of_jurors_who_say_the_same_of_every_row_nothing_is_added() -> None:
-    votes, estimate = np.repeat([[1.0], [0.0]], 3, axis=1).repeat(20, axis=0), Estimate(0.5, 0.4, 0.6, 40, "m")
+    votes, estimate = np.repeat([[1.0], [0.0]], 3, axis=1).repeat(20, axis=0), Estimate(0.5, 0.4, 0.6, 40, Method("m"))
 
-    assert with_jurors(estimate, majority_contributions(votes)) == Estimate(0.5, 0.4, 0.6, 40, "m+jurors")
+    assert with_jurors(estimate, majority_contributions(votes)) == Estimate(0.5, 0.4, 0.6, 40, Method("m+jurors"))
 
 
 def judges(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:

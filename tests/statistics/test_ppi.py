@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from tasks.statistics.clusters import FewClusters
 from tasks.statistics.cross_fit import cross_fitted
+from tasks.statistics.estimate import NO_ROWS, Method
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.ppi import PpiEstimate, ppi_mean
 
@@ -63,7 +64,7 @@ def test_weight_value_and_interval_by_hand() -> None:
     estimate = ppi_mean([1, 1, 1, 0, 0] * 8, [1, 1, 0, 0, 0] * 8, [1, 0] * 500)
 
     assert estimate[:4] == pytest.approx((value, centre - half, centre + half, 40), abs=1e-12)
-    assert estimate.method == "ppi"
+    assert str(estimate.method) == "ppi"
     assert estimate.n_rest == 1000
     assert estimate.weight == pytest.approx(weight, abs=1e-12)
 
@@ -85,7 +86,7 @@ def test_a_score_that_says_nothing_costs_nothing() -> None:
         estimate = ppi_mean(y, f, rest)
 
         assert estimate[:4] == mean_interval(y)[:4]
-        assert estimate[4:] == ("labels alone", 300, 0.0, 60.0)
+        assert estimate[4:] == (Method("labels alone"), 300, 0.0, 60.0)
 
 
 @pytest.mark.parametrize("label", [0.0, 0.3, 1.0])
@@ -103,14 +104,14 @@ def test_too_few_rows_are_labels_alone(n: int, n_rest: int) -> None:
     estimate = ppi_mean(y, f, rest)
 
     assert estimate[:4] == mean_interval(y)[:4]
-    assert estimate[4:] == ("labels alone", n_rest, 0.0, float(n))
+    assert estimate[4:] == (Method("labels alone"), n_rest, 0.0, float(n))
 
 
 def test_no_labels_leave_everything_open() -> None:
     estimate = ppi_mean([], [], [0.5, 0.7], clusters=[], rest_clusters=["a", "b"], bounds=(-1, 1))
 
     assert math.isnan(estimate.value)
-    assert estimate[1:] == (-1.0, 1.0, 0, "no rows", 2, 0.0, 0.0)
+    assert estimate[1:] == (-1.0, 1.0, 0, NO_ROWS, 2, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(("factor", "shift"), [(1e-9, 0.0), (250.0, -7.0), (1e200, 0.0)])
@@ -140,13 +141,13 @@ def test_the_data_set_itself_is_known_better_the_more_of_it_is_labelled() -> Non
     assert width(of_these) < 0.8 * width(of_all)
     # 1/200 - 1/400 is half of 1/200
     assert width(unscored) / width(ppi_mean(y, 0 * f, 0 * rest)) == pytest.approx(math.sqrt(0.5), abs=0.02)
-    assert (unscored.method, unscored.labels_worth) == ("labels alone", 200.0)
+    assert (unscored.method, unscored.labels_worth) == (Method("labels alone"), 200.0)
 
 
 def test_labels_of_the_whole_data_set_leave_nothing_open() -> None:
     estimate = ppi_mean([1, 0, 1, 1], [0, 0, 1, 1], [], dataset=True)
 
-    assert estimate == (0.75, 0.75, 0.75, 4, "all rows labelled", 0, 0.0, 4.0)
+    assert estimate == (0.75, 0.75, 0.75, 4, Method("all rows labelled"), 0, 0.0, 4.0)
 
 
 def test_the_data_set_cannot_be_better_than_its_labels_allow() -> None:
@@ -174,7 +175,7 @@ def test_copies_of_rows_add_nothing() -> None:
         np.repeat(y, 5), np.repeat(f, 5), np.repeat(rest, 5), np.repeat(clusters, 5), np.repeat(rest_clusters, 5)
     )
 
-    assert once.method == in_order.method == "ppi"
+    assert str(once.method) == str(in_order.method) == "ppi"
     assert width(in_order) == pytest.approx(width(once), rel=0.02)
     assert copied.n == 500
 
@@ -223,7 +224,7 @@ def test_two_clusters_or_a_single_one_of_the_rest_leave_the_labels_alone(groups:
     estimate = ppi_mean(y, f, rest, codes, rest_codes)
 
     assert estimate[:3] == mean_interval(y, codes)[:3]
-    assert estimate.method == "labels alone"
+    assert str(estimate.method) == "labels alone"
 
 
 @pytest.mark.parametrize(

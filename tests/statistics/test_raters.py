@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.statistics.estimate import NO_ROWS, Method
 from tasks.statistics.raters import krippendorff_alpha, pair_agreement
 
 
@@ -50,7 +51,7 @@ def test_alpha_is_its_definition_within_limits_whatever_the_order(rows, groups, 
     for own in (None, clusters):
         found = krippendorff_alpha(counts, own)
         again = krippendorff_alpha(counts[order], None if own is None else own[order])
-        assert found == pytest.approx(again, nan_ok=True, abs=1e-9) if found.n else found.method == "no rows"
+        assert found == pytest.approx(again, nan_ok=True, abs=1e-9) if found.n else found.method == NO_ROWS
         assert -1.0 <= found.low <= found.high <= 1.0
         if not np.isnan(found.value):
             assert found.value == pytest.approx(slow_alpha(rows))
@@ -70,13 +71,13 @@ def test_ratings_of_one_kind_say_nothing_of_agreement() -> None:
     found = krippendorff_alpha([[2, 0]] * 9)
 
     assert np.isnan(found.value)
-    assert found[1:] == (-1.0, 1.0, 9, "one category of ratings")
+    assert found[1:] == (-1.0, 1.0, 9, Method("one category of ratings"))
 
 
 def test_one_cluster_says_nothing_of_the_spread() -> None:
     found = krippendorff_alpha([[2, 0], [0, 2], [1, 1]], [7, 7, 7])
 
-    assert found[1:] == (-1.0, 1.0, 3, "one cluster")
+    assert found[1:] == (-1.0, 1.0, 3, Method("one cluster"))
 
 
 def test_clusters_widen_the_interval() -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from tasks.statistics.clusters import ClusterTotals
+from tasks.statistics.estimate import NO_ROWS
 from tasks.statistics.moments import Moments
 from tasks.statistics.simultaneous import simultaneous_interval
 from tasks.statistics.wilson import exact_interval
@@ -40,7 +41,7 @@ def test_one_cluster_and_no_rows_have_no_limits_but_the_bounds() -> None:
     one = ClusterTotals(np.array([8.0]), np.array([6.0]))
 
     assert simultaneous_interval(Moments.of_passes(8, 6), one, tests=2)[:3] == (0.75, 0.0, 1.0)
-    assert simultaneous_interval(Moments(), tests=2)[1:] == (0.0, 1.0, 0, "no rows")
+    assert simultaneous_interval(Moments(), tests=2)[1:] == (0.0, 1.0, 0, NO_ROWS)
 
 
 @pytest.mark.parametrize(("tests", "confidence"), [(0, 0.95), (-1, 0.95), (2, 1.0), (2, 0.0), (2, float("nan"))])

@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tasks.statistics import FewClusters
+from tasks.statistics.estimate import NO_ROWS, Method
 from tasks.statistics.threshold import FittedThreshold, threshold_from_labels
 
 derandomized = settings(derandomize=True)
@@ -40,7 +41,7 @@ def test_is_midway_between_classes_that_are_apart() -> None:
 
     assert fitted.threshold == pytest.approx(0.4, abs=1e-15)
     assert fitted.accuracy.n == 4
-    assert fitted.accuracy.method == ".632+ bootstrap+wilson"
+    assert str(fitted.accuracy.method) == ".632+ bootstrap+wilson"
     assert fitted.max_false_pass is None
 
 
@@ -94,7 +95,7 @@ def test_a_promise_that_so_few_rows_cannot_make_lets_nothing_pass() -> None:
 
     assert fitted.threshold == math.inf
     assert fitted.accuracy.value == 0.0
-    assert fitted.accuracy.method == ".632+ bootstrap+wilson; one class of labels; nothing passes"
+    assert str(fitted.accuracy.method) == ".632+ bootstrap+wilson; one class of labels; nothing passes"
     assert threshold_from_labels(np.arange(19), np.ones(19), max_false_pass=0.05).threshold == 0.0
 
 
@@ -190,30 +191,30 @@ def test_no_rows_teach_nothing() -> None:
     fitted = threshold_from_labels([], [])
 
     assert math.isnan(fitted.threshold)
-    assert fitted.accuracy[1:] == (0.0, 1.0, 0, "no rows")
+    assert fitted.accuracy[1:] == (0.0, 1.0, 0, NO_ROWS)
 
 
 def test_one_row_teaches_a_threshold_of_unknown_accuracy() -> None:
     assert threshold_from_labels([0.3], [1], ["a"]).threshold == 0.3
     assert threshold_from_labels([0.3], [0]).threshold == math.inf
-    assert threshold_from_labels([0.3], [1]).accuracy[1:] == (0.0, 1.0, 1, "one row")
+    assert threshold_from_labels([0.3], [1]).accuracy[1:] == (0.0, 1.0, 1, Method("one row"))
 
 
 def test_one_class_of_labels_is_said() -> None:
     passing, failing = (threshold_from_labels(np.arange(20) / 20, np.full(20, label)) for label in (1, 0))
 
     assert passing.threshold == 0.0
-    assert passing.accuracy.method == ".632+ bootstrap+wilson; one class of labels"
+    assert str(passing.accuracy.method) == ".632+ bootstrap+wilson; one class of labels"
     assert passing.accuracy.low < 0.9
     assert failing.threshold == math.inf
-    assert failing.accuracy.method == ".632+ bootstrap+wilson; one class of labels; nothing passes"
+    assert str(failing.accuracy.method) == ".632+ bootstrap+wilson; one class of labels; nothing passes"
 
 
 def test_constant_scores_are_said() -> None:
     fitted = threshold_from_labels([0.4] * 10, [1] * 7 + [0] * 3)
 
     assert fitted.threshold == 0.4
-    assert fitted.accuracy.method == ".632+ bootstrap+wilson; constant scores"
+    assert str(fitted.accuracy.method) == ".632+ bootstrap+wilson; constant scores"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.statistics.estimate import NO_ROWS
 from tasks.statistics.weighted import WeightedSums, weighted_difference, weighted_mean
 
 ROWS = st.lists(
@@ -88,4 +89,4 @@ def test_grouped_rows_of_hardly_any_weight_do_not_count() -> None:
     nothing = WeightedSums.of(np.array([1.0, 0.0]), np.array([1e-300, 1e-12]), np.array([1, 2]))
 
     assert nothing.n == 0
-    assert weighted_mean(nothing).method == "no rows"
+    assert weighted_mean(nothing).method == NO_ROWS

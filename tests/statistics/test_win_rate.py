@@ -31,7 +31,7 @@ def test_groups_count_as_one_item_each() -> None:
     grouped = win_rate(40, 20, 20, cluster_totals(points, np.repeat(np.arange(16), 5)))
 
     assert grouped.value == alone.value
-    assert grouped.method == "clustered"
+    assert str(grouped.method) == "clustered"
     assert grouped.high - grouped.low > alone.high - alone.low
 
 

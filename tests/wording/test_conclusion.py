@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.wording.comparison_document import JUDGE_ERROR
+from tasks.wording.comparison_document import JudgeError
 from tasks.wording.conclusion import conclude
 
 LABELS, OFFLINE = "human labels", "the offline judge"
@@ -21,7 +21,7 @@ def headline(value: float | None, *, by: str = LABELS, status: str = "measured",
 
 
 def pair(base: str, head: str, low: float, high: float, *, needed: int | None = None, **more: Any) -> dict[str, Any]:
-    difference = {"value": (low + high) / 2, "low": low, "high": high, "method": more.pop("method", "paired")}
+    difference = {"value": (low + high) / 2, "low": low, "high": high, "notes": more.pop("notes", [])}
     entry = {"difference": difference, "unit": "points", "higher_is_better": True, "rows_needed": needed}
     return {"base": base, "head": head, "measures": {more.pop("measure", "label"): entry | more}}
 
@@ -176,7 +176,7 @@ def test_a_judge_without_a_known_error_claims_nothing() -> None:
 
 def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> None:
     two = {name: headline(0.8, by=OFFLINE, status="estimated") for name in ("aurora", "borealis")}
-    compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", method=f"paired; {JUDGE_ERROR}")
+    compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", notes=[JudgeError.ELSEWHERE])
 
     assert sentence(two, [compared]).endswith(
         "(the offline judge, not checked on your data: −5.0 points, 95 % CI −20.0 to +10.0). Only human labels can "
@@ -186,7 +186,7 @@ def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> No
 
 def test_labels_of_nearly_all_answers_are_no_reason_to_ask_for_labels() -> None:
     two = {name: headline(0.8, by=OFFLINE, status="estimated") for name in ("aurora", "borealis")}
-    compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", method=f"paired; {JUDGE_ERROR}")
+    compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", notes=[JudgeError.ELSEWHERE])
     rated = {"meaning_match": {"signature": "meaning_match|provider:offline", "pass_rate": {}}}
     labels = {"aurora": labelled(300, 1), "borealis": labelled(274, 25, failed=2)}
     found = conclude(

@@ -8,6 +8,7 @@ from tasks.comparison.gate import decision
 from tasks.console.format import cut, listed
 from tasks.scores.primary import Primary
 from tasks.wording import comparison_lines
+from tasks.wording.comparison_document import JudgeError
 from tasks.wording.comparison_lines import GateOutcome
 from tests.comparison.sample import gate
 
@@ -92,7 +93,7 @@ def test_one_sentence_and_the_exit_status_of_it(found: dict[str, Any], sentence:
 
 
 def test_no_number_of_rows_decides_what_the_error_of_a_judge_hides() -> None:
-    by_judge = measure(difference={**measure()["difference"], "method": "midp; judge's error on other data"})
+    by_judge = measure(difference={**measure()["difference"], "notes": [JudgeError.ELSEWHERE]})
 
     found = document("cannot tell", pairs=[pair({"m0": by_judge | {"rows_needed": None}})])["decision"]
 

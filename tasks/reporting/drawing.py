@@ -1,8 +1,9 @@
-"""What all drawings of the page share: candidates' colours and marks, and Vega-Lite charts as SVG."""
+"""What all drawings of the page share: candidates' colours and marks, and the elements and axes of an SVG."""
 
-import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Sequence
+from html import escape
+from math import ceil, floor, log10, sqrt
+from typing import NamedTuple
 
 # Candidates after the eighth reuse the colours of the first ones. The style sheet defines them.
 COLOURS = 8
@@ -17,18 +18,14 @@ SHAPES = (
     "M0-4.6L1.3-1.5L4.6-1.4L2 .7L2.9 4L0 2.1L-2.9 4L-2 .7L-4.6-1.4L-1.3-1.5z",  # star
     "M-2-4h4l2.3 4l-2.3 4h-4l-2.3-4z",  # hexagon
 )
-TAG = re.compile(r"<[^>]*>")
-# The drawing program makes addresses within the page absolute. The page has other ways there for the keyboard.
-LINK = re.compile(r'xlink:href="[^"#]*#')
-ROLE = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
-INK = {"labelColor": "currentColor", "domainColor": "var(--line)", "tickColor": "var(--line)"}
-CONFIG = {
-    "background": "transparent",
-    "font": "sans-serif",
-    "view": {"stroke": None},
-    "axis": {**INK, "gridColor": "var(--line)", "labelFontSize": 10},
-    "header": {"labelColor": "currentColor", "labelFontSize": 11, "labelFontWeight": "bold"},
-}
+# Length of the lines at ticks, and the font size of the numbers beside them, in pixels.
+TICK, FONT = 5, 10
+# Width of a letter, as a share of the font size.
+LETTER = 0.6
+# Space between two labels, in pixels.
+SEPARATION = 5
+# The line of an axis and of its ticks.
+LINE = "var(--line)"
 
 
 def colour(index: int) -> str:
@@ -44,12 +41,116 @@ def shape(index: int) -> str:
     return SHAPES[(index + index // COLOURS) % len(SHAPES)]
 
 
-def svg(chart: Mapping[str, Any]) -> str:
-    """Draw a Vega-Lite chart as an SVG with the colours of the page; the same chart gives the same bytes.
+class Span(NamedTuple):
+    """The ends of an axis: values, and where they are drawn, in pixels."""
 
-    The parts of the SVG have no ARIA roles, because the page describes each chart as a whole.
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def place(self, value: float) -> float:
+        """Where a value is drawn."""
+        return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
+
+
+class Tick(NamedTuple):
+    """A tick of an axis: where it is drawn, in pixels, and its label."""
+
+    place: float
+    label: str
+
+
+def round_ticks(low: float, high: float, count: int) -> list[float]:
+    """Round numbers from low to high, about so many: 1, 2 or 5 times a power of ten apart.
+
+    >>> round_ticks(0.0, 1.0, 5), round_ticks(0.62, 0.9, 4)
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.7, 0.8, 0.9])
     """
-    import vl_convert
+    step = (high - low) / count
+    power = 10.0 ** floor(log10(step))
+    step = power * next(factor for factor, most in STEPS if step / power < most)
+    numbers = range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
+    return [float(f"{number * step:.12g}") for number in numbers]
 
-    drawn = vl_convert.vegalite_to_svg({**chart, "config": CONFIG}, allowed_base_urls=[])
-    return TAG.sub(lambda tag: LINK.sub('tabindex="-1" aria-label="its answers" href="#', ROLE.sub("", tag[0])), drawn)
+
+# Factor of a power of ten → the steps that it stands for, up to the geometric mean with the next factor.
+STEPS = ((1, sqrt(2)), (2, sqrt(10)), (5, sqrt(50)), (10, 11))
+
+
+def element(name: str, *inside: str, **attributes: str | float | None) -> str:
+    """An element of an SVG.
+
+    Args:
+        name: Of the element.
+        inside: The elements in it.
+        attributes: By name, `_` for `-`; one that is None is left out. Numbers have two decimals, texts are escaped.
+    """
+    stated = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{pixels(value) if isinstance(value, float | int) else escape(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{stated}>{''.join(inside)}</{name}>" if inside else f"<{name}{stated}/>"
+
+
+def pixels(value: float) -> str:
+    """A coordinate in hundredths of a pixel.
+
+    >>> pixels(12.0), pixels(0.125), pixels(-0.001)
+    ('12', '0.12', '0')
+    """
+    return f"{round(value, 2) + 0.0:.10g}"
+
+
+def text(content: str, x: float, y: float, size: float = FONT, **attributes: str | float | None) -> str:
+    """A text that begins at a place, or has it as the `text_anchor` says."""
+    given = {"fill": "currentColor", "font_family": "sans-serif", "font_size": f"{size:g}px"} | attributes
+    return element("text", escape(content), x=x, y=y, **given)
+
+
+def marks(kind: str, drawn: Iterable[str]) -> str:
+    """A group of marks of one kind: line, area, rule, symbol or text; empty without any."""
+    inside = [*drawn]
+    return element("g", *inside, class_=f"mark-{kind}") if inside else ""
+
+
+def line(places: Sequence[tuple[float, float]]) -> str:
+    """The path of a line through places."""
+    return "M" + "L".join(f"{pixels(x)},{pixels(y)}" for x, y in places)
+
+
+def bottom_axis(ticks: Sequence[Tick], width: float, y: float, margins: tuple[float, float], size: float = FONT) -> str:
+    """The horizontal axis below a plot.
+
+    Labels stay within the margins left and right of the plot. One that would overlap the first, the last or an earlier
+    label is left out.
+    """
+    drawn = [element("line", x1=0, x2=width, y1=y, y2=y, stroke=LINE)]
+    drawn += [element("line", x1=x, x2=x, y1=y, y2=y + TICK, stroke=LINE) for x, _ in ticks]
+    taken: list[float] = []
+    for x, label in [*ticks[:1], *ticks[:0:-1][:1], *ticks[1:-1]]:
+        long = LETTER * size * len(label)
+        middle = min(max(x, long / 2 - margins[0]), width + margins[1] - long / 2)
+        if all(abs(middle - other) >= long + SEPARATION for other in taken):
+            drawn.append(text(label, middle, y + TICK + size, size, text_anchor="middle"))
+            taken.append(middle)
+    return element("g", *drawn, class_="axis-x")
+
+
+def left_axis(ticks: Sequence[Tick], height: float, size: float = FONT, grid: float | None = None) -> str:
+    """The vertical axis left of a plot; grid: the width of lines across the plot instead of ticks, without a domain."""
+    if grid is None:
+        lines = [element("line", x1=-TICK, x2=0, y1=y, y2=y, stroke=LINE) for y, _ in ticks]
+        lines.append(element("line", x1=0, x2=0, y1=0, y2=height, stroke=LINE))
+    else:
+        lines = [element("line", x1=0, x2=grid, y1=y, y2=y, stroke=LINE, opacity=0.6) for y, _ in ticks]
+    labels = [text(label, -TICK - 2, y + 0.35 * size, size, text_anchor="end") for y, label in ticks]
+    return element("g", *lines, *labels, class_="axis-y")
+
+
+def svg(width: float, height: float, origin: tuple[float, float], *inside: str) -> str:
+    """A drawing of a size; origin: where its plot has the coordinates 0, 0. The style sheet of the page colours it."""
+    plot = element("g", *inside, fill="none", transform=f"translate({pixels(origin[0])},{pixels(origin[1])})")
+    box = f"0 0 {pixels(width)} {pixels(height)}"
+    return element("svg", plot, xmlns="http://www.w3.org/2000/svg", width=width, height=height, viewBox=box)

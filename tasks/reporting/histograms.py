@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.console.format import number, visible
+from tasks.console.format import abridged, number, visible
 from tasks.metrics.base import Floats
-from tasks.reporting.drawing import svg
+from tasks.reporting.drawing import Span, Tick, bottom_axis, element, left_axis, round_ticks, svg, text
 from tasks.scores.column_facts import ColumnFacts
 
 # Bins of a histogram.
@@ -23,6 +23,13 @@ ALL_BINS = BINS * NARROW + 2
 QUARTILES = (0.25, 0.5, 0.75)
 # Size of one histogram, in pixels.
 WIDTH, HEIGHT = 260, 44
+# Space around the plots: left for the shares, right for half a number, below for the axis.
+LEFT, RIGHT, BELOW = 38, 10, 20
+# Height of a candidate's name, space below a histogram, and what a candidate takes of the height.
+TITLE, GUTTER = 18, 6
+PITCH = TITLE + HEIGHT + GUTTER
+# Characters of a candidate's name that fit above its histogram.
+NAME_CHARS = 40
 # Space on either side of a bar, as a share of its bin.
 GAP = 0.06
 
@@ -202,60 +209,51 @@ def histogram(scores: Distribution, swatches: Mapping[str, str], address: Callab
     Returns:
         The SVG. The style sheet of the page sets its colours.
     """
-    header = {"title": None, "labelOrient": "top", "labelAnchor": "start", "labelPadding": 2, "labelLimit": WIDTH}
-    order = [visible(name) for name in swatches if name in scores.shares]
-    layers = [*_layers(scores, swatches, linked=address is not None)]
-    return svg(
-        {
-            "data": {"values": _bars(scores, address)},
-            "facet": {"row": {"field": "candidate", "type": "nominal", "sort": order, "header": header}},
-            "spacing": 6,
-            "spec": {
-                "width": WIDTH,
-                "height": HEIGHT,
-                "layer": layers,
-            },
-        }
-    )
-
-
-def _layers(scores: Distribution, swatches: Mapping[str, str], *, linked: bool) -> Iterator[dict[str, Any]]:
-    """Yield the bars, then the line at the threshold if there is one."""
-    span = {"domain": [float(scores.edges[0]), float(scores.edges[-1])], "nice": False}
-    colours = {"domain": [*map(visible, swatches)], "range": [*swatches.values()]}
-    score_axis = {"title": None, "grid": False, "tickCount": 5}
-    share_axis = {"title": None, "format": "%", "tickCount": 2}
-    yield {
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": {"field": "from", "type": "quantitative", "scale": span, "axis": score_axis},
-            "x2": {"field": "to"},
-            "y": {"field": "share", "type": "quantitative", "axis": share_axis},
-            "y2": {"datum": 0},
-            "color": {"field": "candidate", "type": "nominal", "scale": colours, "legend": None},
-            **({"href": {"field": "address"}} if linked else {}),
-        },
-    }
-    if scores.threshold is not None:
-        line = {"type": "rule", "strokeDash": [4, 3], "strokeWidth": 1.5, "color": "currentColor"}
-        yield {"mark": line, "encoding": {"x": {"datum": scores.threshold}}}
-
-
-def _bars(scores: Distribution, address: Callable[..., str] | None) -> list[dict[str, object]]:
-    def answers(name: str, low: float, high: float) -> str | None:
-        ends = {"from": f"{low:.6g}", "to": f"{high:.6g}"}
-        return address(metric=scores.metric, candidate=name, **ends) if address else None
-
-    gap = GAP * float(scores.edges[1] - scores.edges[0])
-    return [
-        {
-            "candidate": visible(name),
-            "from": float(low) + gap,
-            "to": float(high) - gap,
-            "share": float(share),
-            "address": answers(name, low, high),
-        }
-        for name, shares in scores.shares.items()
-        for low, high, share in zip(scores.edges, scores.edges[1:], shares, strict=False)
-        if share
+    across = Span(float(scores.edges[0]), float(scores.edges[-1]), 0.0, WIDTH)
+    names = [name for name in swatches if name in scores.shares]
+    share_ticks = round_ticks(0.0, max(float(shares.max()) for shares in scores.shares.values()), 2)
+    up = Span(0.0, max(share_ticks[-1], *(float(shares.max()) for shares in scores.shares.values())), HEIGHT, 0.0)
+    rows = [
+        element("g", *_row(scores, name, swatches[name], across, up, share_ticks, address), transform=_moved(number))
+        for number, name in enumerate(names)
     ]
+    bottom = len(names) * PITCH - GUTTER
+    ticks = [
+        Tick(across.place(tick), f"{tick:g}".replace("-", "−")) for tick in round_ticks(across.low, across.high, 5)
+    ]
+    size = LEFT + WIDTH + RIGHT, bottom + BELOW
+    return svg(*size, (LEFT, 0.0), *rows, bottom_axis(ticks, WIDTH, bottom, (LEFT, RIGHT)))
+
+
+def _moved(number: int) -> str:
+    return f"translate(0,{number * PITCH + TITLE})"
+
+
+def _row(
+    scores: Distribution,
+    name: str,
+    swatch: str,
+    across: Span,
+    up: Span,
+    share_ticks: Sequence[float],
+    address: Callable[..., str] | None,
+) -> Iterator[str]:
+    """Yield the name, the axis and the bars of a candidate, then the line at the threshold if there is one."""
+    yield text(abridged(visible(name), NAME_CHARS), 0.0, -5.0, 11, font_weight="bold")
+    yield left_axis([Tick(up.place(tick), f"{100 * tick:g}%") for tick in share_ticks], HEIGHT)
+    gap = GAP * (across.place(float(scores.edges[1])) - across.place(float(scores.edges[0])))
+    for low, high, share in zip(scores.edges, scores.edges[1:], scores.shares[name].tolist(), strict=False):
+        if share:
+            left, top = across.place(float(low)) + gap, up.place(share)
+            width = across.place(float(high)) - gap - left
+            bar = element("rect", x=left, y=top, width=width, height=HEIGHT - top, fill=swatch)
+            if address is not None:
+                ends = {"from": f"{low:.6g}", "to": f"{high:.6g}"}
+                href = address(metric=scores.metric, candidate=name, **ends)
+                bar = element("a", bar, href=href, tabindex="-1", aria_label="its answers")
+            yield bar
+    if scores.threshold is not None:
+        x = across.place(scores.threshold)
+        yield element(
+            "line", x1=x, x2=x, y1=0, y2=HEIGHT, stroke="currentColor", stroke_width=1.5, stroke_dasharray="4 3"
+        )

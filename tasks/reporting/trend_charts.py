@@ -1,29 +1,36 @@
 """Charts of a measure over time as inline SVG: lines with intervals, floors, baselines, alarms and changes."""
 
-import json
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import product
+from itertools import groupby, pairwise
+from math import sqrt
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from tasks.console.format import abridged, cut, visible
-from tasks.reporting.drawing import TAG, shape, svg
+from tasks.reporting.drawing import (
+    LETTER,
+    Span,
+    Tick,
+    bottom_axis,
+    element,
+    left_axis,
+    line,
+    marks,
+    pixels,
+    round_ticks,
+    shape,
+    svg,
+    text,
+)
 from tasks.reporting.trends import Trend, TrendPoint
 
-Row = dict[str, Any]
 # With more candidates than these, there is no room for names at the ends of the lines.
 NAMED = 6
 # With more candidates than these, intervals overlap and are drawn paler.
 FEW = 3
-# Channels whose fields hold the colour, mark or size itself, so they need neither scale nor legend.
-COLOUR, SHAPE, AREA = ({"field": field, "scale": None, "legend": None} for field in ("colour", "shape", "area"))
-# Coordinates need no more than hundredths of a pixel.
-HUNDREDTHS = re.compile(r"(\.\d\d)\d+")
 # The shortest time axis: with a shorter one, ticks would be fractions of a second.
 SHORTEST = timedelta(seconds=10)
 # The longest time axis with this format of ticks → the format.
@@ -33,6 +40,20 @@ FORMATS = {
     timedelta(days=400): "%-d %b",
     timedelta.max: "%b %Y",
 }
+# Seconds, then months, between ticks of a time axis.
+DAY = 86_400
+PAUSES = (
+    *(1, 5, 15, 30, 60, 300, 900, 1800, 3600),
+    *(hours * 3600 for hours in (3, 6, 12)),
+    *(days * DAY for days in (1, 2, 3, 4, 7, 14)),
+)
+MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 600)
+# A Monday, from which weeks are counted.
+MONDAY = datetime(1970, 1, 5, tzinfo=UTC)
+# Numbers from here on have thousands or millions as their unit.
+LARGE = 1e4
+# Shares within so narrow a range have a decimal: whole percents would repeat.
+NARROW_RANGE = 0.05
 
 
 class Size(NamedTuple):
@@ -68,8 +89,6 @@ SIZES = {
 VERSION_CHARS = 14
 # Margins at the top and the bottom, in pixels.
 ABOVE, BELOW = 12, 24
-# Width of a letter, as a share of the font size.
-LETTER = 0.56
 
 
 def trend_charts(trend: Trend, swatches: Mapping[str, str]) -> dict[str, str]:
@@ -88,21 +107,25 @@ def trend_charts(trend: Trend, swatches: Mapping[str, str]) -> dict[str, str]:
 def trend_chart(trend: Trend, swatches: Mapping[str, str], size: str) -> str:
     """Draw a trend as an SVG in one of SIZES; the style sheet of the page sets its colours."""
     plot = _Plot(trend, swatches, SIZES[size])
-    layers = [*_lines(plot), *_references(plot), *_changes(plot), *_alarms(plot), *_names(plot)]
-    left, top, right = plot.size.left, ABOVE + plot.size.change_height * bool(trend.changes), plot.right
-    chart = {
-        "width": plot.size.width - left - right,
-        "height": plot.size.height,
-        "autosize": {"type": "none"},
-        "padding": {"left": left, "top": top, "right": right, "bottom": BELOW},
-        "layer": [layer for layer in layers if layer["data"]["values"]],
-    }
-    return TAG.sub(lambda tag: HUNDREDTHS.sub(r"\1", tag[0]), svg(chart))
+    height, font = plot.size.height, plot.size.font
+    top = ABOVE + plot.size.change_height * bool(trend.changes)
+    return svg(
+        plot.size.width,
+        top + height + BELOW,
+        (plot.size.left, top),
+        left_axis(plot.values, height, font, grid=plot.width),
+        bottom_axis(plot.times, plot.width, height, (plot.size.left, plot.right), font),
+        *_lines(plot),
+        *_references(plot),
+        *_changes(plot),
+        marks("symbol", _alarms(plot)),
+        marks("text", _names(plot)),
+    )
 
 
 @dataclass(frozen=True)
 class _Plot:
-    """The axes that all layers of a chart share."""
+    """The axes that all marks of a chart share."""
 
     trend: Trend
     swatches: Mapping[str, str]
@@ -151,154 +174,174 @@ class _Plot:
         return round(10 + LETTER * self.size.font * max((len(text) for text, _ in self.ends), default=0))
 
     @property
-    def x(self) -> Row:
-        """The channel of the time, or of the versions in their order."""
-        if not self.trend.dated:
-            return self._versions
-        width = self.span[1] - self.span[0]
-        form = next(form for longest, form in FORMATS.items() if width <= longest)
-        runs = {point.run.started for point in self.trend.points}
-        labels = {f"{run:{form.replace('-', '')}}" for run in runs}
-        half = LETTER * self.size.font * max(map(len, labels)) / 2
-        axis: Row = {"title": None, "grid": False, "format": form, "labelFontSize": self.size.font}
-        axis |= {"labelFlush": half, "labelOverlap": True, "labelSeparation": 8}  # keeps labels inside the chart
-        few = len(runs) == len(labels) <= self.size.ticks[0]
-        axis |= {"values": sorted(map(_ms, runs))} if few else {"tickCount": self.size.ticks[0]}
-        scale = {"type": "utc", "domain": [*map(_ms, self.span)]}
-        return {"field": "t", "type": "temporal", "axis": axis, "scale": scale}
+    def width(self) -> int:
+        """The width between the margins."""
+        return self.size.width - self.size.left - self.right
+
+    def x(self, when: datetime) -> float:
+        """Where a time is drawn, in pixels from the left."""
+        first, last = (end.timestamp() for end in self.span)
+        return Span(first, last, 0.0, self.width).place(when.timestamp())
+
+    def y(self, value: float) -> float:
+        """Where a value is drawn, in pixels from the top."""
+        return Span(*self.domain, self.size.height, 0.0).place(value)
+
+    def place(self, point: TrendPoint) -> int:
+        """The number of a point's candidate, which its mark follows."""
+        return [*self.swatches].index(point.candidate)
 
     @property
-    def _versions(self) -> Row:
-        names = {
-            f"v{_ms(point.run.started)}": abridged(visible(point.run.name), VERSION_CHARS)
-            for point in self.trend.points
-        }
-        axis: Row = {"title": None, "grid": False, "labelFontSize": self.size.font, "labelOverlap": True}
-        axis |= {"values": [int(time[1:]) for time in names], "labelSeparation": 8}
-        axis |= {"labelExpr": f"({json.dumps(names)})['v' + time(datum.value)]"}
-        return {
-            "field": "t",
-            "type": "temporal",
-            "axis": axis,
-            "scale": {"type": "utc", "domain": [*map(_ms, self.span)]},
-        }
+    def times(self) -> list[Tick]:
+        """The ticks of the time, or of the versions in their order."""
+        runs = sorted({point.run.started for point in self.trend.points})
+        if not self.trend.dated:
+            names = {point.run.started: point.run.name for point in self.trend.points}
+            return [Tick(self.x(run), abridged(visible(names[run]), VERSION_CHARS)) for run in runs]
+        width, most = self.span[1] - self.span[0], self.size.ticks[0]
+        form = next(form for longest, form in FORMATS.items() if width <= longest)
+        few = len({f"{run:{form}}" for run in runs}) == len(runs) <= most
+        return [Tick(self.x(time), f"{time:{form}}") for time in (runs if few else _round_times(*self.span, most))]
 
-    def y(self, field: str = "v") -> Row:
-        """The channel of a field with values."""
+    @property
+    def values(self) -> list[Tick]:
+        """The ticks of the values."""
         low, high = self.domain
-        large = "~s" if max(-low, high) >= 1e4 else "~g"  # noqa: PLR2004 (1.2M instead of 1.2e+6)
-        form = (".0%" if high - low > 0.05 else ".1%") if self.trend.share else large  # noqa: PLR2004 (whole percents would repeat)
-        axis: Row = {"title": None, "format": form, "tickCount": self.size.ticks[1], "domain": False, "ticks": False}
-        axis |= {"labelFontSize": self.size.font, "gridOpacity": 0.6}
-        scale = {"domain": [low, high], "nice": False, "zero": False}
-        return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
+        return [Tick(self.y(value), self._label(value)) for value in round_ticks(low, high, self.size.ticks[1])]
 
-    def height(self, value: float) -> float:
-        """Return the position of a value, in pixels from the top."""
+    def _label(self, value: float) -> str:
         low, high = self.domain
-        return self.size.height * (high - value) / (high - low)
-
-    def layer(self, rows: Iterable[Row], mark: str, style: Mapping[str, Any], **encoding: Any) -> Row:
-        """Return a layer with a mark for each row; encoding: channel → its definition, or the name of its field."""
-        channels = {"x": self.x} | {
-            name: channel if isinstance(channel, Mapping) else {"field": channel} for name, channel in encoding.items()
-        }
-        return {"data": {"values": [*rows]}, "mark": {"type": mark, "aria": False, **style}, "encoding": channels}
+        if self.trend.share:
+            return f"{value:.0%}" if high - low > NARROW_RANGE else f"{value:.1%}"
+        for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+            if max(-low, high) >= LARGE and abs(value) >= unit:
+                return f"{value / unit:g}{letter}".replace("-", "−")
+        return f"{value:g}".replace("-", "−")
 
 
-def _lines(plot: _Plot) -> Iterator[Row]:
+def _round_times(first: datetime, last: datetime, most: int) -> list[datetime]:
+    """Round times from first to last, at most about so many."""
+    for pause in PAUSES:
+        if (last - first).total_seconds() <= most * pause:
+            number = -(-(first - MONDAY).total_seconds() // pause)
+            return _up_to(last, (MONDAY + timedelta(seconds=(number + n) * pause) for n in range(most + 2)))
+    months, begin = (last - first).days / 30, first.year * 12 + first.month
+    pause = next(pause for pause in MONTHS if months <= most * pause)
+    numbers = range(-(-begin // pause) * pause, begin + (most + 2) * pause, pause)
+    return _up_to(last, (datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC) for number in numbers))
+
+
+def _up_to(last: datetime, times: Iterable[datetime]) -> list[datetime]:
+    return [time for time in times if time <= last]
+
+
+def _lines(plot: _Plot) -> Iterator[str]:
     """Yield each candidate's line with its interval, and marks at its end and at points without a neighbour."""
-    rows = [
-        {"v": point.value, "low": point.low, "high": point.high, **_row(plot, point, str(point.segment))}
-        for point in plot.trend.points
-        if point.value is not None
-    ]
-    counted = Counter(row["line"] for row in rows)
-    ends = {row["place"]: row for row in rows}
-    few = len({row["t"] for row in rows}) <= plot.size.dotted
-    dots = [row for row in rows if few or counted[row["line"]] == 1 or row is ends[row["place"]]]
-    ranges = [row for row in rows if row["low"] is not None]
-    alone = [row for row in ranges if counted[row["line"]] == 1]
-    limits = {"y": plot.y("low"), "y2": "high", "color": COLOUR}
-    yield plot.layer(ranges, "area", {"opacity": 0.16 if len(ends) <= FEW else 0.07}, **limits, detail="line")
-    yield plot.layer(alone, "rule", {"strokeWidth": 1.5, "opacity": 0.5}, **limits)
-    style = {"strokeWidth": 1.8, "strokeJoin": "round"}
-    yield plot.layer(rows, "line", style, y=plot.y(), color=COLOUR, detail="line")
-    marks = [row | {"area": plot.size.mark * (4 if row is ends[row["place"]] else 2)} for row in dots]
-    style = {"filled": True, "opacity": 1}
-    yield plot.layer(marks, "point", style, y=plot.y(), color=COLOUR, shape=SHAPE, size=AREA)
+    points = [point for point in plot.trend.points if point.value is not None]
+    segments = _grouped(points, lambda point: (plot.place(point), point.segment))
+    ends = {point.candidate: point for point in points}
+    few = len({point.run.started for point in points}) <= plot.size.dotted
+    pale = 0.16 if len(ends) <= FEW else 0.07
+    ranged = [[point for point in segment if point.low is not None] for segment in segments]
+    yield marks("area", (_band(plot, some, pale) for some in ranged if len(some) > 1))
+    yield marks("rule", (_range(plot, some[0]) for some in ranged if len(some) == 1))
+    yield marks("line", (_path(plot, some) for some in segments if len(some) > 1))
+    alone = {id(segment[0]) for segment in segments if len(segment) == 1}
+    dots = [point for point in points if few or id(point) in alone or point is ends[point.candidate]]
+    yield marks("symbol", (_dot(plot, point, last=point is ends[point.candidate]) for point in dots))
 
 
-def _row(plot: _Plot, point: TrendPoint, line: str) -> Row:
-    """Return the fields that every layer needs of a point; line: which line of the candidate joins it."""
-    place = [*plot.swatches].index(point.candidate)
-    return {
-        "t": _ms(point.run.started),
-        "place": place,
-        "colour": plot.swatches[point.candidate],
-        "shape": shape(place),
-        "line": f"{place}/{line}",
-    }
+def _grouped(points: Iterable[TrendPoint], key: Callable[[TrendPoint], Any]) -> list[list[TrendPoint]]:
+    """The points of each line, in the order of the lines."""
+    return [[*group] for _, group in groupby(sorted(points, key=key), key=key)]
 
 
-def _references(plot: _Plot) -> Iterator[Row]:
+def _band(plot: _Plot, points: Sequence[TrendPoint], opacity: float) -> str:
+    upper = [(plot.x(point.run.started), plot.y(point.high or 0.0)) for point in points]
+    lower = [(plot.x(point.run.started), plot.y(point.low or 0.0)) for point in points]
+    colour = plot.swatches[points[0].candidate]
+    return element("path", d=f"{line([*upper, *lower[::-1]])}Z", fill=colour, opacity=opacity)
+
+
+def _range(plot: _Plot, point: TrendPoint) -> str:
+    x, ends = plot.x(point.run.started), {"y1": plot.y(point.low or 0.0), "y2": plot.y(point.high or 0.0)}
+    return element("line", x1=x, x2=x, **ends, stroke=plot.swatches[point.candidate], stroke_width=1.5, opacity=0.5)
+
+
+def _path(plot: _Plot, points: Sequence[TrendPoint]) -> str:
+    places = [(plot.x(point.run.started), plot.y(point.value or 0.0)) for point in points]
+    colour = plot.swatches[points[0].candidate]
+    return element("path", d=line(places), stroke=colour, stroke_width=1.8, stroke_linejoin="round")
+
+
+def _dot(plot: _Plot, point: TrendPoint, *, last: bool) -> str:
+    size = sqrt(plot.size.mark * (4 if last else 2)) / 2
+    moved = f"translate({pixels(plot.x(point.run.started))},{pixels(plot.y(point.value or 0.0))}) scale({pixels(size)})"
+    return element("path", d=shape(plot.place(point)), transform=moved, fill=plot.swatches[point.candidate])
+
+
+def _references(plot: _Plot) -> Iterator[str]:
     """Yield the floors, dashed, and the baseline's values on the same rows, dotted; both up to the end of the axis."""
     points = plot.trend.points
-    floors = [
-        _row(plot, point, "floor") | {"v": point.floor, "colour": "currentColor"}
-        for point in points
-        if point.floor is not None
-    ]
-    baselines = [
-        _row(plot, point, str(point.baseline)) | {"v": point.baseline_value}
-        for point in points
-        if point.baseline_value is not None
-    ]
-    newest = _ms(points[-1].run.started)
-    for rows, dash in ((floors, [7, 3]), (baselines, [1.5, 2.5])):
-        held = [row | {"t": _ms(plot.span[1])} for row in rows if row["t"] == newest]
-        style = {"interpolate": "step-after", "strokeDash": dash, "strokeWidth": 1.3}
-        yield plot.layer([*rows, *held], "line", style, y=plot.y(), color=COLOUR, detail="line")
+    floors = _grouped([point for point in points if point.floor is not None], plot.place)
+    drawn = (_steps(plot, [(one, one.floor or 0.0) for one in own], "currentColor", "7,3") for own in floors)
+    yield marks("line", drawn)
+    held = [point for point in points if point.baseline_value is not None]
+    baselines = _grouped(held, lambda point: (plot.place(point), str(point.baseline)))
+    drawn = (
+        _steps(plot, [(one, one.baseline_value or 0.0) for one in own], plot.swatches[own[0].candidate], "1.5,2.5")
+        for own in baselines
+    )
+    yield marks("line", drawn)
 
 
-def _changes(plot: _Plot) -> Iterator[Row]:
+def _steps(plot: _Plot, values: Sequence[tuple[TrendPoint, float]], colour: str, dash: str) -> str:
+    """A line that keeps each value up to the next run; that of the newest run up to the end of the axis."""
+    places = [(plot.x(point.run.started), plot.y(value)) for point, value in values]
+    if values[-1][0].run.started == plot.trend.points[-1].run.started:
+        places.append((plot.x(plot.span[1]), places[-1][1]))
+    corners = [corner for (_, before), (x, y) in pairwise(places) for corner in ((x, before), (x, y))]
+    path = line([places[0], *corners])
+    return element("path", d=path, stroke=colour, stroke_dasharray=dash, stroke_width=1.3)
+
+
+def _changes(plot: _Plot) -> Iterator[str]:
     """Yield a dashed line at each change of a measure, and a description of the change."""
     runs = [*dict.fromkeys(point.run for point in plot.trend.points)]
-    middle = plot.span[0] + (plot.span[1] - plot.span[0]) / 2
-    rows = []
+    middle, font = plot.width / 2, plot.size.font - 1
+    rules, texts = [], []
     for number, change in enumerate(plot.trend.changes):
         before = runs[runs.index(change.run) - 1].started
-        at = before + (change.run.started - before) / 2
-        text = visible("; ".join(change.differing) if plot.size.change_values else change.fields)
-        rows.append({"t": _ms(at), "text": cut(text, plot.size.change_chars), "left": at < middle, "upper": number % 2})
-    style = {"strokeDash": [4, 3], "strokeWidth": 1.2, "color": "var(--quiet)"}
-    yield plot.layer(rows, "rule", style, y={"value": -6}, y2={"value": plot.size.height})
-    for left, upper in product((True, False), (0, 1)):
-        mine = [row for row in rows if (row["left"], row["upper"]) == (left, upper)]
-        style = {"align": "left" if left else "right", "dx": 4 if left else -4, "fontSize": plot.size.font - 1}
-        place = {"value": -8 - 13 * upper * plot.size.change_values}
-        yield plot.layer(mine, "text", style | {"color": "var(--quiet)"}, y=place, text="text")
+        x = plot.x(before + (change.run.started - before) / 2)
+        ends = {"x1": x, "x2": x, "y1": -6, "y2": plot.size.height}
+        rules.append(element("line", **ends, stroke="var(--quiet)", stroke_width=1.2, stroke_dasharray="4,3"))
+        said = visible("; ".join(change.differing) if plot.size.change_values else change.fields)
+        y = -8 - 13 * (number % 2) * plot.size.change_values + 0.3 * font
+        begins = x < middle
+        cut_short, anchor = cut(said, plot.size.change_chars), "start" if begins else "end"
+        texts.append(text(cut_short, x + (4 if begins else -4), y, font, fill="var(--quiet)", text_anchor=anchor))
+    yield marks("rule", rules)
+    yield marks("text", texts)
 
 
-def _alarms(plot: _Plot) -> Iterator[Row]:
+def _alarms(plot: _Plot) -> Iterator[str]:
     """Yield a triangle above each alarm, larger at its onset; at the bottom if nothing was measured."""
-    rows = [
-        {"t": _ms(point.run.started), "v": plot.domain[0] if point.value is None else point.value}
-        | {"area": (110 if point.onset else 22) * plot.size.mark}
-        for point in plot.trend.points
-        if point.alarm is not None
-    ]
-    style = {"shape": "triangle-down", "filled": True, "opacity": 1, "color": "var(--bad)", "yOffset": -9}
-    yield plot.layer(rows, "point", style, y=plot.y(), size=AREA)
+    for point in plot.trend.points:
+        if point.alarm is not None:
+            x, y = plot.x(point.run.started), plot.y(plot.domain[0] if point.value is None else point.value) - 9
+            half = sqrt((110 if point.onset else 22) * plot.size.mark) / 2
+            high = half * sqrt(3) / 2
+            corners = [(x, y + high), (x - half, y - high), (x + half, y - high)]
+            yield element("path", d=f"{line(corners)}Z", fill="var(--bad)")
 
 
-def _names(plot: _Plot) -> Iterator[Row]:
+def _names(plot: _Plot) -> Iterator[str]:
     """Yield the text at the end of each line, at positions that do not overlap."""
-    places = _spread([plot.height(point.value or 0.0) for _, point in plot.ends], plot.size.font + 2, plot.size.height)
-    style = {"align": "left", "dx": 6, "fontSize": plot.size.font, "fontWeight": 600}
-    for (text, point), place in zip(plot.ends, places, strict=True):
-        row = {"t": _ms(plot.span[1]), "text": text, "colour": plot.swatches[point.candidate]}
-        yield plot.layer([row], "text", style, y={"value": place}, text="text", color=COLOUR)
+    font = plot.size.font
+    places = _spread([plot.y(point.value or 0.0) for _, point in plot.ends], font + 2, plot.size.height)
+    for (said, point), place in zip(plot.ends, places, strict=True):
+        fill = plot.swatches[point.candidate]
+        yield text(said, plot.width + 6, place + 0.3 * font, font, fill=fill, font_weight="600")
 
 
 def _spread(places: Sequence[float], apart: float, bottom: float) -> list[float]:
@@ -317,7 +360,3 @@ def _spread(places: Sequence[float], apart: float, bottom: float) -> list[float]
         moved[number] = min(moved[number], limit)
         limit = moved[number] - apart
     return moved
-
-
-def _ms(when: datetime) -> int:
-    return round(when.timestamp() * 1000)
